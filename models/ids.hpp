@@ -1,0 +1,42 @@
+/// Names for the things that a cluster has many of. Each is its own type: a node is not a process, a page is not a byte.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace sdsm {
+
+/// OpenMP thread t runs in process t (one process per thread, as on SCASH), so one id serves for both.
+enum class ProcessId : std::uint32_t {};
+/// A computer of the cluster.
+enum class NodeId : std::uint32_t {};
+/// A piece of shared memory that the program knows as one thing: the globals, one heap block, the initial stack.
+enum class RegionId : std::uint32_t {};
+/// A lock object of the program or of the run-time (critical section, atomic, ordered, omp_lock_t).
+enum class LockId : std::uint32_t {};
+
+template <typename Id>
+constexpr std::uint32_t index_of(Id id) {
+  return static_cast<std::uint32_t>(id);
+}
+
+/// A page is named by its region and its place in it, never by an address: traces of different runs agree on it.
+struct PageId {
+  RegionId region{};
+  std::uint64_t index = 0;
+
+  constexpr auto operator<=>(const PageId&) const = default;
+};
+
+/// Threads are laid out by blocks: threads 0..T-1 on node 0, T..2T-1 on node 1, and so on.
+struct Layout {
+  std::uint32_t nodes = 1;
+  std::uint32_t threads_per_node = 1;
+
+  constexpr std::uint32_t processes() const { return nodes * threads_per_node; }
+  constexpr NodeId node_of(ProcessId process) const { return NodeId{index_of(process) / threads_per_node}; }
+  constexpr auto operator<=>(const Layout&) const = default;
+};
+
+}  // namespace sdsm

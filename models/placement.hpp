@@ -1,0 +1,37 @@
+/// Which process is a page's home. The rules are those of the specification's "Placement".
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "models/ids.hpp"
+
+namespace sdsm {
+
+enum class Placement : std::uint8_t {
+  round_robin,  ///< page i of a region: process i mod P (Omni's malloc on SCASH; restarts with each region)
+  block,        ///< page i of N: process floor(i P / N) (ompsm_galloc block-wise, `omni mapping a[block][*]`)
+  initial,      ///< every page: process 0 (globals and the initial thread's stack, unless mapped)
+};
+
+constexpr std::string_view name_of(Placement placement) {
+  switch (placement) {
+    case Placement::round_robin: return "round_robin";
+    case Placement::block: return "block";
+    case Placement::initial: return "initial";
+  }
+  return "?";
+}
+
+/// Home of page `index` of a region of `pages` pages over `processes` processes.
+/// Precondition: index < pages, processes > 0.
+constexpr ProcessId home_of(Placement placement, std::uint64_t index, std::uint64_t pages, std::uint32_t processes) {
+  switch (placement) {
+    case Placement::round_robin: return ProcessId{static_cast<std::uint32_t>(index % processes)};
+    case Placement::block: return ProcessId{static_cast<std::uint32_t>(index * processes / pages)};
+    case Placement::initial: break;
+  }
+  return ProcessId{0};
+}
+
+}  // namespace sdsm

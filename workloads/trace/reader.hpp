@@ -1,0 +1,60 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::trace {
+
+/// A file that is not a trace, is damaged or is cut short. The text names the file, the byte and what is wrong there.
+class FormatError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class File;
+
+/// One thread's intervals in order. Holds one block in memory.
+class ThreadCursor {
+ public:
+  ThreadCursor(const File& file, std::uint32_t thread);
+  ~ThreadCursor();
+  ThreadCursor(ThreadCursor&&) noexcept;
+  ThreadCursor& operator=(ThreadCursor&&) noexcept;
+
+  /// The next interval, or nullptr after the last. The pointee is overwritten by the next call (its vector's storage
+  /// is reused, so a long trace allocates nothing per interval). Throws FormatError.
+  const Interval* next();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A trace file, opened. Reading the footer checks everything but the blocks themselves, which are checked (by their
+/// checksums and by range checks of every value) when a cursor reaches them.
+class File {
+ public:
+  /// Throws FormatError, or std::system_error if the file cannot be opened.
+  explicit File(std::filesystem::path path);
+  ~File();
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+
+  const Header& header() const;
+  const std::vector<Region>& regions() const;  ///< regions()[i].id is RegionId{i}
+  Totals totals(std::uint32_t thread) const;
+  std::uint64_t file_bytes() const;
+  const std::filesystem::path& path() const;
+
+  ThreadCursor thread(std::uint32_t thread) const { return {*this, thread}; }
+
+ private:
+  friend class ThreadCursor;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace sdsm::trace

@@ -1,0 +1,130 @@
+/// What a trace says: for each thread of an OpenMP program, a sequence of intervals. An interval is a piece of work
+/// (compute time, and the pages that it touched) closed by one event at OpenMP level. A trace knows nothing of nodes,
+/// protocols, costs or networks: those are chosen when it is simulated.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/ids.hpp"
+#include "models/placement.hpp"
+
+namespace sdsm::trace {
+
+inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t page_bytes = 4096;
+/// Diffs compare words of this size (spec, "Diffs").
+inline constexpr std::uint32_t word_bytes = 4;
+/// Steps in which the place of a touch in its interval is given: position p stands for p/256 of the compute time.
+inline constexpr unsigned position_steps = 256;
+
+/// What closed an interval. `object`, `value` and `detail` of Event mean what the comment says, else they are 0.
+enum class EventKind : std::uint8_t {
+  fork,          ///< initial thread: starts a team. object: number of the region (0, 1, ...); value: team size
+  team_begin,    ///< other team members: begin the region. object, value: as in `fork`. Closes an empty interval
+  join,          ///< every member: end of the region (an implied barrier). object, value: as in `fork`
+  barrier,       ///< explicit or implied barrier inside a region. value: team size
+  acquire,       ///< asks for a lock. object: LockId; detail: LockClass
+  release,       ///< gives a lock back. object: LockId; detail: LockClass
+  single,        ///< reaches a `single`. object: construct number; detail: 1 for the thread that executes it
+  copyprivate,   ///< barrier at which a `single copyprivate` hands its values on. object: construct; value: team size
+  loop_begin,    ///< begins a work-shared loop or sections. object: construct number; detail: Schedule; value: iterations
+  chunk,         ///< takes a chunk from shared loop state. object: construct number; value: iterations got (0: no more)
+  loop_end,      ///< leaves a work-shared loop or sections (its barrier, if any, is an event of its own). object: construct
+  flush,         ///< an explicit flush seen by the run-time
+  task,          ///< begins a task (run in place)
+  clock,         ///< called omp_get_wtime. The initial thread's first and last of these bound the measured region
+  end,           ///< the thread's last interval
+};
+
+enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
+enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
+
+struct Event {
+  EventKind kind{};
+  std::uint8_t detail = 0;
+  std::uint64_t object = 0;
+  std::uint64_t value = 0;
+
+  bool operator==(const Event&) const = default;
+};
+
+enum class Access : std::uint8_t { read, write };
+
+/// What a written page's interval changed, against the bytes before it (a twin made at the first write).
+struct Change {
+  std::uint16_t words = 0;  ///< changed words of word_bytes, 0..1024
+  std::uint16_t runs = 0;   ///< runs of adjacent changed words, 0..512; 0 exactly if words is 0
+
+  bool operator==(const Change&) const = default;
+};
+
+/// First touches of `pages` adjacent pages in ascending order at one position. Reads and writes of one page in one
+/// interval: at most one read touch (only if it comes before the first write) and at most one write touch.
+struct TouchRun {
+  RegionId region{};
+  std::uint32_t pages = 1;
+  std::uint64_t first = 0;    ///< index of the first page in the region
+  Access access{};
+  std::uint8_t position = 0;  ///< 0..255, ascending within an interval
+  Change change{};            ///< for writes: the same for each page of the run; {0, 0} for reads
+
+  bool operator==(const TouchRun&) const = default;
+};
+
+struct Interval {
+  std::uint64_t compute_ns = 0;
+  std::vector<TouchRun> touches;  ///< in the order of the touches
+  Event end;
+
+  bool operator==(const Interval&) const = default;
+};
+
+enum class RegionKind : std::uint8_t { globals, mapped, heap_block, small_heap, initial_stack, thread_stack };
+
+/// thread_stack regions belong to one thread (`owner`): an access by the owner never faults and is not traced.
+/// A region's placement is what the program asked for, or the default of its kind.
+struct Region {
+  RegionId id{};
+  RegionKind kind{};
+  Placement placement{};
+  std::uint64_t pages = 0;
+  std::uint32_t owner = 0;  ///< thread_stack: the thread; else 0
+  std::string name;         ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
+
+  bool operator==(const Region&) const = default;
+};
+
+/// What describes a trace as a whole.
+struct Header {
+  std::vector<std::string> program;  ///< argv of the traced program
+  std::uint32_t threads = 0;
+  std::uint32_t passes = 0;          ///< untracked passes whose minimum the compute times are
+  std::string machine;               ///< CPU model and clock of the tracing machine, for people
+  std::string sdsm_version;
+  int exit_status = 0;               ///< of the traced program (a trace of a failed program is still a trace)
+
+  bool operator==(const Header&) const = default;
+};
+
+struct Totals {
+  std::uint64_t intervals = 0;
+  std::uint64_t touch_runs = 0;
+  std::uint64_t page_touches = 0;
+  std::uint64_t compute_ns = 0;
+
+  bool operator==(const Totals&) const = default;
+};
+
+std::string_view name_of(EventKind kind);
+std::string_view name_of(LockClass lock_class);
+std::string_view name_of(Schedule schedule);
+std::string_view name_of(Access access);
+std::string_view name_of(RegionKind kind);
+
+}  // namespace sdsm::trace
