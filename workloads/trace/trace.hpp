@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/diff.hpp"
 #include "models/ids.hpp"
+#include "models/page_state.hpp"
 #include "models/placement.hpp"
 
 namespace sdsm::trace {
@@ -54,15 +56,10 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-enum class Access : std::uint8_t { read, write };
-
-/// What a written page's interval changed, against the bytes before it (a twin made at the first write).
-struct Change {
-  std::uint16_t words = 0;  ///< changed words of word_bytes, 0..1024
-  std::uint16_t runs = 0;   ///< runs of adjacent changed words, 0..512; 0 exactly if words is 0
-
-  bool operator==(const Change&) const = default;
-};
+/// Read or write; and what a written page's interval changed, against the bytes before it (a twin made at the first
+/// write): 0..1024 changed words in 0..512 runs of adjacent words, none exactly if none.
+using sdsm::Access;
+using sdsm::Change;
 
 /// First touches of `pages` adjacent pages in ascending order at one position. Reads and writes of one page in one
 /// interval: at most one read touch (only if it comes before the first write) and at most one write touch.

@@ -1,0 +1,44 @@
+/// The size of a diff. Layout and sizes are ours (spec, "Diffs").
+#pragma once
+
+#include <cstdint>
+
+#include "models/units.hpp"
+
+namespace sdsm {
+
+/// What differs between a page and its twin, in words of 4 bytes and runs of adjacent changed words.
+struct Change {
+  std::uint16_t words = 0;  ///< 0..1024
+  std::uint16_t runs = 0;   ///< 0..512; 0 exactly if words is 0
+
+  constexpr bool operator==(const Change&) const = default;
+  constexpr explicit operator bool() const { return words != 0; }
+};
+
+inline constexpr std::uint16_t words_per_page = 1024;
+inline constexpr std::uint16_t max_runs_per_page = 512;
+inline constexpr Bytes diff_header{8};
+inline constexpr Bytes run_header{4};
+inline constexpr Bytes diff_word{4};
+
+/// Every word of the page, in one run.
+inline constexpr Change whole_page{words_per_page, 1};
+
+/// Changes of two intervals to one page without a flush between: at most their sum, at most the whole page. Words and
+/// runs that both changed are counted twice, as a trace does not say where they lie.
+constexpr Change merge(Change a, Change b) {
+  const int words = a.words + b.words;
+  const int runs = a.runs + b.runs;
+  if (words >= words_per_page) return whole_page;
+  return {static_cast<std::uint16_t>(words),
+          static_cast<std::uint16_t>(runs < max_runs_per_page ? runs : max_runs_per_page)};
+}
+
+/// Payload of the diff of a page, over all its messages; nothing if nothing changed.
+constexpr Bytes diff_bytes(Change change) {
+  if (!change) return {0};
+  return diff_header + change.runs * run_header + change.words * diff_word;
+}
+
+}  // namespace sdsm

@@ -1,0 +1,177 @@
+#include "models/node_pages.hpp"
+
+#include <stdexcept>
+
+namespace sdsm {
+
+void WriteNotices::publish() {
+  for (const auto& [page, writer] : pending_) {
+    if (regions_.size() <= index_of(page.region)) regions_.resize(index_of(page.region) + 1);
+    auto& region = regions_[index_of(page.region)];
+    if (region.size() <= page.index) region.resize(page.index + 1);
+    Notice& notice = region[page.index];
+    if (notice.last_writer != writer) {
+      notice.other = notice.last;
+      notice.last_writer = writer;
+    }
+    notice.last = epoch_ + 1;
+  }
+  pending_.clear();
+  ++epoch_;
+}
+
+bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t since) const {
+  if (regions_.size() <= index_of(page.region)) return false;
+  const auto& region = regions_[index_of(page.region)];
+  if (region.size() <= page.index) return false;
+  const Notice& notice = region[page.index];
+  return (notice.last_writer == reader ? notice.other : notice.last) > since;
+}
+
+NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices)
+    : node_(node), first_(index_of(first)), processes_(processes), notices_(notices), dirty_home_(processes, 0) {}
+
+NodePages::Entry& NodePages::entry(PageId page) {
+  const std::size_t region = index_of(page.region);
+  if (regions_.size() <= region) regions_.resize(region + 1);
+  auto& chunks = regions_[region];
+  const std::size_t chunk = page.index / chunk_pages;
+  if (chunks.size() <= chunk) chunks.resize(chunk + 1);
+  if (!chunks[chunk]) {
+    chunks[chunk] = std::make_unique<Chunk>();
+    chunks[chunk]->entries.resize(chunk_pages);
+    if (processes_ > 1) chunks[chunk]->processes.resize(chunk_pages * processes_);
+  }
+  return chunks[chunk]->entries[page.index % chunk_pages];
+}
+
+const NodePages::Entry* NodePages::find(PageId page) const {
+  const std::size_t region = index_of(page.region);
+  if (regions_.size() <= region || regions_[region].size() <= page.index / chunk_pages) return nullptr;
+  const Chunk* chunk = regions_[region][page.index / chunk_pages].get();
+  return chunk ? &chunk->entries[page.index % chunk_pages] : nullptr;
+}
+
+NodePages::Aged& NodePages::process_entry(std::uint32_t process, PageId page) {
+  Chunk& chunk = *regions_[index_of(page.region)][page.index / chunk_pages];
+  return chunk.processes[(page.index % chunk_pages) * processes_ + process];
+}
+
+Permission NodePages::node_permission(const Entry& entry, PageId page, Owner owner) const {
+  const Permission permission = current(entry.node, owner);
+  if (notices_ && owner == Owner::remote && permission != Permission::unmapped &&
+      notices_->written_by_others(page, node_, entry.fetched)) {
+    return Permission::unmapped;
+  }
+  return permission;
+}
+
+void NodePages::set_process(ProcessId process, PageId page, Owner owner, Permission permission) {
+  if (processes_ > 1) process_entry(index_of(process) - first_, page) = {age_of(owner), permission};
+}
+
+std::optional<FaultKind> NodePages::access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access) {
+  Entry& entry = this->entry(page);
+  const Permission node = node_permission(entry, page, owner);
+  Permission own = node;
+  if (processes_ > 1 && own != Permission::unmapped) {
+    own = current(process_entry(index_of(process) - first_, page), owner);
+  }
+  if (!traps(access, own)) return std::nullopt;
+
+  const std::optional<FaultKind> kind = fault_of(access, node, owner);
+  if (!kind) throw std::logic_error("broken invariant: a home or local page trapped on a read");
+  const FaultRule& rule = rule_of(*kind);
+
+  if (node == Permission::unmapped) {
+    entry.twin = no_twin;
+    entry.fetched = notices_ ? notices_->epoch() : 0;
+    // Companions lost the copy with the node: what they had must not come alive again with the new one.
+    if (notices_ && processes_ > 1) {
+      for (std::uint32_t q = 0; q < processes_; ++q) process_entry(q, page) = {};
+    }
+  }
+  if (entry.node.age != age_of(owner)) entry.twin = no_twin;
+  entry.node = {age_of(owner), rule.node_after};
+  set_process(process, page, owner, rule.process_after);
+  if (rule.makes_twin) {
+    entry.twin = static_cast<std::uint32_t>(twinned_.size());
+    twinned_.push_back({page, process, home, owner == Owner::local, {}});
+  }
+  if (access == Access::write && owner == Owner::home) ++dirty_home_[index_of(process) - first_];
+  if (notices_ && access == Access::write && owner != Owner::remote) notices_->add(page, node_);
+  return kind;
+}
+
+void NodePages::changed(PageId page, Owner owner, Change change) {
+  if (!change || owner == Owner::home) return;
+  const Entry* entry = find(page);
+  if (!entry || entry->node.age != age_of(owner) || entry->twin == no_twin) return;
+  Twinned& twinned = twinned_[entry->twin];
+  twinned.change = merge(twinned.change, change);
+}
+
+std::vector<Twinned> NodePages::flush(ProcessId process, Sync sync) {
+  const SyncRule rule = rule_of(sync);
+  std::vector<Twinned> diffs;
+  for (Twinned& twinned : twinned_) {
+    if (twinned.holder != process && (!rule.flush_companions || twinned.local)) continue;
+    if (!twinned.change) continue;
+    diffs.push_back(twinned);
+    twinned.change = {};
+    if (notices_ && !twinned.local) notices_->add(twinned.page, node_);
+  }
+  return diffs;
+}
+
+void NodePages::drop(Sync sync) {
+  const SyncRule rule = rule_of(sync);
+  if (rule.drop_copies && rule.rest_home_pages && notices_) {
+    // Copies live on until a notice of the page arrives; written ones become clean.
+    for (const Twinned& twinned : twinned_) {
+      if (twinned.local) continue;
+      Entry& entry = this->entry(twinned.page);
+      entry.twin = no_twin;
+      entry.node.permission = Permission::read_only;
+      for (std::uint32_t q = 0; processes_ > 1 && q < processes_; ++q) {
+        Aged& aged = process_entry(q, twinned.page);
+        if (aged.permission == Permission::read_write) aged.permission = Permission::read_only;
+      }
+    }
+  } else if (rule.drop_copies) {
+    ++copy_age_;
+  }
+  if (rule.rest_home_pages) {
+    ++write_age_;
+    twinned_.clear();
+  } else if (rule.drop_copies) {
+    // Twins of remote pages go with their copies; those of local pages stay, and are numbered anew.
+    std::vector<Twinned> kept;
+    for (const Twinned& twinned : twinned_) {
+      if (!twinned.local) continue;
+      entry(twinned.page).twin = static_cast<std::uint32_t>(kept.size());
+      kept.push_back(twinned);
+    }
+    twinned_ = std::move(kept);
+  }
+}
+
+std::uint64_t NodePages::take_dirty_home_pages(ProcessId process) {
+  return std::exchange(dirty_home_[index_of(process) - first_], 0);
+}
+
+Permission NodePages::node_permission(PageId page, Owner owner) const {
+  const Entry* entry = find(page);
+  return entry ? node_permission(*entry, page, owner) : resting(owner);
+}
+
+Permission NodePages::process_permission(ProcessId process, PageId page, Owner owner) const {
+  const Permission node = node_permission(page, owner);
+  if (processes_ == 1 || node == Permission::unmapped) return node;
+  const Entry* entry = find(page);
+  if (!entry) return node;
+  const Chunk& chunk = *regions_[index_of(page.region)][page.index / chunk_pages];
+  return current(chunk.processes[(page.index % chunk_pages) * processes_ + (index_of(process) - first_)], owner);
+}
+
+}  // namespace sdsm

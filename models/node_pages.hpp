@@ -1,0 +1,117 @@
+/// The pages of one node: applies the tables of page_state.hpp to them. Nothing costs memory for an untouched page, and
+/// a synchronisation costs time for the twinned pages only: dropping all copies is one step of a counter (an entry made
+/// before it has aged and counts as untouched).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/diff.hpp"
+#include "models/ids.hpp"
+#include "models/page_state.hpp"
+
+namespace sdsm {
+
+/// A page that a process twinned, waiting for its flush.
+struct Twinned {
+  PageId page;
+  ProcessId holder{};  ///< the process that made the twin and will send the diff
+  ProcessId home{};
+  bool local = false;  ///< the home is on this node: the diff is charged but not applied
+  Change change;       ///< since the twin was made or renewed
+};
+
+/// Who wrote which pages when, over the whole cluster; needed only under Invalidation::changed. Epochs count barriers.
+class WriteNotices {
+ public:
+  std::uint32_t epoch() const { return epoch_; }
+  /// `writer` wrote the page in this epoch. Nobody hears of it before the barrier that ends the epoch.
+  void add(PageId page, NodeId writer) { pending_.emplace_back(page, writer); }
+  /// A barrier: the notices of this epoch reach everybody, and the next epoch begins.
+  void publish();
+  /// Whether a node other than `reader` wrote the page in an epoch that has ended and is not before `since`.
+  bool written_by_others(PageId page, NodeId reader, std::uint32_t since) const;
+
+ private:
+  struct Notice {
+    NodeId last_writer{};
+    std::uint32_t last = 0;   ///< epoch of the last write, +1; 0: none
+    std::uint32_t other = 0;  ///< the same for the last write by any node but last_writer
+  };
+  std::uint32_t epoch_ = 0;
+  std::vector<std::pair<PageId, NodeId>> pending_;
+  std::vector<std::vector<Notice>> regions_;
+};
+
+class NodePages {
+ public:
+  /// `processes` processes from `first` on share this node. With `notices`, barriers drop changed copies only.
+  NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices = nullptr);
+
+  /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
+  std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
+
+  /// A process of this node, with write access by now, changed bytes of a page. Without a twin (home pages, and local
+  /// pages that the home made writable first) there is nothing to remember.
+  void changed(PageId page, Owner owner, Change change);
+
+  /// Pages whose diffs `process` sends at `sync`, with changes (a page without changed bytes sends nothing); their twins
+  /// are renewed. In the order in which they were twinned.
+  std::vector<Twinned> flush(ProcessId process, Sync sync);
+
+  /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
+  void drop(Sync sync);
+
+  /// Home pages that `process` wrote since the last barrier; reading resets it (barrier phase 4).
+  std::uint64_t take_dirty_home_pages(ProcessId process);
+
+  /// State of the page on the node, and protection of it in a process. For tests and timelines.
+  Permission node_permission(PageId page, Owner owner) const;
+  Permission process_permission(ProcessId process, PageId page, Owner owner) const;
+  std::size_t twinned_pages() const { return twinned_.size(); }
+
+ private:
+  static constexpr std::uint32_t no_twin = 0xffffffff;
+  static constexpr std::uint64_t chunk_pages = 256;
+
+  /// A permission with the age at which it was set. Ages of remote pages count drops, those of home and local pages
+  /// count barriers; an entry of another age has lapsed to the resting permission.
+  struct Aged {
+    std::uint32_t age = 0;
+    Permission permission = Permission::unmapped;
+  };
+  struct Entry {
+    Aged node;
+    std::uint32_t twin = no_twin;   ///< index into twinned_; meaningful while `node` has not lapsed
+    std::uint32_t fetched = 0;      ///< epoch of the fetch; for Invalidation::changed
+  };
+  struct Chunk {
+    std::vector<Entry> entries;
+    std::vector<Aged> processes;  ///< chunk_pages x processes; empty with one process, whose protection is the node's
+  };
+
+  std::uint32_t age_of(Owner owner) const { return owner == Owner::remote ? copy_age_ : write_age_; }
+  Permission current(const Aged& aged, Owner owner) const {
+    return aged.age == age_of(owner) ? aged.permission : resting(owner);
+  }
+  Entry& entry(PageId page);
+  const Entry* find(PageId page) const;
+  Aged& process_entry(std::uint32_t process, PageId page);
+  Permission node_permission(const Entry& entry, PageId page, Owner owner) const;
+  void set_process(ProcessId process, PageId page, Owner owner, Permission permission);
+
+  NodeId node_;
+  std::uint32_t first_;
+  std::uint32_t processes_;
+  WriteNotices* notices_;
+  std::uint32_t copy_age_ = 1;   ///< drops of remote copies so far, +1
+  std::uint32_t write_age_ = 1;  ///< barriers so far, +1
+  std::vector<Twinned> twinned_;
+  std::vector<std::uint64_t> dirty_home_;
+  std::vector<std::vector<std::unique_ptr<Chunk>>> regions_;
+};
+
+}  // namespace sdsm

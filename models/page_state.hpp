@@ -1,0 +1,113 @@
+/// What a page can do: the protocol of SCASH as tables that one can hold against [WR-env] (docs/protocol.md).
+///
+/// The simulator and the real DSM both take every decision about a page from here. Three parties matter:
+///  - the *home* process owns the page; its node's memory is the page.
+///  - a process on the home's node finds the page *local*: it works on the same memory through a shared segment.
+///  - for every other process the page is *remote*: its node holds a copy, or none.
+/// The processes of one node share the node's state of a page; each has a protection of its own, never wider than that.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sdsm {
+
+enum class Access : std::uint8_t { read, write };
+
+/// State of a page on a node, and protection of a page in a process.
+enum class Permission : std::uint8_t {
+  unmapped,    ///< no copy here                            (native: PROT_NONE)
+  read_only,   ///< clean copy, or home page not written    (native: PROT_READ)
+  read_write,  ///< written since the last barrier; on a node that is not the home's: twinned (PROT_READ | PROT_WRITE)
+};
+
+enum class Owner : std::uint8_t { home, local, remote };
+
+/// The ten kinds of faults of [WR-env]: access (Read, Write), the node's permission before (Read-Only, read-Write,
+/// UnMapped), owner (Home, Local, Remote).
+enum class FaultKind : std::uint8_t { WROH, WROL, WROR, WRWH, WRWL, WRWR, WUMR, RRWR, RROR, RUMR };
+inline constexpr std::size_t fault_kinds = 10;
+
+/// One row of [WR-env]'s table of faults.
+struct FaultRule {
+  FaultKind kind;
+  std::string_view name;
+  Access access;
+  Permission before;  ///< of the node
+  Owner owner;
+  bool sends_request;  ///< a message goes to the home
+  bool fetches_page;   ///< ... and the page comes back; else nobody waits for an answer
+  bool makes_twin;
+  Permission node_after;
+  Permission process_after;
+};
+
+// clang-format off
+inline constexpr std::array<FaultRule, fault_kinds> fault_rules = {{
+    // kind             name    access         node before             owner          request fetch  twin   node after              process after
+    {FaultKind::WROH, "WROH", Access::write, Permission::read_only,  Owner::home,   false,  false, false, Permission::read_write, Permission::read_write},
+    {FaultKind::WROL, "WROL", Access::write, Permission::read_only,  Owner::local,  true,   false, true,  Permission::read_write, Permission::read_write},
+    {FaultKind::WROR, "WROR", Access::write, Permission::read_only,  Owner::remote, true,   false, true,  Permission::read_write, Permission::read_write},
+    {FaultKind::WRWH, "WRWH", Access::write, Permission::read_write, Owner::home,   false,  false, false, Permission::read_write, Permission::read_write},
+    {FaultKind::WRWL, "WRWL", Access::write, Permission::read_write, Owner::local,  false,  false, false, Permission::read_write, Permission::read_write},
+    {FaultKind::WRWR, "WRWR", Access::write, Permission::read_write, Owner::remote, false,  false, false, Permission::read_write, Permission::read_write},
+    {FaultKind::WUMR, "WUMR", Access::write, Permission::unmapped,   Owner::remote, true,   true,  true,  Permission::read_write, Permission::read_write},
+    {FaultKind::RRWR, "RRWR", Access::read,  Permission::read_write, Owner::remote, true,   false, false, Permission::read_write, Permission::read_only},
+    {FaultKind::RROR, "RROR", Access::read,  Permission::read_only,  Owner::remote, true,   false, false, Permission::read_only,  Permission::read_only},
+    {FaultKind::RUMR, "RUMR", Access::read,  Permission::unmapped,   Owner::remote, true,   true,  false, Permission::read_only,  Permission::read_only},
+}};
+// clang-format on
+
+constexpr const FaultRule& rule_of(FaultKind kind) { return fault_rules[static_cast<std::size_t>(kind)]; }
+constexpr std::string_view name_of(FaultKind kind) { return rule_of(kind).name; }
+
+/// Whether a process with this protection traps.
+constexpr bool traps(Access access, Permission own) {
+  return own == Permission::unmapped || (access == Access::write && own == Permission::read_only);
+}
+
+/// The row for a process that traps. Empty where no row exists: home and local pages are never unmapped and so never
+/// trap on a read; a caller that gets it has found a bug.
+constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owner owner) {
+  for (const FaultRule& rule : fault_rules) {
+    if (rule.access == access && rule.before == node && rule.owner == owner) return rule.kind;
+  }
+  return std::nullopt;
+}
+
+/// What a page is before anyone touched it, and what a copy becomes when it is dropped.
+constexpr Permission resting(Owner owner) { return owner == Owner::remote ? Permission::unmapped : Permission::read_only; }
+
+/// The points at which changes travel and copies die (spec, "At a barrier", "Locks").
+enum class Sync : std::uint8_t {
+  release,  ///< a lock is given back
+  acquire,  ///< a lock is taken
+  barrier,  ///< fork and join are barriers too
+};
+
+struct SyncRule {
+  bool flush;              ///< each page that the process twinned: diff to its home; the twin is renewed
+  bool flush_companions;   ///< also those that companions on the node twinned (a copy dies only when all is flushed)
+  bool drop_copies;        ///< every remote copy of the node, clean or dirty, becomes unmapped; its twin goes
+  bool rest_home_pages;    ///< home and local pages written become read-only; a home page that its owner wrote costs
+                           ///< the owner the per-dirty-page cost; twins of local pages go
+};
+
+constexpr SyncRule rule_of(Sync sync) {
+  switch (sync) {
+    case Sync::release: return {.flush = true, .flush_companions = false, .drop_copies = false, .rest_home_pages = false};
+    case Sync::acquire: return {.flush = true, .flush_companions = true, .drop_copies = true, .rest_home_pages = false};
+    case Sync::barrier: return {.flush = true, .flush_companions = false, .drop_copies = true, .rest_home_pages = true};
+  }
+  return {};
+}
+
+/// Which copies a barrier drops. SCASH's published times fit only `all` (spec, scash.md).
+enum class Invalidation : std::uint8_t {
+  all,      ///< every copy
+  changed,  ///< copies of pages for which another node sent a write notice
+};
+
+}  // namespace sdsm
