@@ -7,7 +7,12 @@ if(SDSM_WERROR)
   target_compile_options(sdsm_warnings INTERFACE -Werror)
 endif()
 if(SDSM_SANITIZE)
-  target_compile_options(sdsm_warnings INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
-                                                 -fno-omit-frame-pointer)
-  target_link_options(sdsm_warnings INTERFACE -fsanitize=address,undefined)
+  # A library that takes libgomp's place handles SIGSEGV and the stack itself, which the sanitizers cannot follow: such
+  # a target sets the property SDSM_UNSANITIZED.
+  set(sanitized $<NOT:$<BOOL:$<TARGET_PROPERTY:SDSM_UNSANITIZED>>>)
+  target_compile_options(sdsm_warnings INTERFACE
+    $<${sanitized}:-fsanitize=address,undefined>
+    $<${sanitized}:-fno-sanitize-recover=all>
+    $<${sanitized}:-fno-omit-frame-pointer>)
+  target_link_options(sdsm_warnings INTERFACE $<${sanitized}:-fsanitize=address,undefined>)
 endif()
