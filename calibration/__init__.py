@@ -1,0 +1,1 @@
+"""Published measurements as data, and the fits that turn them into a platform's parameters."""
