@@ -104,7 +104,7 @@ std::optional<FaultKind> NodePages::access(ProcessId process, PageId page, Proce
 }
 
 void NodePages::changed(PageId page, Owner owner, Change change) {
-  if (!change || owner == Owner::home) return;
+  if (!change || twinned_.empty()) return;
   const Entry* entry = find(page);
   if (!entry || entry->node.age != age_of(owner) || entry->twin == no_twin) return;
   Twinned& twinned = twinned_[entry->twin];

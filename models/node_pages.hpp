@@ -54,8 +54,8 @@ class NodePages {
   /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
   std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
 
-  /// A process of this node, with write access by now, changed bytes of a page. Without a twin (home pages, and local
-  /// pages that the home made writable first) there is nothing to remember.
+  /// A process of this node, with write access by now, changed bytes of a page. Whoever did it, the bytes differ from
+  /// the node's twin and will be in its diff; without a twin there is nothing to remember.
   void changed(PageId page, Owner owner, Change change);
 
   /// Pages whose diffs `process` sends at `sync`, with changes (a page without changed bytes sends nothing); their twins

@@ -1,0 +1,150 @@
+#include "models/costs.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/messages.hpp"
+
+namespace sdsm {
+namespace {
+
+Time scaled(Time time, double factor) {
+  return Time{std::llround(static_cast<double>(time.count()) * factor)};
+}
+
+std::string name_of(Layout layout) { return fmt::format("{}x{}", layout.nodes, layout.threads_per_node); }
+
+/// Messages of one gather that cross the network: every process not on process 0's node sends one.
+std::int64_t crossing(Layout team) { return static_cast<std::int64_t>(team.nodes - 1) * team.threads_per_node; }
+
+/// Distance of two layouts for "nearest": threads per node weigh more than nodes, larger counts by their ratio.
+double distance(Layout a, Layout b) {
+  return std::abs(std::log2(static_cast<double>(a.nodes) / b.nodes)) +
+         4 * std::abs(std::log2(static_cast<double>(a.threads_per_node) / b.threads_per_node));
+}
+
+}  // namespace
+
+CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route)
+    : costs_(std::move(costs)), model_(model), route_(std::move(route)) {
+  const Time fetch = reference_idle(control_payload) + reference_idle(page_payload);
+  for (const FaultRule& rule : fault_rules) {
+    const auto kind = static_cast<std::size_t>(rule.kind);
+    fault_local_[kind] = costs_.fault[kind] - (rule.fetches_page ? fetch : Time{});
+  }
+}
+
+Time CostModel::message_local(Bytes payload) const {
+  return costs_.message_fixed + payload.count * costs_.message_per_byte - reference_idle(payload);
+}
+
+Time CostModel::synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const {
+  const std::int64_t messages = crossing(team);
+  if (messages == 0 || route.empty()) return {};
+  const Time on_last_link = route.back().bandwidth.time_of(wire_bytes(costs_.framing, control_payload));
+  return 2 * (idle_time(model_, route, costs_.framing, control_payload) + (messages - 1) * on_last_link);
+}
+
+Time CostModel::barrier_model(Layout team, const std::vector<LinkSpec>& route) const {
+  Time total{};
+  if (const std::int64_t messages = crossing(team); messages > 0 && !route.empty()) {
+    const Time on_link = route.back().bandwidth.time_of(wire_bytes(costs_.framing, control_payload));
+    const Time processor = message_local(control_payload);
+    total += 6 * (idle_time(model_, route, costs_.framing, control_payload) +
+                  (messages - 1) * std::max(on_link, processor) + processor);
+  }
+  if (team.threads_per_node > 1) {
+    for (const auto& [layout, measured] : costs_.barrier) {
+      if (layout.nodes == 1 && layout.threads_per_node > 1) {
+        total += scaled(measured, (team.threads_per_node - 1.0) / (layout.threads_per_node - 1.0));
+        break;
+      }
+    }
+  }
+  return total;
+}
+
+std::array<Time, 3> CostModel::synchronisations(Layout team) const {
+  Time total{};
+  if (const auto known = costs_.barrier.find(team); known != costs_.barrier.end()) {
+    total = known->second - 3 * synchronisation_messages(team, costs_.reference) +
+            3 * synchronisation_messages(team, route_);
+  } else if (team.processes() > 1) {
+    // Ratio of measured to modelled at the measured layouts on either side of this one.
+    const auto comparable = [&](Layout layout) {
+      const bool same_threads = std::any_of(costs_.barrier.begin(), costs_.barrier.end(), [&](const auto& other) {
+        return other.first.nodes > 1 && other.first.threads_per_node == team.threads_per_node;
+      });
+      return layout.nodes > 1 && (!same_threads || layout.threads_per_node == team.threads_per_node);
+    };
+    std::map<std::uint32_t, double> ratio;
+    for (const auto& [layout, measured] : costs_.barrier) {
+      const Time modelled = barrier_model(layout, costs_.reference);
+      if (comparable(layout) && modelled > Time{}) ratio[layout.nodes] = to_seconds(measured) / to_seconds(modelled);
+    }
+    double factor = 1;
+    if (!ratio.empty() && team.nodes > 1) {
+      const auto above = ratio.lower_bound(team.nodes);
+      if (above == ratio.end()) {
+        factor = ratio.rbegin()->second;
+      } else if (above == ratio.begin() || above->first == team.nodes) {
+        factor = above->second;
+      } else {
+        const auto below = std::prev(above);
+        const double part = static_cast<double>(team.nodes - below->first) / (above->first - below->first);
+        factor = below->second + part * (above->second - below->second);
+      }
+    }
+    total = scaled(barrier_model(team, costs_.reference), factor) - 3 * synchronisation_messages(team, costs_.reference) +
+            3 * synchronisation_messages(team, route_);
+  }
+  const Time third = total / 3;
+  return {third, third, total - 2 * third};
+}
+
+Time CostModel::lock_messages(Layout layout) const {
+  const std::uint32_t processes = layout.processes();
+  std::int64_t messages = 0;
+  for (std::uint32_t from = 0; from < processes; ++from) {
+    const std::uint32_t to = (from + 1) % processes;
+    messages += layout.node_of(ProcessId{from}) != NodeId{0};
+    messages += layout.node_of(ProcessId{to}) != NodeId{0};
+  }
+  return messages * reference_idle(control_payload) / processes;
+}
+
+Time CostModel::lock_local(Layout layout) const {
+  if (costs_.lock.empty()) return {};
+  const auto nearest = std::min_element(costs_.lock.begin(), costs_.lock.end(), [&](const auto& a, const auto& b) {
+    return distance(a.first, layout) < distance(b.first, layout);
+  });
+  return nearest->second - lock_messages(nearest->first);
+}
+
+std::vector<std::string> CostModel::contradictions() const {
+  std::vector<std::string> found;
+  const auto check = [&](const std::string& what, Time measured, Time local) {
+    if (local >= Time{}) return;
+    found.push_back(fmt::format("{} is {} in all, but its messages alone take {} on the reference network; "
+                                "raise it, or correct reference.*",
+                                what, format_time(measured), format_time(measured - local)));
+  };
+  for (const FaultRule& rule : fault_rules) {
+    check(fmt::format("fault.{}", rule.name), costs_.fault[static_cast<std::size_t>(rule.kind)], fault_local(rule.kind));
+  }
+  for (const Bytes payload : {control_payload, max_payload}) {
+    check(fmt::format("message of {} bytes", payload.count), message_local(payload) + reference_idle(payload),
+          message_local(payload));
+  }
+  for (const auto& [layout, measured] : costs_.barrier) {
+    check("barrier." + name_of(layout), measured, measured - 3 * synchronisation_messages(layout, costs_.reference));
+  }
+  for (const auto& [layout, measured] : costs_.lock) {
+    check("lock." + name_of(layout), measured, measured - lock_messages(layout));
+  }
+  return found;
+}
+
+}  // namespace sdsm

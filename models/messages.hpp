@@ -1,0 +1,44 @@
+/// The messages that processes exchange, and their payloads. What is inside a node is no message.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "models/units.hpp"
+
+namespace sdsm {
+
+enum class MessageKind : std::uint8_t {
+  page_request,     ///< RUMR, WUMR: asks the home for a page
+  write_request,    ///< WROL, WROR, RROR, RRWR: tells the owner; nobody waits for an answer
+  diff,             ///< a piece of a diff, to the home
+  barrier_arrive,   ///< to process 0, three per barrier
+  barrier_release,  ///< from process 0, three per barrier
+  lock_request,     ///< to the lock's manager
+  lock_grant,       ///< from the manager
+  lock_release,     ///< to the manager
+};
+inline constexpr std::size_t message_kinds = 8;
+
+constexpr std::string_view name_of(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::page_request: return "page_request";
+    case MessageKind::write_request: return "write_request";
+    case MessageKind::diff: return "diff";
+    case MessageKind::barrier_arrive: return "barrier_arrive";
+    case MessageKind::barrier_release: return "barrier_release";
+    case MessageKind::lock_request: return "lock_request";
+    case MessageKind::lock_grant: return "lock_grant";
+    case MessageKind::lock_release: return "lock_release";
+  }
+  return "?";
+}
+
+/// Payload of every message but page replies and diffs: kind, sender, page or lock, sequence number. Assumed: no source
+/// gives SCASH's.
+inline constexpr Bytes control_payload{32};
+inline constexpr Bytes page_payload{4096};
+/// "Messages carry at most 1460 bytes of payload" (spec, "Diffs"): a longer diff goes in pieces, each paid for.
+inline constexpr Bytes max_payload{1460};
+
+}  // namespace sdsm

@@ -1,0 +1,85 @@
+/// How Omni's run-time on SCASH turns a directive into protocol events (spec, scash.md, "Omni OpenMP on SCASH"). What it
+/// keeps in global memory lives on administrative pages, one kind of state to a page, all with process 0 as home.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "models/ids.hpp"
+
+namespace sdsm {
+
+enum class AdministrativePage : std::uint8_t {
+  region,       ///< function and arguments of the parallel region
+  single,       ///< counter of `single` constructs
+  copyprivate,  ///< what a `single copyprivate` hands on
+  loop,         ///< state of dynamic and guided loops
+};
+inline constexpr std::size_t administrative_pages = 4;
+
+enum class Primitive : std::uint8_t {
+  read,      ///< of the administrative page
+  write,     ///< of the administrative page
+  acquire,   ///< the run-time's lock that guards the administrative page
+  release,   ///< that lock
+  barrier,   ///< of the team
+  flush,     ///< own changes go home and copies are dropped, without a lock
+};
+
+struct ProtocolStep {
+  Primitive what;
+  AdministrativePage page = AdministrativePage::region;
+};
+
+enum class Directive : std::uint8_t {
+  fork_master,         ///< the initial thread starts a team
+  fork_worker,         ///< another member begins the region
+  barrier,             ///< also the end of a region
+  single_executes,     ///< the first thread at a `single`: finds the counter behind and moves it
+  single_passes,       ///< the others: find it moved
+  copyprivate_gives,   ///< the thread that executed the `single`
+  copyprivate_takes,   ///< the others
+  chunk,               ///< takes iterations of a dynamic or guided loop
+  flush,
+};
+
+namespace steps {
+using enum Primitive;
+using Page = AdministrativePage;
+inline constexpr std::array fork_master{ProtocolStep{write, Page::region}, ProtocolStep{barrier}};
+inline constexpr std::array fork_worker{ProtocolStep{barrier}, ProtocolStep{read, Page::region}};
+inline constexpr std::array team_barrier{ProtocolStep{barrier}};
+inline constexpr std::array single_executes{ProtocolStep{acquire, Page::single}, ProtocolStep{read, Page::single},
+                                            ProtocolStep{write, Page::single}, ProtocolStep{release, Page::single}};
+inline constexpr std::array single_passes{ProtocolStep{acquire, Page::single}, ProtocolStep{read, Page::single},
+                                          ProtocolStep{release, Page::single}};
+inline constexpr std::array copyprivate_gives{ProtocolStep{write, Page::copyprivate}, ProtocolStep{barrier}};
+inline constexpr std::array copyprivate_takes{ProtocolStep{barrier}, ProtocolStep{read, Page::copyprivate}};
+inline constexpr std::array chunk{ProtocolStep{acquire, Page::loop}, ProtocolStep{read, Page::loop},
+                                  ProtocolStep{write, Page::loop}, ProtocolStep{release, Page::loop}};
+inline constexpr std::array explicit_flush{ProtocolStep{flush}};
+}  // namespace steps
+
+/// The steps, in order.
+constexpr std::span<const ProtocolStep> steps_of(Directive directive) {
+  switch (directive) {
+    case Directive::fork_master: return steps::fork_master;
+    case Directive::fork_worker: return steps::fork_worker;
+    case Directive::barrier: return steps::team_barrier;
+    case Directive::single_executes: return steps::single_executes;
+    case Directive::single_passes: return steps::single_passes;
+    case Directive::copyprivate_gives: return steps::copyprivate_gives;
+    case Directive::copyprivate_takes: return steps::copyprivate_takes;
+    case Directive::chunk: return steps::chunk;
+    case Directive::flush: return steps::explicit_flush;
+  }
+  return {};
+}
+
+/// Process that keeps a lock's queue (spec, "Locks").
+constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
+  return ProcessId{index_of(lock) % processes};
+}
+
+}  // namespace sdsm

@@ -1,0 +1,56 @@
+/// How long a message takes on an idle network: the part of a cost that belongs to cables and switches. What remains of
+/// a measured cost is processor time (spec, "Costs and the network").
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "models/units.hpp"
+
+namespace sdsm {
+
+/// Ethernet: a message travels in frames. 1460 bytes of payload: spec, scash.md. Overhead and minimum count preamble (8),
+/// MAC header and check sum (18), gap between frames (12) and 40 bytes of headers above (IEEE 802.3; the 40 bytes are
+/// assumed, as for TCP/IP). A page of 4096 bytes so occupies a 100 Mbit/s wire for 346 us.
+struct Framing {
+  Bytes payload{1460};
+  Bytes overhead{78};
+  Bytes minimum{84};
+};
+
+/// One direction of one cable.
+struct LinkSpec {
+  Bandwidth bandwidth;
+  Time latency{};
+};
+
+/// The two networks of sim/: what a message of several frames meets at a switch.
+enum class WireModel : std::uint8_t {
+  store_and_forward,  ///< a switch sends a frame on when it has it whole (network `queue`)
+  flow,               ///< the message flows through all links at once (network `simgrid`)
+};
+
+constexpr std::int64_t frames_of(const Framing& framing, Bytes payload) {
+  const std::int64_t full = (payload.count + framing.payload.count - 1) / framing.payload.count;
+  return full > 0 ? full : 1;
+}
+
+/// Bytes that a message occupies on a wire, all its frames together.
+constexpr Bytes wire_bytes(const Framing& framing, Bytes payload) {
+  const Bytes bytes = payload + frames_of(framing, payload) * framing.overhead;
+  return bytes < framing.minimum ? framing.minimum : bytes;
+}
+
+/// Bytes of a message's first frame on a wire: what a switch must have before it can send on.
+constexpr Bytes first_frame_bytes(const Framing& framing, Bytes payload) {
+  return wire_bytes(framing, payload < framing.payload ? payload : framing.payload);
+}
+
+/// From the first bit leaving to the last bit arriving, over idle links.
+///   store_and_forward: each link passes on the first frame when it has it, and is done W/b after it began, or one
+///   frame after the link before it; with equal links this is W/b + (n - 1) F/b + sum of latencies.
+///   flow: W / slowest b + sum of latencies.
+/// W: wire_bytes, F: first_frame_bytes.
+Time idle_time(WireModel model, std::span<const LinkSpec> route, const Framing& framing, Bytes payload);
+
+}  // namespace sdsm
