@@ -1,0 +1,18 @@
+# The OpenMP programs. Nothing of sdsm is linked: the same binaries run as they are, under `sdsm trace` and `sdsm run`.
+add_library(sdsm_placement INTERFACE)
+target_include_directories(sdsm_placement INTERFACE ${CMAKE_SOURCE_DIR}/workloads/include)
+
+function(sdsm_program name)
+  add_executable(${name} ${CMAKE_SOURCE_DIR}/workloads/${name}.c ${CMAKE_SOURCE_DIR}/workloads/options.c
+                         ${CMAKE_SOURCE_DIR}/workloads/result.c)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  # Symbols name the static arrays in a trace; results must not depend on whether the processor has fused multiply-add.
+  target_compile_options(${name} PRIVATE -g -ffp-contract=off)
+  target_link_libraries(${name} PRIVATE sdsm_placement sdsm_warnings OpenMP::OpenMP_C m)
+  # _GNU_SOURCE: getopt_long.
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads C_EXTENSIONS OFF)
+endfunction()
+
+sdsm_program(laplace)
+sdsm_program(fft)
