@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Checks that each folder includes only folders above it, and that the tree keeps the project's habits.
+
+    tests/layering.py [CHECKOUT]      check the files that git tracks; exit 0 clean, 1 violations, 2 bad usage
+    tests/layering.py --self-test     check that each rule finds a violation of it
+
+Rules, one line per violation, `file:line: what (why)`:
+  layers    models/ < workloads/ < native/, sim/; native/ and sim/ do not know each other
+  simgrid   only sim/ includes SimGrid
+  pure      models/ includes no header of the operating system, of files or of clocks
+  from root quoted includes name their folder, so that a reader and this check see the layer
+  homes     no folder called utils, common or manager
+  leaks     no path of a developer's machine, no marker of unfinished work
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
+
+#: What each folder may include; a folder always may include itself.
+ABOVE: dict[str, set[str]] = {
+    "models": set(),
+    "workloads": {"models"},
+    "native": {"models", "workloads"},
+    "sim": {"models", "workloads"},
+    "tests": {"models", "workloads", "native", "sim"},
+}
+
+#: The one public header that OpenMP programs use is found by its own include path.
+PUBLIC_HEADER_FOLDER = "sdsm"
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<bracket>["<])(?P<path>[^">]+)[">]')
+
+#: Operating system, files, clocks and threads: what would tie the protocol to where it runs.
+IMPURE = re.compile(
+    r"^(sys/|linux/|asm/|arpa/|net/|netinet/)|"
+    r"^(unistd|fcntl|signal|csignal|pthread|dlfcn|ucontext|poll|semaphore|sched|time|ctime)(\.h)?$|"
+    r"^(fstream|iostream|filesystem|cstdio|stdio\.h|thread|mutex|condition_variable|future)$|"
+    r"^fmt/(os|ostream)\.h$"
+)
+
+#: Paths below a home or scratch folder. Written in pieces so that this file does not contain what it looks for.
+LEAKS = [
+    (re.compile(r"(?<![\w.$}])/" + r"(work/|root/|home/\w+/|tmp/build)"), "a path of somebody's machine"),
+    (re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b"), "a marker of unfinished work"),
+]
+BANNED_FOLDERS = {"utils", "util", "common", "manager"}
+TEXT_LIMIT_BYTES = 1 << 20
+
+
+def check_includes(path: str, text: str) -> list[str]:
+    """Violations of layers, simgrid, pure and from root in one source file.
+
+    path: relative to the checkout, with forward slashes. text: the file's content.
+    """
+    folder = path.split("/", 1)[0]
+    if folder not in ABOVE:
+        return []
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match is None:
+            continue
+        target, quoted = match["path"], match["bracket"] == '"'
+        head = target.split("/", 1)[0] if "/" in target else ""
+
+        def violation(what: str, why: str) -> None:
+            found.append(f"{path}:{number}: {what} ({why})")
+
+        if head in ABOVE and head != folder and head not in ABOVE[folder]:
+            allowed = ", ".join(sorted(ABOVE[folder])) or "no other folder"
+            violation(f"{folder}/ includes {target}", f"it may include {allowed}")
+        if (head in {"simgrid", "xbt", "smpi"}) and folder not in {"sim", "tests"}:
+            violation(f"{folder}/ includes {target}", "only sim/ knows SimGrid")
+        if folder == "models" and IMPURE.search(target):
+            violation(f"models/ includes {target}", "the protocol knows no operating system, file or clock")
+        if quoted and head not in ABOVE and head != PUBLIC_HEADER_FOLDER:
+            violation(f'includes "{target}"', 'write quoted includes from the root, as in "models/units.hpp"')
+    return found
+
+
+def check_text(path: str, text: str) -> list[str]:
+    """Violations of leaks in one text file; arguments as in check_includes."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        for pattern, what in LEAKS:
+            match = pattern.search(line)
+            if match:
+                found.append(f"{path}:{number}: {what}: {match[0]} (others cannot use it: take it out)")
+    return found
+
+
+def check_folders(path: str) -> list[str]:
+    """Violations of homes in one path."""
+    banned = BANNED_FOLDERS.intersection(path.split("/")[:-1])
+    return [f"{path}:1: in a folder called {name} (name it for the concept it holds)" for name in sorted(banned)]
+
+
+def tracked_files(checkout: Path) -> list[str]:
+    """Paths that git tracks and that exist. Raises CalledProcessError outside a git checkout."""
+    listing = subprocess.run(["git", "-C", str(checkout), "ls-files", "-z"], check=True, capture_output=True).stdout
+    return [name for name in listing.decode().split("\0") if name and (checkout / name).is_file()]
+
+
+def read_text(path: Path) -> str | None:
+    """The file's text, or nothing for a binary or large file."""
+    if path.stat().st_size > TEXT_LIMIT_BYTES:
+        return None
+    content = path.read_bytes()
+    return None if b"\0" in content else content.decode("utf-8", errors="replace")
+
+
+def check(checkout: Path) -> list[str]:
+    """All violations among the files that git tracks."""
+    found = []
+    for name in tracked_files(checkout):
+        found += check_folders(name)
+        text = read_text(checkout / name)
+        if text is None or name == "LICENSE":
+            continue
+        found += check_text(name, text)
+        if Path(name).suffix in SOURCES:
+            found += check_includes(name, text)
+    return found
+
+
+class EachRuleFindsItsViolation(unittest.TestCase):
+    def broken(self, path: str, line: str) -> int:
+        return len(check_includes(path, f"#pragma once\n{line}\n"))
+
+    def test_a_folder_may_not_include_one_below_it(self) -> None:
+        self.assertEqual(self.broken("models/a.hpp", '#include "workloads/trace/reader.hpp"'), 1)
+        self.assertEqual(self.broken("workloads/a.cpp", '#include "sim/play.hpp"'), 1)
+        self.assertEqual(self.broken("workloads/a.cpp", '#include "models/units.hpp"'), 0)
+        self.assertEqual(self.broken("native/tracer/a.cpp", '#include "models/units.hpp"'), 0)
+
+    def test_native_and_sim_do_not_know_each_other(self) -> None:
+        self.assertEqual(self.broken("native/a.cpp", '#include "sim/play.hpp"'), 1)
+        self.assertEqual(self.broken("sim/a.cpp", "# include <native/tracer/run.hpp>"), 1)
+
+    def test_tests_are_included_by_nothing_but_tests(self) -> None:
+        self.assertEqual(self.broken("sim/a.cpp", '#include "tests/catch.hpp"'), 1)
+        self.assertEqual(self.broken("tests/sim/a.cpp", '#include "tests/catch.hpp"'), 0)
+
+    def test_only_sim_includes_simgrid(self) -> None:
+        self.assertEqual(self.broken("native/a.cpp", "#include <simgrid/s4u.hpp>"), 1)
+        self.assertEqual(self.broken("models/a.cpp", "#include <xbt/log.h>"), 1)
+        self.assertEqual(self.broken("sim/a.cpp", "#include <simgrid/s4u.hpp>"), 0)
+
+    def test_models_knows_no_operating_system_file_or_clock(self) -> None:
+        for header in ("sys/mman.h", "unistd.h", "fstream", "signal.h", "csignal", "thread", "time.h"):
+            self.assertEqual(self.broken("models/a.hpp", f"#include <{header}>"), 1, header)
+        for header in ("chrono", "cstdint", "vector", "fmt/format.h"):
+            self.assertEqual(self.broken("models/a.hpp", f"#include <{header}>"), 0, header)
+        self.assertEqual(self.broken("native/a.hpp", "#include <sys/mman.h>"), 0)
+
+    def test_quoted_includes_start_at_the_root(self) -> None:
+        self.assertEqual(self.broken("sim/a.cpp", '#include "play.hpp"'), 1)
+        self.assertEqual(self.broken("sim/a.cpp", '#include "../models/units.hpp"'), 1)
+        self.assertEqual(self.broken("workloads/fft.cpp", '#include "sdsm/memory.h"'), 0)
+
+    def test_commented_out_and_unknown_folders_are_left_alone(self) -> None:
+        self.assertEqual(self.broken("models/a.hpp", '// #include "sim/play.hpp"'), 0)
+        self.assertEqual(self.broken("scripts/a.cpp", '#include "sim/play.hpp"'), 0)
+
+    def test_paths_of_a_machine_and_unfinished_work_are_found(self) -> None:
+        for line in ("see /" + "root/notes", "cd /" + "home/ann/build", "/" + "tmp/build-x/sdsm", "// TO" + "DO: rest"):
+            self.assertEqual(len(check_text("docs/a.md", line + "\n")), 1, line)
+        for line in ("#!/usr/bin/env python3", "results/tmp/x/y", "$work/root/x", "/workloads/", '"/tmp/sdsm-XXXXXX"'):
+            self.assertEqual(check_text("docs/a.md", line + "\n"), [], line)
+
+    def test_a_folder_is_named_for_its_concept(self) -> None:
+        self.assertEqual(len(check_folders("sim/utils/a.cpp")), 1)
+        self.assertEqual(check_folders("sim/queue/utils.cpp"), [])
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--self-test"]:
+        result = unittest.main(argv=[sys.argv[0]], exit=False).result
+        return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print(__doc__, file=sys.stdout if arguments in (["-h"], ["--help"]) else sys.stderr)
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    checkout = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    try:
+        found = check(checkout)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"sdsm: cannot list the files of {checkout}: {error} (is it a git checkout?)", file=sys.stderr)
+        return 2
+    for line in found:
+        print(line)
+    print(f"sdsm: layering: {len(found)} violation(s)", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
