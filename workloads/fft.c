@@ -37,10 +37,19 @@ static inline Complex multiply(Complex a, Complex b) {
   return (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* exp(-2 pi i j / n). Precondition: 0 <= j < n, n a power of two (so j / n is exact). */
+/* exp(-2 pi i j / n), with quarter turns exact. Precondition: 0 <= j < n, n a power of two (so that j / n is exact). */
 static Complex root_of_unity(long n, long j) {
-  const double angle = -6.283185307179586476925 * ((double)j / (double)n);
-  return (Complex){cos(angle), sin(angle)};
+  const double quarters = 4 * ((double)j / (double)n);
+  const double whole = floor(quarters);
+  const double angle = 1.57079632679489661923 * (quarters - whole);
+  const double c = cos(angle);
+  const double s = sin(angle);
+  switch ((int)whole) {
+    case 0: return (Complex){c, -s};
+    case 1: return (Complex){-s, -c};
+    case 2: return (Complex){-c, s};
+    default: return (Complex){s, c};
+  }
 }
 
 /* What one thread needs to know. Each thread has its own, on its own stack, so that looking up a root never touches

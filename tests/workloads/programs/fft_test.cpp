@@ -1,0 +1,192 @@
+#include <complex>
+
+#include "tests/catch.hpp"
+#include "tests/workloads/programs/run_program.hpp"
+
+using namespace sdsm::test;
+
+namespace {
+
+using Complex = std::complex<double>;
+using Spectrum = std::vector<Complex>;
+
+Outcome fft(const std::string& options, const std::string& environment = "") {
+  return run(environment, program("fft") + " " + options);
+}
+
+/// The transform by a run whose own checks passed.
+Spectrum spectrum(const std::string& options, int threads = 1) {
+  const ScratchFolder scratch;
+  const auto file = scratch.file("spectrum");
+  const Outcome outcome = fft(options + " --output " + file.string(), "OMP_NUM_THREADS=" + std::to_string(threads));
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.output.find("of the input, transformed back") != std::string::npos);
+  return read_values<Complex>(file);
+}
+
+/// The documented input: Knuth's MMIX generator from 20050522, upper 53 bits as a fraction.
+std::vector<double> input(std::size_t n) {
+  std::vector<double> values(n);
+  std::uint64_t state = 20050522;
+  for (double& value : values) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    value = std::ldexp(static_cast<double>(state >> 11), -53);
+  }
+  return values;
+}
+
+double largest_difference(const Spectrum& a, const Spectrum& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("1, 2 and 4 points are transformed as by hand, by every implementation") {
+  const int implementation = GENERATE(0, 1, 2, 3, 4);
+  const int threads = GENERATE(1, 2, 4);
+  CAPTURE(implementation, threads);
+  const std::string options = "--impl " + std::to_string(implementation) + " --points ";
+  const std::vector<double> x = input(4);
+  if (threads <= 1) CHECK(spectrum(options + "1", threads) == Spectrum{x[0]});
+  if (threads <= 2) CHECK(spectrum(options + "2", threads) == Spectrum{x[0] + x[1], x[0] - x[1]});
+  // exp(-2 pi i / 4) = -i, so X1 = x0 - i x1 - x2 + i x3 and X3 is its conjugate.
+  const Spectrum four{{x[0] + x[1] + x[2] + x[3], 0},
+                      {x[0] - x[2], x[3] - x[1]},
+                      {x[0] - x[1] + x[2] - x[3], 0},
+                      {x[0] - x[2], x[1] - x[3]}};
+  CHECK(largest_difference(spectrum(options + "4", threads), four) < 1e-15);
+}
+
+TEST_CASE("the sum of the input is the first point, the alternating sum the middle one") {
+  const int threads = GENERATE(1, 8);
+  const std::vector<double> x = input(1 << 14);
+  const Spectrum found = spectrum("--impl 1 --points 2^14", threads);
+  REQUIRE(found.size() == x.size());
+  double sum = 0;
+  double alternating = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += x[i];
+    alternating += i % 2 == 0 ? x[i] : -x[i];
+  }
+  CHECK(found[0].real() == Approx(sum).epsilon(1e-13));
+  CHECK(found[x.size() / 2].real() == Approx(alternating).margin(1e-13 * sum));
+}
+
+TEST_CASE("results do not depend on the number of threads") {
+  // Recursive everywhere: the same products in the same order, so the same bits.
+  const int implementation = GENERATE(1, 3);
+  const std::string points = GENERATE("8", "64", "1024", "2^13");
+  const std::string options = "--points " + points + " --impl " + std::to_string(implementation);
+  const Spectrum expected = spectrum(options, 1);
+  for (const int threads : {2, 4, 8}) {
+    CAPTURE(implementation, points, threads);
+    CHECK(spectrum(options, threads) == expected);
+  }
+}
+
+TEST_CASE("the hybrid in parallel gives the sequential hybrid's bits as long as the gangs work out of cache") {
+  const int implementation = GENERATE(2, 4);
+  const std::string options = " --points 2^14 --cache-bytes 16KiB";  // 8 threads: 2048 points, 32 KiB each
+  const Spectrum expected = spectrum("--impl 0" + options);
+  for (const int threads : {1, 2, 4, 8}) {
+    CAPTURE(implementation, threads);
+    CHECK(spectrum("--impl " + std::to_string(implementation) + options, threads) == expected);
+  }
+}
+
+TEST_CASE("every implementation agrees with the direct transform on any team") {
+  const int implementation = GENERATE(0, 1, 2, 3, 4);
+  const int threads = GENERATE(1, 2, 4, 8);
+  const std::string options = GENERATE("--points 8", "--points 256 --cache-bytes 1KiB", "--points 2^12");
+  CAPTURE(implementation, threads, options);
+  const Outcome outcome =
+      fft(options + " --impl " + std::to_string(implementation), "OMP_NUM_THREADS=" + std::to_string(threads));
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("of the direct transform") != std::string::npos);
+}
+
+TEST_CASE("half a million points come back within 1e-12, recursive and hybrid") {
+  const int implementation = GENERATE(0, 1, 4);
+  CAPTURE(implementation);
+  const Outcome outcome = fft("--points 2^19 --impl " + std::to_string(implementation), "OMP_NUM_THREADS=2");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("of the input, transformed back") != std::string::npos);
+  CHECK(outcome.output.find("direct") == std::string::npos);
+}
+
+TEST_CASE("iterative and recursive transforms agree") {
+  const Spectrum recursive = spectrum("--impl 0 --points 2^13 --cache-bytes 1");
+  const Spectrum iterative = spectrum("--impl 0 --points 2^13 --cache-bytes 1GiB");
+  CHECK(recursive != iterative);  // else the option does nothing
+  CHECK(largest_difference(recursive, iterative) < 1e-12 * std::abs(recursive[0]));
+}
+
+TEST_CASE("a team whose size is no power of two is refused before anything is computed") {
+  const Outcome outcome = fft("--points 64", "OMP_NUM_THREADS=6");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(outcome.errors ==
+        "fft: 6 threads: the points are halved among halves of the team, so their number must be a power of two "
+        "(OMP_NUM_THREADS)\n");
+  CHECK(fft("--points 64 --impl 0", "OMP_NUM_THREADS=6").status == 0);  // nothing to share out
+}
+
+TEST_CASE("as many threads as points are enough, more are refused") {
+  CHECK(fft("--points 8 --impl 1", "OMP_NUM_THREADS=8").status == 0);
+  const Outcome outcome = fft("--points 4 --impl 1", "OMP_NUM_THREADS=8");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.errors == "fft: 8 threads are too many for 4 points (OMP_NUM_THREADS, --points)\n");
+}
+
+TEST_CASE("a team cut short by the thread limit is counted as it is") {
+  CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=4").status == 0);
+  CHECK(fft("--points 64", "OMP_NUM_THREADS=8 OMP_THREAD_LIMIT=3").status == 2);
+}
+
+TEST_CASE("a wrong transform fails the check") {
+  // Under this run-time no parallel region runs, so the result is the input.
+  const Outcome outcome = fft("--points 64 --impl 4", preload("broken_runtime"));
+  CHECK(outcome.status == 1);
+  CHECK(outcome.errors.rfind("fft: check failed: differs from the input, transformed back by ", 0) == 0);
+  CHECK(is_one_line(outcome.errors));
+}
+
+TEST_CASE("block placement is asked for by implementations 3 and 4 alone") {
+  const int implementation = GENERATE(0, 1, 2, 3, 4);
+  const Outcome outcome = fft("--points 1024 --impl " + std::to_string(implementation), preload("placement_runtime"));
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors == (implementation < 3 ? "" : "galloc 16384 1\ngalloc 16384 1\ngfree\ngfree\n"));
+}
+
+TEST_CASE("bad usage is one line that says why, and status 2") {
+  const auto [options, why] = GENERATE(table<std::string, std::string>({
+      {"--impl 5", "--impl '5' is not a whole number from 0 to 4"},
+      {"--points 0", "--points '0' is not"},
+      {"--points 12", "--points 12 is not a power of two"},
+      {"--points 2^31", "--points '2^31' is not"},
+      {"--cache-bytes 0", "--cache-bytes '0' is not a size"},
+      {"--cache-bytes 512kb", "--cache-bytes '512kb' is not a size"},
+      {"--cache-bytes 99999999999GiB", "is not a size"},
+      {"--size 8", "unrecognized option '--size'"},
+      {"8", "unexpected argument '8'"},
+  }));
+  CAPTURE(options);
+  const Outcome outcome = fft(options);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(is_one_line(outcome.errors));
+  CHECK(outcome.errors.rfind("fft: ", 0) == 0);
+  CHECK(outcome.errors.find(why) != std::string::npos);
+}
+
+TEST_CASE("the help names every implementation") {
+  const Outcome outcome = fft("--help");
+  CHECK(outcome.status == 0);
+  for (const char* name : {"0  sequential hybrid", "1  parallel", "2  1,", "3  1 with", "4  2 with"}) {
+    CHECK(outcome.output.find(name) != std::string::npos);
+  }
+}

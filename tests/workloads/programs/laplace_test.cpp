@@ -1,0 +1,177 @@
+#include "tests/catch.hpp"
+#include "tests/workloads/programs/run_program.hpp"
+
+using namespace sdsm::test;
+
+namespace {
+
+using Grid = std::vector<double>;
+
+Outcome laplace(const std::string& options, const std::string& environment = "") {
+  return run(environment, program("laplace") + " " + options);
+}
+
+/// The grid after a run whose own check passed.
+Grid grid_after(const std::string& options, int threads = 1) {
+  const ScratchFolder scratch;
+  const auto file = scratch.file("grid");
+  const Outcome outcome = laplace(options + " --output " + file.string(), "OMP_NUM_THREADS=" + std::to_string(threads));
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.output.find("check: identical to the sequential grid") != std::string::npos);
+  return read_values<double>(file);
+}
+
+}  // namespace
+
+TEST_CASE("one step on 3 x 3 makes the only inner point the mean of its four edges") {
+  CHECK(grid_after("--impl 0 --size 3 --iterations 1") == Grid{100, 100, 100,  //
+                                                               0, 25, 0,       //
+                                                               0, 0, 0});
+}
+
+TEST_CASE("no step leaves the grid as it began") {
+  CHECK(grid_after("--impl 4 --size 3 --iterations 0") == Grid{100, 100, 100, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("two steps on 4 x 4 use only old values in each") {
+  // Step 1: 25 25 / 0 0. Step 2: (100 + 25)/4 = 31.25 and 25/4 = 6.25. New values would give (100 + 0 + 25)/4 and so
+  // on.
+  CHECK(grid_after("--impl 0 --size 4 --iterations 2") == Grid{100, 100, 100, 100,  //
+                                                               0, 31.25, 31.25, 0,  //
+                                                               0, 6.25, 6.25, 0,    //
+                                                               0, 0, 0, 0});
+}
+
+TEST_CASE("hot edges are the ones asked for") {
+  // (left 100)/4 = 25; nothing; (left 100 + bottom 100)/4 = 50; (bottom 100)/4 = 25.
+  CHECK(grid_after("--impl 0 --size 4 --iterations 1 --hot left,bottom") == Grid{100, 0, 0, 0,    //
+                                                                                 100, 25, 0, 0,   //
+                                                                                 100, 50, 25, 0,  //
+                                                                                 100, 100, 100, 100});
+  CHECK(grid_after("--impl 0 --size 3 --iterations 1 --hot right") == Grid{0, 0, 100, 0, 25, 100, 0, 0, 100});
+  CHECK(grid_after("--impl 0 --size 3 --iterations 9 --hot all") == Grid(9, 100.0));
+  CHECK(grid_after("--impl 0 --size 3 --iterations 9 --hot none") == Grid(9, 0.0));
+}
+
+TEST_CASE("every implementation gives the sequential grid to the bit, on any number of threads") {
+  const int implementation = GENERATE(1, 2, 3, 4, 5, 6);
+  // 5: fewer rows than threads; 67: odd, and no multiple of any team; 64: rows of an eighth of a page.
+  const int size = GENERATE(3, 5, 64, 67);
+  const std::string options = " --size " + std::to_string(size) + " --iterations 7 --hot top,right";
+  const Grid expected = grid_after("--impl 0" + options);
+  REQUIRE(expected.size() == static_cast<std::size_t>(size) * size);
+  for (const int threads : {1, 2, 3, 4, 8}) {
+    CAPTURE(implementation, size, threads);
+    CHECK(grid_after("--impl " + std::to_string(implementation) + options, threads) == expected);
+  }
+}
+
+TEST_CASE("an even and an odd number of steps end in the right grid") {
+  const int implementation = GENERATE(1, 2, 3, 4, 5, 6);
+  const std::string iterations = GENERATE("1", "2");
+  const std::string options = " --size 10 --iterations " + iterations;
+  CHECK(grid_after("--impl " + std::to_string(implementation) + options, 2) == grid_after("--impl 0" + options));
+}
+
+TEST_CASE("the hash tells grids apart, and is that of FNV-1a") {
+  const auto hash_of = [](const std::string& options) {
+    const std::string output = laplace(options + " --no-check --hash").output;
+    const auto at = output.find("hash: ");
+    REQUIRE(at != std::string::npos);
+    return output.substr(at + 6, 16);
+  };
+  CHECK(hash_of("--size 9 --impl 0") == hash_of("--size 9 --impl 3"));
+  CHECK(hash_of("--size 9 --impl 0 --iterations 2") != hash_of("--size 9 --impl 0 --iterations 3"));
+  // 72 zero bytes: the offset basis times the prime 72 times, modulo 2^64.
+  std::uint64_t hash = 14695981039346656037u;
+  for (int i = 0; i < 72; ++i) hash *= 1099511628211u;
+  std::ostringstream text;
+  text << std::hex << hash;
+  const std::string digits = text.str();
+  CHECK(hash_of("--size 3 --hot none") == std::string(16 - digits.size(), '0') + digits);
+}
+
+TEST_CASE("without the check the time is reported and nothing compared") {
+  const Outcome outcome = laplace("--size 8 --no-check");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.find("time: ") != std::string::npos);
+  CHECK(outcome.output.find("check") == std::string::npos);
+}
+
+TEST_CASE("a wrong grid fails the check: status 1 and the first wrong element") {
+  // Under this run-time no parallel region runs, so the grid stays as it began.
+  const Outcome outcome = laplace("--size 8 --iterations 1 --impl 4", preload("broken_runtime"));
+  CHECK(outcome.status == 1);
+  CHECK(outcome.errors == "laplace: check failed: row 1, column 1 is 0 where the sequential grid has 25\n");
+}
+
+TEST_CASE("a run-time that cannot allocate or place ends the run with status 1") {
+  const std::string refusing = preload("placement_runtime") + " PLACEMENT_HOMES=refuse";
+  const Outcome allocation = laplace("--size 8 --impl 4", refusing);
+  CHECK(allocation.status == 1);
+  CHECK(allocation.errors.find("laplace: no memory for a grid of 8 x 8 (512 bytes)\n") != std::string::npos);
+  const Outcome mapping = laplace("--size 8 --impl 6", refusing);
+  CHECK(mapping.status == 1);
+  CHECK(mapping.errors.find("laplace: the run-time refused to place") != std::string::npos);
+}
+
+TEST_CASE("placement is asked for by implementations 3 to 6 alone, for the bytes in use") {
+  const auto asked = [](int implementation) {
+    const Outcome outcome =
+        laplace("--size 100 --iterations 1 --impl " + std::to_string(implementation), preload("placement_runtime"));
+    CHECK(outcome.status == 0);
+    return outcome.errors;
+  };
+  for (const int implementation : {0, 1, 2}) CHECK(asked(implementation).empty());
+  for (const int implementation : {3, 4})
+    CHECK(asked(implementation) == "galloc 80000 1\ngalloc 80000 1\ngfree\ngfree\n");
+  for (const int implementation : {5, 6}) CHECK(asked(implementation) == "map 80000 1\nmap 80000 1\n");
+}
+
+TEST_CASE("bad usage is one line that says why, and status 2") {
+  const auto [options, why] = GENERATE(table<std::string, std::string>({
+      {"--impl 7", "--impl '7' is not a whole number from 0 to 6"},
+      {"--impl -1", "--impl '-1' is not"},
+      {"--impl", "requires an argument"},
+      {"--size 2", "--size '2' is not a whole number from 3"},
+      {"--size 1e3", "--size '1e3' is not"},
+      {"--size ''", "--size '' is not"},
+      {"--size ' 8'", "--size ' 8' is not"},
+      {"--size 99999999999999999999", "is not a whole number"},
+      {"--size 2^70", "--size '2^70' is not"},
+      {"--size 1^99999999", "--size '1^99999999' is not"},
+      {"--size 2049 --impl 5", "more than the static arrays of implementation 5 hold (2048)"},
+      {"--iterations -3", "--iterations '-3' is not"},
+      {"--hot top,up", "--hot 'top,up' is not a list of"},
+      {"--hot ''", "--hot '' is not a list of"},
+      {"--hot top,", "--hot 'top,' is not a list of"},
+      {"--frobnicate", "unrecognized option '--frobnicate'"},
+      {"1024", "unexpected argument '1024'"},
+  }));
+  CAPTURE(options);
+  const Outcome outcome = laplace(options);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(is_one_line(outcome.errors));
+  CHECK(outcome.errors.rfind("laplace: ", 0) == 0);
+  CHECK(outcome.errors.find(why) != std::string::npos);
+}
+
+TEST_CASE("a grid that cannot be written is a failed run") {
+  const Outcome outcome = laplace("--size 8 --output /nonexistent/grid");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.errors == "laplace: cannot write '/nonexistent/grid': No such file or directory\n");
+  const Outcome full = laplace("--size 64 --output /dev/full");
+  CHECK(full.status == 1);
+  CHECK(full.errors.find("No space left on device") != std::string::npos);
+}
+
+TEST_CASE("the help names every implementation") {
+  const Outcome outcome = laplace("--help");
+  CHECK(outcome.status == 0);
+  for (const char* name : {"0  sequential", "1  naive", "2  barrier", "3  locality", "4  locality and", "5  affinity",
+                           "6  affinity and"}) {
+    CHECK(outcome.output.find(name) != std::string::npos);
+  }
+}

@@ -1,0 +1,86 @@
+/// Runs a command as a user would, and collects what it says.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sdsm::test {
+
+struct Outcome {
+  int status = 0;  ///< exit status; -1 if the command was killed by a signal
+  std::string output;
+  std::string errors;
+};
+
+/// A folder of its own for each test process, removed with it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "sdsm-test-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no folder for temporary files: " + name);
+    path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::filesystem::path file(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+template <typename Value>
+std::vector<Value> read_values(const std::filesystem::path& path) {
+  const std::string bytes = read_text(path);
+  std::vector<Value> values(bytes.size() / sizeof(Value));
+  bytes.copy(reinterpret_cast<char*>(values.data()), values.size() * sizeof(Value));
+  return values;
+}
+
+/// Runs `command` (shell words) with the variables of `environment` ("A=1 B=2") added. Threads that wait sleep, as more
+/// of them than processors would hold one another up.
+inline Outcome run(const std::string& environment, const std::string& command) {
+  const ScratchFolder scratch;
+  const auto output = scratch.file("output");
+  const auto errors = scratch.file("errors");
+  const std::string line = "env OMP_WAIT_POLICY=passive " + environment + " " + command + " >" + output.string() +
+                           " 2>" + errors.string() + " </dev/null";
+  const int wait_status = std::system(line.c_str());
+  const int status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) < 128 ? WEXITSTATUS(wait_status) : -1;
+  return {status, read_text(output), read_text(errors)};
+}
+
+inline bool is_one_line(const std::string& text) {
+  return !text.empty() && text.find('\n') == text.size() - 1;
+}
+
+inline std::string program(const std::string& name) {
+  return std::string(SDSM_BINARY_DIR) + "/workloads/" + name;
+}
+
+/// LD_PRELOAD of one of the libraries of this folder.
+inline std::string preload(const std::string& library) {
+  return "LD_PRELOAD=" + std::string(SDSM_BINARY_DIR) + "/tests/" + library + ".so";
+}
+
+}  // namespace sdsm::test
