@@ -1,0 +1,100 @@
+/// Where each thread's time goes. Every picosecond of a thread is charged to exactly one item, so the items sum to the
+/// makespan, per thread, to the digit.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "models/messages.hpp"
+#include "models/page_state.hpp"
+#include "models/units.hpp"
+
+namespace sdsm::sim {
+
+/// What time is spent on: an index into Tally::time. The ten kinds of faults follow compute.
+enum class Spent : std::uint8_t {
+  compute = 0,
+  fault = 1,  ///< + FaultKind
+  diff = fault + fault_kinds,
+  protect,  ///< per-dirty-home-page cost at barriers
+  barrier,
+  lock,
+  stolen,  ///< its processor served other processes' requests
+  idle,    ///< between parallel regions, and after the thread's end
+};
+inline constexpr std::size_t spent_items = static_cast<std::size_t>(Spent::idle) + 1;
+
+constexpr Spent spent_on(FaultKind kind) {
+  return static_cast<Spent>(static_cast<std::uint8_t>(Spent::fault) + static_cast<std::uint8_t>(kind));
+}
+
+struct Tally {
+  std::array<Time, spent_items> time{};
+  std::array<std::uint64_t, fault_kinds> faults{};
+  std::array<std::uint64_t, message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`, by kind
+  std::uint64_t barriers = 0;
+  std::uint64_t locks = 0;
+  std::uint64_t messages = 0;  ///< sent as requester or writer: requests, diff pieces, lock and barrier messages
+  std::uint64_t bytes = 0;     ///< payload of these
+  std::uint64_t served = 0;    ///< replies sent to others: pages, grants, barrier releases
+  std::uint64_t served_bytes = 0;
+  std::uint64_t diffs = 0;
+  std::uint64_t diff_bytes = 0;
+
+  Time total() const {
+    Time sum{};
+    for (const Time item : time) sum += item;
+    return sum;
+  }
+};
+
+/// The measured region, while it is being found: [begin, end) of simulated time.
+struct Window {
+  std::optional<Time> begin;
+  std::optional<Time> end;
+
+  bool contains(Time now) const { return begin && now >= *begin && (!end || now < *end); }
+  Time clip(Time from, Time to) const {
+    if (!begin) return {};
+    from = std::max(from, *begin);
+    if (end) to = std::min(to, *end);
+    return std::max(to - from, Time{});
+  }
+};
+
+/// One thread's tallies of the whole run and of the measured region. Charges must come when simulated time has reached
+/// their end, as only then is it known whether the region had ended before.
+class Account {
+ public:
+  explicit Account(const Window& window) : window_(window) {}
+
+  void charge(Spent item, Time from, Time to) {
+    whole.time[static_cast<std::size_t>(item)] += to - from;
+    region.time[static_cast<std::size_t>(item)] += window_.clip(from, to);
+  }
+
+  /// Applies `change` to the whole-run tally, and to the region's if `when` is in it.
+  template <typename Change>
+  void count(Time when, Change change) {
+    change(whole);
+    if (window_.contains(when)) change(region);
+  }
+
+  void count_message(Time when, MessageKind kind, Bytes payload) {
+    count(when, [=](Tally& tally) {
+      ++tally.messages;
+      tally.bytes += static_cast<std::uint64_t>(payload.count);
+      ++tally.messages_by_kind[static_cast<std::size_t>(kind)];
+    });
+  }
+
+  Tally whole;
+  Tally region;
+
+ private:
+  const Window& window_;
+};
+
+}  // namespace sdsm::sim

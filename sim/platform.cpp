@@ -1,0 +1,278 @@
+#include "sim/platform.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <pugixml.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "models/messages.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+/// What the file says about the idle reference network, until the route can be built from it.
+struct Reading {
+  Costs costs;
+  std::optional<Bandwidth> reference_bandwidth;
+  std::optional<Time> reference_latency;
+  std::optional<int> reference_links;
+};
+
+double parse_number(std::string_view text, double low, double high) {
+  double value = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || rest != text.data() + text.size() || !(value >= low && value <= high)) {
+    throw std::invalid_argument(fmt::format("'{}' is not a number from {} to {}", text, low, high));
+  }
+  return value;
+}
+
+struct Property {
+  std::string id;
+  std::string meaning;
+  bool required;
+  std::function<void(Reading&, std::string_view)> read;
+};
+
+/// A table so that what a platform may say, what it means and how it is read stand in one place.
+const std::vector<Property>& property_table() {
+  static const std::vector<Property> table = [] {
+    std::vector<Property> rows;
+    for (const FaultRule& rule : fault_rules) {
+      rows.push_back({fmt::format("fault.{}", rule.name), "time of an uncontended fault of this kind", true,
+                      [kind = rule.kind](Reading& reading, std::string_view text) {
+                        reading.costs.fault[static_cast<std::size_t>(kind)] = parse_time(text);
+                      }});
+    }
+    const auto add = [&](std::string id, std::string meaning, bool required, auto read) {
+      rows.push_back({std::move(id), std::move(meaning), required, read});
+    };
+    add("message.fixed", "time of an empty diff or control message, end to end", true,
+        [](Reading& r, std::string_view text) { r.costs.message_fixed = parse_time(text); });
+    add("message.per-byte", "further time for each byte of its payload", true,
+        [](Reading& r, std::string_view text) { r.costs.message_per_byte = parse_time_per_byte(text); });
+    add("barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
+        [](Reading& r, std::string_view text) { r.costs.dirty_home_page = parse_time(text); });
+    add("local-part.home-share", "share of a processor part that the home or receiver pays, 0 to 1 (default 0.5)", false,
+        [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); });
+    add("reference.bandwidth", "bandwidth of a link of the network on which the costs were measured", true,
+        [](Reading& r, std::string_view text) { r.reference_bandwidth = parse_bandwidth(text); });
+    add("reference.latency", "latency of a link of that network", true,
+        [](Reading& r, std::string_view text) { r.reference_latency = parse_time(text); });
+    add("reference.links", "links between two of its nodes, 1 to 16", true,
+        [](Reading& r, std::string_view text) {
+          const double links = parse_number(text, 1, 16);
+          if (links != std::floor(links)) throw std::invalid_argument(fmt::format("'{}' is not a whole number", text));
+          r.reference_links = static_cast<int>(links);
+        });
+    add("frame.payload", "largest payload of a frame (default 1460B)", false, [](Reading& r, std::string_view text) {
+      r.costs.framing.payload = parse_bytes(text);
+      if (r.costs.framing.payload.count < 1) throw std::invalid_argument("a frame must carry at least one byte");
+    });
+    add("frame.overhead", "bytes on the wire that are no payload, for each frame (default 78B)", false,
+        [](Reading& r, std::string_view text) { r.costs.framing.overhead = parse_bytes(text); });
+    add("frame.minimum", "least bytes of a message on the wire (default 84B)", false,
+        [](Reading& r, std::string_view text) { r.costs.framing.minimum = parse_bytes(text); });
+    add("protocol.invalidation", "copies that a barrier drops: all or changed (default all)", false,
+        [](Reading& r, std::string_view text) {
+          if (text == "all") {
+            r.costs.invalidation = Invalidation::all;
+          } else if (text == "changed") {
+            r.costs.invalidation = Invalidation::changed;
+          } else {
+            throw std::invalid_argument(fmt::format("'{}' is neither 'all' nor 'changed'", text));
+          }
+        });
+    add("home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
+        [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); });
+    add("node.memory-contention",
+        "compute slows by this part for each further thread on the node, 0 to 10 (default 0; uncalibrated)", false,
+        [](Reading& r, std::string_view text) { r.costs.memory_contention = parse_number(text, 0, 10); });
+    return rows;
+  }();
+  return table;
+}
+
+/// "4x2" in "barrier.4x2"; empty if the id is not of that form.
+std::optional<Layout> layout_after(std::string_view id, std::string_view prefix) {
+  if (!id.starts_with(prefix)) return std::nullopt;
+  id.remove_prefix(prefix.size());
+  Layout layout{0, 0};
+  const char* const end = id.data() + id.size();
+  const auto nodes = std::from_chars(id.data(), end, layout.nodes);
+  if (nodes.ec != std::errc() || nodes.ptr == end || *nodes.ptr != 'x') return std::nullopt;
+  const auto threads = std::from_chars(nodes.ptr + 1, end, layout.threads_per_node);
+  if (threads.ec != std::errc() || threads.ptr != end || layout.nodes == 0 || layout.threads_per_node == 0 ||
+      layout.nodes > 65536 || layout.threads_per_node > 4096) {
+    return std::nullopt;
+  }
+  return layout;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
+    }
+  }
+  return row.back();
+}
+
+std::string nearest_property(std::string_view id) {
+  const auto& table = property_table();
+  return std::min_element(table.begin(), table.end(), [&](const Property& a, const Property& b) {
+           return edit_distance(a.id, id) < edit_distance(b.id, id);
+         })->id;
+}
+
+class PropertyReader {
+ public:
+  PropertyReader(std::filesystem::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+
+  Platform read() {
+    pugi::xml_document document;
+    const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
+    if (!parsed) {
+      report(parsed.offset, fmt::format("not well-formed XML ({}). Mend the markup here", parsed.description()));
+      throw PlatformError(findings_);
+    }
+    const pugi::xml_node root = document.child("platform");
+    if (!root) {
+      report(0, "no <platform> element. Give a SimGrid platform file");
+      throw PlatformError(findings_);
+    }
+    const pugi::xml_node zone = find_zone(root);
+    visit(root, zone);
+    require(zone ? zone : root);
+    if (!findings_.empty()) throw PlatformError(findings_);
+    reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links),
+                                    LinkSpec{*reading_.reference_bandwidth, *reading_.reference_latency});
+    return {path_, std::move(reading_.costs), std::move(order_)};
+  }
+
+ private:
+  static pugi::xml_node find_zone(pugi::xml_node root) {
+    for (const char* name : {"zone", "AS"}) {
+      if (const pugi::xml_node zone = root.child(name)) return zone;
+    }
+    return {};
+  }
+
+  /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an error.
+  void visit(pugi::xml_node node, pugi::xml_node zone) {
+    for (const pugi::xml_node child : node.children()) {
+      if (std::string_view(child.name()) != "prop") {
+        visit(child, zone);
+      } else if (node == zone) {
+        read_property(child);
+      } else {
+        report(child.offset_debug(), fmt::format("property '{}' of a <{}> is not used. Properties go to the outermost "
+                                                 "<zone>",
+                                                 child.attribute("id").value(), node.name()));
+      }
+    }
+  }
+
+  void read_property(pugi::xml_node prop) {
+    const std::string id = prop.attribute("id").value();
+    const std::string_view value = prop.attribute("value").value();
+    const auto fail = [&](const std::string& problem) { report(prop.offset_debug(), problem); };
+    if (id.empty()) return fail("a <prop> without an id");
+    if (const auto [first, fresh] = lines_.emplace(id, line_of(prop.offset_debug())); !fresh) {
+      return fail(fmt::format("property '{}' is given twice (first in line {}). Remove one", id, first->second));
+    }
+    order_.push_back(id);
+    try {
+      if (const auto layout = layout_after(id, "barrier.")) {
+        reading_.costs.barrier[*layout] = parse_time(value);
+        return;
+      }
+      if (const auto layout = layout_after(id, "lock.")) {
+        reading_.costs.lock[*layout] = parse_time(value);
+        return;
+      }
+      const auto& table = property_table();
+      const auto row = std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.id == id; });
+      if (row == table.end()) {
+        return fail(fmt::format("unknown property '{}'. Did you mean '{}'? `sdsm check --properties` lists all", id,
+                                nearest_property(id)));
+      }
+      row->read(reading_, value);
+    } catch (const std::invalid_argument& error) {
+      fail(fmt::format("property '{}': {}", id, error.what()));
+    }
+  }
+
+  void require(pugi::xml_node where) {
+    std::vector<std::string> missing;
+    for (const Property& property : property_table()) {
+      if (property.required && !lines_.contains(property.id)) missing.push_back(property.id);
+    }
+    if (reading_.costs.barrier.empty() && !lines_.contains("barrier.1x1")) missing.emplace_back("barrier.NxT");
+    if (reading_.costs.lock.empty() && !lines_.contains("lock.1x1")) missing.emplace_back("lock.NxT");
+    if (!missing.empty()) {
+      report(where.offset_debug(), fmt::format("missing propert{} {}. Add <prop id=\"...\" value=\"...\"/> to this zone; "
+                                               "`sdsm check --properties` explains each",
+                                               missing.size() == 1 ? "y" : "ies", fmt::join(missing, ", ")));
+    }
+  }
+
+  std::size_t line_of(std::ptrdiff_t offset) const {
+    const auto end = text_.begin() + std::clamp<std::ptrdiff_t>(offset, 0, static_cast<std::ptrdiff_t>(text_.size()));
+    return 1 + static_cast<std::size_t>(std::count(text_.begin(), end, '\n'));
+  }
+
+  void report(std::ptrdiff_t offset, const std::string& problem) {
+    findings_.push_back(fmt::format("{}:{}: {}.", path_.string(), line_of(offset), problem));
+  }
+
+  std::filesystem::path path_;
+  std::string text_;
+  Reading reading_;
+  std::vector<std::string> order_;
+  std::map<std::string, std::size_t> lines_;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace
+
+PlatformError::PlatformError(std::vector<std::string> findings)
+    : std::runtime_error(fmt::format("{}", fmt::join(findings, "\n"))), findings_(std::move(findings)) {}
+
+Platform read_platform(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw PlatformError({fmt::format("{}: is a folder. Give a SimGrid platform file", path.string())});
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    throw PlatformError({fmt::format("{}: cannot be read. Give a SimGrid platform file", path.string())});
+  }
+  return PropertyReader(path, text.str()).read();
+}
+
+std::string describe_properties() {
+  std::string lines;
+  for (const Property& property : property_table()) {
+    lines += fmt::format("{:<26}{}{}\n", property.id, property.meaning, property.required ? " (required)" : "");
+  }
+  lines += fmt::format("{:<26}{}\n", "barrier.NxT", "EPCC overhead of an empty barrier on N nodes x T threads (at least one)");
+  lines += fmt::format("{:<26}{}\n", "lock.NxT", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)");
+  return lines;
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "sim/network.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+class QueueNetwork final : public Network {
+ public:
+  QueueNetwork(Clock& clock, const Topology& topology, const Framing& framing)
+      : clock_(clock), topology_(topology), framing_(framing), free_at_(topology.links.size()) {}
+
+  WireModel model() const override { return WireModel::store_and_forward; }
+
+  void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) override {
+    const auto& route = topology_.routes[index_of(from)][index_of(to)];
+    if (route.empty()) return arrived();
+    Message* const message = take();
+    message->route = &route;
+    message->hop = 0;
+    message->payload = payload;
+    message->whole = wire_bytes(framing_, payload);
+    message->frame = first_frame_bytes(framing_, payload);
+    message->tail = clock_.now();
+    message->arrived = std::move(arrived);
+    reach_link(message);
+  }
+
+ private:
+  struct Message {
+    const std::vector<std::uint32_t>* route = nullptr;
+    std::size_t hop = 0;
+    Bytes payload, whole, frame;
+    Time tail{};  ///< when the last bit reached this hop's port
+    std::function<void()> arrived;
+  };
+
+  /// The first frame is at the port of link `hop`: it waits its turn, then the message occupies the link.
+  void reach_link(Message* message) {
+    const std::uint32_t index = (*message->route)[message->hop];
+    const LinkSpec& link = topology_.links[index];
+    const Time frame_time = link.bandwidth.time_of(message->frame);
+    const Time start = topology_.exclusive[index] ? std::max(clock_.now(), free_at_[index]) : clock_.now();
+    // Done one whole message after it began, but not before the last frame could be passed on.
+    Time done = start + link.bandwidth.time_of(message->whole);
+    if (message->hop > 0) done = std::max(done, message->tail + frame_time);
+    free_at_[index] = done;
+    message->tail = done + link.latency;
+    if (++message->hop < message->route->size()) {
+      clock_.at(start + frame_time + link.latency, [this, message] { reach_link(message); });
+    } else {
+      clock_.at(message->tail, [this, message] { deliver(message); });
+    }
+  }
+
+  void deliver(Message* message) {
+    const std::function<void()> arrived = std::move(message->arrived);
+    idle_.push_back(message);
+    arrived();
+  }
+
+  Message* take() {
+    if (idle_.empty()) {
+      messages_.push_back(std::make_unique<Message>());
+      return messages_.back().get();
+    }
+    Message* const message = idle_.back();
+    idle_.pop_back();
+    return message;
+  }
+
+  Clock& clock_;
+  const Topology& topology_;
+  Framing framing_;
+  std::vector<Time> free_at_;
+  std::vector<std::unique_ptr<Message>> messages_;
+  std::vector<Message*> idle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_queue_network(Clock& clock, const Topology& topology, const Framing& framing) {
+  return std::make_unique<QueueNetwork>(clock, topology, framing);
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,76 @@
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "sim/network.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+/// SimGrid 3.32 tells only actors that a communication has ended, and our messages are sent from timers too. So couriers
+/// carry them: actors that wait for one message at a time and are reused.
+class SimgridNetwork final : public Network {
+ public:
+  SimgridNetwork(Clock& clock, const Topology& topology, const Framing& framing)
+      : clock_(clock), topology_(topology), framing_(framing) {
+    for (auto* link : simgrid::s4u::Engine::get_instance()->get_all_links()) {
+      if (link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE) link->set_concurrency_limit(1);
+    }
+  }
+
+  WireModel model() const override { return WireModel::flow; }
+
+  void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) override {
+    if (from == to) return arrived();
+    Courier* courier = nullptr;
+    if (idle_.empty()) {
+      couriers_.push_back(std::make_unique<Courier>());
+      courier = couriers_.back().get();
+      start_actor("courier-" + std::to_string(couriers_.size()), topology_.hosts[0], [this, courier] { run(*courier); });
+    } else {
+      courier = idle_.back();
+      idle_.pop_back();
+    }
+    courier->from = from;
+    courier->to = to;
+    courier->bytes = wire_bytes(framing_, payload);
+    courier->arrived = std::move(arrived);
+    courier->bell.ring();
+  }
+
+ private:
+  struct Courier {
+    NodeId from{}, to{};
+    Bytes bytes;
+    std::function<void()> arrived;
+    Doorbell bell;
+  };
+
+  void run(Courier& courier) {
+    simgrid::s4u::Actor::self()->daemonize();
+    for (;;) {
+      courier.bell.wait();
+      simgrid::s4u::Comm::sendto_async(topology_.hosts[index_of(courier.from)], topology_.hosts[index_of(courier.to)],
+                                       static_cast<std::uint64_t>(courier.bytes.count))
+          ->wait();
+      clock_.catch_up();
+      const std::function<void()> arrived = std::move(courier.arrived);
+      idle_.push_back(&courier);
+      arrived();
+    }
+  }
+
+  Clock& clock_;
+  const Topology& topology_;
+  Framing framing_;
+  std::vector<std::unique_ptr<Courier>> couriers_;
+  std::vector<Courier*> idle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_simgrid_network(Clock& clock, const Topology& topology, const Framing& framing) {
+  return std::make_unique<SimgridNetwork>(clock, topology, framing);
+}
+
+}  // namespace sdsm::sim

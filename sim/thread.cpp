@@ -1,0 +1,70 @@
+#include "sim/thread.hpp"
+
+#include <utility>
+
+namespace sdsm::sim {
+
+void Thread::spend(Spent item, Time duration) {
+  if (duration == Time{}) return;
+  if (!charges_.empty() && charges_.back().item == item) {
+    charges_.back().duration += duration;
+  } else {
+    charges_.push_back({item, 0, duration});
+  }
+  ahead_ += duration;
+}
+
+void Thread::spend_fault(FaultKind kind, Time duration) {
+  const Spent item = spent_on(kind);
+  if (!charges_.empty() && charges_.back().item == item) {
+    ++charges_.back().faults;
+    charges_.back().duration += duration;
+  } else {
+    charges_.push_back({item, 1, duration});
+  }
+  ahead_ += duration;
+}
+
+void Thread::catch_up(std::function<void()> then) {
+  since_ = clock_.now();
+  if (ahead_ == Time{} && charges_.empty()) return then();
+  then_ = std::move(then);
+  computing_ = true;
+  ++processors_.computing;
+  clock_.at(clock_.now() + ahead_, [this] { arrive(); });
+}
+
+void Thread::catch_up_and_wait() {
+  bool waits = true;
+  catch_up([this, &waits] {
+    waits = false;
+    bell.ring();
+  });
+  bell.wait();
+}
+
+void Thread::arrive() {
+  if (stolen_ > Time{}) {
+    const Time stolen = std::exchange(stolen_, Time{});
+    charges_.push_back({Spent::stolen, 0, stolen});
+    clock_.at(clock_.now() + stolen, [this] { arrive(); });
+    return;
+  }
+  computing_ = false;
+  --processors_.computing;
+  Time at = since_;
+  for (const Charge& charge : charges_) {
+    account.charge(charge.item, at, at + charge.duration);
+    if (charge.faults > 0) {
+      const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
+      account.count(at, [&](Tally& tally) { tally.faults[kind] += charge.faults; });
+    }
+    at += charge.duration;
+  }
+  charges_.clear();
+  ahead_ = Time{};
+  const std::function<void()> then = std::move(then_);
+  then();
+}
+
+}  // namespace sdsm::sim

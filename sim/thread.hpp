@@ -1,0 +1,73 @@
+/// One OpenMP thread in simulated time: what it has done locally but not yet spent, whether it computes or waits, and
+/// its account.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "models/ids.hpp"
+#include "sim/account.hpp"
+#include "sim/clock.hpp"
+
+namespace sdsm::sim {
+
+/// Processors of one node.
+struct Processors {
+  int cores = 1;
+  int computing = 0;  ///< threads that use one now
+};
+
+class Thread {
+ public:
+  Thread(Clock& clock, const Window& window, ProcessId id, NodeId node, Processors& processors)
+      : account(window), id_(id), node_(node), clock_(clock), processors_(processors) {}
+  Thread(const Thread&) = delete;
+
+  ProcessId id() const { return id_; }
+  NodeId node() const { return node_; }
+
+  /// Local work of a known cost: no simulator call, simulated time does not move yet.
+  void spend(Spent item, Time duration);
+  void spend_fault(FaultKind kind, Time duration);
+
+  /// When this thread is in simulated time, counting what it has not yet spent.
+  Time local_now() const { return clock_.now() + ahead_; }
+
+  /// Calls `then` when simulated time has reached the local time; at once if it is there. Meanwhile the thread computes
+  /// (it holds a processor), and what others steal from it comes on top.
+  void catch_up(std::function<void()> then);
+
+  /// The same, blocking the thread's actor.
+  void catch_up_and_wait();
+
+  /// Charges a wait that began at `since` and ends now.
+  void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
+
+  bool computing() const { return computing_; }
+  /// Its processor works for somebody else for a while. Precondition: computing().
+  void steal(Time duration) { stolen_ += duration; }
+
+  Account account;
+  Doorbell bell;
+
+ private:
+  struct Charge {
+    Spent item;
+    std::uint32_t faults;  ///< how many, if item is a fault
+    Time duration;
+  };
+  void arrive();
+
+  ProcessId id_;
+  NodeId node_;
+  Clock& clock_;
+  Processors& processors_;
+  Time ahead_{};
+  Time stolen_{};
+  Time since_{};  ///< simulated time at which `charges_` begin
+  bool computing_ = false;
+  std::vector<Charge> charges_;  ///< in order; they last `ahead_`
+  std::function<void()> then_;
+};
+
+}  // namespace sdsm::sim
