@@ -1,0 +1,99 @@
+/* ordered: the marked parts run in the order of the iterations, under each schedule. */
+#include <omp.h>
+
+#include "expect.h"
+
+enum { n = 300 };
+static int sequence[n];
+static int next;
+
+static void record(int i) {
+  sequence[next++] = i;
+}
+
+static int in_order(int step) {
+  int right = next == n / step;
+  for (int i = 0; i < next; ++i) right &= sequence[i] == i * step;
+  next = 0;
+  return right;
+}
+
+int main(void) {
+#pragma omp parallel for ordered schedule(static)
+  for (int i = 0; i < n; ++i) {
+#pragma omp ordered
+    record(i);
+  }
+  EXPECT(in_order(1));
+
+#pragma omp parallel for ordered schedule(static, 4)
+  for (int i = 0; i < n; ++i) {
+#pragma omp ordered
+    record(i);
+  }
+  EXPECT(in_order(1));
+
+#pragma omp parallel for ordered schedule(dynamic)
+  for (int i = 0; i < n; ++i) {
+#pragma omp ordered
+    record(i);
+  }
+  EXPECT(in_order(1));
+
+#pragma omp parallel
+  {
+#pragma omp for ordered schedule(dynamic, 7)
+    for (int i = 0; i < n; ++i) {
+      // Two of three iterations have no ordered part, and a chunk may have none at all.
+      if (i % 3 == 0) {
+#pragma omp ordered
+        record(i);
+      }
+    }
+  }
+  EXPECT(in_order(3));
+
+#pragma omp parallel for ordered schedule(guided)
+  for (int i = 0; i < n; ++i) {
+#pragma omp ordered
+    record(i);
+  }
+  EXPECT(in_order(1));
+
+  const omp_sched_t schedules[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided};
+  for (int s = 0; s < 3; ++s) {
+    omp_set_schedule(schedules[s], 3);
+#pragma omp parallel for ordered schedule(runtime)
+    for (int i = 0; i < n; ++i) {
+#pragma omp ordered
+      record(i);
+    }
+    EXPECT(in_order(1));
+  }
+
+#pragma omp parallel for ordered schedule(dynamic, 2)
+  for (unsigned long long i = 0; i < n; ++i) {
+#pragma omp ordered
+    record((int)i);
+  }
+  EXPECT(in_order(1));
+
+#pragma omp parallel for ordered schedule(static, 5)
+  for (unsigned long long i = 0; i < n; ++i) {
+#pragma omp ordered
+    record((int)i);
+  }
+  EXPECT(in_order(1));
+
+  // A value handed from one iteration to the next, in shared memory.
+  long chain = 0;
+#pragma omp parallel for ordered schedule(static, 1) shared(chain)
+  for (int i = 1; i <= 40; ++i) {
+#pragma omp ordered
+    chain = chain * 3 % 1000003 + i;
+  }
+  long expected = 0;
+  for (int i = 1; i <= 40; ++i) expected = expected * 3 % 1000003 + i;
+  EXPECT(chain == expected);
+  return expect_status();
+}
