@@ -1,1 +1,1 @@
-#include "placement_probe.c"
+#include "tests/workloads/programs/placement_probe.c"
