@@ -35,6 +35,9 @@ ABOVE: dict[str, set[str]] = {
 #: The one public header that OpenMP programs use is found by its own include path.
 PUBLIC_HEADER_FOLDER = "sdsm"
 
+#: OpenMP programs that tests trace are compiled as a user's would be, without the project's root as an include path.
+PROGRAMS_FOLDER = "programs"
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?P<bracket>["<])(?P<path>[^">]+)[">]')
 
 #: Operating system, files, clocks and threads: what would tie the protocol to where it runs.
@@ -80,7 +83,8 @@ def check_includes(path: str, text: str) -> list[str]:
             violation(f"{folder}/ includes {target}", "only sim/ knows SimGrid")
         if folder == "models" and IMPURE.search(target):
             violation(f"models/ includes {target}", "the protocol knows no operating system, file or clock")
-        if quoted and head not in ABOVE and head != PUBLIC_HEADER_FOLDER:
+        neighbour = "/" not in target and path.split("/")[-2] == PROGRAMS_FOLDER
+        if quoted and head not in ABOVE and head != PUBLIC_HEADER_FOLDER and not neighbour:
             violation(f'includes "{target}"', 'write quoted includes from the root, as in "models/units.hpp"')
     return found
 
@@ -164,6 +168,8 @@ class EachRuleFindsItsViolation(unittest.TestCase):
         self.assertEqual(self.broken("sim/a.cpp", '#include "play.hpp"'), 1)
         self.assertEqual(self.broken("sim/a.cpp", '#include "../models/units.hpp"'), 1)
         self.assertEqual(self.broken("workloads/fft.cpp", '#include "sdsm/memory.h"'), 0)
+        self.assertEqual(self.broken("tests/native/programs/single.c", '#include "expect.h"'), 0)
+        self.assertEqual(self.broken("tests/native/programs/single.c", '#include "../expect.h"'), 1)
 
     def test_commented_out_and_unknown_folders_are_left_alone(self) -> None:
         self.assertEqual(self.broken("models/a.hpp", '// #include "sim/play.hpp"'), 0)
