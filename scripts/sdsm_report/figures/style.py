@@ -1,0 +1,76 @@
+"""How all figures look, and how they are saved: the same bytes from the same data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness.
+BLUE = "#0072B2"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+ORANGE = "#E69F00"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+INK = "#222222"
+GREY = "#8A8A8A"
+PALE = "#D9D9D9"
+
+PUBLISHED = VERMILION
+PREDICTED = BLUE
+
+_SETTINGS = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    # Text stays text in SVG; a fixed salt keeps its identifiers the same from run to run.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "sdsm",
+}
+
+
+def new_figure(width_in: float, height_in: float) -> Figure:
+    """An empty figure in the project's style, drawn without a display."""
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update(_SETTINGS)
+    return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def heading(figure: Figure, title: str, explanation: str) -> None:
+    """A title and a sentence that says how to read the figure, left-aligned above all panels."""
+    height_in = figure.get_size_inches()[1]
+    lines = explanation.count("\n") + 1
+    top = 1.0 - (0.52 + 0.17 * lines) / height_in
+    figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, top))  # type: ignore[union-attr]
+    figure.text(0.012, 1.0 - 0.12 / height_in, title, fontsize=12, fontweight="bold", va="top")
+    figure.text(0.012, 1.0 - 0.40 / height_in, explanation, fontsize=8.5, color="#555555", va="top", linespacing=1.35)
+
+
+def light_grid(axes: Axes, axis: str = "y") -> None:
+    """Thin lines behind the data along one axis."""
+    axes.grid(True, axis=axis, color="#E6E6E6", linewidth=0.7)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Writes NAME.png and NAME.svg, without dates in them. Returns their paths. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    figure.savefig(png, dpi=160, facecolor="white", metadata={"Software": None})
+    figure.savefig(svg, facecolor="white", metadata={"Date": None, "Creator": None})
+    return [png, svg]

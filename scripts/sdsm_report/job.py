@@ -1,0 +1,252 @@
+"""The main job, in order: traces one at a time, simulations two at a time, tables, figures.
+
+A failed run costs its own lines and no others. Whatever ended is on disk: each trace and each simulation's JSON as soon
+as it is there, tables and figures also after a Ctrl-C, of what was done by then.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from calibration.published import FOLDER
+
+from sdsm_report import plan, tables
+from sdsm_report.commands import CommandFailed, CommandRunner, Stopped
+from sdsm_report.plan import Configuration, SimulationRun, TraceRun
+from sdsm_report.progress import Progress
+from sdsm_report.report import Line, laplace_accuracy, line, thread_rows
+from sdsm_report.simulation import Result, simulate
+from sdsm_report.tracing import Tracer
+
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user chooses. Paths need not exist yet but for build and platform."""
+
+    build: Path
+    platform: Path
+    results: Path
+    programs: tuple[str, ...] = ("laplace", "fft")
+    seeds: int = 20
+    simulations_at_once: int = 2
+    retrace: bool = False
+    figures: bool = True
+    published: Path = FOLDER
+
+
+@dataclass
+class Outcome:
+    """What a job leaves: per configuration and seed, a result or the reason why there is none."""
+
+    outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def set(self, run: SimulationRun, outcome: Result | str) -> None:
+        self.outcomes.setdefault(run.configuration, {})[run.seed] = outcome
+
+    @property
+    def failed(self) -> bool:
+        return any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
+
+    def first_results(self) -> dict[Configuration, Result]:
+        """The first seed's result of each configuration that has one."""
+        return {
+            configuration: first
+            for configuration, seeds in self.outcomes.items()
+            if isinstance(first := seeds.get(plan.FIRST_SEED), Result)
+        }
+
+    def lines(self, published: Path) -> list[Line]:
+        return [
+            line(configuration, [seeds[seed] for seed in sorted(seeds)], published)
+            for configuration, seeds in self.outcomes.items()
+        ]
+
+
+def run(settings: Settings) -> int:
+    """Does the job. Returns the exit status: 0, or 1 if any run failed or the job was interrupted.
+
+    Raises PublishedDataError if the published tables cannot be used, OSError if results cannot be written.
+    """
+    configurations = plan.configurations(settings.programs)
+    simulations = plan.simulation_runs(configurations, settings.seeds, settings.published)
+    outcome = Outcome()
+    for configuration in configurations:
+        outcome.outcomes[configuration] = {}
+    for simulation in simulations:
+        outcome.set(simulation, NOT_RUN)
+
+    started = time.monotonic()
+    traces = plan.trace_runs(configurations)
+    runner = CommandRunner()
+    # A job ended by its surroundings leaves its results like one ended by hand.
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with Progress(len(traces) + len(simulations)) as progress:
+            tracer = Tracer(settings.build, settings.results / "traces", runner)
+            untraced = _make_traces(traces, tracer, settings.retrace, progress)
+            _simulate_all(simulations, untraced, tracer, settings, runner, outcome, progress)
+    except KeyboardInterrupt:
+        runner.stop()
+        outcome.interrupted = True
+        print("sdsm: interrupted; writing the tables of what is done", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+    lines = outcome.lines(settings.published)
+    _write_tables(settings, outcome, lines)
+    print(_text(outcome, lines), flush=True)
+    if settings.figures:
+        from sdsm_report.figures import draw_all
+
+        draw_all(lines, settings.results)
+    print(f"sdsm: results are in {settings.results} ({time.monotonic() - started:.0f} s)", file=sys.stderr)
+    return 1 if outcome.failed or outcome.interrupted else 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _make_traces(traces: Sequence[TraceRun], tracer: Tracer, retrace: bool, progress: Progress) -> dict[TraceRun, str]:
+    """Makes the traces that are not kept. Returns those that failed, each with its reason."""
+    failed: dict[TraceRun, str] = {}
+    for trace in traces:
+        progress.begin(f"trace {trace.program} {trace.implementation}, {trace.threads} threads")
+        try:
+            started = time.monotonic()
+            if not retrace and tracer.is_kept(trace):
+                progress.finish(f"trace {trace.name} kept: same program, tracer and arguments")
+                continue
+            tracer.trace(trace)
+            progress.finish(f"trace {trace.name} ({time.monotonic() - started:.1f} s)")
+        except CommandFailed as error:
+            failed[trace] = f"no trace: {error}"
+            progress.say(f"trace {trace.name} failed: {error}")
+            progress.finish(f"trace {trace.name} failed")
+    return failed
+
+
+def _simulate_all(
+    simulations: Sequence[SimulationRun],
+    untraced: dict[TraceRun, str],
+    tracer: Tracer,
+    settings: Settings,
+    runner: CommandRunner,
+    outcome: Outcome,
+    progress: Progress,
+) -> None:
+    folder = settings.results / "simulations"
+
+    def work(simulation: SimulationRun) -> Result:
+        path = tracer.path(simulation.configuration.trace)
+        return simulate(simulation, settings.build, path, settings.platform, folder, runner)
+
+    def collect(future: Future[Result], simulation: SimulationRun) -> None:
+        try:
+            outcome.set(simulation, future.result())
+        except (CommandFailed, OSError) as error:
+            outcome.set(simulation, f"simulation: {error}")
+            progress.say(f"simulate {simulation.name} failed: {error}")
+        except Stopped:
+            pass
+        progress.finish(f"simulate {simulation.name}", quiet=simulation.seed > plan.FIRST_SEED)
+
+    pool = ThreadPoolExecutor(max_workers=settings.simulations_at_once)
+    pending: dict[Future[Result], SimulationRun] = {}
+    try:
+        for simulation in simulations:
+            reason = untraced.get(simulation.configuration.trace)
+            if reason is not None:
+                outcome.set(simulation, reason)
+                progress.finish(f"simulate {simulation.name}: {reason}", quiet=True)
+            else:
+                pending[pool.submit(work, simulation)] = simulation
+        progress.begin("simulate")
+        while pending:
+            # A bounded wait lets a Ctrl-C through at once on every platform.
+            done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in done:
+                collect(future, pending.pop(future))
+    finally:
+        # Only after an interruption is anything left: what ended meanwhile still counts.
+        if pending:
+            runner.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+        for future, simulation in pending.items():
+            if not future.cancelled():
+                collect(future, simulation)
+
+
+def _settings_document(settings: Settings) -> dict[str, Any]:
+    return {
+        "platform": settings.platform.name,
+        "network": plan.NETWORK,
+        "jitter": plan.JITTER,
+        "first_seed": plan.FIRST_SEED,
+        "seeds": settings.seeds,
+        "laplace": {"points_per_side": plan.LAPLACE_POINTS_PER_SIDE, "iterations": plan.LAPLACE_ITERATIONS},
+        "fft": {"points": plan.FFT_POINTS},
+        "accuracy": None,
+    }
+
+
+def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -> None:
+    results = settings.results
+    document = _settings_document(settings)
+    accuracy = laplace_accuracy(lines)
+    if accuracy is not None:
+        document["accuracy"] = vars(accuracy)
+    tables.write_summary(results, lines, document)
+    tables.write_text(results / "times.csv", tables.csv_text([tables.line_row(line) for line in lines]))
+    tables.write_text(results / "threads.csv", tables.csv_text(thread_rows(outcome.first_results())))
+    tables.write_text(results / "seeds.csv", tables.csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
+    tables.write_text(results / "tables.txt", _text(outcome, lines) + "\n")
+
+
+def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
+    parts = []
+    laplace = [line for line in lines if line.program == "laplace"]
+    fft = [line for line in lines if line.program == "fft"]
+    spread = [line for line in laplace if line.is_distribution]
+    if laplace:
+        parts += [
+            f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
+            "iterations: predicted against published [WR-opt]; speedup over implementation 0",
+            "(layout: nodes x threads per node; a time that a published one went into is marked; the others are predicted)",
+            tables.times_table(laplace),
+        ]
+        accuracy = laplace_accuracy(laplace)
+        if accuracy is not None:
+            parts.append(tables.accuracy_sentence(accuracy))
+    if spread:
+        parts += [
+            "",
+            f"Laplace 1 and 2 over seeds (jitter of remote faults: coefficient of variation {plan.JITTER * 100:g} %), seconds",
+            tables.spread_table(spread),
+        ]
+    if fft:
+        parts += [
+            "",
+            f"FFT, {plan.FFT_POINTS} points: predicted against published [WR-opt]; speedup over implementation 0",
+            tables.times_table(fft),
+        ]
+        rows = [row for row in thread_rows(outcome.first_results()) if row["program"] == "fft"]
+        if rows:
+            parts += ["", "FFT, events per thread (mean over threads; each thread is in threads.csv)"]
+            parts.append(tables.counts_table(rows))
+    missing = [line for line in lines if not line.done]
+    if missing:
+        failures = [line for line in missing if line.status != NOT_RUN]
+        parts += ["", f"{len(missing)} of {len(lines)} lines are incomplete ({len(failures)} failed)."]
+    return "\n".join(parts)

@@ -1,0 +1,195 @@
+"""Tables as text, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sdsm_report.report import Accuracy, Line, as_document
+
+FORMAT = 1
+SUMMARY = "summary.json"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns separated by two blanks; right-aligned, but the first row's words to the left where a column holds any.
+
+    header: (columns,); rows: (lines, columns), all text.
+    """
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(len(cell) for cell in column) for column in columns]
+    left = [any(cell and not _is_figure(cell) for cell in column[1:]) for column in columns]
+
+    def render(cells: Sequence[str]) -> str:
+        return "  ".join(
+            cell.ljust(width) if to_left else cell.rjust(width)
+            for cell, width, to_left in zip(cells, widths, left, strict=True)
+        ).rstrip()
+
+    return "\n".join([render(header), "  ".join("-" * width for width in widths), *map(render, rows)])
+
+
+def _is_figure(cell: str) -> bool:
+    return cell.lstrip("+-")[:1].isdigit() and "x" not in cell
+
+
+def figure(value: float | None, digits: int) -> str:
+    """Fixed-point text; empty for None."""
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def percent(value: float | None) -> str:
+    """A signed error with one digit; empty for None."""
+    return "" if value is None else f"{value:+.1f} %"
+
+
+def times_table(lines: Sequence[Line]) -> str:
+    """Predicted against published times and speedups."""
+    header = ("impl", "layout", "predicted s", "published s", "error", "speedup", "published", "error", "calibrated by")
+    rows = []
+    for line in lines:
+        note = line.calibrated_by if line.done else f"INCOMPLETE: {line.status}"
+        if line.extrapolated:
+            note = f"{note} (extrapolated: {', '.join(line.extrapolated)})".strip()
+        rows.append(
+            (
+                str(line.implementation),
+                line.layout,
+                figure(line.predicted_s, 2),
+                figure(line.published_s, 1),
+                percent(line.time_error_percent),
+                figure(line.predicted_speedup, 2),
+                figure(line.published_speedup, 2),
+                percent(line.speedup_error_percent),
+                note,
+            )
+        )
+    return text_table(header, rows)
+
+
+def spread_table(lines: Sequence[Line]) -> str:
+    """Distributions over seeds beside the published ones, seconds."""
+    header = ("impl", "layout", "seeds", "min", "published", "error", "mean", "published", "sd", "published")
+    return text_table(
+        header,
+        [
+            (
+                str(line.implementation),
+                line.layout,
+                str(line.seeds),
+                figure(line.predicted_s, 1),
+                figure(line.published_s, 1),
+                percent(line.time_error_percent),
+                figure(line.predicted_mean_s, 1),
+                figure(line.published_mean_s, 1),
+                figure(line.predicted_standard_deviation_s, 2),
+                figure(line.published_standard_deviation_s, 2),
+            )
+            for line in lines
+        ],
+    )
+
+
+COUNT_COLUMNS = {
+    "remote_reads": "remote reads",
+    "remote_writes": "remote writes",
+    "barriers": "barriers",
+    "messages": "messages",
+    "bytes": "bytes",
+}
+
+
+def counts_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Events per thread: the mean over the threads of each configuration, and the largest where it differs.
+
+    rows: as report.thread_rows gives them.
+    """
+    grouped: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        grouped.setdefault((row["implementation"], f"{row['nodes']}x{row['threads_per_node']}"), []).append(row)
+    lines = []
+    for (implementation, layout), threads in grouped.items():
+        cells = [str(implementation), layout]
+        for column in COUNT_COLUMNS:
+            values = [int(thread[column]) for thread in threads]
+            mean = f"{sum(values) / len(values):.0f}"
+            cells.append(mean if max(values) == min(values) else f"{mean} (max {max(values)})")
+        lines.append(tuple(cells))
+    return text_table(("impl", "layout", *COUNT_COLUMNS.values()), lines)
+
+
+def accuracy_sentence(accuracy: Accuracy) -> str:
+    """The headline of the Laplace predictions."""
+    missing = f"; {accuracy.missing} missing" if accuracy.missing else ""
+    return (
+        f"{accuracy.of} ({accuracy.predictions} predictions{missing}): "
+        f"median error {accuracy.median_percent:.1f} %, largest {accuracy.largest_percent:.1f} %"
+    )
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """CSV with the columns of the first row. Raises ValueError if another row has columns that it lacks."""
+    if not rows:
+        return ""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+CSV_LEAVES_OUT = ("predicted_times_s", "mean_account_s")
+
+
+def line_row(line: Line) -> dict[str, Any]:
+    """The line flat, for CSV: lists joined by blanks, None as an empty field."""
+    fields = {name: value for name, value in as_document(line).items() if name not in CSV_LEAVES_OUT}
+    return {name: " ".join(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def seed_rows(lines: Sequence[Line], first_seed: int) -> list[dict[str, Any]]:
+    """One row per seed of every distribution."""
+    return [
+        {
+            "program": line.program,
+            "implementation": line.implementation,
+            "nodes": line.nodes,
+            "threads_per_node": line.threads_per_node,
+            "seed": first_seed + index,
+            "predicted_s": time_s,
+        }
+        for line in lines
+        if line.is_distribution and line.done
+        for index, time_s in enumerate(line.predicted_times_s)
+    ]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes whole or not at all. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+def write_summary(folder: Path, lines: Sequence[Line], settings: Mapping[str, Any]) -> None:
+    """The whole report as JSON; what the figures are drawn from. Raises OSError."""
+    document = {"format": FORMAT, "settings": dict(settings), "lines": [as_document(line) for line in lines]}
+    write_text(folder / SUMMARY, json.dumps(document, indent=1) + "\n")
+
+
+def read_summary(folder: Path) -> list[Line]:
+    """The lines of a finished job's summary. Raises OSError, or ValueError if it is no summary of this format."""
+    path = folder / SUMMARY
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"{path}: no summary of format {FORMAT}. Run the main job again.")
+    try:
+        return [Line(**fields) for fields in document["lines"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path}: a line cannot be read ({error}). Run the main job again.") from error

@@ -1,0 +1,97 @@
+"""Traces of the main job: made by `sdsm trace`, and kept as long as what made them is the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sdsm_report.commands import CommandFailed, CommandRunner
+from sdsm_report.plan import TraceRun
+
+TIME_LIMIT_S = 300.0
+
+
+def program_path(build: Path, program: str) -> Path:
+    """Where the build puts a program of workloads/."""
+    return build / "workloads" / program
+
+
+@lru_cache(maxsize=None)
+def _sha256(path: Path, size: int, modified_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256(path: Path) -> str:
+    """Hash of a file's content. Raises OSError."""
+    status = path.stat()
+    return _sha256(path, status.st_size, status.st_mtime_ns)
+
+
+def origin(run: TraceRun, build: Path) -> dict[str, Any]:
+    """All that a trace's content depends on: arguments, threads, and the hashes of the program, of the tracing command
+    and of the build's shared libraries (among them the run-time that takes libgomp's place).
+
+    Raises CommandFailed if the program or the tracer has not been built.
+    """
+    program = program_path(build, run.program)
+    made_by = [program, build / "sdsm-trace", *sorted(build.glob("*.so*"))]
+    try:
+        hashes = {path.name: sha256(path) for path in made_by}
+    except OSError as error:
+        raise CommandFailed(f"{error.filename} cannot be read ({error.strerror}); build it first") from error
+    return {"arguments": list(run.arguments), "threads": run.threads, "sha256": hashes}
+
+
+class Tracer:
+    """Makes traces in `folder`. One at a time, with nothing else running: their compute times are measured."""
+
+    def __init__(self, build: Path, folder: Path, runner: CommandRunner) -> None:
+        self._build = build
+        self._folder = folder
+        self._runner = runner
+
+    def path(self, run: TraceRun) -> Path:
+        return self._folder / f"{run.name}.trace"
+
+    def is_kept(self, run: TraceRun) -> bool:
+        """Whether a trace of the same origin lies there, whole. Raises CommandFailed as origin() does."""
+        trace = self.path(run)
+        try:
+            record = json.loads(self._record(run).read_text(encoding="utf-8"))
+            return bool(record == {"origin": origin(run, self._build), "trace_sha256": sha256(trace)})
+        except (OSError, ValueError):
+            return False
+
+    def trace(self, run: TraceRun) -> None:
+        """Makes the trace. Raises CommandFailed or Stopped; then no trace of this name is left."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        trace = self.path(run)
+        # What lies there is of another origin: it must not be taken for this run's if tracing fails.
+        self._record(run).unlink(missing_ok=True)
+        trace.unlink(missing_ok=True)
+        made_from = origin(run, self._build)
+        command = [
+            str(self._build / "sdsm"),
+            "trace",
+            *("-n", str(run.threads)),
+            *("-o", str(trace)),
+            "--",
+            str(program_path(self._build, run.program)),
+            *run.arguments,
+        ]
+        try:
+            self._runner.run(command, TIME_LIMIT_S)
+            record = {"origin": made_from, "trace_sha256": sha256(trace)}
+        except OSError as error:
+            raise CommandFailed(f"sdsm trace ended well but left no trace ({error.strerror})") from error
+        except BaseException:
+            trace.unlink(missing_ok=True)
+            raise
+        self._record(run).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    def _record(self, run: TraceRun) -> Path:
+        return self._folder / f"{run.name}.origin.json"

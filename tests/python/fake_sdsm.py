@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""A deterministic stand-in for `sdsm trace` and `sdsm simulate`: what the main job does is tested without tracing.
+
+Times follow simple formulas over plausible event counts; a trace is a small text file. `behaviour.json` beside this file
+may say {"fail": {NAME: REASON}, "hang": [NAME], "garbage": [NAME]}, NAME being a trace's stem or PROGRAM-IMPL-LAYOUT.
+Every call is appended to `calls.txt` beside this file.
+"""
+
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def option(arguments: list[str], name: str) -> str:
+    return arguments[arguments.index(name) + 1]
+
+
+def behave(behaviour: dict, name: str) -> None:
+    if name in behaviour.get("fail", {}):
+        print("sdsm: a first line\nsdsm: " + behaviour["fail"][name], file=sys.stderr)
+        sys.exit(1)
+    if name in behaviour.get("hang", []):
+        (HERE / "hanging").touch()
+        time.sleep(600)
+    if name in behaviour.get("garbage", []):
+        print('{"format": 1, "nodes"')
+        sys.exit(0)
+
+
+def trace(arguments: list[str], behaviour: dict) -> None:
+    out = Path(option(arguments, "-o"))
+    behave(behaviour, out.stem)
+    program = arguments[arguments.index("--") + 1 :]
+    out.write_text(json.dumps({"threads": int(option(arguments, "-n")), "program": program}))
+
+
+def laplace_counts(implementation: int, threads: int) -> tuple[dict[str, int], int]:
+    """Faults of the slowest thread in the whole run, and barriers."""
+    barriers = 200 if implementation % 2 else 100
+    if threads == 1:
+        return {}, barriers
+    pages = 2048 // threads
+    if implementation in (1, 2):
+        remote = pages * (threads - 1) // threads
+        return {"WROH": 100 * (pages - remote), "WUMR": 100 * remote, "RUMR": 100 * remote}, barriers
+    return {"WROH": 100 * pages, "RUMR": 100 * 2 * min(2, threads - 1)}, barriers
+
+
+def fft_counts(implementation: int, threads: int) -> tuple[dict[str, int], int]:
+    if threads == 1:
+        return {}, 0
+    pages = 4096 // threads
+    remote = pages * (threads - 1) // threads // (1 if implementation in (1, 2) else 2)
+    return {"WROH": pages, "WUMR": remote, "RUMR": remote, "WROL": remote // 8}, 2 * threads
+
+
+COST_US = {"WROH": 8, "WUMR": 599, "RUMR": 587, "WROL": 44}
+
+
+def simulate(arguments: list[str], behaviour: dict) -> None:
+    document = json.loads(Path(arguments[0]).read_text())
+    program = Path(document["program"][0]).name
+    implementation = int(option(document["program"], "--impl"))
+    nodes, per_node = int(option(arguments, "--nodes")), int(option(arguments, "--threads-per-node"))
+    seed = int(option(arguments, "--seed"))
+    name = f"{program}-{implementation}-{nodes}x{per_node}"
+    behave(behaviour, name)
+    behave(behaviour, f"{name}-seed{seed}")
+    threads = nodes * per_node
+    assert threads == document["threads"]
+    sequential_s = float(option(arguments, "--sequential-time").removesuffix("s"))
+    faults, barriers = (laplace_counts if program == "laplace" else fft_counts)(implementation, threads)
+    spread = 1 + 0.01 * random.Random(seed).random() if "WUMR" in faults else 1.0
+    fault_s = {kind: round(count * COST_US[kind] * 1e-6 * spread, 9) for kind, count in faults.items()}
+    barrier_s = {1: 0.0, 2: 661e-6, 4: 7305e-6, 8: 17631e-6}[threads] * barriers
+    accounts = []
+    for thread in range(threads):
+        time_s = {
+            "compute": sequential_s / threads,
+            "fault": fault_s,
+            "diff": 0.1 * fault_s.get("WUMR", 0.0),
+            "protect": 18.95e-6 * faults.get("WROH", 0),
+            "barrier": barrier_s,
+            "lock": 0.0,
+            "stolen": 0.02 * sum(fault_s.values()),
+            "idle": 0.0,
+        }
+        accounts.append((thread, time_s))
+    makespan_s = sum(v if not isinstance(v, dict) else sum(v.values()) for v in accounts[0][1].values())
+    result = {
+        "format": 1,
+        "kind": "simulation",
+        "program": document["program"],
+        "nodes": nodes,
+        "threads_per_node": per_node,
+        "seed": seed,
+        "makespan_s": makespan_s,
+        "threads": [
+            {
+                "id": thread,
+                "node": thread // per_node,
+                "time_s": time_s,
+                "faults": faults,
+                "barriers": barriers,
+                "locks": 0,
+                "messages": 3 * faults.get("RUMR", 0) + thread,
+                "bytes": 64 * faults.get("RUMR", 0),
+                "diffs": faults.get("WUMR", 0),
+                "diff_bytes": 100 * faults.get("WUMR", 0),
+            }
+            for thread, time_s in accounts
+        ],
+        "extrapolated": ["barrier"] if behaviour.get("extrapolate") == name else [],
+    }
+    print(json.dumps(result))
+
+
+def main() -> None:
+    subcommand, *arguments = sys.argv[1:]
+    with (HERE / "calls.txt").open("a") as calls:
+        calls.write(json.dumps(sys.argv[1:]) + "\n")
+    path = HERE / "behaviour.json"
+    behaviour = json.loads(path.read_text()) if path.exists() else {}
+    {"trace": trace, "simulate": simulate}[subcommand](arguments, behaviour)
+
+
+if __name__ == "__main__":
+    main()

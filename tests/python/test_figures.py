@@ -1,0 +1,104 @@
+"""The figures: what they show, from lines made by hand."""
+
+import pytest
+from sdsm_report.figures import fft_speedup, fft_time, laplace_speedup, laplace_spread, laplace_time, time_account
+from sdsm_report.plan import Configuration, Layout
+from sdsm_report.report import line
+from sdsm_report.simulation import Result, ThreadAccount
+from sdsm_report.tables import write_summary
+
+ALL = (laplace_speedup, laplace_time, laplace_spread, fft_speedup, fft_time)
+
+
+def result(makespan_s, threads, **time_s):
+    counts = dict.fromkeys(("barriers", "locks", "messages", "bytes", "diffs", "diff_bytes"), 0)
+    time_s = time_s or {"compute": makespan_s}
+    return Result(makespan_s, tuple(ThreadAccount(t, 0, time_s, {}, counts) for t in range(threads)), ())
+
+
+def laplace(implementation, nodes, *times_s):
+    return line(Configuration("laplace", implementation, Layout(nodes, 1)), [result(t, nodes) for t in times_s])
+
+
+def fft(implementation, nodes, per_node, time_s):
+    layout = Layout(nodes, per_node)
+    return line(Configuration("fft", implementation, layout), [result(time_s, layout.threads)])
+
+
+def markers(axes):
+    return [(round(m.get_ydata()[0], 3), m.get_markerfacecolor()) for m in axes.lines if m.get_marker() == "o"]
+
+
+def test_published_points_are_hollow_where_they_calibrated_and_filled_where_not():
+    lines = [laplace(0, 1, 7.5), laplace(4, 1, 7.5), laplace(4, 2, 6.7), laplace(6, 1, 7.5), laplace(6, 2, 6.9)]
+    axes = laplace_speedup.draw(lines).axes
+    assert markers(axes[4]) == [(1.0, "white"), (round(7.5 / 6.7, 3), "white")]
+    assert markers(axes[5]) == [(1.0, "white"), (round(7.5 / 6.8, 3), laplace_speedup.style.PUBLISHED)]
+
+
+def test_the_predicted_line_is_the_speedup_of_the_predicted_times():
+    axes = laplace_speedup.draw([laplace(0, 1, 7.5), laplace(3, 1, 7.5), laplace(3, 4, 5.0)]).axes[1]
+    predicted = next(drawn for drawn in axes.lines if drawn.get_linewidth() == 2)
+    assert list(predicted.get_xdata()) == [1, 4]
+    assert list(predicted.get_ydata()) == pytest.approx([1.0, 1.5])
+
+
+def test_every_second_of_an_account_is_in_a_bar():
+    account = {"compute": 1.0, "fault RUMR": 2.0, "fault WRWL": 0.5, "fault RROR": 0.25, "idle": 0.125, "unheard of": 3.0}
+    sums = time_account.grouped(account)
+    assert sum(sums.values()) == sum(account.values())
+    assert (sums["fault other"], sums["other"], sums["fault RUMR"]) == (0.75, 3.0, 2.0)
+
+
+def test_a_bars_pieces_are_its_accounts_terms_end_to_end():
+    run = line(
+        Configuration("fft", 1, Layout(2, 1)), [result(3.0, 2, **{"compute": 1.0, "fault RUMR": 1.5, "barrier": 0.5})]
+    )
+    axes = fft_time.draw([run]).axes[0]
+    pieces = [(round(p.get_x(), 6), round(p.get_width(), 6)) for p in axes.patches]
+    assert pieces == [(0.0, 1.0), (1.0, 1.5), (2.5, 0.5)]
+    assert "3.00 s" in [text.get_text() for text in axes.texts]
+
+
+def test_one_thread_runs_are_left_out_of_laplaces_account():
+    assert laplace_time.draw([laplace(3, 1, 7.5)]) is None
+
+
+def test_a_distribution_shows_every_seed_and_the_published_minimum():
+    axes = laplace_spread.draw([laplace(2, 2, 61.0, 62.0, 66.0)]).axes[0]
+    seeds, published = (drawn for drawn in axes.lines if drawn.get_marker() == "|")
+    assert list(seeds.get_xdata()) == [61.0, 62.0, 66.0]
+    assert list(published.get_xdata()) == [63.5]
+
+
+def test_fft_bars_stand_at_their_speedup_over_the_sequential_program():
+    axes = fft_speedup.draw([fft(2, 1, 1, 1.6), fft(4, 4, 2, 0.75)]).axes[0]
+    assert [round(bar.get_height(), 4) for bar in axes.patches] == [0.9375, 2.0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1x1", "4x2"]
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_a_figure_without_data_is_none_and_one_with_half_of_it_is_drawn(module):
+    assert module.draw([]) is None
+    nothing = [line(Configuration(p, 1, Layout(2, 1)), ["not run"]) for p in ("laplace", "fft")]
+    assert module.draw(nothing) is None
+    half = [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5), *nothing]
+    assert module.draw(half) is not None
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_each_figure_can_be_drawn_again_from_the_summary(module, tmp_path, capsys):
+    write_summary(tmp_path, [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5)], {})
+    assert module.main([str(tmp_path)]) == 0
+    assert (tmp_path / f"{module.NAME}.png").stat().st_size > 1000
+    assert (tmp_path / f"{module.NAME}.svg").read_text().startswith("<?xml")
+    assert str(tmp_path / f"{module.NAME}.png") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_no_summary_is_status_2_and_an_empty_one_status_1(module, tmp_path, capsys):
+    assert module.main([str(tmp_path)]) == 2
+    assert "summary.json" in capsys.readouterr().err
+    write_summary(tmp_path, [], {})
+    assert module.main([str(tmp_path)]) == 1
+    assert "Run the main job" in capsys.readouterr().err

@@ -1,0 +1,212 @@
+"""The main job against a stand-in for sdsm: order, reuse, failures, interruption, output."""
+
+import csv
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sdsm_report.__main__ import main
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+class Place:
+    """A build folder with the stand-in in it, and a results folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.build, self.results = folder / "build", folder / "results"
+        (self.build / "workloads").mkdir(parents=True)
+        # This interpreter, isolated and without site packages: it starts hundreds of times.
+        code = (HERE / "fake_sdsm.py").read_text().replace("#!/usr/bin/env python3", f"#!{sys.executable} -IS", 1)
+        (self.build / "sdsm").write_text(code)
+        (self.build / "sdsm").chmod(0o755)
+        for name in ("sdsm-trace", "workloads/laplace", "workloads/fft", "libtracer.so"):
+            (self.build / name).write_text(name)
+        (self.build / "platform.xml").write_text("<platform/>")
+
+    def arguments(self, *more: str) -> list[str]:
+        paths = {"build": self.build, "platform": self.build / "platform.xml", "results": self.results}
+        return [text for name, path in paths.items() for text in (f"--{name}", str(path))] + list(more)
+
+    def run(self, *more: str) -> int:
+        return main(self.arguments("--seeds", "2", *more))
+
+    def behave(self, **behaviour) -> None:
+        (self.build / "behaviour.json").write_text(json.dumps(behaviour))
+
+    def calls(self) -> list[list[str]]:
+        path = self.build / "calls.txt"
+        calls = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        path.unlink(missing_ok=True)
+        return calls
+
+    def times(self) -> dict[str, dict[str, str]]:
+        with (self.results / "times.csv").open() as file:
+            return {f"{r['program']}-{r['implementation']}-{r['nodes']}x{r['threads_per_node']}": r for r in csv.DictReader(file)}
+
+    def digests(self, pattern: str) -> dict[str, str]:
+        return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(self.results.glob(pattern))}
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def test_the_whole_job_traces_first_then_simulates_and_leaves_tables_and_figures(place, capsys):
+    assert place.run() == 0
+    calls = [call[0] for call in place.calls()]
+    assert calls == ["trace"] * 36 + ["simulate"] * 44  # 40 lines, 4 of them with a second seed
+    out, err = capsys.readouterr()
+    assert "Laplace, 1024 x 1024, 100 iterations" in out and "FFT, 524288 points" in out
+    assert "(6 predictions): median error" in out
+    assert "sdsm: [80/80]" not in out and "sdsm: [36/80] trace fft-4-8t" in err
+    assert len(place.times()) == 40
+    names = {"laplace_speedup", "laplace_time", "laplace_spread", "fft_speedup", "fft_time"}
+    assert {p.stem for p in place.results.glob("*.png")} == names
+    assert {p.stem for p in place.results.glob("*.svg")} == names
+    assert (place.results / "tables.txt").read_text() == out
+    assert not list(place.results.rglob("*.part"))
+
+
+def test_tables_and_figures_are_byte_for_byte_the_same_the_second_time(place):
+    assert place.run() == 0
+    first = place.digests("*.*")
+    assert place.run() == 0
+    assert place.digests("*.*") == first
+
+
+def test_a_trace_is_kept_while_program_tracer_and_arguments_are_the_same(place):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    assert [call[0] for call in place.calls()].count("trace") == 17
+    assert place.run("--only", "fft", "--no-figures") == 0
+    assert [call[0] for call in place.calls()].count("trace") == 0
+    assert place.run("--only", "fft", "--no-figures", "--retrace") == 0
+    assert [call[0] for call in place.calls()].count("trace") == 17
+
+
+@pytest.mark.parametrize("name", ["sdsm-trace", "workloads/fft", "libtracer.so"])
+def test_a_rebuilt_program_or_tracer_is_traced_anew(place, name):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    place.calls()
+    (place.build / name).write_text("another build")
+    assert place.run("--only", "fft", "--no-figures") == 0
+    assert [call[0] for call in place.calls()].count("trace") == 17
+
+
+def test_a_damaged_trace_is_made_anew_and_no_other(place):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    place.calls()
+    (place.results / "traces" / "fft-2-4t.trace").write_text("damaged")
+    assert place.run("--only", "fft", "--no-figures") == 0
+    traces = [call for call in place.calls() if call[0] == "trace"]
+    assert len(traces) == 1 and traces[0][traces[0].index("-n") + 1] == "4"
+
+
+def test_a_failed_trace_costs_its_own_lines_only(place, capsys):
+    place.behave(fail={"fft-2-2t": "fft ended by signal 11"})
+    assert place.run("--only", "fft") == 1
+    times = place.times()
+    failed = {name for name, row in times.items() if row["status"] != "done"}
+    assert failed == {"fft-2-1x2", "fft-2-2x1"}
+    assert times["fft-2-1x2"]["status"] == "no trace: exit status 1: fft ended by signal 11"
+    assert times["fft-2-1x2"]["predicted_s"] == ""
+    assert "2 of 21 lines are incomplete (2 failed)." in capsys.readouterr().out
+    assert (place.results / "fft_speedup.png").exists()
+    assert not (place.results / "traces" / "fft-2-2t.trace").exists()
+
+
+def test_a_failed_simulation_costs_its_own_line_only_and_leaves_no_old_result(place):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    stale = place.results / "simulations" / "fft-4-4x2-seed1.json"
+    assert stale.exists()
+    place.behave(fail={"fft-4-4x2": "deadlock"}, garbage=["fft-3-4x1"])
+    assert place.run("--only", "fft", "--no-figures") == 1
+    statuses = {name: row["status"] for name, row in place.times().items() if row["status"] != "done"}
+    assert statuses["fft-4-4x2"] == "simulation: exit status 1: deadlock"
+    assert statuses["fft-3-4x1"].startswith("simulation: result JSON cannot be read")
+    assert len(statuses) == 2
+    assert not stale.exists()
+
+
+def test_a_failed_seed_is_named_and_the_others_give_the_distribution(place):
+    place.behave(fail={"laplace-1-4x1-seed2": "out of memory"})
+    assert place.run("--only", "laplace", "--no-figures") == 1
+    row = place.times()["laplace-1-4x1"]
+    assert row["seeds"] == "1" and row["status"].startswith("1 of 2 seeds; simulation: exit status 1: out of memory")
+    assert float(row["predicted_s"]) > 0
+
+
+def test_everything_failing_still_ends_with_tables(place, capsys):
+    (place.build / "workloads" / "laplace").unlink()
+    assert place.run("--only", "laplace") == 1
+    assert "19 of 19 lines are incomplete (19 failed)." in capsys.readouterr().out
+    assert not list(place.results.glob("*.png"))
+
+
+def test_an_extrapolated_cost_is_marked_in_the_table(place, capsys):
+    place.behave(extrapolate="fft-1-4x2")
+    assert place.run("--only", "fft", "--no-figures") == 0
+    marked = [line for line in capsys.readouterr().out.splitlines() if "(extrapolated: barrier)" in line]
+    assert len(marked) == 1 and marked[0].split()[:2] == ["1", "4x2"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, number):
+    place.behave(hang=["fft-3-2x1"])
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'scripts'}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "sdsm_report", *place.arguments("--only", "fft", "--no-figures")]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    simulations = place.results / "simulations"
+    # The hung simulation holds one of two slots; the other works off the rest.
+    while process.poll() is None and not (
+        (place.build / "hanging").exists() and len(list(simulations.glob("*.json"))) == 20
+    ):
+        time.sleep(0.02)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted" in err and "Traceback" not in err
+    statuses = {name: row["status"] for name, row in place.times().items()}
+    assert [name for name, status in statuses.items() if status != "done"] == ["fft-3-2x1"]
+    assert statuses["fft-3-2x1"] == "not run"
+    assert "1 of 21 lines are incomplete (0 failed)." in out
+
+
+def test_a_command_that_takes_too_long_is_ended_and_reported(place, monkeypatch):
+    monkeypatch.setattr("sdsm_report.simulation.TIME_LIMIT_S", 3.0)
+    place.behave(hang=["fft-1-4x1"])
+    assert place.run("--only", "fft", "--no-figures") == 1
+    assert place.times()["fft-1-4x1"]["status"] == "simulation: took longer than 3 s and was ended"
+
+
+def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch):
+    from sdsm_report.commands import CommandRunner
+
+    monkeypatch.setenv("OMP_SCHEDULE", "dynamic")
+    monkeypatch.setenv("GOMP_SPINCOUNT", "0")
+    out = CommandRunner().run([sys.executable, "-c", "import os; print(sorted(os.environ))"], 60)
+    assert "PATH" in out and "OMP_" not in out
+
+
+def test_what_is_not_there_is_named_with_what_to_do_and_status_2(place, capsys):
+    assert main(["--build", str(place.build / "none"), "--results", str(place.results)]) == 2
+    assert "Build it first" in capsys.readouterr().err
+    assert main(place.arguments("--platform", "none.xml")) == 2
+    assert "none.xml does not exist" in capsys.readouterr().err
+    assert not place.results.exists()
+
+
+@pytest.mark.parametrize("arguments", [["--seeds", "0"], ["--seeds", "many"], ["--only", "swim"], ["--unknown"]])
+def test_a_bad_option_is_refused_with_status_2(arguments, capsys):
+    with pytest.raises(SystemExit) as refusal:
+        main(arguments)
+    assert refusal.value.code == 2
+    assert "reproduce: error:" in capsys.readouterr().err
