@@ -1,0 +1,85 @@
+! Input and output from inside regions: formatted, internal, unformatted, direct access, on allocated arrays.
+program files
+  use omp_lib
+  implicit none
+  integer, parameter :: records = 40, words = 1500
+  double precision, allocatable :: out(:, :), in(:, :)
+  character(60) :: line
+  integer :: i, k, unit, wrong, errors, status, seen(records)
+  wrong = 0
+  errors = 0
+  allocate (out(words, records), in(words, records))
+
+  !$omp parallel do
+  do i = 1, records
+    out(:, i) = [(dble(i * k), k = 1, words)]
+  end do
+
+  ! Direct access: each thread writes records of its own, one at a time.
+  open (newunit=unit, status='scratch', access='direct', recl=words * 8, form='unformatted')
+  !$omp parallel do schedule(dynamic)
+  do i = 1, records
+    !$omp critical (file)
+    write (unit, rec=i) out(:, i)
+    !$omp end critical (file)
+  end do
+  !$omp parallel do schedule(static, 1)
+  do i = records, 1, -1
+    !$omp critical (file)
+    read (unit, rec=i) in(:, i)
+    !$omp end critical (file)
+  end do
+  close (unit)
+  call expect(all(in == out), 'records come back')
+
+  ! A sequential file, written by the initial thread after the team filled the array.
+  in = 0
+  open (newunit=unit, status='scratch', form='unformatted')
+  write (unit) out
+  rewind (unit)
+  read (unit) in
+  close (unit)
+  !$omp parallel do reduction(+:errors)
+  do i = 1, records
+    if (any(in(:, i) /= out(:, i))) errors = errors + 1
+  end do
+  call expect(errors == 0, 'the array comes back')
+
+  ! Internal files, private to each thread.
+  !$omp parallel do private(line, k, status) reduction(+:errors)
+  do i = 1, 200
+    write (line, '(a,i6,f10.3)') 'line', i, i / 8d0
+    read (line(5:10), '(i6)', iostat=status) k
+    if (status /= 0 .or. k /= i) errors = errors + 1
+  end do
+  call expect(errors == 0, 'internal files')
+
+  ! Formatted lines from all threads.
+  open (newunit=unit, status='scratch', form='formatted')
+  !$omp parallel do schedule(static, 1)
+  do i = 1, records
+    !$omp critical (file)
+    write (unit, '(a,1x,i4)') 'thread wrote', i
+    !$omp end critical (file)
+  end do
+  rewind (unit)
+  seen = 0
+  do
+    read (unit, '(a13,i4)', iostat=status) line, k
+    if (status /= 0) exit
+    seen(k) = seen(k) + 1
+  end do
+  close (unit)
+  call expect(all(seen == 1), 'each line once')
+
+  if (wrong > 0) stop 1
+  print '(a)', 'ok'
+contains
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
+    character(*), intent(in) :: what
+    if (holds) return
+    wrong = wrong + 1
+    write (0, '(2a)') 'files.f90: expected ', what
+  end subroutine
+end program
