@@ -16,16 +16,20 @@ class FormatError : public std::runtime_error {
 
 class File;
 
-/// One thread's intervals in order. Holds one block in memory.
+/// One thread's intervals in order. Holds one block (64 KiB) and one interval in memory. Keeps the file open by itself.
+/// Cursors of one file may be used in different threads at once; one cursor may not.
 class ThreadCursor {
  public:
+  /// Throws std::out_of_range if the trace has no such thread.
   ThreadCursor(const File& file, std::uint32_t thread);
   ~ThreadCursor();
   ThreadCursor(ThreadCursor&&) noexcept;
   ThreadCursor& operator=(ThreadCursor&&) noexcept;
 
   /// The next interval, or nullptr after the last. The pointee is overwritten by the next call (its vector's storage
-  /// is reused, so a long trace allocates nothing per interval). Throws FormatError.
+  /// is reused, so a long trace allocates nothing per interval). Throws FormatError, and throws it again if called
+  /// again; std::system_error if the disk cannot be read. Every value has been checked as limits.hpp and the regions'
+  /// sizes tell, and after the last interval the thread's totals have been compared with the footer's.
   const Interval* next();
 
  private:
@@ -44,8 +48,9 @@ class File {
   File& operator=(File&&) noexcept;
 
   const Header& header() const;
-  const std::vector<Region>& regions() const;  ///< regions()[i].id is RegionId{i}
-  Totals totals(std::uint32_t thread) const;
+  const std::vector<Region>& regions() const;      ///< regions()[i].id is RegionId{i}
+  Totals totals(std::uint32_t thread) const;       ///< Throws std::out_of_range.
+  EventCounts events(std::uint32_t thread) const;  ///< Throws std::out_of_range.
   std::uint64_t file_bytes() const;
   const std::filesystem::path& path() const;
 

@@ -27,22 +27,24 @@ inline constexpr unsigned position_steps = 256;
 
 /// What closed an interval. `object`, `value` and `detail` of Event mean what the comment says, else they are 0.
 enum class EventKind : std::uint8_t {
-  fork,          ///< initial thread: starts a team. object: number of the region (0, 1, ...); value: team size
-  team_begin,    ///< other team members: begin the region. object, value: as in `fork`. Closes an empty interval
-  join,          ///< every member: end of the region (an implied barrier). object, value: as in `fork`
-  barrier,       ///< explicit or implied barrier inside a region. value: team size
-  acquire,       ///< asks for a lock. object: LockId; detail: LockClass
-  release,       ///< gives a lock back. object: LockId; detail: LockClass
-  single,        ///< reaches a `single`. object: construct number; detail: 1 for the thread that executes it
-  copyprivate,   ///< barrier at which a `single copyprivate` hands its values on. object: construct; value: team size
-  loop_begin,    ///< begins a work-shared loop or sections. object: construct number; detail: Schedule; value: iterations
-  chunk,         ///< takes a chunk from shared loop state. object: construct number; value: iterations got (0: no more)
-  loop_end,      ///< leaves a work-shared loop or sections (its barrier, if any, is an event of its own). object: construct
-  flush,         ///< an explicit flush seen by the run-time
-  task,          ///< begins a task (run in place)
-  clock,         ///< called omp_get_wtime. The initial thread's first and last of these bound the measured region
-  end,           ///< the thread's last interval
+  fork,         ///< initial thread: starts a team. object: number of the region (0, 1, ...); value: team size
+  team_begin,   ///< other team members: begin the region. object, value: as in `fork`. Closes an empty interval
+  join,         ///< every member: end of the region (an implied barrier). object, value: as in `fork`
+  barrier,      ///< explicit or implied barrier inside a region. value: team size
+  acquire,      ///< asks for a lock. object: LockId; detail: LockClass
+  release,      ///< gives a lock back. object: LockId; detail: LockClass
+  single,       ///< reaches a `single`. object: construct number; detail: 1 for the thread that executes it
+  copyprivate,  ///< barrier at which a `single copyprivate` hands its values on. object: construct; value: team size
+  loop_begin,  ///< begins a work-shared loop or sections. object: construct number; detail: Schedule; value: iterations
+  chunk,       ///< takes a chunk from shared loop state. object: construct number; value: iterations got (0: no more)
+  loop_end,  ///< leaves a work-shared loop or sections (its barrier, if any, is an event of its own). object: construct
+  flush,     ///< an explicit flush seen by the run-time
+  task,      ///< begins a task (run in place)
+  clock,     ///< called omp_get_wtime. The initial thread's first and last of these bound the measured region
+  end,       ///< the thread's last interval
 };
+
+inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::end) + 1;
 
 enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
@@ -66,7 +68,7 @@ using sdsm::Change;
 struct TouchRun {
   RegionId region{};
   std::uint32_t pages = 1;
-  std::uint64_t first = 0;    ///< index of the first page in the region
+  std::uint64_t first = 0;  ///< index of the first page in the region
   Access access{};
   std::uint8_t position = 0;  ///< 0..255, ascending within an interval
   Change change{};            ///< for writes: the same for each page of the run; {0, 0} for reads
@@ -76,8 +78,8 @@ struct TouchRun {
 
 struct Interval {
   std::uint64_t compute_ns = 0;
-  std::vector<TouchRun> touches;  ///< in the order of the touches
-  Event end;
+  std::vector<TouchRun> touches{};  ///< in the order of the touches
+  Event end{};
 
   bool operator==(const Interval&) const = default;
 };
@@ -92,19 +94,19 @@ struct Region {
   Placement placement{};
   std::uint64_t pages = 0;
   std::uint32_t owner = 0;  ///< thread_stack: the thread; else 0
-  std::string name;         ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
+  std::string name{};       ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
 
   bool operator==(const Region&) const = default;
 };
 
 /// What describes a trace as a whole.
 struct Header {
-  std::vector<std::string> program;  ///< argv of the traced program
+  std::vector<std::string> program{};  ///< argv of the traced program
   std::uint32_t threads = 0;
-  std::uint32_t passes = 0;          ///< untracked passes whose minimum the compute times are
-  std::string machine;               ///< CPU model and clock of the tracing machine, for people
-  std::string sdsm_version;
-  int exit_status = 0;               ///< of the traced program (a trace of a failed program is still a trace)
+  std::uint32_t passes = 0;  ///< untracked passes whose minimum the compute times are
+  std::string machine{};     ///< CPU model and clock of the tracing machine, for people
+  std::string sdsm_version{};
+  int exit_status = 0;  ///< of the traced program (a trace of a failed program is still a trace)
 
   bool operator==(const Header&) const = default;
 };
@@ -118,6 +120,10 @@ struct Totals {
   bool operator==(const Totals&) const = default;
 };
 
+/// Events of one thread, by EventKind.
+using EventCounts = std::array<std::uint64_t, event_kinds>;
+
+/// The enumerator as it is written here ("static" for static_); "?" for a number that is none of them.
 std::string_view name_of(EventKind kind);
 std::string_view name_of(LockClass lock_class);
 std::string_view name_of(Schedule schedule);

@@ -1,0 +1,417 @@
+/// Damaged, truncated and foreign files: each is refused with a text that says where, or is read as a valid trace.
+/// All seeds are fixed. SDSM_LONG=1 in the environment makes the campaigns fifty times as long.
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "tests/catch.hpp"
+#include "tests/workloads/trace/forge.hpp"
+#include "tests/workloads/trace/samples.hpp"
+#include "workloads/trace/dump.hpp"
+#include "workloads/trace/file_layout.hpp"
+#include "workloads/trace/reader.hpp"
+#include "workloads/trace/varint.hpp"
+
+using namespace sdsm;
+using namespace sdsm::trace;
+using nlohmann::json;
+
+namespace {
+
+int rounds(int usual) {
+  const char* is_long = std::getenv("SDSM_LONG");
+  return is_long != nullptr && *is_long == '1' ? 50 * usual : usual;
+}
+
+std::size_t below(std::mt19937_64& random, std::size_t limit) {
+  return random() % limit;
+}
+
+/// The trace in `bytes`, or nothing if the reader refuses them with a FormatError that names the file. Any other
+/// exception is a failed test.
+std::optional<Trace> try_read(const Scratch& scratch, const FileBytes& bytes) {
+  const auto path = scratch / "tried.trace";
+  store(bytes, path);
+  try {
+    return read(path);
+  } catch (const FormatError& error) {
+    REQUIRE(std::string(error.what()).find(path.string() + ": byte ") == 0);
+    return std::nullopt;
+  }
+}
+
+std::string error_of(const Scratch& scratch, const FileBytes& bytes) {
+  const auto path = scratch / "tried.trace";
+  store(bytes, path);
+  try {
+    (void)read(path);
+  } catch (const FormatError& error) {
+    return std::string(error.what()).substr(path.string().size());
+  }
+  return "no error";
+}
+
+FileBytes bytes_of(const Scratch& scratch, const Trace& trace) {
+  write(trace, scratch / "written.trace");
+  return load(scratch / "written.trace");
+}
+
+/// What happens to bytes: a bit turns, bytes change, vanish, appear, move, or come from elsewhere.
+void damage(std::mt19937_64& random, FileBytes& bytes, const FileBytes& other) {
+  const auto span = [&](const FileBytes& in) {
+    const std::size_t from = below(random, in.size() + 1);
+    return std::pair{from, std::min(in.size(), from + 1 + below(random, 1 + below(random, 64)))};
+  };
+  if (bytes.empty()) bytes.push_back(0);
+  switch (below(random, 7)) {
+    case 0: bytes[below(random, bytes.size())] ^= static_cast<std::uint8_t>(1U << below(random, 8)); break;
+    case 1: bytes[below(random, bytes.size())] = static_cast<std::uint8_t>(random()); break;
+    case 2:
+      bytes[below(random, bytes.size())] = std::array<std::uint8_t, 4>{0, 0x7f, 0x80, 0xff}[below(random, 4)];
+      break;
+    case 3: bytes.resize(below(random, bytes.size())); break;
+    case 4: {
+      const auto [from, to] = span(bytes);
+      bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.begin() + static_cast<std::ptrdiff_t>(to));
+      break;
+    }
+    case 5: {
+      const auto [from, to] = span(other);
+      const FileBytes piece(other.begin() + static_cast<std::ptrdiff_t>(from),
+                            other.begin() + static_cast<std::ptrdiff_t>(to));
+      const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(below(random, bytes.size() + 1));
+      bytes.insert(at, piece.begin(), piece.end());
+      break;
+    }
+    default: {
+      const auto [from, to] = span(other);
+      const std::size_t at = below(random, bytes.size());
+      for (std::size_t i = from; i < to && at + i - from < bytes.size(); ++i) bytes[at + i - from] = other[i];
+    }
+  }
+}
+
+/// Valid is what the writer takes and the reader gives back unchanged.
+void require_valid(const Scratch& scratch, const Trace& trace) {
+  write(trace, scratch / "again.trace");
+  const Trace again = read(scratch / "again.trace");
+  REQUIRE(again.header == trace.header);
+  REQUIRE(again.regions == trace.regions);
+  REQUIRE(again.threads.size() == trace.threads.size());
+  // Runs that the writer merges may be apart in a forged file, so runs are compared page by page sums.
+  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    REQUIRE(again.threads[thread].size() == trace.threads[thread].size());
+    for (std::size_t i = 0; i < trace.threads[thread].size(); ++i) {
+      const Interval& one = trace.threads[thread][i];
+      const Interval& two = again.threads[thread][i];
+      REQUIRE(one.end == two.end);
+      REQUIRE(one.compute_ns == two.compute_ns);
+      std::uint64_t pages = 0;
+      for (const TouchRun& run : one.touches) pages += run.pages;
+      for (const TouchRun& run : two.touches) pages -= run.pages;
+      REQUIRE(pages == 0);
+    }
+  }
+}
+
+struct Tally {
+  int refused = 0;
+  int read = 0;
+};
+
+/// Each kind of campaign must reach both ends, else it tests less than it says.
+void campaign(const std::vector<Trace>& traces, int count, std::uint64_t seed, bool checksums_hold_it,
+              const std::function<FileBytes(std::mt19937_64&, const FileBytes&, const FileBytes&)>& mutate) {
+  const Scratch scratch;
+  std::mt19937_64 random(seed);
+  std::vector<FileBytes> files;
+  for (const Trace& trace : traces) files.push_back(bytes_of(scratch, trace));
+  Tally tally;
+  for (int round = 0; round < count; ++round) {
+    const std::size_t which = below(random, files.size());
+    const FileBytes bytes = mutate(random, files[which], files[below(random, files.size())]);
+    INFO("round " << round << " of seed " << seed);
+    const auto result = try_read(scratch, bytes);
+    ++(result ? tally.read : tally.refused);
+    if (!result) continue;
+    if (checksums_hold_it) {
+      REQUIRE(std::find(traces.begin(), traces.end(), *result) != traces.end());
+    } else {
+      require_valid(scratch, *result);
+    }
+  }
+  WARN(tally.refused << " refused, " << tally.read << " read");
+  CHECK(tally.refused > count / 4);
+}
+
+std::vector<Trace> fuzzed_traces() {
+  std::mt19937_64 random(42);
+  std::vector<Trace> traces = {small_trace()};
+  for (int i = 0; i < 6; ++i) traces.push_back(random_trace(random, 4, 12, 40));
+  // Blocks of one thread that follow each other, with an interval across them.
+  traces.push_back(random_trace(random, 1, 3, 40'000));
+  return traces;
+}
+
+}  // namespace
+
+TEST_CASE("a file cut short anywhere is refused") {
+  const Scratch scratch;
+  const FileBytes whole = bytes_of(scratch, small_trace());
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    INFO("cut to " << size);
+    REQUIRE_FALSE(try_read(scratch, FileBytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))));
+  }
+}
+
+TEST_CASE("a turned bit anywhere is found out or changes nothing") {
+  const Scratch scratch;
+  const FileBytes whole = bytes_of(scratch, small_trace());
+  int harmless = 0;
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    FileBytes bytes = whole;
+    bytes[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
+    INFO("bit " << bit % 8 << " of byte " << bit / 8);
+    if (const auto trace = try_read(scratch, bytes)) {
+      ++harmless;
+      REQUIRE(*trace == small_trace());
+    }
+  }
+  CHECK(harmless < 16);  // a compressed frame's head has an unused bit
+}
+
+TEST_CASE("damaged files are refused or read as they were") {
+  campaign(fuzzed_traces(), rounds(4000), 1, true, [](auto& random, const FileBytes& file, const FileBytes& other) {
+    FileBytes bytes = file;
+    for (std::size_t i = below(random, 3) + 1; i > 0; --i) damage(random, bytes, other);
+    return bytes;
+  });
+}
+
+TEST_CASE("the head of one file with the tail of another is refused or is one of them") {
+  campaign(fuzzed_traces(), rounds(1000), 2, true, [](auto& random, const FileBytes& file, const FileBytes& other) {
+    FileBytes bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(below(random, file.size())));
+    bytes.insert(bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(below(random, other.size())), other.end());
+    return bytes;
+  });
+}
+
+TEST_CASE("damaged blocks under right checksums are refused or are valid traces") {
+  campaign(fuzzed_traces(), rounds(4000), 3, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
+    Parts parts = take_apart(file);
+    const Parts others = take_apart(other);
+    if (parts.blocks.empty() || others.blocks.empty()) return file;
+    for (std::size_t i = below(random, 3) + 1; i > 0; --i) {
+      damage(random, parts.blocks[below(random, parts.blocks.size())].content,
+             others.blocks[below(random, others.blocks.size())].content);
+    }
+    return put_together(parts);
+  });
+}
+
+TEST_CASE("blocks that move, double or vanish under right checksums are refused or make valid traces") {
+  campaign(fuzzed_traces(), rounds(1000), 4, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
+    Parts parts = take_apart(file);
+    const Parts others = take_apart(other);
+    if (parts.blocks.empty() || others.blocks.empty()) return file;
+    Parts::Block& block = parts.blocks[below(random, parts.blocks.size())];
+    switch (below(random, 5)) {
+      case 0: std::swap(block, parts.blocks[below(random, parts.blocks.size())]); break;
+      case 1: parts.blocks.push_back(Parts::Block(block)); break;
+      case 2: block = others.blocks[below(random, others.blocks.size())]; break;
+      case 3: block.thread = static_cast<std::uint32_t>(below(random, 6)); break;
+      default: parts.blocks.erase(parts.blocks.begin());
+    }
+    return put_together(parts);
+  });
+}
+
+TEST_CASE("a damaged footer under a right checksum is refused or makes a valid trace") {
+  campaign(fuzzed_traces(), rounds(4000), 5, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
+    const Parts parts = take_apart(file);
+    const std::string text = footer_text(parts);
+    const std::string other_text = footer_text(take_apart(other));
+    FileBytes bytes(text.begin(), text.end());
+    damage(random, bytes, FileBytes(other_text.begin(), other_text.end()));
+    return put_together(parts.blocks, std::string(bytes.begin(), bytes.end()));
+  });
+}
+
+TEST_CASE("a footer with a wrong value under a right checksum is refused or makes a valid trace") {
+  campaign(fuzzed_traces(), rounds(4000), 6, false, [](auto& random, const FileBytes& file, const FileBytes&) {
+    const Parts parts = take_apart(file);
+    json footer = json::parse(footer_text(parts));
+    const json values = {0,
+                         1,
+                         -1,
+                         255,
+                         65'536,
+                         std::numeric_limits<std::uint32_t>::max(),
+                         std::numeric_limits<std::int64_t>::max(),
+                         std::numeric_limits<std::uint64_t>::max(),
+                         1.5,
+                         1e300,
+                         true,
+                         nullptr,
+                         "",
+                         "read",
+                         json::array(),
+                         json::object(),
+                         json::array({1, 2, 3})};
+    json flat = footer.flatten();
+    auto entry = flat.begin();
+    std::advance(entry, static_cast<std::ptrdiff_t>(below(random, flat.size())));
+    footer[json::json_pointer(entry.key())] = values[below(random, values.size())];
+    return put_together(parts.blocks, footer.dump());
+  });
+}
+
+TEST_CASE("a wrong trailer under a right checksum is refused") {
+  const Scratch scratch;
+  const FileBytes whole = bytes_of(scratch, small_trace());
+  const std::size_t trailer = whole.size() - trailer_bytes;
+  const auto offset = load_little_endian<std::uint64_t>(&whole[trailer]);
+  const auto stored = load_little_endian<std::uint64_t>(&whole[trailer + 8]);
+  const auto raw = load_little_endian<std::uint32_t>(&whole[trailer + 16]);
+  const std::vector<std::uint8_t> footer(whole.begin() + static_cast<std::ptrdiff_t>(offset),
+                                         whole.begin() + static_cast<std::ptrdiff_t>(trailer));
+  const auto with = [&](const Trailer& changed) {
+    FileBytes bytes = whole;
+    const TrailerBytes encoded = encode_trailer(changed, footer);
+    std::copy(encoded.begin(), encoded.end(), bytes.begin() + static_cast<std::ptrdiff_t>(trailer));
+    return try_read(scratch, bytes);
+  };
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  CHECK(with({offset, stored, raw}) == small_trace());
+  CHECK_FALSE(with({offset + 1, stored, raw}));
+  CHECK_FALSE(with({offset, stored + 1, raw}));
+  CHECK_FALSE(with({offset - 1, stored + 1, raw}));
+  CHECK_FALSE(with({most, stored, raw}));
+  CHECK_FALSE(with({offset, most, raw}));
+  CHECK_FALSE(with({most - stored, stored, raw}));
+  CHECK_FALSE(with({offset, stored, raw + 1}));
+  CHECK_FALSE(with({offset, stored, raw - 1}));
+  CHECK_FALSE(with({offset, stored, 0}));
+  CHECK_FALSE(with({offset, stored, 0xffff'ffff}));
+}
+
+TEST_CASE("an error names the file, the byte and what is wrong there") {
+  const Scratch scratch;
+  const FileBytes whole = bytes_of(scratch, small_trace());
+  const auto starts = [](const std::string& text, const std::string& start) {
+    INFO(text);
+    CHECK(text.substr(0, start.size()) == start);
+  };
+  starts(error_of(scratch, {}), ": byte 0: the file is empty");
+  starts(error_of(scratch, FileBytes(500, 'x')), ": byte 0: not an sdsm trace");
+  starts(error_of(scratch, FileBytes(whole.begin(), whole.begin() + 20)), ": byte 20: cut short");
+  starts(error_of(scratch, FileBytes(whole.begin(), whole.end() - 1)),
+         ": byte " + std::to_string(whole.size() - 9) + ": cut short or overwritten");
+  FileBytes bytes = whole;
+  bytes[8] = 2;
+  starts(error_of(scratch, bytes), ": byte 8: trace format 2, but this program reads format 1");
+  bytes = whole;
+  bytes[30] ^= 0x10;
+  starts(error_of(scratch, bytes), ": byte 16: block 0 (thread 0): damaged");
+  bytes = whole;
+  bytes[whole.size() - 40] ^= 1;
+  const auto footer = load_little_endian<std::uint64_t>(&whole[whole.size() - trailer_bytes]);
+  starts(error_of(scratch, bytes), ": byte " + std::to_string(footer) + ": damaged: the footer");
+
+  Parts parts = take_apart(whole);
+  parts.blocks[0].content[0] |= 0x0f;  // the first interval's event kind: 15
+  starts(error_of(scratch, put_together(parts)), ": byte 16: block 0 (thread 0), byte ");
+}
+
+TEST_CASE("a number of runs or pages that a file cannot hold asks for no memory") {
+  const Scratch scratch;
+  Parts parts = take_apart(bytes_of(
+      scratch,
+      {.header = header_for(1), .regions = heap_blocks(1, 10), .threads = {{{.end = {.kind = EventKind::end}}}}}));
+  REQUIRE(parts.blocks[0].content == FileBytes{14, 0, 0});  // `end`, 0 ns, no runs
+  parts.blocks[0].content = {14, 0};
+  write_varint(parts.blocks[0].content, std::uint64_t{1} << 62);
+  CHECK(error_of(scratch, put_together(parts)).find("4611686018427387904 runs in the rest") != std::string::npos);
+  parts.blocks[0].content = {14, 0, 2, 0};  // two runs, but one byte
+  CHECK(error_of(scratch, put_together(parts)).find("2 runs in the rest") != std::string::npos);
+  parts.blocks[0].content = {14, 0, 1, 0x10};  // a run whose length lies behind the block
+  CHECK(error_of(scratch, put_together(parts)).find("a run of 0 pages") != std::string::npos);
+  parts.blocks[0].content = {14};
+  CHECK(error_of(scratch, put_together(parts)).find("goes on behind the block") != std::string::npos);
+}
+
+TEST_CASE("an interval that is begun and not ended is refused") {
+  const Scratch scratch;
+  Parts parts = take_apart(bytes_of(
+      scratch,
+      {.header = header_for(1), .regions = heap_blocks(1, 10), .threads = {{{.end = {.kind = EventKind::end}}}}}));
+  parts.blocks.insert(parts.blocks.begin(), {.content = {0x80, 1, 0x60, 9}, .thread = 0, .intervals = 0});
+  parts.footer["threads"][0]["touch_runs"] = 1;
+  parts.footer["threads"][0]["page_touches"] = 1;
+  const auto joined = try_read(scratch, put_together(parts));
+  REQUIRE(joined);
+  CHECK(joined->threads[0][0].touches == std::vector<TouchRun>{{.position = 9}});
+
+  Parts wrong = parts;
+  std::swap(wrong.blocks[0], wrong.blocks[1]);
+  CHECK(error_of(scratch, put_together(wrong)).find("last interval has no end") != std::string::npos);
+  wrong = parts;
+  wrong.blocks[0].content = {0x80, 0};
+  CHECK(error_of(scratch, put_together(wrong)).find("without runs") != std::string::npos);
+  wrong = parts;
+  wrong.blocks[0].content = {0x80, 1, 0x60, 9, 14, 0, 0};
+  CHECK(error_of(scratch, put_together(wrong)).find("before the block's end") != std::string::npos);
+  wrong = parts;
+  wrong.blocks[1].content = {14, 0, 1, 0x60, 8};  // position 8 after 9
+  CHECK(error_of(scratch, put_together(wrong)).find("position that goes back") != std::string::npos);
+}
+
+TEST_CASE("totals that the blocks do not have are refused after the last interval") {
+  const Scratch scratch;
+  const Parts parts = take_apart(bytes_of(scratch, small_trace()));
+  const auto* key = GENERATE("touch_runs", "page_touches", "compute_ns");
+  Parts wrong = parts;
+  wrong.footer["threads"][1][key] = 1;
+  CHECK(error_of(scratch, put_together(wrong)).find("but the footer says") != std::string::npos);
+  wrong = parts;
+  wrong.footer["threads"][1]["events"]["flush"] = 1;
+  CHECK(error_of(scratch, put_together(wrong)).find("counts other events") != std::string::npos);
+}
+
+TEST_CASE("a footer of brackets alone is refused before it takes memory") {
+  const Scratch scratch;
+  CHECK(error_of(scratch, put_together({}, std::string(10'000'000, '['))).find("nested too deep") != std::string::npos);
+}
+
+TEST_CASE("an error comes again when the next interval is asked for again") {
+  const Scratch scratch;
+  FileBytes bytes = bytes_of(scratch, small_trace());
+  bytes[30] ^= 0x10;
+  store(bytes, scratch / "a.trace");
+  const File file(scratch / "a.trace");
+  ThreadCursor cursor = file.thread(0);
+  CHECK_THROWS_AS(cursor.next(), FormatError);
+  CHECK_THROWS_AS(cursor.next(), FormatError);
+  CHECK(file.thread(1).next() != nullptr);  // another thread's blocks are whole
+}
+
+TEST_CASE("a file that shrinks while it is read is refused") {
+  const Scratch scratch;
+  store(bytes_of(scratch, small_trace()), scratch / "a.trace");
+  const File file(scratch / "a.trace");
+  std::filesystem::resize_file(scratch / "a.trace", 20);
+  CHECK_THROWS_AS(file.thread(0).next(), FormatError);
+}
+
+TEST_CASE("what is no regular file is refused without waiting") {
+  const Scratch scratch;
+  CHECK_THROWS_AS(File(scratch / "missing.trace"), std::system_error);
+  CHECK_THROWS_AS(File(scratch / ""), FormatError);
+  const auto pipe = scratch / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_AS(File(pipe), FormatError);
+}

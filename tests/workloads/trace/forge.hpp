@@ -1,0 +1,38 @@
+/// Takes trace files apart and puts them together again with other content under right checksums, as no disk error but
+/// a faulty or hostile writer would: what a reader meets behind the checksums.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sdsm::trace {
+
+using FileBytes = std::vector<std::uint8_t>;
+
+FileBytes load(const std::filesystem::path& path);
+void store(const FileBytes& bytes, const std::filesystem::path& path);
+
+struct Parts {
+  struct Block {
+    FileBytes content;
+    std::uint32_t thread = 0;
+    std::uint32_t intervals = 0;
+  };
+  std::vector<Block> blocks;
+  nlohmann::json footer;  ///< its "blocks" are made anew by put_together
+};
+
+Parts take_apart(const FileBytes& file);
+FileBytes put_together(const Parts& parts);
+/// The same with a footer of any text.
+FileBytes put_together(const std::vector<Parts::Block>& blocks, const std::string& footer_text);
+/// The footer's text as put_together(parts) writes it.
+std::string footer_text(const Parts& parts);
+
+/// Zstd as the writer uses it: with content size and checksum.
+FileBytes compress(const void* data, std::size_t size);
+
+}  // namespace sdsm::trace

@@ -1,0 +1,87 @@
+#include "workloads/trace/limits.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+using namespace sdsm::trace;
+
+TEST_CASE("a change is possible if its words and runs fit into a page of 1024 words") {
+  CHECK(possible({0, 0}));
+  CHECK(possible({1, 1}));
+  CHECK(possible({1024, 1}));
+  CHECK(possible({512, 512}));  // every other word
+  CHECK(possible({1023, 2}));   // all but one in the middle
+  CHECK_FALSE(possible({1025, 1}));
+  CHECK_FALSE(possible({1024, 2}));  // no unchanged word is left between the two
+  CHECK_FALSE(possible({513, 513}));
+  CHECK_FALSE(possible({3, 4}));
+  CHECK_FALSE(possible({1, 0}));
+  CHECK_FALSE(possible({0, 1}));
+}
+
+TEST_CASE("an event's fields are 0 where its kind does not use them") {
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::barrier, .value = 4}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::barrier, .object = 1, .value = 4}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::barrier, .detail = 1, .value = 4}, 4));
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::end}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::end, .value = 1}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .object = 1, .value = 1}, 4));
+}
+
+TEST_CASE("a team has between one thread and all of them") {
+  const auto barrier = [](std::uint64_t team) { return Event{.kind = EventKind::barrier, .value = team}; };
+  CHECK(problem_with(barrier(0), 4) == "barrier: team size 0 is outside 1..4");
+  CHECK_FALSE(problem_with(barrier(1), 4));
+  CHECK_FALSE(problem_with(barrier(4), 4));
+  CHECK(problem_with(barrier(5), 4));
+}
+
+TEST_CASE("details and kinds end where their enumerations end") {
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::acquire, .detail = 4}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .detail = 5}, 1));
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::loop_begin, .detail = 3}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::loop_begin, .detail = 4}, 1));
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::single, .detail = 1}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::single, .detail = 2}, 1));
+  CHECK(problem_with(Event{.kind = static_cast<EventKind>(event_kinds)}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .object = std::uint64_t{1} << 32}, 1));
+}
+
+TEST_CASE("every enumerator has a name, and the number after the last has none") {
+  CHECK(name_of(EventKind::end) == "end");
+  CHECK(name_of(static_cast<EventKind>(event_kinds)) == "?");
+  CHECK(name_of(LockClass::ordered) == "ordered");
+  CHECK(name_of(Schedule::static_) == "static");
+  CHECK(name_of(RegionKind::thread_stack) == "thread_stack");
+  CHECK(name_of(static_cast<RegionKind>(6)) == "?");
+  for (unsigned kind = 0; kind < event_kinds; ++kind) CHECK(name_of(static_cast<EventKind>(kind)) != "?");
+}
+
+TEST_CASE("a run has pages, and only a write changes words") {
+  const TouchRun run{.region = RegionId{0}, .pages = 2, .first = 5, .access = Access::write, .change = {3, 1}};
+  CHECK_FALSE(problem_with(run));
+  TouchRun wrong = run;
+  wrong.access = Access::read;
+  CHECK(problem_with(wrong) == "a read that changes words");
+  wrong = run;
+  wrong.pages = 0;
+  CHECK(problem_with(wrong));
+  wrong = run;
+  wrong.first = ~std::uint64_t{0};  // and pages on top of it would overflow
+  CHECK(problem_with(wrong));
+  wrong = run;
+  wrong.region = RegionId{max_regions};
+  CHECK(problem_with(wrong));
+}
+
+TEST_CASE("only a thread's stack has an owner, and it is a thread of the trace") {
+  const Region stack{.id = RegionId{2}, .kind = RegionKind::thread_stack, .pages = 1, .owner = 3};
+  CHECK_FALSE(problem_with(stack, 2, 4));
+  CHECK(problem_with(stack, 2, 3));
+  CHECK(problem_with(stack, 1, 4));  // id and place differ
+  Region heap = stack;
+  heap.kind = RegionKind::heap_block;
+  CHECK(problem_with(heap, 2, 4));
+  heap.owner = 0;
+  CHECK_FALSE(problem_with(heap, 2, 4));
+}

@@ -1,0 +1,98 @@
+/// What is written is what is read.
+#include <limits>
+
+#include "tests/catch.hpp"
+#include "tests/workloads/trace/samples.hpp"
+#include "workloads/trace/limits.hpp"
+#include "workloads/trace/reader.hpp"
+#include "workloads/trace/writer.hpp"
+
+using namespace sdsm;
+using namespace sdsm::trace;
+
+TEST_CASE("a small trace of two threads is read as it was written") {
+  const Scratch scratch;
+  write(small_trace(), scratch / "small.trace");
+  CHECK(read(scratch / "small.trace") == small_trace());
+}
+
+TEST_CASE("the footer's totals are the sums over each thread's intervals") {
+  const Scratch scratch;
+  write(small_trace(), scratch / "small.trace");
+  const File file(scratch / "small.trace");
+  // Thread 0: 1 + 2048 pages, then four runs of two; 1 ms + 0.5 ms + 7 ns + 7 ns.
+  CHECK(file.totals(0) == Totals{.intervals = 5, .touch_runs = 6, .page_touches = 2057, .compute_ns = 1'500'014});
+  CHECK(file.totals(1) == Totals{.intervals = 6, .touch_runs = 2, .page_touches = 101, .compute_ns = 480'060});
+  CHECK(file.events(1)[static_cast<std::size_t>(EventKind::barrier)] == 1);
+  CHECK(file.events(1)[static_cast<std::size_t>(EventKind::fork)] == 0);
+  CHECK(file.file_bytes() == std::filesystem::file_size(scratch / "small.trace"));
+  CHECK_THROWS_AS(file.totals(2), std::out_of_range);
+  CHECK_THROWS_AS(file.thread(2), std::out_of_range);
+}
+
+TEST_CASE("random traces are read as they were written") {
+  const Scratch scratch;
+  std::mt19937_64 random(20050522);
+  for (int round = 0; round < 300; ++round) {
+    const Trace trace = random_trace(random, 5, 40, 60);
+    write(trace, scratch / "random.trace");
+    INFO("round " << round);
+    REQUIRE(read(scratch / "random.trace") == trace);
+  }
+}
+
+TEST_CASE("an interval longer than a block goes on in the next") {
+  const Scratch scratch;
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 8; ++round) {
+    const Trace trace = random_trace(random, 2, 4, 60'000);
+    write(trace, scratch / "long.trace");
+    INFO("round " << round);
+    REQUIRE(read(scratch / "long.trace") == trace);
+  }
+}
+
+TEST_CASE("intervals without touches fill blocks to the last byte and go on in the next") {
+  const Scratch scratch;
+  Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    trace.threads[0].push_back(
+        {.compute_ns = i * i, .touches = {}, .end = {.kind = EventKind::chunk, .object = i, .value = i % 7}});
+  }
+  write(trace, scratch / "events.trace");
+  CHECK(read(scratch / "events.trace") == trace);
+}
+
+TEST_CASE("a trace of threads that did nothing is a trace") {
+  const Scratch scratch;
+  const Trace trace{.header = header_for(3), .regions = {}, .threads = std::vector<std::vector<Interval>>(3)};
+  write(trace, scratch / "empty.trace");
+  CHECK(read(scratch / "empty.trace") == trace);
+}
+
+TEST_CASE("two writes of one trace give the same bytes") {
+  const Scratch scratch;
+  write(small_trace(), scratch / "a.trace");
+  write(small_trace(), scratch / "b.trace");
+  const auto bytes = [](const std::filesystem::path& path) {
+    std::FILE* file = std::fopen(path.c_str(), "rb");
+    std::string text(std::filesystem::file_size(path), '\0');
+    CHECK(std::fread(text.data(), 1, text.size(), file) == text.size());
+    std::fclose(file);
+    return text;
+  };
+  CHECK(bytes(scratch / "a.trace") == bytes(scratch / "b.trace"));
+}
+
+TEST_CASE("a cursor outlives its file object, and the file's name") {
+  const Scratch scratch;
+  write(small_trace(), scratch / "small.trace");
+  auto file = std::make_unique<File>(scratch / "small.trace");
+  ThreadCursor cursor = file->thread(0);
+  file.reset();
+  std::filesystem::remove(scratch / "small.trace");
+  std::size_t intervals = 0;
+  while (cursor.next() != nullptr) ++intervals;
+  CHECK(intervals == 5);
+  CHECK(cursor.next() == nullptr);
+}

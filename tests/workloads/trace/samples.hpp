@@ -1,0 +1,50 @@
+/// Traces to write and read back: a small one by hand, random ones, and one of Laplace.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::trace {
+
+struct Trace {
+  Header header;
+  std::vector<Region> regions;
+  std::vector<std::vector<Interval>> threads;
+
+  bool operator==(const Trace&) const = default;
+};
+
+/// A folder of its own, removed with all that is in it.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Two threads, three regions, an event of each kind that a small program makes.
+Trace small_trace();
+
+/// A valid trace of arbitrary values: extremes as often as usual ones, no two runs that the writer would merge.
+/// max_runs: in one interval.
+Trace random_trace(std::mt19937_64& random, unsigned max_threads, unsigned max_intervals, unsigned max_runs);
+
+/// A header and regions that fit `threads` and touches of pages below `pages` in regions 0..region_count-1.
+Header header_for(std::uint32_t threads);
+std::vector<Region> heap_blocks(std::uint32_t count, std::uint64_t pages);
+
+void write(const Trace& trace, const std::filesystem::path& path);
+/// Everything in the file. Threads are read in turn, an interval each, as the simulator does.
+Trace read(const std::filesystem::path& path);
+
+}  // namespace sdsm::trace

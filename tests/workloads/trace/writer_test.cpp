@@ -1,0 +1,208 @@
+/// What the writer merges, refuses, and leaves on the disk.
+#include "workloads/trace/writer.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <system_error>
+
+#include "tests/catch.hpp"
+#include "tests/workloads/trace/samples.hpp"
+#include "workloads/trace/limits.hpp"
+#include "workloads/trace/reader.hpp"
+
+using namespace sdsm;
+using namespace sdsm::trace;
+
+namespace {
+
+constexpr Event the_end{.kind = EventKind::end};
+
+std::vector<TouchRun> merged(const std::vector<TouchRun>& touches) {
+  const Scratch scratch;
+  write({.header = header_for(1), .regions = heap_blocks(2, max_region_pages), .threads = {{{0, touches, the_end}}}},
+        scratch / "merged.trace");
+  return read(scratch / "merged.trace").threads[0][0].touches;
+}
+
+}  // namespace
+
+TEST_CASE("touches of adjacent pages become one run") {
+  const TouchRun page{.first = 10, .position = 3};
+  TouchRun next = page;
+  next.first = 11;
+  TouchRun two_more = page;
+  two_more.first = 12;
+  two_more.pages = 2;
+  CHECK(merged({page, next, two_more}) == std::vector<TouchRun>{{.pages = 4, .first = 10, .position = 3}});
+}
+
+TEST_CASE("touches that differ in anything but the page stay apart") {
+  const TouchRun page{.first = 10, .access = Access::write, .position = 3, .change = {4, 1}};
+  TouchRun next = page;
+  next.first = 11;
+  SECTION("another region") {
+    next.region = RegionId{1};
+  }
+  SECTION("another position") {
+    next.position = 4;
+  }
+  SECTION("another change") {
+    next.change = {4, 2};
+  }
+  SECTION("a gap") {
+    next.first = 12;
+  }
+  SECTION("the same page again") {
+    next.first = 10;
+  }
+  SECTION("backwards") {
+    next.first = 9;
+  }
+  SECTION("a read") {
+    next.access = Access::read;
+    next.change = {};
+  }
+  CHECK(merged({page, next}) == std::vector<TouchRun>{page, next});
+}
+
+TEST_CASE("a run ends before its length overflows 32 bits") {
+  const TouchRun most{.pages = 0xffff'ffff, .first = 0};
+  const TouchRun next{.pages = 1, .first = 0xffff'ffff};
+  CHECK(merged({most, next}) == std::vector<TouchRun>{most, next});
+}
+
+TEST_CASE("a value outside its range is refused, and what was written before stays good") {
+  const Scratch scratch;
+  const Trace trace = small_trace();
+  Writer writer(scratch / "a.trace", 2);
+  writer.append(0, trace.threads[0][0]);
+  Interval wrong = trace.threads[0][1];
+  SECTION("a position that goes back") {
+    wrong.touches[3].position = 100;
+  }
+  SECTION("a change of more words than a page has") {
+    wrong.touches[3].change = {1025, 1};
+  }
+  SECTION("an unknown access") {
+    wrong.touches[3].access = static_cast<Access>(2);
+  }
+  SECTION("a run without pages") {
+    wrong.touches[0].pages = 0;
+  }
+  SECTION("an unknown event") {
+    wrong.end.kind = static_cast<EventKind>(15);
+  }
+  SECTION("a team of three threads out of two") {
+    wrong.end.value = 3;
+  }
+  SECTION("more compute time than picoseconds fit") {
+    wrong.compute_ns = max_compute_ns - 1'000'000 + 1;
+  }
+  CHECK_THROWS_AS(writer.append(0, wrong), std::invalid_argument);
+  CHECK_THROWS_AS(writer.append(2, trace.threads[0][1]), std::invalid_argument);
+  for (std::size_t i = 1; i < trace.threads[0].size(); ++i) writer.append(0, trace.threads[0][i]);
+  for (const Interval& interval : trace.threads[1]) writer.append(1, interval);
+  writer.finish(trace.header, trace.regions);
+  CHECK(read(scratch / "a.trace") == trace);
+}
+
+TEST_CASE("regions that do not hold what was touched are refused, and can be put right") {
+  const Scratch scratch;
+  Writer writer(scratch / "a.trace", 1);
+  writer.append(0, {0, {{.region = RegionId{1}, .pages = 8, .first = 92}}, the_end});
+  CHECK_THROWS_AS(writer.finish(header_for(2), heap_blocks(2, 100)), std::invalid_argument);
+  CHECK_THROWS_AS(writer.finish(header_for(1), heap_blocks(1, 100)), std::invalid_argument);
+  CHECK_THROWS_AS(writer.finish(header_for(1), heap_blocks(2, 99)), std::invalid_argument);
+  writer.finish(header_for(1), heap_blocks(2, 100));
+  CHECK(read(scratch / "a.trace").threads[0][0].touches[0].first == 92);
+}
+
+TEST_CASE("the file has its name only once it is finished") {
+  const Scratch scratch;
+  {
+    Writer writer(scratch / "a.trace", 1);
+    writer.append(0, {1, {}, the_end});
+    CHECK_FALSE(std::filesystem::exists(scratch / "a.trace"));
+    CHECK(std::filesystem::exists(scratch / "a.trace.part"));
+  }
+  CHECK_FALSE(std::filesystem::exists(scratch / "a.trace.part"));
+  {
+    Writer writer(scratch / "a.trace", 1);
+    writer.append(0, {1, {}, the_end});
+    writer.finish(header_for(1), {});
+    CHECK_THROWS_AS(writer.append(0, {1, {}, the_end}), std::logic_error);
+    CHECK_THROWS_AS(writer.finish(header_for(1), {}), std::logic_error);
+  }
+  CHECK(std::filesystem::exists(scratch / "a.trace"));
+  CHECK_FALSE(std::filesystem::exists(scratch / "a.trace.part"));
+}
+
+TEST_CASE("a new trace takes an old one's place, and an unfinished one leaves it alone") {
+  const Scratch scratch;
+  write(small_trace(), scratch / "a.trace");
+  { const Writer abandoned(scratch / "a.trace", 1); }
+  CHECK(read(scratch / "a.trace") == small_trace());
+  const Trace empty{.header = header_for(1), .regions = {}, .threads = {{}}};
+  write(empty, scratch / "a.trace");
+  CHECK(read(scratch / "a.trace") == empty);
+}
+
+TEST_CASE("what a dead run left behind is overwritten") {
+  const Scratch scratch;
+  std::ofstream(scratch / "a.trace.part") << std::string(100'000, 'x');
+  write(small_trace(), scratch / "a.trace");
+  CHECK(read(scratch / "a.trace") == small_trace());
+}
+
+TEST_CASE("a second writer of one file is refused, and the first goes on") {
+  const Scratch scratch;
+  Writer first(scratch / "a.trace", 1);
+  CHECK_THROWS_AS(Writer(scratch / "a.trace", 1), std::system_error);
+  first.append(0, {1, {}, the_end});
+  first.finish(header_for(1), {});
+  CHECK(read(scratch / "a.trace").threads[0].size() == 1);
+}
+
+TEST_CASE("a place that cannot be written is a system_error at once") {
+  const Scratch scratch;
+  CHECK_THROWS_AS(Writer(scratch / "no/such/folder.trace", 1), std::system_error);
+  std::filesystem::create_directory(scratch / "folder.trace");
+  CHECK_THROWS_AS(Writer(scratch / "folder.trace", 1), std::system_error);
+  CHECK_THROWS_AS(Writer(scratch / "a.trace", 0), std::invalid_argument);
+  CHECK_THROWS_AS(Writer(scratch / "a.trace", max_threads + 1), std::invalid_argument);
+}
+
+TEST_CASE("a full disk is a system_error, and leaves nothing behind") {
+  const Scratch scratch;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 8192;
+  {
+    Writer writer(scratch / "a.trace", 1);
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::mt19937_64 random(1);
+    const auto fill = [&] {
+      for (int i = 0; i < 1'000'000; ++i) {
+        writer.append(0, {random() >> 40, {}, {.kind = EventKind::chunk, .object = random(), .value = random()}});
+      }
+    };
+    CHECK_THROWS_AS(fill(), std::system_error);
+    CHECK_THROWS_AS(writer.finish(header_for(1), {}), std::logic_error);
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK_FALSE(std::filesystem::exists(scratch / "a.trace"));
+  CHECK_FALSE(std::filesystem::exists(scratch / "a.trace.part"));
+}
+
+TEST_CASE("a name that is not UTF-8 is kept readable") {
+  const Scratch scratch;
+  Header header = header_for(1);
+  header.program = {"caf\xe9"};
+  Writer writer(scratch / "a.trace", 1);
+  writer.finish(header, {});
+  CHECK(File(scratch / "a.trace").header().program == std::vector<std::string>{"caf\xef\xbf\xbd"});
+}

@@ -1,0 +1,20 @@
+/// A trace for people and for other programs. What each field means stands in trace.hpp and docs/trace-format.md.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::trace {
+
+/// Writes JSON lines: {"type": "header", ...}, {"type": "region", ...} for each region, then for each thread in turn
+/// {"type": "interval", "thread": 0, ...} for each of its intervals. Memory is bounded by the largest interval's text.
+/// Throws FormatError where the file is damaged (the lines before it are written), std::runtime_error if `out` fails.
+void dump(const File& file, std::ostream& out);
+
+/// Header, regions, totals by thread and together, events by kind, the file's size and its bytes per page touch (null
+/// without touches). Reads the footer alone.
+nlohmann::json info(const File& file);
+
+}  // namespace sdsm::trace

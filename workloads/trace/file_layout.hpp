@@ -1,0 +1,74 @@
+/// The outer shape of a trace file (docs/trace-format.md): file head, blocks, footer, trailer, with no gap between.
+/// Numbers of fixed size are little-endian.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace sdsm::trace {
+
+/// As PNG's: not ASCII, so no text file begins like this; the line ends and the end-of-file character show up a copy
+/// that was "converted" as text.
+inline constexpr std::array<std::uint8_t, 8> magic = {0x89, 'S', 'D', 'S', 'M', '\r', '\n', 0x1a};
+inline constexpr std::array<std::uint8_t, 8> end_magic = {'S', 'D', 'S', 'M', 'e', 'n', 'd', '\n'};
+
+/// Magic, version (4 bytes), zero (4 bytes).
+inline constexpr std::uint64_t head_bytes = 16;
+/// Footer offset (8), its stored bytes (8), its raw bytes (4), CRC-32 (4), end magic (8). The CRC is of the stored
+/// footer followed by the 20 trailer bytes before it.
+inline constexpr std::uint64_t trailer_bytes = 32;
+inline constexpr std::uint64_t trailer_checked_bytes = 20;
+
+/// Content of a block at most. Small, as a reader holds one per thread; above it zstd gains little more.
+inline constexpr std::uint32_t max_block_bytes = 64 * 1024;
+/// A little above what zstd needs for a block that does not compress (ZSTD_compressBound plus a checksum).
+inline constexpr std::uint32_t max_stored_block_bytes = max_block_bytes + 4096;
+/// The shortest zstd frame with content size and checksum.
+inline constexpr std::uint32_t min_stored_block_bytes = 11;
+/// Enough for the index of a hundred gigabytes of blocks, and no more memory than a damaged file may ask for.
+inline constexpr std::uint32_t max_footer_bytes = 64 * 1024 * 1024;
+
+namespace piece_flags {
+/// Low four bits of a piece's first byte: EventKind.
+inline constexpr std::uint8_t kind_mask = 15;
+inline constexpr std::uint8_t detail = 1 << 4;
+inline constexpr std::uint8_t object = 1 << 5;
+inline constexpr std::uint8_t value = 1 << 6;
+/// Alone: the interval goes on in the thread's next block.
+inline constexpr std::uint8_t unfinished = 1 << 7;
+}  // namespace piece_flags
+
+/// First byte, detail, and object, value, compute time, number of runs as varints.
+inline constexpr unsigned max_piece_head_bytes = 2 + 4 * 10;
+
+template <typename Integer>
+void store_little_endian(std::uint8_t* to, Integer value) {
+  for (std::size_t i = 0; i < sizeof(Integer); ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+template <typename Integer>
+Integer load_little_endian(const std::uint8_t* from) {
+  Integer value = 0;
+  for (std::size_t i = 0; i < sizeof(Integer); ++i) value |= static_cast<Integer>(Integer{from[i]} << (8 * i));
+  return value;
+}
+
+/// CRC-32 as in zip and PNG (polynomial 0xEDB88320), continuing from `crc` of the bytes before.
+std::uint32_t crc32(std::span<const std::uint8_t> bytes, std::uint32_t crc = 0);
+
+struct Trailer {
+  std::uint64_t footer_offset = 0;
+  std::uint64_t footer_stored_bytes = 0;
+  std::uint32_t footer_raw_bytes = 0;
+};
+
+using HeadBytes = std::array<std::uint8_t, head_bytes>;
+using TrailerBytes = std::array<std::uint8_t, trailer_bytes>;
+
+HeadBytes encode_head();
+/// `footer`: as stored.
+TrailerBytes encode_trailer(const Trailer& trailer, std::span<const std::uint8_t> footer);
+
+}  // namespace sdsm::trace

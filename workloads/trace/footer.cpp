@@ -1,0 +1,266 @@
+#include "workloads/trace/footer.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "workloads/trace/content_error.hpp"
+#include "workloads/trace/file_layout.hpp"
+#include "workloads/trace/limits.hpp"
+
+namespace sdsm::trace {
+namespace {
+
+using nlohmann::json;
+
+/// Objects and lists within each other; ours are three deep. A damaged footer could otherwise be a million deep, at
+/// sixty bytes of memory per byte.
+constexpr int max_json_depth = 8;
+
+// The JSON library converts between kinds of numbers and wraps around; a footer must say exactly what is meant.
+
+const json& member(const json& object, const char* key) {
+  if (!object.is_object()) throw ContentError(fmt::format("an object with \"{}\" is missing", key));
+  const auto found = object.find(key);
+  if (found == object.end()) throw ContentError(fmt::format("\"{}\" is missing", key));
+  return *found;
+}
+
+std::uint64_t unsigned_value(const json& value, const char* key, std::uint64_t max) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > max) {
+    throw ContentError(fmt::format("\"{}\" is not a whole number of 0..{}", key, max));
+  }
+  return value.get<std::uint64_t>();
+}
+
+std::uint64_t unsigned_member(const json& object, const char* key, std::uint64_t max) {
+  return unsigned_value(member(object, key), key, max);
+}
+
+std::uint32_t unsigned32_member(const json& object, const char* key,
+                                std::uint32_t max = std::numeric_limits<std::uint32_t>::max()) {
+  return static_cast<std::uint32_t>(unsigned_member(object, key, max));
+}
+
+int int_member(const json& object, const char* key) {
+  const json& value = member(object, key);
+  const bool in_range = value.is_number_unsigned()
+                            ? value.get<std::uint64_t>() <= std::numeric_limits<int>::max()
+                            : value.is_number_integer() && value.get<std::int64_t>() >= std::numeric_limits<int>::min();
+  if (!in_range) throw ContentError(fmt::format("\"{}\" is not a whole number of 32 bits", key));
+  return value.get<int>();
+}
+
+std::string text_member(const json& object, const char* key) {
+  const json& value = member(object, key);
+  if (!value.is_string()) throw ContentError(fmt::format("\"{}\" is not a text", key));
+  return value.get<std::string>();
+}
+
+const json& list_member(const json& object, const char* key, std::size_t max_size) {
+  const json& value = member(object, key);
+  if (!value.is_array()) throw ContentError(fmt::format("\"{}\" is not a list", key));
+  if (value.size() > max_size) {
+    throw ContentError(fmt::format("\"{}\" has {} entries, over {}", key, value.size(), max_size));
+  }
+  return value;
+}
+
+/// The enumerator whose name the member holds. Enumerators are tried from 0 on until one has no name.
+template <typename Enum>
+Enum named_member(const json& object, const char* key) {
+  const std::string name = text_member(object, key);
+  for (std::uint8_t number = 0; name_of(static_cast<Enum>(number)) != "?"; ++number) {
+    if (name_of(static_cast<Enum>(number)) == name) return static_cast<Enum>(number);
+  }
+  throw ContentError(fmt::format("\"{}\" is \"{}\", which is none of the known ones", key, name));
+}
+
+json to_json(const Header& header) {
+  return {{"program", header.program}, {"threads", header.threads},           {"passes", header.passes},
+          {"machine", header.machine}, {"sdsm_version", header.sdsm_version}, {"exit_status", header.exit_status}};
+}
+
+Header header_from(const json& value) {
+  Header header;
+  for (const json& argument : list_member(value, "program", max_footer_bytes)) {
+    if (!argument.is_string()) throw ContentError("\"program\" is not a list of texts");
+    header.program.push_back(argument.get<std::string>());
+  }
+  header.threads = unsigned32_member(value, "threads", max_threads);
+  if (header.threads == 0) throw ContentError("\"threads\" is 0");
+  header.passes = unsigned32_member(value, "passes");
+  header.machine = text_member(value, "machine");
+  header.sdsm_version = text_member(value, "sdsm_version");
+  header.exit_status = int_member(value, "exit_status");
+  return header;
+}
+
+json to_json(const Region& region) {
+  return {{"kind", name_of(region.kind)},
+          {"placement", name_of(region.placement)},
+          {"pages", region.pages},
+          {"owner", region.owner},
+          {"name", region.name}};
+}
+
+std::vector<Region> regions_from(const json& list, std::uint32_t threads) {
+  std::vector<Region> regions;
+  for (const json& value : list) {
+    Region region;
+    region.id = RegionId{static_cast<std::uint32_t>(regions.size())};
+    region.kind = named_member<RegionKind>(value, "kind");
+    region.placement = named_member<Placement>(value, "placement");
+    region.pages = unsigned_member(value, "pages", max_region_pages);
+    region.owner = unsigned32_member(value, "owner");
+    region.name = text_member(value, "name");
+    if (const auto problem = problem_with(region, regions.size(), threads)) throw ContentError(*problem);
+    regions.push_back(std::move(region));
+  }
+  return regions;
+}
+
+json to_json(const Totals& totals, const EventCounts& events) {
+  json counts = json::object();
+  for (unsigned kind = 0; kind < event_kinds; ++kind) {
+    if (events[kind] != 0) counts[std::string(name_of(static_cast<EventKind>(kind)))] = events[kind];
+  }
+  return {{"intervals", totals.intervals},
+          {"touch_runs", totals.touch_runs},
+          {"page_touches", totals.page_touches},
+          {"compute_ns", totals.compute_ns},
+          {"events", std::move(counts)}};
+}
+
+Totals totals_from(const json& value) {
+  constexpr auto any = std::numeric_limits<std::uint64_t>::max();
+  return {.intervals = unsigned_member(value, "intervals", any),
+          .touch_runs = unsigned_member(value, "touch_runs", any),
+          .page_touches = unsigned_member(value, "page_touches", any),
+          .compute_ns = unsigned_member(value, "compute_ns", max_compute_ns)};
+}
+
+EventCounts events_from(const json& value) {
+  const json& counts = member(value, "events");
+  if (!counts.is_object()) throw ContentError("\"events\" is not an object");
+  EventCounts events{};
+  for (unsigned kind = 0; kind < event_kinds; ++kind) {
+    const std::string name(name_of(static_cast<EventKind>(kind)));
+    if (counts.contains(name)) {
+      events[kind] = unsigned_member(counts, name.c_str(), std::numeric_limits<std::uint64_t>::max());
+    }
+  }
+  return events;
+}
+
+/// One column of the block index.
+struct Column {
+  const char* name;
+  std::uint32_t BlockEntry::*field;
+  std::uint32_t max;
+};
+
+constexpr std::array block_columns = {
+    Column{"thread", &BlockEntry::thread, max_threads - 1},
+    Column{"stored_bytes", &BlockEntry::stored_bytes, max_stored_block_bytes},
+    Column{"raw_bytes", &BlockEntry::raw_bytes, max_block_bytes},
+    Column{"intervals", &BlockEntry::intervals, max_block_bytes},
+    Column{"checksum", &BlockEntry::checksum, std::numeric_limits<std::uint32_t>::max()},
+};
+
+json to_json(const std::vector<BlockEntry>& blocks) {
+  json columns = json::object();
+  for (const Column& column : block_columns) {
+    json values = json::array();
+    for (const BlockEntry& block : blocks) values.push_back(block.*column.field);
+    columns[column.name] = std::move(values);
+  }
+  return columns;
+}
+
+std::vector<BlockEntry> blocks_from(const json& columns) {
+  std::vector<BlockEntry> blocks;
+  for (const Column& column : block_columns) {
+    const json& values = list_member(columns, column.name, max_footer_bytes);
+    if (&column == &block_columns.front()) blocks.resize(values.size());
+    if (values.size() != blocks.size()) {
+      throw ContentError(fmt::format("\"{}\" is for {} blocks, \"{}\" for {}", block_columns.front().name,
+                                     blocks.size(), column.name, values.size()));
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      blocks[i].*column.field = static_cast<std::uint32_t>(unsigned_value(values[i], column.name, column.max));
+    }
+  }
+  return blocks;
+}
+
+void check_blocks(const Footer& footer) {
+  std::vector<std::uint64_t> intervals(footer.header.threads);
+  for (const BlockEntry& block : footer.blocks) {
+    if (block.thread >= footer.header.threads) {
+      throw ContentError(fmt::format("a block of thread {} of {}", block.thread, footer.header.threads));
+    }
+    if (block.stored_bytes < min_stored_block_bytes || block.raw_bytes == 0) throw ContentError("an empty block");
+    intervals[block.thread] += block.intervals;
+  }
+  for (std::uint32_t thread = 0; thread < footer.header.threads; ++thread) {
+    if (intervals[thread] != footer.totals[thread].intervals) {
+      throw ContentError(fmt::format("thread {} has {} intervals, its blocks {}", thread,
+                                     footer.totals[thread].intervals, intervals[thread]));
+    }
+  }
+}
+
+json parse(std::string_view text) {
+  try {
+    return json::parse(text, [](int depth, json::parse_event_t, json&) {
+      if (depth > max_json_depth) throw ContentError("JSON nested too deep for a trace");
+      return true;
+    });
+  } catch (const json::exception& error) {
+    throw ContentError(fmt::format("not the JSON that a trace has there: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+std::string to_json_text(const Footer& footer) {
+  json regions = json::array();
+  for (const Region& region : footer.regions) regions.push_back(to_json(region));
+  json threads = json::array();
+  for (std::size_t i = 0; i < footer.totals.size(); ++i) {
+    threads.push_back(to_json(footer.totals[i], footer.events[i]));
+  }
+  const json document = {{"format", format_version},        {"page_bytes", page_bytes},
+                         {"word_bytes", word_bytes},        {"header", to_json(footer.header)},
+                         {"regions", std::move(regions)},   {"threads", std::move(threads)},
+                         {"blocks", to_json(footer.blocks)}};
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Footer footer_from_json_text(std::string_view text) {
+  const json document = parse(text);
+  for (const auto& [key, expected] : {std::pair{"format", format_version}, std::pair{"page_bytes", page_bytes},
+                                      std::pair{"word_bytes", word_bytes}}) {
+    if (unsigned32_member(document, key) != expected) {
+      throw ContentError(
+          fmt::format("\"{}\" is {}, but this program reads {}", key, member(document, key).dump(), expected));
+    }
+  }
+  Footer footer;
+  footer.header = header_from(member(document, "header"));
+  footer.regions = regions_from(list_member(document, "regions", max_regions), footer.header.threads);
+  const json& threads = list_member(document, "threads", max_threads);
+  if (threads.size() != footer.header.threads) {
+    throw ContentError(fmt::format("totals of {} threads, but there are {}", threads.size(), footer.header.threads));
+  }
+  for (const json& thread : threads) {
+    footer.totals.push_back(totals_from(thread));
+    footer.events.push_back(events_from(thread));
+  }
+  footer.blocks = blocks_from(member(document, "blocks"));
+  check_blocks(footer);
+  return footer;
+}
+
+}  // namespace sdsm::trace

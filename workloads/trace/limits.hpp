@@ -1,0 +1,41 @@
+/// What a trace may hold. Writer and reader check the same rules, so that whoever plays a trace need not.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::trace {
+
+inline constexpr std::uint32_t max_threads = 1U << 16;
+inline constexpr std::uint32_t max_regions = 1U << 20;
+/// 4 PiB of 4 KiB pages: far above any machine, and low enough that page arithmetic in 64 bits cannot overflow.
+inline constexpr std::uint64_t max_region_pages = std::uint64_t{1} << 40;
+/// Bounds what one Interval takes in memory (400 MB), whatever a file says.
+inline constexpr std::uint64_t max_runs_per_interval = std::uint64_t{1} << 24;
+/// Of one thread, over all of its intervals: what sdsm::Time (63 bits of picoseconds) can hold.
+inline constexpr std::uint64_t max_compute_ns = std::numeric_limits<std::int64_t>::max() / 1000;
+
+inline constexpr std::uint16_t max_changed_words = page_bytes / word_bytes;
+inline constexpr std::uint16_t max_changed_runs = max_changed_words / 2;
+
+/// False for what no page can have: more words than a page, more runs than words, words without a run, or so many of
+/// both that there is no unchanged word left between two runs.
+constexpr bool possible(Change change) {
+  return (change.words == 0) == (change.runs == 0) && change.runs <= change.words && change.runs <= max_changed_runs &&
+         change.words + change.runs <= max_changed_words + 1;
+}
+
+/// Says what is wrong with an event in a trace of `threads` threads; nothing if it is as EventKind documents it.
+std::optional<std::string> problem_with(const Event& event, std::uint32_t threads);
+
+/// The same for a run by itself. The region's size and the position's order are for the caller to check.
+std::optional<std::string> problem_with(const TouchRun& run);
+
+/// The same for a region in a trace of `threads` threads, at place `index` of the list of regions.
+std::optional<std::string> problem_with(const Region& region, std::uint64_t index, std::uint32_t threads);
+
+}  // namespace sdsm::trace

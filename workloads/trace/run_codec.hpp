@@ -1,0 +1,107 @@
+/// How a touch run becomes bytes (docs/trace-format.md, "Runs").
+///
+/// Programs sweep over arrays: a run mostly begins where an earlier run of the same access ended, is as long as that
+/// one, and changes as much. Each access kind therefore has four streams, each of which remembers the last run that was
+/// put on it; a run names its stream and says only what differs. Four, because a loop that reads two places of an array
+/// and an index array still has one to spare. The streams start afresh with each block, so that a block can be read by
+/// itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workloads/trace/limits.hpp"
+#include "workloads/trace/trace.hpp"
+#include "workloads/trace/varint.hpp"
+
+namespace sdsm::trace {
+
+struct Stream {
+  std::uint64_t next = 0;  ///< page after the last run's end
+  std::uint32_t region = 0;
+  std::uint32_t pages = 1;
+  Change change{};
+};
+
+namespace run_flags {
+inline constexpr std::uint8_t write = 1;
+inline constexpr unsigned stream_shift = 1;  ///< two bits
+inline constexpr std::uint8_t place = 1 << 3;
+inline constexpr std::uint8_t pages = 1 << 4;
+inline constexpr unsigned position_shift = 5;  ///< two bits: 0, 1 or 2 steps on, or position_given
+inline constexpr std::uint8_t position_given = 3;
+inline constexpr std::uint8_t change = 1 << 7;
+/// Access and stream number, which are together the index in the array of eight streams.
+inline constexpr std::uint8_t stream_mask = 7;
+}  // namespace run_flags
+
+inline constexpr unsigned streams_per_access = 4;
+using Streams = std::array<Stream, 2 * streams_per_access>;
+
+/// Flags, position, and place, region, pages, words, runs as varints.
+inline constexpr unsigned max_run_bytes = 2 + 5 * max_varint_bytes;
+
+class RunEncoder {
+ public:
+  /// Begins a block.
+  void reset() { *this = RunEncoder{}; }
+
+  /// Appends `run` to `out`. Precondition: the run is valid; run.position >= last_position.
+  void encode(const TouchRun& run, std::uint8_t last_position, std::vector<std::uint8_t>& out);
+
+ private:
+  unsigned stream_for(const TouchRun& run) const;
+
+  Streams streams_{};
+  std::array<std::uint64_t, 2 * streams_per_access> used_{};  ///< when each stream was last used, in runs
+  std::uint64_t runs_ = 0;
+};
+
+class RunDecoder {
+ public:
+  /// region_pages: for each region its number of pages. Not empty; must outlive the decoder.
+  explicit RunDecoder(std::span<const std::uint64_t> region_pages) : region_pages_(region_pages) {}
+
+  /// Begins a block.
+  void reset() { streams_ = {}; }
+
+  /// Reads a run into `run` and moves `cursor` behind it. May read up to max_run_bytes from there, whatever they hold.
+  /// `position`: of the run before, then of this one. Throws ContentError.
+  void decode(const std::uint8_t*& cursor, unsigned& position, TouchRun& run) {
+    using namespace run_flags;
+    const unsigned flags = *cursor++;
+    Stream& stream = streams_[flags & stream_mask];
+    if ((flags & place) != 0) decode_place(cursor, stream);
+    if ((flags & pages) != 0) decode_pages(cursor, stream);
+    unsigned steps = (flags >> position_shift) & 3;
+    if (steps == position_given) steps = *cursor++;
+    position += steps;
+    if (position >= position_steps) [[unlikely]]
+      reject_position(position);
+    if ((flags & change) != 0) decode_change(cursor, stream, (flags & write) != 0);
+    const std::uint64_t limit = region_pages_[stream.region];
+    if (stream.next > limit || stream.pages > limit - stream.next) [[unlikely]]
+      reject_place(stream);
+    run.region = RegionId{stream.region};
+    run.pages = stream.pages;
+    run.first = stream.next;
+    run.access = static_cast<Access>(flags & write);
+    run.position = static_cast<std::uint8_t>(position);
+    run.change = stream.change;
+    stream.next += stream.pages;
+  }
+
+ private:
+  void decode_place(const std::uint8_t*& cursor, Stream& stream) const;
+  static void decode_pages(const std::uint8_t*& cursor, Stream& stream);
+  static void decode_change(const std::uint8_t*& cursor, Stream& stream, bool is_write);
+  [[noreturn]] static void reject_position(unsigned position);
+  [[noreturn]] void reject_place(const Stream& stream) const;
+
+  std::span<const std::uint64_t> region_pages_;
+  Streams streams_{};
+};
+
+}  // namespace sdsm::trace

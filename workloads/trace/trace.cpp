@@ -1,0 +1,67 @@
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::trace {
+
+std::string_view name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::fork: return "fork";
+    case EventKind::team_begin: return "team_begin";
+    case EventKind::join: return "join";
+    case EventKind::barrier: return "barrier";
+    case EventKind::acquire: return "acquire";
+    case EventKind::release: return "release";
+    case EventKind::single: return "single";
+    case EventKind::copyprivate: return "copyprivate";
+    case EventKind::loop_begin: return "loop_begin";
+    case EventKind::chunk: return "chunk";
+    case EventKind::loop_end: return "loop_end";
+    case EventKind::flush: return "flush";
+    case EventKind::task: return "task";
+    case EventKind::clock: return "clock";
+    case EventKind::end: return "end";
+  }
+  return "?";
+}
+
+std::string_view name_of(LockClass lock_class) {
+  switch (lock_class) {
+    case LockClass::lock: return "lock";
+    case LockClass::nest_lock: return "nest_lock";
+    case LockClass::critical: return "critical";
+    case LockClass::atomic: return "atomic";
+    case LockClass::ordered: return "ordered";
+  }
+  return "?";
+}
+
+std::string_view name_of(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::static_: return "static";
+    case Schedule::dynamic: return "dynamic";
+    case Schedule::guided: return "guided";
+    case Schedule::sections: return "sections";
+  }
+  return "?";
+}
+
+std::string_view name_of(Access access) {
+  switch (access) {
+    case Access::read: return "read";
+    case Access::write: return "write";
+  }
+  return "?";
+}
+
+std::string_view name_of(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::globals: return "globals";
+    case RegionKind::mapped: return "mapped";
+    case RegionKind::heap_block: return "heap_block";
+    case RegionKind::small_heap: return "small_heap";
+    case RegionKind::initial_stack: return "initial_stack";
+    case RegionKind::thread_stack: return "thread_stack";
+  }
+  return "?";
+}
+
+}  // namespace sdsm::trace
