@@ -45,12 +45,16 @@ int main(void) {
 #pragma omp for schedule(guided) nowait
     for (int i = n / 2; i < n; ++i) ++count[i];
 #pragma omp barrier
+#pragma omp for schedule(monotonic : dynamic, 3)
+    for (int i = 0; i < n; ++i) ++count[i];
+#pragma omp for schedule(monotonic : guided, 3)
+    for (int i = n - 1; i >= 0; --i) ++count[i];
 #pragma omp for schedule(dynamic, 6) collapse(2)
     for (int i = 0; i < n / 10; ++i) {
       for (int j = 0; j < 10; ++j) ++count[i * 10 + j];
     }
   }
-  EXPECT(all_are(4));
+  EXPECT(all_are(6));
 
   // Strides, and bounds that the last chunk runs over.
   memset(count, 0, sizeof count);

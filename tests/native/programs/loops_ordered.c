@@ -1,4 +1,5 @@
 /* ordered: the marked parts run in the order of the iterations, under each schedule. */
+#include <limits.h>
 #include <omp.h>
 
 #include "expect.h"
@@ -71,17 +72,30 @@ int main(void) {
     EXPECT(in_order(1));
   }
 
-#pragma omp parallel for ordered schedule(dynamic, 2)
-  for (unsigned long long i = 0; i < n; ++i) {
+  // Far above what a signed counter holds.
+  const unsigned long long base = ULLONG_MAX - 5000;
+#pragma omp parallel for ordered schedule(static, 5)
+  for (unsigned long long i = base; i < base + n; ++i) {
 #pragma omp ordered
-    record((int)i);
+    record((int)(i - base));
   }
   EXPECT(in_order(1));
-
-#pragma omp parallel for ordered schedule(static, 5)
-  for (unsigned long long i = 0; i < n; ++i) {
+#pragma omp parallel for ordered schedule(dynamic, 2)
+  for (unsigned long long i = base; i < base + n; ++i) {
 #pragma omp ordered
-    record((int)i);
+    record((int)(i - base));
+  }
+  EXPECT(in_order(1));
+#pragma omp parallel for ordered schedule(guided)
+  for (unsigned long long i = base; i < base + n; ++i) {
+#pragma omp ordered
+    record((int)(i - base));
+  }
+  EXPECT(in_order(1));
+#pragma omp parallel for ordered schedule(runtime)
+  for (unsigned long long i = base; i < base + n; ++i) {
+#pragma omp ordered
+    record((int)(i - base));
   }
   EXPECT(in_order(1));
 

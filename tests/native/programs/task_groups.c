@@ -1,4 +1,5 @@
 /* taskgroup and taskloop. */
+#include <limits.h>
 #include <omp.h>
 
 #include "expect.h"
@@ -31,6 +32,7 @@ int main(void) {
   EXPECT(after_group == 20);
 
   static int visits[n];
+  const unsigned long long base = ULLONG_MAX - 5000;  // above what a signed counter holds
 #pragma omp parallel
 #pragma omp single
   {
@@ -39,7 +41,7 @@ int main(void) {
 #pragma omp taskloop grainsize(7)
     for (int i = n - 1; i >= 0; --i) ++visits[i];
 #pragma omp taskloop num_tasks(5)
-    for (unsigned long long i = 0; i < n; ++i) ++visits[i];
+    for (unsigned long long i = base; i < base + n; ++i) ++visits[i - base];
 #pragma omp taskloop nogroup if (0)
     for (int i = 0; i < n; i += 2) ++visits[i];
 #pragma omp taskwait
