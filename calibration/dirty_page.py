@@ -1,11 +1,11 @@
-"""What a barrier costs a process for each home page that it wrote, from the published times of Laplace implementation 4.
+"""What a barrier costs a process for each home page that it wrote, from the times of Laplace implementation 4.
 
     python3 -m calibration.dirty_page
 
 No published table holds this cost (the page is re-protected and its write notice processed), but the times of
 Laplace [WR-opt] cannot be had without it. Implementation 4 is the plainest program that shows it: block-placed grids,
-one barrier per iteration, each thread writing only pages of its own and reading one row of each neighbour. Per iteration
-its slowest thread spends
+one barrier per iteration, each thread writing only pages of its own and reading one row of each neighbour. Per
+iteration its slowest thread spends
 
     time / iterations = compute + WROH x pages written + RUMR x pages read + barrier + cost x pages written
 
@@ -145,7 +145,9 @@ def least_squares_us(equations: Sequence[Equation]) -> float:
 
 def least_squares_rounding_us(equations: Sequence[Equation]) -> float:
     """How far the rounding of all published times together can move least_squares_us, us."""
-    return sum(e.work.pages_written * e.rounding_us for e in equations) / sum(e.work.pages_written**2 for e in equations)
+    return sum(e.work.pages_written * e.rounding_us for e in equations) / sum(
+        e.work.pages_written**2 for e in equations
+    )
 
 
 def published_equations(folder: Path = FOLDER) -> list[Equation]:

@@ -26,16 +26,22 @@ def _rows(table: str, folder: Path) -> list[Row]:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except OSError as error:
-        raise PublishedDataError(f"{path}: cannot be read ({error.strerror}). Restore it from the repository.") from error
+        raise PublishedDataError(
+            f"{path}: cannot be read ({error.strerror}). Restore it from the repository."
+        ) from error
     for line, row in enumerate(rows, start=2):
         if None in row or None in row.values():
-            raise PublishedDataError(f"{path}:{line}: the number of fields differs from the header's. Correct the line.")
+            raise PublishedDataError(
+                f"{path}:{line}: the number of fields differs from the header's. Correct the line."
+            )
         if row.get("use") not in USES:
             raise PublishedDataError(
                 f"{path}:{line}: use is {row.get('use')!r}, expected one of {', '.join(USES)}. Correct the line."
             )
         if not row.get("source"):
-            raise PublishedDataError(f"{path}:{line}: no source. Give the key of a publication of calibration/README.md.")
+            raise PublishedDataError(
+                f"{path}:{line}: no source. Give the key of a publication of calibration/README.md."
+            )
     return rows
 
 
@@ -56,7 +62,7 @@ def all_rows(table: str, folder: Path = FOLDER, **wanted: object) -> list[Row]:
 
 
 def calibration_value(table: str, column: str, folder: Path = FOLDER, **wanted: object) -> float:
-    """The number in `column` of the one calibration row that matches `wanted`, in the unit that the column's name ends in.
+    """The number in `column` of the one calibration row that matches `wanted`, in the unit that `column` ends in.
 
     Raises PublishedDataError if there is no such row or more than one, or the field is not a number.
     """

@@ -1,4 +1,4 @@
-"""The main job: trace the programs, simulate them on the Pentium III cluster, hold the times against the published ones.
+"""The main job: trace the programs, simulate them on the Pentium III cluster, compare with the published times.
 
     python -m sdsm_report                       the whole job (scripts/reproduce builds first, then calls this)
     python -m sdsm_report.figures.NAME RESULTS  one figure again, from the tables that the job left

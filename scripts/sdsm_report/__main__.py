@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="reproduce",
         description=DESCRIPTION,
-        epilog="Exit status: 0 done; 1 a run failed or the job was interrupted (the rest is there); 2 bad usage or input.",
+        epilog="Exit status: 0 done; 1 a run failed or interrupted (the rest is there); 2 bad usage or input.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("--only", choices=("laplace", "fft"), help="one program instead of both")

@@ -19,11 +19,7 @@ class Stopped(RuntimeError):
 
 def clean_environment() -> dict[str, str]:
     """This process's environment without OpenMP settings, which would change a traced program's schedule or threads."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("OMP_", "GOMP_", "LD_PRELOAD"))
-    }
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "LD_PRELOAD"))}
 
 
 class CommandRunner:

@@ -223,7 +223,7 @@ def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
         parts += [
             f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
             "iterations: predicted against published [WR-opt]; speedup over implementation 0",
-            "(layout: nodes x threads per node; a time that a published one went into is marked; the others are predicted)",
+            "(layout: nodes x threads per node; rows that a published time went into are marked, the rest predicted)",
             tables.times_table(laplace),
         ]
         accuracy = laplace_accuracy(laplace)
@@ -232,7 +232,7 @@ def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
     if spread:
         parts += [
             "",
-            f"Laplace 1 and 2 over seeds (jitter of remote faults: coefficient of variation {plan.JITTER * 100:g} %), seconds",
+            f"Laplace 1 and 2 over seeds (jitter of remote faults: {plan.JITTER * 100:g} %), seconds",
             tables.spread_table(spread),
         ]
     if fft:

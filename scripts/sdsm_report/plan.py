@@ -59,9 +59,9 @@ class TraceRun:
         """The program's options. The run-time's own check of the result is left to the tests: it takes longer than
         the work."""
         if self.program == "laplace":
-            size = ("--size", str(LAPLACE_POINTS_PER_SIDE), "--iterations", str(LAPLACE_ITERATIONS))
+            size = ["--size", str(LAPLACE_POINTS_PER_SIDE), "--iterations", str(LAPLACE_ITERATIONS)]
         else:
-            size = ("--points", str(FFT_POINTS))
+            size = ["--points", str(FFT_POINTS)]
         return ("--impl", str(self.implementation), *size, "--no-check")
 
 

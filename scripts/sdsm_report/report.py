@@ -185,6 +185,7 @@ def thread_rows(results: Mapping[Configuration, Result]) -> list[dict[str, Any]]
     remote_reads and remote_writes: faults of the kinds whose owner is on another node (REMOTE_READS, REMOTE_WRITES).
     """
     kinds = sorted({kind for result in results.values() for thread in result.threads for kind in thread.faults})
+    counts = list(dict.fromkeys(name for r in results.values() for thread in r.threads for name in thread.counts))
     terms = list(dict.fromkeys(term for r in results.values() for thread in r.threads for term in thread.time_s))
     rows = []
     for configuration, result in results.items():
@@ -198,8 +199,8 @@ def thread_rows(results: Mapping[Configuration, Result]) -> list[dict[str, Any]]
                 "node": thread.node,
                 "remote_reads": sum(thread.faults.get(kind, 0) for kind in REMOTE_READS),
                 "remote_writes": sum(thread.faults.get(kind, 0) for kind in REMOTE_WRITES),
-                **thread.counts,
             }
+            row.update({name: thread.counts.get(name, 0) for name in counts})
             row.update({f"faults_{kind}": thread.faults.get(kind, 0) for kind in kinds})
             row.update({f"{term.replace(' ', '_')}_s": thread.time_s.get(term, 0.0) for term in terms})
             rows.append(row)

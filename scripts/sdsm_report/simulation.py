@@ -45,6 +45,7 @@ class Result:
 
 
 COUNTS = ("barriers", "locks", "messages", "bytes", "diffs", "diff_bytes")
+FURTHER_COUNTS = ("served", "served_bytes")
 
 
 def parse_result(text: str, layout: Layout) -> Result:
@@ -89,11 +90,21 @@ def _thread(thread: dict[str, Any]) -> ThreadAccount:
         node=int(thread["node"]),
         time_s=time_s,
         faults={kind: int(count) for kind, count in thread["faults"].items()},
-        counts={name: int(thread[name]) for name in COUNTS},
+        counts=_counts(thread),
     )
 
 
-def simulate(run: SimulationRun, build: Path, trace: Path, platform: Path, folder: Path, runner: CommandRunner) -> Result:
+def _counts(thread: dict[str, Any]) -> dict[str, int]:
+    """COUNTS, which every result has, then what simulations add: replies served, messages by kind."""
+    counts = {name: int(thread[name]) for name in COUNTS}
+    counts.update({name: int(thread[name]) for name in FURTHER_COUNTS if name in thread})
+    counts.update({f"messages_{kind}": int(count) for kind, count in thread.get("messages_by_kind", {}).items()})
+    return counts
+
+
+def simulate(
+    run: SimulationRun, build: Path, trace: Path, platform: Path, folder: Path, runner: CommandRunner
+) -> Result:
     """Runs one simulation and leaves its JSON in `folder`. Raises CommandFailed or Stopped; then no JSON is left."""
     path = folder / f"{run.name}.json"
     path.unlink(missing_ok=True)

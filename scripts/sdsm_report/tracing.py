@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ def program_path(build: Path, program: str) -> Path:
     return build / "workloads" / program
 
 
-@lru_cache(maxsize=None)
+@cache
 def _sha256(path: Path, size: int, modified_ns: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

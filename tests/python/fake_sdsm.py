@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A deterministic stand-in for `sdsm trace` and `sdsm simulate`: what the main job does is tested without tracing.
 
-Times follow simple formulas over plausible event counts; a trace is a small text file. `behaviour.json` beside this file
-may say {"fail": {NAME: REASON}, "hang": [NAME], "garbage": [NAME]}, NAME being a trace's stem or PROGRAM-IMPL-LAYOUT.
+Times follow simple formulas over plausible event counts; a trace is a small text file. `behaviour.json` beside this
+file may say {"fail": {NAME: REASON}, "hang": [NAME], "garbage": [NAME]}; a NAME is a trace's stem or
+PROGRAM-IMPL-LAYOUT.
 Every call is appended to `calls.txt` beside this file.
 """
 

@@ -26,7 +26,9 @@ def test_the_threads_together_write_every_interior_page_once(n, threads):
     assert sum(w.pages_read for w in work) == 2 * (threads - 1) * n * 8 // 4096
 
 
-@pytest.mark.parametrize(("n", "threads", "thread"), [(1024, 3, 0), (1024, 1, 0), (256, 2, 0), (1024, 2, 2), (1024, 2, -1)])
+@pytest.mark.parametrize(
+    ("n", "threads", "thread"), [(1024, 3, 0), (1024, 1, 0), (256, 2, 0), (1024, 2, 2), (1024, 2, -1)]
+)
 def test_counts_that_the_formula_does_not_cover_are_refused(n, threads, thread):
     with pytest.raises(ValueError):
         iteration_work(n, threads, thread)

@@ -49,7 +49,10 @@ class Place:
 
     def times(self) -> dict[str, dict[str, str]]:
         with (self.results / "times.csv").open() as file:
-            return {f"{r['program']}-{r['implementation']}-{r['nodes']}x{r['threads_per_node']}": r for r in csv.DictReader(file)}
+            return {
+                f"{r['program']}-{r['implementation']}-{r['nodes']}x{r['threads_per_node']}": r
+                for r in csv.DictReader(file)
+            }
 
     def digests(self, pattern: str) -> dict[str, str]:
         return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(self.results.glob(pattern))}

@@ -103,7 +103,9 @@ def test_an_unpublished_time_leaves_its_columns_empty():
 
 
 def test_one_failed_seed_keeps_the_others_and_shows_why():
-    line = report.line(Configuration("laplace", 1, Layout(2, 1)), [result(66.0, 2), "exit status 1: lost", result(64.0, 2)])
+    line = report.line(
+        Configuration("laplace", 1, Layout(2, 1)), [result(66.0, 2), "exit status 1: lost", result(64.0, 2)]
+    )
     assert line.predicted_s == 64.0
     assert line.status == "2 of 3 seeds; exit status 1: lost"
     assert "INCOMPLETE: 2 of 3 seeds; exit status 1: lost" in tables.times_table([line])
@@ -188,6 +190,13 @@ def test_a_result_is_read_with_its_faults_flattened_and_averaged_over_threads():
     assert [row["remote_reads"] for row in rows] == [5, 4]
     assert [row["remote_writes"] for row in rows] == [0, 0]
     assert rows[1]["fault_RUMR_s"] == 0.5 and rows[1]["faults_WROH"] == 7
+
+
+def test_further_counts_of_a_simulation_become_columns_of_every_threads_row():
+    threads = [{**DOCUMENT["threads"][0], "served": 4, "messages_by_kind": {"diff": 3}}, DOCUMENT["threads"][1]]
+    read = parse_result(json.dumps({**DOCUMENT, "threads": threads}), Layout(2, 1))
+    rows = report.thread_rows({Configuration("fft", 1, Layout(2, 1)): read})
+    assert [(row["served"], row["messages_diff"]) for row in rows] == [(4, 3), (0, 0)]
 
 
 def changed(**fields):

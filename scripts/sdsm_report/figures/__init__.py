@@ -1,4 +1,4 @@
-"""The figures: each a module with NAME, draw(lines) and an entry point, python -m sdsm_report.figures.MODULE RESULTS."""
+"""The figures: each a module with NAME, draw(lines) and an entry point (python -m sdsm_report.figures.NAME RESULTS)."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -68,7 +69,13 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     axes.set_ylabel("speedup over the sequential FFT (1.5 s)")
     style.light_grid(axes)
     handles: list[Patch | Line2D] = [Patch(color=colour, label=name) for name, colour in SHOWN.values()]
-    marker = {"linestyle": "none", "marker": "o", "markersize": 6, "color": style.INK, "markeredgewidth": 1.4}
+    marker: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 6,
+        "color": style.INK,
+        "markeredgewidth": 1.4,
+    }
     if any(line.published_speedup and line.calibrated_by for line in fft):
         handles.append(Line2D([], [], **marker, markerfacecolor="white", label="measured, used to calibrate"))
     if any(line.published_speedup and not line.calibrated_by for line in fft):

@@ -42,7 +42,7 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     style.heading(
         figure,
         "Where the time of the FFT goes (predicted)",
-        "2^19 complex points. Each bar is a whole run, averaged over its threads.",
+        "2^19 complex points. Each bar is a run, averaged over its threads.",
     )
     return figure
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,7 +16,10 @@ from sdsm_report.report import Line
 NAME = "laplace_speedup"
 
 # Columns: where pages live. Rows: barriers per iteration.
-PANELS = (((1, "1 naive"), (3, "3 locality"), (5, "5 affinity")), ((2, "2 naive"), (4, "4 locality"), (6, "6 affinity")))
+PANELS = (
+    ((1, "1 naive"), (3, "3 locality"), (5, "5 affinity")),
+    ((2, "2 naive"), (4, "4 locality"), (6, "6 affinity")),
+)
 COLUMNS = ("round-robin pages", "blocks of pages", "blocks, affinity schedule")
 ROWS = ("two barriers per iteration", "one barrier per iteration")
 TOP = (1.15, 2.15, 2.15)
@@ -57,7 +61,7 @@ def draw(lines: Sequence[Line]) -> Figure | None:
 
 
 def _legend() -> list[Line2D]:
-    marker = {"linestyle": "none", "marker": "o", "markersize": 6.5, "color": style.PUBLISHED}
+    marker: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 6.5, "color": style.PUBLISHED}
     return [
         Line2D([], [], color=style.PREDICTED, linewidth=2, marker=".", markersize=8, label="predicted"),
         Line2D([], [], color=style.PREDICTED, linewidth=7, alpha=0.22, label="range over seeds"),
@@ -84,8 +88,15 @@ def _panel(axes: Axes, lines: Sequence[Line], top: float, sequential_s: float) -
         linewidth=0,
         zorder=2,
     )
-    axes.plot(threads, [line.predicted_speedup for line in lines], color=style.PREDICTED, linewidth=2, zorder=3,
-              marker=".", markersize=8)
+    axes.plot(
+        threads,
+        [line.predicted_speedup or 0.0 for line in lines],
+        color=style.PREDICTED,
+        linewidth=2,
+        zorder=3,
+        marker=".",
+        markersize=8,
+    )
     for line in lines:
         if line.published_s is not None and line.published_speedup is not None:
             _published_point(axes, line, line.published_s, line.published_speedup, top, sequential_s)

@@ -16,7 +16,7 @@ PANELS = (((1, 2), "round-robin pages"), ((3, 4, 5, 6), "pages in blocks"))
 
 
 def draw(lines: Sequence[Line]) -> Figure | None:
-    """The figure, or None if no Laplace run on several threads was predicted. Bars: mean over the threads, first seed."""
+    """The figure, or None if no Laplace run on several threads was predicted. Bars: mean over threads, first seed."""
     laplace = [line for line in lines if line.program == "laplace" and line.threads > 1 and line.mean_account_s]
     if not laplace:
         return None
@@ -41,7 +41,7 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     style.heading(
         figure,
         "Where the time of Laplace goes (predicted)",
-        "1024 x 1024, 100 iterations, one thread per node. Each bar is a whole run, averaged over its threads (seed 1);\n"
+        "1024 x 1024, 100 iterations, one thread per node. Each bar is a run, averaged over its threads (seed 1);\n"
         "the two panels have scales of their own.",
     )
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ PALE = "#D9D9D9"
 PUBLISHED = VERMILION
 PREDICTED = BLUE
 
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.0,
     "axes.titlesize": 9.5,
@@ -47,7 +48,7 @@ _SETTINGS = {
 def new_figure(width_in: float, height_in: float) -> Figure:
     """An empty figure in the project's style, drawn without a display."""
     matplotlib.use("Agg")
-    matplotlib.rcParams.update(_SETTINGS)
+    matplotlib.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 
@@ -56,7 +57,7 @@ def heading(figure: Figure, title: str, explanation: str) -> None:
     height_in = figure.get_size_inches()[1]
     lines = explanation.count("\n") + 1
     top = 1.0 - (0.52 + 0.17 * lines) / height_in
-    figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, top))  # type: ignore[union-attr]
+    figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, top))  # type: ignore[union-attr, call-arg]
     figure.text(0.012, 1.0 - 0.12 / height_in, title, fontsize=12, fontweight="bold", va="top")
     figure.text(0.012, 1.0 - 0.40 / height_in, explanation, fontsize=8.5, color="#555555", va="top", linespacing=1.35)
 
