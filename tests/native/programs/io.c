@@ -1,5 +1,5 @@
-/* Input and output by the system and by stdio, on heap blocks, globals and the initial stack, serial and in parallel.
- */
+/* Input and output by the initial thread, by the system and by stdio, on heap blocks, globals and its stack: data that
+ * other threads wrote goes out, data that is read reaches them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
