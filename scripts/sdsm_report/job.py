@@ -22,7 +22,7 @@ from sdsm_report import plan, tables
 from sdsm_report.commands import CommandFailed, CommandRunner, Stopped
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
 from sdsm_report.progress import Progress
-from sdsm_report.report import Line, laplace_accuracy, line, thread_rows
+from sdsm_report.report import Line, laplace_accuracy, line, second_series, thread_rows
 from sdsm_report.simulation import Result, simulate
 from sdsm_report.tracing import Tracer
 
@@ -105,7 +105,7 @@ def run(settings: Settings) -> int:
 
     lines = outcome.lines(settings.published)
     _write_tables(settings, outcome, lines)
-    print(_text(outcome, lines), flush=True)
+    print(_text(outcome, lines, settings.published), flush=True)
     if settings.figures:
         from sdsm_report.figures import draw_all
 
@@ -211,10 +211,10 @@ def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -
     tables.write_text(results / "times.csv", tables.csv_text([tables.line_row(line) for line in lines]))
     tables.write_text(results / "threads.csv", tables.csv_text(thread_rows(outcome.first_results())))
     tables.write_text(results / "seeds.csv", tables.csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
-    tables.write_text(results / "tables.txt", _text(outcome, lines) + "\n")
+    tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
 
 
-def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
+def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
     parts = []
     laplace = [line for line in lines if line.program == "laplace"]
     fft = [line for line in lines if line.program == "fft"]
@@ -229,6 +229,7 @@ def _text(outcome: Outcome, lines: Sequence[Line]) -> str:
         accuracy = laplace_accuracy(laplace)
         if accuracy is not None:
             parts.append(tables.accuracy_sentence(accuracy))
+        parts.append(second_series(published))
     if spread:
         parts += [
             "",

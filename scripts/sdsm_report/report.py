@@ -175,6 +175,14 @@ def laplace_accuracy(lines: Sequence[Line]) -> Accuracy | None:
     )
 
 
+def second_series(folder: Path = FOLDER) -> str:
+    """The other published series on the same cluster [WR-env], as a sentence: how far two measurements of one program
+    differ. Empty if the table has none. Raises PublishedDataError."""
+    rows = all_rows("laplace_times", folder, source="WR-env")
+    times = [f"implementation {row['implementation']} on {row['nodes']}x1 {row['time_s']} s" for row in rows]
+    return f"Another series on the same cluster [WR-env]: {', '.join(times)}" if times else ""
+
+
 REMOTE_READS = ("RUMR", "RROR", "RRWR")
 REMOTE_WRITES = ("WUMR", "WROR", "WRWR")
 

@@ -142,6 +142,13 @@ def test_the_accuracy_is_over_the_six_predictions_and_no_others():
     assert "(5 predictions; 1 missing)" in tables.accuracy_sentence(report.laplace_accuracy([missing, *lines[1:]]))
 
 
+def test_the_second_series_is_told_with_its_own_sequential_time():
+    assert report.second_series() == (
+        "Another series on the same cluster [WR-env]: implementation 0 on 1x1 8.2 s, "
+        "implementation 4 on 2x1 6.7 s, implementation 4 on 4x1 4.3 s"
+    )
+
+
 def test_a_text_table_aligns_figures_to_the_right_and_words_to_the_left():
     text = tables.text_table(("impl", "layout", "error"), [("1", "2x1", "+10.4 %"), ("12", "4x12", "")])
     assert text.splitlines() == [
