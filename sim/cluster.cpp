@@ -1,0 +1,68 @@
+#include "sim/cluster.hpp"
+
+#include <boost/random/normal_distribution.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sdsm::sim {
+
+Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Layout layout_, const CostModel& costs_,
+                 const std::vector<trace::Region>& regions, const RunOptions& options_)
+    : clock(clock_),
+      network(network_),
+      layout(layout_),
+      costs(costs_),
+      options(options_),
+      administrative_region(RegionId{static_cast<std::uint32_t>(regions.size())}),
+      service(*this, layout_.processes()),
+      barrier(*this),
+      locks(*this),
+      arriving_(layout_.nodes),
+      random_(options_.seed) {
+  for (const trace::Region& region : regions) {
+    homes.push_back({region.placement, region.pages, region.owner, region.kind == trace::RegionKind::thread_stack});
+  }
+  homes.push_back({Placement::initial, administrative_pages, 0, false});
+  if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
+  processors.resize(layout.nodes);
+  for (std::uint32_t node = 0; node < layout.nodes; ++node) {
+    processors[node].cores = topology.hosts[node]->get_core_count();
+    node_pages.push_back(std::make_unique<NodePages>(NodeId{node}, ProcessId{node * layout.threads_per_node},
+                                                     layout.threads_per_node, notices.get()));
+  }
+  for (std::uint32_t process = 0; process < layout.processes(); ++process) {
+    const NodeId node = layout.node_of(ProcessId{process});
+    threads.push_back(
+        std::make_unique<Thread>(clock, window, ProcessId{process}, node, processors[index_of(node)]));
+    flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
+  }
+}
+
+void Cluster::await_arrival(Thread& thread, PageId page) {
+  for (Arriving& arriving : arriving_[index_of(thread.node())]) {
+    if (arriving.page != page) continue;
+    arriving.waiting.push_back(&thread);
+    thread.bell.wait();
+    return;
+  }
+}
+
+void Cluster::end_arrival(NodeId node, PageId page) {
+  auto& pages = arriving_[index_of(node)];
+  const auto found = std::find_if(pages.begin(), pages.end(), [&](const Arriving& a) { return a.page == page; });
+  const std::vector<Thread*> waiting = std::move(found->waiting);
+  pages.erase(found);
+  for (Thread* thread : waiting) thread->bell.ring();
+}
+
+double Cluster::draw_jitter() {
+  if (options.jitter <= 0) return 1;
+  // exp(N(mu, sigma^2)) has mean 1 and coefficient of variation c if sigma^2 = ln(1 + c^2) and mu = -sigma^2 / 2.
+  // Boost's distribution gives the same numbers with every standard library.
+  const double variance = std::log1p(options.jitter * options.jitter);
+  boost::random::normal_distribution<double> normal(-variance / 2, std::sqrt(variance));
+  return std::exp(normal(random_));
+}
+
+}  // namespace sdsm::sim

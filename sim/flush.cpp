@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "sim/cluster.hpp"
+
+namespace sdsm::sim {
+
+void Flush::start(std::vector<Twinned> diffs, std::function<void()> done) {
+  if (diffs.empty()) return done();
+  diffs_ = std::move(diffs);
+  done_ = std::move(done);
+  diff_ = 0;
+  since_ = cluster_.clock.now();
+  rest_ = diff_bytes(diffs_[0].change);
+  next_piece();
+}
+
+void Flush::next_piece() {
+  const Time now = cluster_.clock.now();
+  if (rest_.count == 0) {
+    thread_.account.count(now, [&](Tally& tally) {
+      ++tally.diffs;
+      tally.diff_bytes += static_cast<std::uint64_t>(diff_bytes(diffs_[diff_].change).count);
+    });
+    if (++diff_ == diffs_.size()) {
+      thread_.waited(Spent::diff, since_);
+      const std::function<void()> done = std::move(done_);
+      return done();
+    }
+    rest_ = diff_bytes(diffs_[diff_].change);
+  }
+  const Bytes piece = std::min(rest_, max_payload);
+  rest_ = rest_ - piece;
+  const Twinned& diff = diffs_[diff_];
+  const Time local = cluster_.costs.message_local(piece);
+  if (diff.local) {
+    // The home is the same memory: the work is charged, nothing crosses the network.
+    cluster_.clock.at(now + local, [this] { next_piece(); });
+    return;
+  }
+  thread_.account.count_message(now, MessageKind::diff, piece);
+  const Time at_home = cluster_.costs.home_part(local);
+  cluster_.clock.at(now + local - at_home, [this, piece, at_home] {
+    const ProcessId home = diffs_[diff_].home;
+    cluster_.network.send(thread_.node(), cluster_.layout.node_of(home), piece, [this, home, at_home] {
+      cluster_.service.serve(home, at_home, [this] { next_piece(); });
+    });
+  });
+}
+
+}  // namespace sdsm::sim

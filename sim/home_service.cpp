@@ -1,0 +1,20 @@
+#include <algorithm>
+
+#include "sim/cluster.hpp"
+
+namespace sdsm::sim {
+
+void HomeService::serve(ProcessId home, Time duration, std::function<void()> done) {
+  Thread& thread = cluster_.thread(home);
+  const Processors& processors = cluster_.processors[index_of(thread.node())];
+  Time& free_at = free_at_[index_of(home)];
+  Time start = std::max(cluster_.clock.now(), free_at);
+  if (thread.computing()) {
+    start += cluster_.costs.costs().interrupt_delay;
+    if (processors.computing >= processors.cores) thread.steal(duration);
+  }
+  free_at = start + duration;
+  cluster_.clock.at(free_at, std::move(done));
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,221 @@
+#include "sim/player.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace sdsm::sim {
+
+Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, std::uint64_t clock_calls)
+    : cluster_(cluster),
+      thread_(cluster.thread(process)),
+      pages_(cluster.pages(thread_.node())),
+      source_(std::move(source)),
+      clock_calls_(clock_calls) {
+  if (cluster_.options.whole_run || clock_calls_ < 2) {
+    clock_calls_ = 0;
+    cluster_.window.begin = Time{};
+  }
+}
+
+void Player::run() {
+  while (const trace::Interval* interval = source_->next()) {
+    work(*interval);
+    last_event_ = interval->end;
+    close(interval->end);
+    ++intervals_;
+  }
+  thread_.catch_up_and_wait();
+  finished_ = true;
+}
+
+std::string Player::position() const {
+  return fmt::format("thread {}: {} after {} intervals, last event '{}' (object {}, value {})", index_of(thread_.id()),
+                     finished_ ? "finished" : "waiting", intervals_, name_of(last_event_.kind), last_event_.object,
+                     last_event_.value);
+}
+
+Time Player::scaled(std::uint64_t compute_ns) const {
+  const double contention = 1 + cluster_.costs.costs().memory_contention * (cluster_.layout.threads_per_node - 1);
+  return Time{std::llround(static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * contention)};
+}
+
+void Player::work(const trace::Interval& interval) {
+  const Time compute = scaled(interval.compute_ns);
+  if (cluster_.single_process()) return thread_.spend(Spent::compute, compute);  // no faults are paid (scash.md)
+  Time done{};
+  for (const trace::TouchRun& run : interval.touches) {
+    constexpr auto steps = static_cast<std::int64_t>(trace::position_steps);
+    const Time at = compute / steps * run.position + compute % steps * run.position / steps;
+    thread_.spend(Spent::compute, at - done);
+    done = at;
+    touch(run);
+  }
+  thread_.spend(Spent::compute, compute - done);
+}
+
+void Player::touch(const trace::TouchRun& run) {
+  const RegionHomes& homes = cluster_.homes[index_of(run.region)];
+  const Change change = run.access == Access::write && cluster_.options.full_page_diffs ? whole_page : run.change;
+  for (std::uint64_t index = run.first; index < run.first + run.pages; ++index) {
+    touch({run.region, index}, homes.home(index, cluster_.layout.processes()), run.access, change);
+  }
+}
+
+void Player::touch(PageId page, ProcessId home, Access access, Change change) {
+  const Owner owner = cluster_.owner_of(thread_.id(), home);
+  if (cluster_.layout.threads_per_node > 1) {
+    // Companions share the node's pages: which of them comes first is a matter of simulated time, so a process looks at
+    // the node's state only when simulated time has reached it.
+    if (!traps(access, pages_.process_permission(thread_.id(), page, owner))) {
+      if (change) pages_.changed(page, owner, change);
+      return;
+    }
+    thread_.catch_up_and_wait();
+    const Time since = cluster_.clock.now();
+    cluster_.await_arrival(thread_, page);
+    const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, home, owner, access);
+    // The trap came before the wait for a companion's fetch, so the wait is part of this fault.
+    thread_.waited(spent_on(*kind), since);
+    fault(*kind, page, home);
+  } else if (const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, home, owner, access)) {
+    fault(*kind, page, home);
+  }
+  if (change) pages_.changed(page, owner, change);
+}
+
+void Player::fault(FaultKind kind, PageId page, ProcessId home) {
+  const FaultRule& rule = rule_of(kind);
+  if (rule.fetches_page) {
+    if (cluster_.layout.threads_per_node > 1) cluster_.begin_arrival(thread_.node(), page);
+    fetch(kind, home);
+    if (cluster_.layout.threads_per_node > 1) cluster_.end_arrival(thread_.node(), page);
+    return;
+  }
+  if (rule.sends_request && rule.owner == Owner::remote) {
+    // Nobody waits for it, but it takes its turn on the wire at the time at which it is sent.
+    cluster_.clock.at(thread_.local_now(), [this, home] {
+      thread_.account.count_message(cluster_.clock.now(), MessageKind::write_request, control_payload);
+      cluster_.network.send(thread_.node(), cluster_.layout.node_of(home), control_payload, [] {});
+    });
+  }
+  thread_.spend_fault(kind, cluster_.costs.fault_local(kind));
+}
+
+void Player::fetch(FaultKind kind, ProcessId home) {
+  const Time local = cluster_.costs.fault_local(kind);
+  const Time jittered{std::llround(static_cast<double>(local.count()) * cluster_.draw_jitter())};
+  const Time at_home = cluster_.costs.home_part(jittered);
+  fetch_ = {kind, home, at_home, {}};
+  thread_.catch_up([this] { issue_fetch(); });
+  thread_.bell.wait();
+  thread_.spend(spent_on(kind), jittered - at_home);
+}
+
+void Player::issue_fetch() {
+  fetch_.since = cluster_.clock.now();
+  ++cluster_.remote_faults;
+  const auto kind = static_cast<std::size_t>(fetch_.kind);
+  thread_.account.count(fetch_.since, [kind](Tally& tally) { ++tally.faults[kind]; });
+  thread_.account.count_message(fetch_.since, MessageKind::page_request, control_payload);
+  const NodeId home_node = cluster_.layout.node_of(fetch_.home);
+  cluster_.network.send(thread_.node(), home_node, control_payload, [this] {
+    cluster_.service.serve(fetch_.home, fetch_.at_home, [this] {
+      cluster_.thread(fetch_.home).account.count(cluster_.clock.now(), [](Tally& tally) {
+        ++tally.served;
+        tally.served_bytes += static_cast<std::uint64_t>(page_payload.count);
+      });
+      cluster_.network.send(cluster_.layout.node_of(fetch_.home), thread_.node(), page_payload, [this] {
+        thread_.waited(spent_on(fetch_.kind), fetch_.since);
+        thread_.bell.ring();
+      });
+    });
+  });
+}
+
+void Player::close(const trace::Event& event) {
+  using trace::EventKind;
+  const auto team = static_cast<std::uint32_t>(event.value);
+  switch (event.kind) {
+    case EventKind::fork: perform(Directive::fork_master, team); break;
+    case EventKind::team_begin: perform(Directive::fork_worker, team); break;
+    case EventKind::join:
+    case EventKind::barrier: perform(Directive::barrier, team); break;
+    case EventKind::single:
+      executed_single_ = event.detail == 1;
+      perform(executed_single_ ? Directive::single_executes : Directive::single_passes, 0);
+      break;
+    case EventKind::copyprivate:
+      perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
+      break;
+    case EventKind::acquire: acquire(LockId{static_cast<std::uint32_t>(event.object)}); break;
+    case EventKind::release: release(LockId{static_cast<std::uint32_t>(event.object)}); break;
+    case EventKind::chunk: perform(Directive::chunk, 0); break;
+    case EventKind::flush: perform(Directive::flush, 0); break;
+    case EventKind::clock:
+      if (thread_.id() == ProcessId{0}) note_clock();
+      break;
+    case EventKind::loop_begin:
+    case EventKind::loop_end:
+    case EventKind::task:
+    case EventKind::end: break;  // cost nothing by themselves
+  }
+}
+
+void Player::perform(Directive directive, std::uint32_t team) {
+  if (team == 1) {
+    // A team of one has nobody to agree with: an empty barrier of one process, and no page changes hands.
+    const auto [first, second, third] = cluster_.costs.synchronisations({1, 1});
+    thread_.spend(Spent::barrier, first + second + third);
+    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+    return;
+  }
+  for (const ProtocolStep& step : steps_of(directive)) {
+    const PageId page = cluster_.page_of(step.page);
+    switch (step.what) {
+      case Primitive::read:
+      case Primitive::write:
+        if (!cluster_.single_process()) {
+          const Access access = step.what == Primitive::read ? Access::read : Access::write;
+          touch(page, cluster_.home_of_page(page), access, access == Access::write ? Change{1, 1} : Change{});
+        }
+        break;
+      case Primitive::acquire: acquire(cluster_.lock_of(step.page)); break;
+      case Primitive::release: release(cluster_.lock_of(step.page)); break;
+      case Primitive::barrier: {
+        const auto kind = directive == Directive::fork_master   ? TeamBarrier::Kind::fork_master
+                          : directive == Directive::fork_worker ? TeamBarrier::Kind::fork_worker
+                                                                : TeamBarrier::Kind::inside;
+        thread_.catch_up([this, team, kind] {
+          cluster_.barrier.arrive(thread_, team, kind, [this] { thread_.bell.ring(); });
+        });
+        thread_.bell.wait();
+        break;
+      }
+      case Primitive::flush:
+        thread_.catch_up([this] { cluster_.locks.flush(thread_, [this] { thread_.bell.ring(); }); });
+        thread_.bell.wait();
+        break;
+    }
+  }
+}
+
+void Player::acquire(LockId lock) {
+  thread_.catch_up([this, lock] { cluster_.locks.acquire(thread_, lock, [this] { thread_.bell.ring(); }); });
+  thread_.bell.wait();
+}
+
+void Player::release(LockId lock) {
+  thread_.catch_up([this, lock] { cluster_.locks.release(thread_, lock, [this] { thread_.bell.ring(); }); });
+  thread_.bell.wait();
+}
+
+void Player::note_clock() {
+  if (clock_calls_ == 0) return;
+  ++clock_calls_seen_;
+  if (clock_calls_seen_ != 1 && clock_calls_seen_ != clock_calls_) return;
+  thread_.catch_up_and_wait();
+  (clock_calls_seen_ == 1 ? cluster_.window.begin : cluster_.window.end) = cluster_.clock.now();
+}
+
+}  // namespace sdsm::sim

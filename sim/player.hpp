@@ -1,0 +1,62 @@
+/// Plays one thread's trace: an actor that computes, touches pages and synchronises.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sim/cluster.hpp"
+#include "sim/interval_source.hpp"
+
+namespace sdsm::sim {
+
+class Player {
+ public:
+  /// `clock_calls`: how many clock events the initial thread's trace holds; the first and the last bound the region.
+  Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, std::uint64_t clock_calls);
+
+  /// The actor's body.
+  void run();
+
+  bool finished() const { return finished_; }
+  std::uint64_t intervals_played() const { return intervals_; }
+  /// Where the thread is, for a report of a run that got stuck.
+  std::string position() const;
+
+ private:
+  void work(const trace::Interval& interval);
+  void touch(const trace::TouchRun& run);
+  void touch(PageId page, ProcessId home, Access access, Change change);
+  void fault(FaultKind kind, PageId page, ProcessId home);
+  void fetch(FaultKind kind, ProcessId home);
+  void issue_fetch();
+  void close(const trace::Event& event);
+  /// `team`: threads in the team, for directives with a barrier; else 0.
+  void perform(Directive directive, std::uint32_t team);
+  void acquire(LockId lock);
+  void release(LockId lock);
+  void note_clock();
+  Time scaled(std::uint64_t compute_ns) const;
+
+  Cluster& cluster_;
+  Thread& thread_;
+  NodePages& pages_;
+  std::unique_ptr<IntervalSource> source_;
+  std::uint64_t clock_calls_;
+  std::uint64_t clock_calls_seen_ = 0;
+  std::uint64_t intervals_ = 0;
+  trace::Event last_event_;
+  bool executed_single_ = false;
+  bool finished_ = false;
+
+  /// The fetch under way.
+  struct Fetch {
+    FaultKind kind{};
+    ProcessId home{};
+    Time at_home{};  ///< processor time of the home
+    Time since{};
+  };
+  Fetch fetch_;
+};
+
+}  // namespace sdsm::sim

@@ -1,0 +1,193 @@
+#include "sim/replay.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <optional>
+#include <system_error>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sdsm::sim {
+namespace {
+
+using trace::Event;
+using trace::EventKind;
+using trace::Interval;
+using trace::TouchRun;
+
+constexpr std::uint64_t delay_ns = 10'000;
+
+/// Runs `body` in a child process and hands its result back. A child that fails has said why on stderr.
+Time in_child(const std::function<Time()>& body) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  const pid_t child = ::fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    int status = 1;
+    try {
+      const std::int64_t count = body().count();
+      if (::write(ends[1], &count, sizeof count) == static_cast<ssize_t>(sizeof count)) status = 0;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "sdsm: {}\n", error.what());
+    }
+    ::_exit(status);
+  }
+  ::close(ends[1]);
+  std::int64_t count = 0;
+  const bool whole = ::read(ends[0], &count, sizeof count) == static_cast<ssize_t>(sizeof count);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (!whole || status != 0) throw RunError("a re-run of a microbenchmark failed");
+  return Time{count};
+}
+
+/// Threads whose intervals are put together by hand, inside one parallel region.
+class Script {
+ public:
+  explicit Script(Layout layout) : layout_(layout), threads_(layout.processes()) {
+    for (std::uint32_t t = 0; t < layout.processes(); ++t) {
+      add(t, 0, {}, {t == 0 ? EventKind::fork : EventKind::team_begin, 0, 0, layout.processes()});
+    }
+  }
+  void add(std::uint32_t thread, std::uint64_t compute_ns, std::vector<TouchRun> touches, Event end) {
+    threads_[thread].push_back({compute_ns, std::move(touches), end});
+  }
+  void add_all(std::uint64_t compute_ns, Event end) {
+    for (std::uint32_t t = 0; t < layout_.processes(); ++t) add(t, compute_ns, {}, end);
+  }
+  Event barrier() const { return {EventKind::barrier, 0, 0, layout_.processes()}; }
+
+  Result run(const Platform& platform, NetworkKind network, std::uint64_t pages) {
+    add_all(0, {EventKind::join, 0, 0, layout_.processes()});
+    add_all(0, {EventKind::end, 0, 0, 0});
+    Program program;
+    program.regions.push_back({RegionId{0}, trace::RegionKind::globals, Placement::initial, pages, 0, "globals"});
+    for (auto& intervals : threads_) program.sources.push_back(std::make_unique<MemorySource>(std::move(intervals)));
+    return simulate(platform, layout_, network, std::move(program), RunOptions{});
+  }
+
+ private:
+  Layout layout_;
+  std::vector<std::vector<Interval>> threads_;
+};
+
+/// How to bring about each kind: `first` touches the page before, `then` meets the fault. Home: process 0.
+struct FaultScene {
+  Layout layout;
+  std::uint32_t victim;              ///< the thread that meets the fault
+  Access access;
+  std::uint32_t preparer;            ///< the thread that brought the page into the state before
+  std::optional<Access> preparation;
+};
+
+FaultScene scene_of(FaultKind kind) {
+  using enum FaultKind;
+  const Layout pair{2, 1}, companions{1, 2}, both{2, 2};
+  switch (kind) {
+    case WROH: return {pair, 0, Access::write, 0, std::nullopt};
+    case WROL: return {companions, 1, Access::write, 0, std::nullopt};
+    case WROR: return {pair, 1, Access::write, 1, Access::read};
+    case WRWH: return {companions, 0, Access::write, 1, Access::write};
+    case WRWL: return {companions, 1, Access::write, 0, Access::write};
+    case WRWR: return {both, 3, Access::write, 2, Access::write};
+    case WUMR: return {pair, 1, Access::write, 0, std::nullopt};
+    case RRWR: return {both, 3, Access::read, 2, Access::write};
+    case RROR: return {both, 3, Access::read, 2, Access::read};
+    case RUMR: return {pair, 1, Access::read, 0, std::nullopt};
+  }
+  throw std::logic_error("no such kind of fault");
+}
+
+}  // namespace
+
+Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind, std::uint32_t faults) {
+  const FaultScene scene = scene_of(kind);
+  const auto charged = [&](std::uint32_t pages) {
+    return in_child([&] {
+      Script script(scene.layout);
+      const auto touch = [](std::uint64_t page, Access access, std::uint8_t position) {
+        return TouchRun{RegionId{0}, 1, page, access, position, access == Access::write ? Change{1, 1} : Change{}};
+      };
+      // A millisecond and more between touches, so that each finds the cluster idle.
+      for (std::uint32_t page = 0; page < pages; ++page) {
+        for (std::uint32_t t = 0; t < scene.layout.processes(); ++t) {
+          std::vector<TouchRun> touches;
+          if (scene.preparation && t == scene.preparer) touches.push_back(touch(page, *scene.preparation, 0));
+          if (t == scene.victim) touches.push_back(touch(page, scene.access, 128));
+          script.add(t, 4'000'000, std::move(touches), script.barrier());
+        }
+      }
+      const Tally tally = script.run(platform, network, pages).threads[scene.victim].whole;
+      if (tally.faults[static_cast<std::size_t>(kind)] < pages) {
+        throw RunError(fmt::format("{} of {} expected faults {} were met", tally.faults[static_cast<std::size_t>(kind)],
+                                   pages, name_of(kind)));
+      }
+      return tally.time[static_cast<std::size_t>(spent_on(kind))];
+    });
+  };
+  return (charged(2 * faults) - charged(faults)) / static_cast<std::int64_t>(faults);
+}
+
+Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions) {
+  const auto makespan = [&](std::uint32_t count) {
+    return in_child([&] {
+      Script script(layout);
+      for (std::uint32_t i = 0; i < count; ++i) script.add_all(delay_ns, script.barrier());
+      return script.run(platform, network, 1).whole_makespan;
+    });
+  };
+  return (makespan(2 * repetitions) - makespan(repetitions)) / static_cast<std::int64_t>(repetitions) -
+         std::chrono::nanoseconds(delay_ns);
+}
+
+Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread) {
+  const auto makespan = [&](std::uint32_t count) {
+    return in_child([&] {
+      Script script(layout);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        script.add_all(0, {EventKind::acquire, 0, 0, 0});
+        script.add_all(delay_ns, {EventKind::release, 0, 0, 0});
+      }
+      return script.run(platform, network, 1).whole_makespan;
+    });
+  };
+  const std::int64_t hand_overs = std::int64_t{repetitions_per_thread} * layout.processes();
+  return (makespan(2 * repetitions_per_thread) - makespan(repetitions_per_thread)) / hand_overs -
+         std::chrono::nanoseconds(delay_ns);
+}
+
+std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
+                                             std::vector<std::string>* skipped) {
+  std::vector<Replayed> replayed;
+  const auto add = [&](std::string what, Layout layout, Time given, const auto& rerun) {
+    const bool room = in_child([&] { return Time{offers(platform, layout)}; }) == Time{1};
+    if (room) {
+      replayed.push_back({std::move(what), layout, given, rerun()});
+    } else if (skipped) {
+      skipped->push_back(what);
+    }
+  };
+  for (const FaultRule& rule : fault_rules) {
+    add(fmt::format("fault.{}", rule.name), scene_of(rule.kind).layout,
+        platform.costs.fault[static_cast<std::size_t>(rule.kind)],
+        [&] { return replay_fault(platform, network, rule.kind, 10); });
+  }
+  for (const auto& [layout, given] : platform.costs.barrier) {
+    add(fmt::format("barrier.{}x{}", layout.nodes, layout.threads_per_node), layout, given,
+        [&, at = layout] { return replay_barrier(platform, network, at, 100); });
+  }
+  for (const auto& [layout, given] : platform.costs.lock) {
+    add(fmt::format("lock.{}x{}", layout.nodes, layout.threads_per_node), layout, given,
+        [&, at = layout] { return replay_lock(platform, network, at, 100); });
+  }
+  return replayed;
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,31 @@
+/// The microbenchmarks that a platform was calibrated from, re-run inside the simulator: each fault alone, EPCC's loops
+/// around an empty barrier and around a lock. What comes out must be what the platform file says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/simulation.hpp"
+
+namespace sdsm::sim {
+
+struct Replayed {
+  std::string what;  ///< the property of the platform file: "fault.RUMR", "barrier.4x1", "lock.2x1"
+  Layout layout;     ///< of the re-run
+  Time given{};      ///< by the platform file, on its reference network
+  Time simulated{};  ///< on the platform's own network
+};
+
+/// Every fault and each barrier and lock of the platform that its hosts have room for. Each runs in a child process, as
+/// SimGrid allows one engine per process: call it before any engine exists. `skipped` names what there was no room for.
+std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
+                                             std::vector<std::string>* skipped = nullptr);
+
+/// The programs themselves. Times between events are 1 ms for faults and 10 us (EPCC's delay) in loops.
+/// Each result is the difference of two runs of which one repeats twice as often: what a run pays once (starting and
+/// ending the team) drops out. Of a fault: the mean time that the thread which met it was charged for its kind.
+Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind, std::uint32_t faults);
+Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions);
+Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread);
+
+}  // namespace sdsm::sim

@@ -1,0 +1,184 @@
+#include "sim/simulation.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <csignal>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "sim/player.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+/// SimGrid reports some faults of a platform by abort() after printing what is wrong. Bad input must end with status 2,
+/// so the abort is caught while it reads.
+class AbortIsBadInput {
+ public:
+  AbortIsBadInput() : before_(std::signal(SIGABRT, &report)) {}
+  ~AbortIsBadInput() { std::signal(SIGABRT, before_); }
+
+ private:
+  static void report(int) {
+    static constexpr char text[] = "sdsm: SimGrid cannot use this platform file (its reason stands above). Mend the file.\n";
+    [[maybe_unused]] const auto written = ::write(2, text, sizeof text - 1);
+    ::_exit(2);
+  }
+  void (*before_)(int);
+};
+
+/// SimGrid's engine with a platform in it. Throws PlatformError if SimGrid rejects the file.
+class LoadedEngine {
+ public:
+  explicit LoadedEngine(const std::filesystem::path& path) {
+    static char name[] = "sdsm";
+    static char quiet[] = "--log=root.thres:error";
+    static char* arguments[] = {name, quiet, nullptr};
+    int count = 2;
+    engine_ = std::make_unique<simgrid::s4u::Engine>(&count, arguments);
+    configure_engine();
+    const AbortIsBadInput guard;
+    try {
+      engine_->load_platform(path.string());
+    } catch (const std::exception& error) {
+      throw PlatformError({fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), error.what())});
+    }
+  }
+  simgrid::s4u::Engine& engine() const { return *engine_; }
+
+ private:
+  std::unique_ptr<simgrid::s4u::Engine> engine_;
+};
+
+/// Tells how far the initial thread is. Not an actor of its own: the order of simultaneous events must not depend on
+/// whether somebody watches.
+class ObservedSource final : public IntervalSource {
+ public:
+  ObservedSource(std::unique_ptr<IntervalSource> source, Progress progress, std::uint64_t intervals)
+      : source_(std::move(source)), progress_(std::move(progress)), intervals_(intervals) {}
+
+  const trace::Interval* next() override {
+    progress_(static_cast<double>(played_++) / static_cast<double>(intervals_));
+    return source_->next();
+  }
+
+ private:
+  std::unique_ptr<IntervalSource> source_;
+  Progress progress_;
+  std::uint64_t intervals_;
+  std::uint64_t played_ = 0;
+};
+
+}  // namespace
+
+bool offers(const Platform& platform, Layout layout) {
+  const LoadedEngine loaded(platform.path);
+  try {
+    read_topology(loaded.engine(), layout.nodes, layout.threads_per_node);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts) {
+  const LoadedEngine loaded(platform.path);
+  std::vector<std::string> findings;
+  *hosts = loaded.engine().get_host_count();
+  try {
+    if (*hosts == 0) throw std::invalid_argument("the platform has no host. Add a <host> for each node");
+    const Topology topology = read_topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
+    for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
+      const CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing));
+      for (const std::string& wrong : costs.contradictions()) {
+        findings.push_back(fmt::format("{}: {} (network {}).", platform.path.string(), wrong,
+                                       model == WireModel::flow ? "simgrid" : "queue"));
+      }
+    }
+  } catch (const std::invalid_argument& error) {
+    findings.push_back(fmt::format("{}: {}.", platform.path.string(), error.what()));
+  }
+  return findings;
+}
+
+Result simulate(const Platform& platform, Layout layout, NetworkKind network_kind, Program program,
+                const RunOptions& options, const Progress& progress) {
+  const LoadedEngine loaded(platform.path);
+  simgrid::s4u::Engine& engine = loaded.engine();
+  const Topology topology = read_topology(engine, layout.nodes, layout.threads_per_node);
+
+  Clock clock;
+  const Framing& framing = platform.costs.framing;
+  const std::unique_ptr<Network> network = network_kind == NetworkKind::queue
+                                               ? make_queue_network(clock, topology, framing)
+                                               : make_simgrid_network(clock, topology, framing);
+  const CostModel costs(platform.costs, network->model(), topology.longest_route(network->model(), framing));
+  if (const auto wrong = costs.contradictions(); !wrong.empty()) {
+    std::vector<std::string> findings;
+    for (const std::string& finding : wrong) findings.push_back(platform.path.string() + ": " + finding + ".");
+    throw PlatformError(findings);
+  }
+
+  if (progress && program.intervals > 0) {
+    program.sources[0] =
+        std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
+  }
+  Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
+  std::vector<std::unique_ptr<Player>> players;
+  std::exception_ptr failure;
+  for (std::uint32_t process = 0; process < layout.processes(); ++process) {
+    players.push_back(std::make_unique<Player>(cluster, ProcessId{process}, std::move(program.sources[process]),
+                                               program.clock_calls));
+    Player* const player = players.back().get();
+    start_actor(fmt::format("thread-{}", process), topology.hosts[index_of(layout.node_of(ProcessId{process}))],
+                [player, &failure] {
+                  try {
+                    player->run();
+                  } catch (const simgrid::ForcefulKillException&) {
+                    throw;
+                  } catch (...) {
+                    // A damaged trace, a broken invariant: reported once the engine has stopped.
+                    if (!failure) failure = std::current_exception();
+                    simgrid::s4u::Actor::kill_all();
+                  }
+                });
+  }
+  engine.run();
+  if (failure) std::rethrow_exception(failure);
+
+  std::vector<std::string> stuck;
+  for (const auto& player : players) {
+    if (!player->finished()) stuck.push_back(player->position());
+  }
+  if (!stuck.empty()) {
+    if (stuck.size() > 8) stuck.resize(8);
+    throw RunError(fmt::format("the simulated program stopped at {} with threads waiting for what never comes (the trace's "
+                               "barriers or locks do not match):\n  {}",
+                               format_time(clock.now()), fmt::join(stuck, "\n  ")));
+  }
+
+  Result result;
+  result.whole_makespan = clock.now();
+  const Time begin = cluster.window.begin.value_or(Time{});
+  const Time end = cluster.window.end.value_or(result.whole_makespan);
+  result.makespan = end - begin;
+  for (std::uint32_t process = 0; process < layout.processes(); ++process) {
+    Thread& thread = cluster.thread(ProcessId{process});
+    // After a thread's end it is idle; its account is whole up to then.
+    thread.account.charge(Spent::idle, thread.account.whole.total(), result.whole_makespan);
+    if (thread.account.whole.total() != result.whole_makespan || thread.account.region.total() != result.makespan) {
+      throw RunError(fmt::format("broken invariant: thread {} accounts for {} of {} ({} of {} in the measured region)",
+                                 process, format_time(thread.account.whole.total()), format_time(result.whole_makespan),
+                                 format_time(thread.account.region.total()), format_time(result.makespan)));
+    }
+    result.threads.push_back({ProcessId{process}, thread.node(), thread.account.region, thread.account.whole});
+  }
+  if (cluster.extrapolated_barrier) result.extrapolated.emplace_back("barrier");
+  if (cluster.extrapolated_lock) result.extrapolated.emplace_back("lock");
+  result.remote_faults = cluster.remote_faults;
+  return result;
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,66 @@
+/// One run: a program's intervals on a platform, and what came of it. SimGrid allows one engine per process, so a process
+/// calls simulate() once.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/cluster.hpp"
+#include "sim/interval_source.hpp"
+#include "sim/platform.hpp"
+
+namespace sdsm::sim {
+
+/// The run itself failed: a deadlock, a broken invariant. The text says where each thread was.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class NetworkKind : std::uint8_t { queue, simgrid };
+constexpr std::string_view name_of(NetworkKind kind) { return kind == NetworkKind::queue ? "queue" : "simgrid"; }
+
+/// A program to simulate: one source per thread.
+struct Program {
+  std::vector<trace::Region> regions;
+  std::vector<std::unique_ptr<IntervalSource>> sources;
+  std::uint64_t clock_calls = 0;  ///< of the initial thread
+  std::uint64_t intervals = 0;    ///< of the initial thread, for progress; 0 if unknown
+};
+
+struct ThreadResult {
+  ProcessId id{};
+  NodeId node{};
+  Tally region;
+  Tally whole;
+};
+
+struct Result {
+  Time makespan{};        ///< of the measured region
+  Time whole_makespan{};  ///< from start to the last thread's end
+  std::vector<ThreadResult> threads;
+  std::vector<std::string> extrapolated;  ///< "barrier", "lock": costs that the platform gives for other layouts only
+  std::uint64_t remote_faults = 0;
+};
+
+/// Whether the platform's hosts, cores and routes suffice for the layout. Creates the process's one engine.
+bool offers(const Platform& platform, Layout layout);
+
+/// Every problem that SimGrid or the simulator would have with the platform, whichever network is chosen: as many nodes
+/// as it has hosts are tried. Creates the process's one engine. Empty if there is none.
+std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts);
+
+/// Called now and then with the part of the run that is done, 0..1.
+using Progress = std::function<void(double)>;
+
+/// Throws std::invalid_argument if the layout does not fit the platform, PlatformError if costs contradict each other,
+/// RunError, and what the sources throw.
+Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program, const RunOptions& options,
+                const Progress& progress = {});
+
+}  // namespace sdsm::sim
