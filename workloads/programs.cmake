@@ -9,6 +9,9 @@ function(sdsm_program name)
   # Symbols name the static arrays in a trace; results must not depend on whether the processor has fused multiply-add.
   target_compile_options(${name} PRIVATE -g -ffp-contract=off)
   target_link_libraries(${name} PRIVATE sdsm_placement sdsm_warnings OpenMP::OpenMP_C m)
+  # Calls of libraries would otherwise read their targets from a writable page beside .data. On shared memory made in
+  # software that page is shared: every thread but one would fetch it after every barrier, just to call the next one.
+  target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now)
   # _GNU_SOURCE: getopt_long.
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads C_EXTENSIONS OFF)
