@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from types import TracebackType
 from typing import TextIO
 
 from tqdm import tqdm
+
+
+def _columns(stream: TextIO) -> int:
+    """Width of the terminal; 80 where it tells none, as terminals under other programs may."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80
 
 
 class Progress:
@@ -17,7 +26,7 @@ class Progress:
         self._steps = steps
         self._done = 0
         self._bar = (
-            tqdm(total=steps, file=self._stream, unit="run", dynamic_ncols=True, leave=True, smoothing=0.1)
+            tqdm(total=steps, file=self._stream, unit="run", ncols=_columns(self._stream), smoothing=0.1)
             if self._stream.isatty()
             else None
         )
