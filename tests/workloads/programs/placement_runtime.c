@@ -15,11 +15,15 @@ static int homes_are(const char* rule) {
   return homes && strcmp(homes, rule) == 0;
 }
 
-static uintptr_t mapped;
+/* Where the pages begin to count: the last block or array placed. */
+static uintptr_t placed;
 
 void* sdsm_rt_galloc(size_t bytes, int distribution) {
   fprintf(stderr, "galloc %zu %d\n", bytes, distribution);
-  return homes_are("refuse") ? NULL : aligned_alloc(SDSM_PAGE_BYTES, (bytes / SDSM_PAGE_BYTES + 1) * SDSM_PAGE_BYTES);
+  if (homes_are("refuse")) return NULL;
+  void* block = aligned_alloc(SDSM_PAGE_BYTES, (bytes / SDSM_PAGE_BYTES + 1) * SDSM_PAGE_BYTES);
+  placed = (uintptr_t)block;
+  return block;
 }
 
 void sdsm_rt_gfree(void* block) {
@@ -29,11 +33,11 @@ void sdsm_rt_gfree(void* block) {
 
 int sdsm_rt_map(void* address, size_t bytes, int distribution) {
   fprintf(stderr, "map %zu %d\n", bytes, distribution);
-  mapped = (uintptr_t)address;
+  placed = (uintptr_t)address;
   return homes_are("refuse");
 }
 
 int sdsm_rt_home(const void* address) {
-  const int page = (int)(((uintptr_t)address - mapped) / SDSM_PAGE_BYTES);
+  const int page = (int)(((uintptr_t)address - placed) / SDSM_PAGE_BYTES);
   return homes_are("scattered") ? page * 7 % 5 : page;
 }

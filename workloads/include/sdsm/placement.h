@@ -1,6 +1,6 @@
 /** Where the pages of a program's data live on a cluster whose shared memory is made in software, and which iterations
- *  of a loop should run beside them. For C (C11) and C++ programs compiled with -fopenmp. Header only: a program that
- * uses it links nothing of sdsm.
+ *  of a loop should run beside them. For C (C11) and C++ programs compiled with -fopenmp; Fortran: placement.f90 beside
+ *  this file. Header only: a program that uses it links nothing of sdsm.
  *
  *  Under an ordinary OpenMP run-time the calls do nothing but allocate (page-aligned) and divide loops in equal parts.
  *  Under `sdsm trace` and `sdsm run` they reach the run-time through the sdsm_rt_ functions below.

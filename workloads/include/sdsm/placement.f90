@@ -1,0 +1,51 @@
+! The calls of placement.h for Fortran. Compile placement_fortran.c too:
+!
+!   gcc -fopenmp -O2 -c placement_fortran.c
+!   gfortran -fopenmp -O2 placement.f90 program.f90 placement_fortran.o
+!
+! There is no sdsm_map: gfortran cannot put a static array on a page boundary. Allocate it instead:
+!
+!   type(c_ptr) :: block
+!   real(c_double), pointer :: grid(:, :)
+!   block = sdsm_galloc(8_c_size_t * n * n, sdsm_block)
+!   call c_f_pointer(block, grid, [n, n])
+module sdsm_placement
+  use, intrinsic :: iso_c_binding, only: c_int, c_long, c_ptr, c_size_t
+  implicit none
+  private
+  public :: sdsm_round_robin, sdsm_block, sdsm_galloc, sdsm_gfree, sdsm_home, sdsm_affinity
+
+  ! Home of page i of N over P threads: i mod P, or floor(i P / N).
+  integer(c_int), parameter :: sdsm_round_robin = 0, sdsm_block = 1
+
+  interface
+    ! Memory on a page boundary with the given distribution, uninitialised; c_null_ptr if there is none left.
+    type(c_ptr) function sdsm_galloc(bytes, distribution) bind(c, name='sdsm_fortran_galloc')
+      import :: c_int, c_ptr, c_size_t
+      integer(c_size_t), value :: bytes
+      integer(c_int), value :: distribution
+    end function
+
+    ! Gives back what sdsm_galloc returned.
+    subroutine sdsm_gfree(block) bind(c, name='sdsm_fortran_gfree')
+      import :: c_ptr
+      type(c_ptr), value :: block
+    end subroutine
+
+    ! Number of the thread that is the home of the page at an address; -1 where pages have no home.
+    integer(c_int) function sdsm_home(address) bind(c, name='sdsm_fortran_home')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: address
+    end function
+
+    ! The columns of first .. last (counted from 1) that the calling thread should work on, as begin .. end; none if
+    ! begin > end. The array's columns have column_bytes bytes each, and column 1 lies at `array`.
+    subroutine sdsm_affinity(array, column_bytes, first, last, begin, end) bind(c, name='sdsm_fortran_affinity')
+      import :: c_long, c_ptr, c_size_t
+      type(c_ptr), value :: array
+      integer(c_size_t), value :: column_bytes
+      integer(c_long), value :: first, last
+      integer(c_long), intent(out) :: begin, end
+    end subroutine
+  end interface
+end module
