@@ -1,7 +1,7 @@
 ! The calls of placement.h for Fortran. Compile placement_fortran.c too:
 !
-!   gcc -fopenmp -O2 -c placement_fortran.c
-!   gfortran -fopenmp -O2 placement.f90 program.f90 placement_fortran.o
+!   gcc -fopenmp -O2 -I workloads/include -c workloads/include/sdsm/placement_fortran.c
+!   gfortran -fopenmp -O2 workloads/include/sdsm/placement.f90 program.f90 placement_fortran.o
 !
 ! There is no sdsm_map: gfortran cannot put a static array on a page boundary. Allocate it instead:
 !

@@ -1,6 +1,6 @@
 /* The calls of placement.h as functions that Fortran can link, which knows neither inline functions nor weak
  * references. Compile it beside a program that uses the module of placement.f90. */
-#include "placement.h"
+#include <sdsm/placement.h>
 
 void* sdsm_fortran_galloc(size_t bytes, int distribution);
 void sdsm_fortran_gfree(void* block);
