@@ -1,0 +1,104 @@
+/// What the libgomp-compatible front end asks of the engine beneath it. The front end (this folder) turns GOMP_* and
+/// omp_* calls into these functions; an engine runs threads, keeps their memory and lets them wait for each other.
+/// There is one engine per shared library (the tracer's virtual threads; the native DSM's processes), so the seam is
+/// the linker: an engine defines every function of sdsm::engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "native/gomp/construct.hpp"
+#include "native/gomp/settings.hpp"
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::gomp {
+
+using trace::Event;
+using trace::EventKind;
+using trace::LockClass;
+using trace::Schedule;
+
+/// What a team is started with. Trivially copyable: an engine may send it to other processes.
+struct TeamStart {
+  void (*body)(void*) = nullptr;
+  void* data = nullptr;
+  std::uint32_t size = 1;
+  std::uint64_t region = 0;           ///< number of the parallel region, from 0
+  std::uint64_t first_construct = 0;  ///< number that the region's first work-sharing construct gets
+  LoopBounds loop;                    ///< of a combined `parallel for` or `parallel sections`
+  bool has_loop = false;
+  std::uintptr_t* reductions = nullptr;  ///< of reductions with the task modifier, see reductions.cpp
+  ControlVariables variables;            ///< the members'
+};
+
+/// Runs the region's body as thread `number` of the team. Engines call it, on the stack that the program is to use.
+void run_member(const TeamStart& start, std::uint32_t number);
+
+/// The ordered regions of a loop run in ascending order of the chunks that hold them.
+struct OrderedLoop {
+  std::uint64_t construct = 0;
+  std::uint64_t first_iteration = 0;  ///< of the caller's chunk
+};
+
+}  // namespace sdsm::gomp
+
+namespace sdsm::engine {
+
+/// Most threads that a team can have.
+std::uint32_t capacity();
+
+/// Starts a team, runs member 0 on the calling thread, and returns when all members have left the region.
+/// Events: fork, team_begin, join.
+void run_team(const gomp::TeamStart& start);
+
+/// Waits for all members of the caller's team. `kind` is barrier, or copyprivate with the construct in `object`.
+void barrier(gomp::EventKind kind, std::uint64_t object, std::uint32_t team_size);
+
+/// Something the trace records that makes nobody wait: single, loop_end, task, loop_begin.
+void note(const gomp::Event& event);
+
+/// Called before work is taken from shared loop state: a point at which another thread may go first.
+void before_chunk();
+/// The chunk that was taken: ends the interval with the event `chunk`.
+void after_chunk(std::uint64_t construct, std::uint64_t iterations);
+
+/// State of work-sharing construct `number` of the caller's team; zeroed for whoever comes first. Only the caller uses
+/// it until close_construct.
+gomp::ConstructState& open_construct(std::uint64_t number);
+void close_construct(std::uint64_t number);
+/// The calling thread will not open `number` again. The state is freed when `team_size` threads have said so.
+void leave_construct(std::uint64_t number, std::uint32_t team_size);
+
+/// Locks are known by class and by an address (of the program's lock object, of a critical section's symbol) or, for
+/// the two nameless ones (critical, atomic), by null.
+void acquire(gomp::LockClass lock_class, const void* lock);
+bool try_acquire(gomp::LockClass lock_class, const void* lock);
+/// How often the caller then holds the nested lock; 0 if another thread does.
+int try_acquire_nested(const void* lock);
+void release(gomp::LockClass lock_class, const void* lock);
+/// The lock object starts or ends its life.
+void create_lock(gomp::LockClass lock_class, const void* lock);
+void destroy_lock(gomp::LockClass lock_class, const void* lock);
+
+/// Waits until the turn of the caller's chunk has come. Events: acquire and release of class ordered.
+void enter_ordered(const gomp::OrderedLoop& loop);
+void leave_ordered(const gomp::OrderedLoop& loop);
+/// The caller's chunk is done: the one that begins at `next_iteration` has its turn.
+void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration);
+
+/// The thread's clock in seconds, and the event `clock`.
+double wtime();
+
+/// Memory that all threads of the program share, zeroed; null if there is none left.
+void* allocate_shared(std::size_t bytes, std::size_t alignment);
+void* reallocate_shared(void* block, std::size_t bytes);
+void free_shared(void* block);
+
+/// Memory of the run-time itself, which no trace shows. Never null: without memory the run ends.
+void* allocate_private(std::size_t bytes);
+void free_private(void* block);
+
+/// Ends the run: `what` is the entry point or feature, `why` what the user can do. Never returns.
+[[noreturn]] void refuse(const char* what, const char* why);
+
+}  // namespace sdsm::engine

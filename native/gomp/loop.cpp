@@ -1,0 +1,119 @@
+#include "native/gomp/loop.hpp"
+
+namespace sdsm::gomp {
+namespace {
+
+void set_schedule(LoopBounds& loop, Schedule schedule, std::uint64_t chunk) {
+  loop.schedule = schedule;
+  loop.chunk = chunk;
+}
+
+void set_runtime_schedule(LoopBounds& loop, const ControlVariables& variables) {
+  switch (variables.schedule) {
+    case RunSchedule::static_: return set_schedule(loop, Schedule::static_, variables.chunk);
+    case RunSchedule::dynamic: return set_schedule(loop, Schedule::dynamic, variables.chunk);
+    case RunSchedule::guided: return set_schedule(loop, Schedule::guided, variables.chunk);
+    case RunSchedule::automatic: return set_schedule(loop, Schedule::static_, 0);
+  }
+}
+
+LoopBounds signed_bounds(long start, long end, long step) {
+  return {.start = static_cast<std::uint64_t>(start),
+          .end = static_cast<std::uint64_t>(end),
+          .step = static_cast<std::uint64_t>(step),
+          .iterations = iterations_of(start, end, step)};
+}
+
+LoopBounds unsigned_bounds(bool ascending, std::uint64_t start, std::uint64_t end, std::uint64_t step) {
+  return {.start = start, .end = end, .step = step, .iterations = iterations_of(ascending, start, end, step)};
+}
+
+}  // namespace
+
+LoopBounds signed_loop(long start, long end, long step, Schedule schedule, long chunk) {
+  LoopBounds loop = signed_bounds(start, end, step);
+  set_schedule(loop, schedule, chunk > 0 ? static_cast<std::uint64_t>(chunk) : 0);
+  return loop;
+}
+
+LoopBounds unsigned_loop(bool ascending, std::uint64_t start, std::uint64_t end, std::uint64_t step, Schedule schedule,
+                         std::uint64_t chunk) {
+  LoopBounds loop = unsigned_bounds(ascending, start, end, step);
+  set_schedule(loop, schedule, chunk);
+  return loop;
+}
+
+LoopBounds runtime_loop(const ThreadState& thread, long start, long end, long step) {
+  LoopBounds loop = signed_bounds(start, end, step);
+  set_runtime_schedule(loop, thread.variables);
+  return loop;
+}
+
+LoopBounds runtime_loop(const ThreadState& thread, bool ascending, std::uint64_t start, std::uint64_t end,
+                        std::uint64_t step) {
+  LoopBounds loop = unsigned_bounds(ascending, start, end, step);
+  set_runtime_schedule(loop, thread.variables);
+  return loop;
+}
+
+LoopBounds sections_loop(unsigned count) {
+  return {.start = 1,
+          .end = std::uint64_t{count} + 1,
+          .step = 1,
+          .iterations = count,
+          .schedule = Schedule::sections,
+          .chunk = 1};
+}
+
+void enter_loop(ThreadState& thread, const LoopBounds& loop, Order order) {
+  begin_construct(thread);
+  enter_combined_loop(thread, loop);
+  thread.construct.is_ordered = order == Order::ordered;
+}
+
+void enter_combined_loop(ThreadState& thread, const LoopBounds& loop) {
+  thread.construct.loop = loop;
+  note(thread, EventKind::loop_begin, thread.construct.number, loop.iterations,
+       static_cast<std::uint8_t>(loop.schedule));
+}
+
+bool next_chunk(ThreadState& thread) {
+  CurrentConstruct& construct = thread.construct;
+  if (construct.has_turn_to_pass) {
+    construct.has_turn_to_pass = false;
+    const std::uint64_t next_iteration = construct.chunk.first + construct.chunk.count;
+    if (!thread.serialised) engine::pass_ordered({construct.number, construct.chunk.first}, next_iteration);
+  }
+  if (construct.loop.schedule == Schedule::static_) {
+    construct.chunk = static_chunk(construct.loop, thread.number, thread.team_size, construct.turn++);
+  } else {
+    if (!thread.serialised) engine::before_chunk();
+    {
+      OpenConstruct shared(thread);
+      construct.chunk = shared_chunk(construct.loop, shared->iterations_taken, thread.team_size);
+      shared->iterations_taken += construct.chunk.count;
+    }
+    if (!thread.serialised) engine::after_chunk(construct.number, construct.chunk.count);
+  }
+  const bool got_one = construct.chunk.count > 0;
+  construct.has_turn_to_pass = got_one && construct.is_ordered;
+  return got_one;
+}
+
+std::uint64_t chunk_start(const CurrentConstruct& construct) {
+  return construct.loop.start + construct.chunk.first * construct.loop.step;
+}
+
+std::uint64_t chunk_end(const CurrentConstruct& construct) {
+  const std::uint64_t next = construct.chunk.first + construct.chunk.count;
+  if (next == construct.loop.iterations) return construct.loop.end;
+  return construct.loop.start + next * construct.loop.step;
+}
+
+void leave_loop(ThreadState& thread) {
+  const std::uint64_t number = thread.construct.number;
+  leave_construct(thread);
+  note(thread, EventKind::loop_end, number, 0, 0);
+}
+
+}  // namespace sdsm::gomp

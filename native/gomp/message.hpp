@@ -1,0 +1,11 @@
+/// Lines on stderr without the C library's formatted output, whose locks and buffers are the program's.
+#pragma once
+
+#include <initializer_list>
+
+namespace sdsm::gomp {
+
+/// Writes "sdsm: <parts>\n" to stderr in one piece (cut at 1 KiB). Safe in a signal handler.
+void message(std::initializer_list<const char*> parts);
+
+}  // namespace sdsm::gomp

@@ -1,0 +1,17 @@
+/// Every entry point that libgomp exports and this front end does not implement, so that none of them can reach libgomp
+/// behind the engine's back: the run ends with its name.
+#include "native/gomp/engine.hpp"
+#include "native/gomp/entry.hpp"
+
+#define SDSM_MISSING(name, why) \
+  SDSM_ENTRY void name() { sdsm::engine::refuse(#name, why); }
+
+#define SDSM_MISSING_DOACROSS(name) \
+  SDSM_MISSING(name, "loops with ordered(n) and depend(sink) are not implemented. Use ordered regions instead.")
+#define SDSM_MISSING_TARGET(name) \
+  SDSM_MISSING(name, "target regions are not implemented: there is no device. Build without them.")
+#define SDSM_MISSING_OLD(name) SDSM_MISSING(name, "only gcc 4.8 and older generate it. Build with gcc 10 or newer.")
+#define SDSM_MISSING_ACC(name) SDSM_MISSING(name, "OpenACC is not OpenMP. Build without -fopenacc.")
+#define SDSM_MISSING_EVENT(name) SDSM_MISSING(name, "tasks with a detach clause are not implemented.")
+
+#include "native/gomp/missing.inc"

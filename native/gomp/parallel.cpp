@@ -1,0 +1,150 @@
+/// Parallel regions: GOMP_parallel*, GOMP_teams_reg, and what each member of a team does first and last.
+#include "native/gomp/parallel.hpp"
+
+#include "native/gomp/entry.hpp"
+#include "native/gomp/loop.hpp"
+#include "native/gomp/reductions.hpp"
+
+namespace sdsm::gomp {
+namespace {
+
+std::uint64_t regions_started = 0;  ///< only the initial thread starts teams
+
+/// A region inside a region, or one started by a thread that is no initial thread: the caller runs it alone.
+void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
+  ThreadState& thread = this_thread();
+  ThreadState outer = thread;
+  thread.number = 0;
+  thread.team_size = 1;
+  thread.serialised = true;
+  ++thread.level;
+  thread.in_task = false;
+  begin_construct(thread);
+  if (loop) enter_combined_loop(thread, *loop);
+  body(data);
+  // Locks, tasks and clocks inside went on in the engine; everything of the front end is as before.
+  thread = outer;
+}
+
+}  // namespace
+
+std::uint32_t team_size_for(const ThreadState& thread, unsigned requested) {
+  if (thread.level > 0) return 1;
+  const std::uint32_t wanted = requested > 0 ? requested : thread.variables.threads;
+  return wanted < engine::capacity() ? wanted : engine::capacity();
+}
+
+void run_member(const TeamStart& start, std::uint32_t number) {
+  ThreadState& thread = this_thread();
+  const ThreadState outer = thread;
+  thread.number = number;
+  thread.team_size = start.size;
+  thread.level = 1;
+  thread.active_level = start.size > 1 ? 1 : 0;
+  thread.serialised = false;
+  thread.outer_number = number;
+  thread.outer_size = start.size;
+  thread.next_construct = start.first_construct;
+  thread.in_task = false;
+  thread.in_final_task = false;
+  thread.variables = start.variables;
+  ReductionScope reductions(thread, start.reductions);
+  if (start.has_loop) {
+    begin_construct(thread);
+    enter_combined_loop(thread, start.loop);
+  }
+  start.body(start.data);
+  const std::uint64_t next_construct = thread.next_construct;
+  reductions.end();
+  thread = outer;
+  thread.next_construct = next_construct;
+}
+
+std::uint32_t run_parallel(const ParallelRegion& region) {
+  ThreadState& thread = this_thread();
+  if (thread.level > 0) {
+    ReductionScope reductions(thread, region.reductions);
+    run_serialised(region.body, region.data, region.loop);
+    reductions.end();
+    return 1;
+  }
+  TeamStart start;
+  start.body = region.body;
+  start.data = region.data;
+  start.size = team_size_for(thread, region.requested_threads);
+  start.region = regions_started++;
+  start.first_construct = thread.next_construct;
+  start.reductions = region.reductions;
+  if (region.loop) {
+    start.loop = *region.loop;
+    start.has_loop = true;
+  }
+  start.variables = thread.variables;
+  engine::run_team(start);
+  return start.size;
+}
+
+}  // namespace sdsm::gomp
+
+using namespace sdsm;
+using gomp::LoopBounds;
+using gomp::Schedule;
+
+SDSM_ENTRY void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned /*flags*/) {
+  gomp::run_parallel({.body = body, .data = data, .requested_threads = threads});
+}
+
+SDSM_ENTRY unsigned GOMP_parallel_reductions(void (*body)(void*), void* data, unsigned threads, unsigned /*flags*/) {
+  const gomp::ThreadState& thread = gomp::this_thread();
+  const std::uint32_t size = gomp::team_size_for(thread, threads);
+  auto* reductions = *static_cast<std::uintptr_t**>(data);
+  gomp::register_reductions(reductions, nullptr, size);
+  return gomp::run_parallel({.body = body, .data = data, .requested_threads = size, .reductions = reductions});
+}
+
+#define SDSM_PARALLEL_LOOP(name, kind)                                                                              \
+  SDSM_ENTRY void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, \
+                                            long step, long chunk, unsigned /*flags*/) {                            \
+    const LoopBounds loop = gomp::signed_loop(start, end, step, kind, chunk);                                       \
+    gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});                  \
+  }
+SDSM_PARALLEL_LOOP(static, Schedule::static_)
+SDSM_PARALLEL_LOOP(dynamic, Schedule::dynamic)
+SDSM_PARALLEL_LOOP(guided, Schedule::guided)
+SDSM_PARALLEL_LOOP(nonmonotonic_dynamic, Schedule::dynamic)
+SDSM_PARALLEL_LOOP(nonmonotonic_guided, Schedule::guided)
+
+#define SDSM_PARALLEL_RUNTIME_LOOP(name)                                                                            \
+  SDSM_ENTRY void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, \
+                                            long step, unsigned /*flags*/) {                                        \
+    const LoopBounds loop = gomp::runtime_loop(gomp::this_thread(), start, end, step);                              \
+    gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});                  \
+  }
+SDSM_PARALLEL_RUNTIME_LOOP(runtime)
+SDSM_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime)
+SDSM_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime)
+
+SDSM_ENTRY void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned threads, unsigned count,
+                                       unsigned /*flags*/) {
+  const LoopBounds loop = gomp::sections_loop(count);
+  gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});
+}
+
+SDSM_ENTRY bool GOMP_cancel(int /*which*/, bool /*do_cancel*/) { return false; }
+SDSM_ENTRY bool GOMP_cancellation_point(int /*which*/) { return false; }
+
+/// `teams` on the host: the teams of the league run one after the other. An implementation may choose their number
+/// where the program gives none: one.
+SDSM_ENTRY void GOMP_teams_reg(void (*body)(void*), void* data, unsigned teams, unsigned thread_limit,
+                               unsigned /*flags*/) {
+  gomp::ThreadState& thread = gomp::this_thread();
+  const std::uint32_t threads = thread.variables.threads;
+  if (thread_limit > 0 && thread_limit < threads) thread.variables.threads = thread_limit;
+  thread.in_teams = true;
+  thread.teams = teams > 0 ? teams : 1;
+  for (thread.team = 0; thread.team < thread.teams; ++thread.team) body(data);
+  thread.in_teams = false;
+  thread.teams = 1;
+  thread.team = 0;
+  thread.variables.threads = threads;
+}

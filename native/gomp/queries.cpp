@@ -1,0 +1,232 @@
+/// The OpenMP library's queries and settings, in C and in Fortran.
+///
+/// The Fortran names of gfortran end in an underscore and take addresses; those with _8_ take 8-byte integers
+/// (-fdefault-integer-8).
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "native/gomp/entry.hpp"
+#include "native/gomp/message.hpp"
+#include "native/gomp/thread.hpp"
+
+using namespace sdsm;
+using gomp::RunSchedule;
+using gomp::this_thread;
+
+namespace {
+
+using Fortran4 = std::int32_t;
+using Fortran8 = std::int64_t;
+
+constexpr int largest_int = std::numeric_limits<int>::max();
+
+int to_int(std::uint64_t value) { return value > largest_int ? largest_int : static_cast<int>(value); }
+
+int saturated(Fortran8 value) {
+  if (value > largest_int) return largest_int;
+  return value < -largest_int ? -largest_int : static_cast<int>(value);
+}
+
+constexpr char affinity_format[] = "level %L thread %i affinity %A";
+
+std::size_t copy_text(const char* text, char* buffer, std::size_t size) {
+  const std::size_t length = std::strlen(text);
+  if (size > 0) {
+    const std::size_t copied = length < size ? length : size - 1;
+    std::memcpy(buffer, text, copied);
+    buffer[copied] = '\0';
+  }
+  return length;
+}
+
+/// A Fortran character variable is padded with blanks.
+std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) {
+  const std::size_t length = std::strlen(text);
+  if (size > 0) {
+    std::memset(buffer, ' ', size);
+    std::memcpy(buffer, text, length < size ? length : size);
+  }
+  return length;
+}
+
+}  // namespace
+
+/// A query without arguments, in both languages.
+#define SDSM_QUERY(type, name, expression) \
+  SDSM_ENTRY type name() { return expression; } \
+  SDSM_ENTRY type name##_() { return expression; }
+
+/// A query with one integer argument, in both languages.
+#define SDSM_QUERY_OF(name)                                                              \
+  SDSM_ENTRY int name##_(const Fortran4* argument) { return name(*argument); }           \
+  SDSM_ENTRY int name##_8_(const Fortran8* argument) { return name(saturated(*argument)); }
+
+/// A setting with one integer argument, in both languages.
+#define SDSM_SETTING(name)                                                                \
+  SDSM_ENTRY void name##_(const Fortran4* argument) { name(*argument); }                  \
+  SDSM_ENTRY void name##_8_(const Fortran8* argument) { name(saturated(*argument)); }
+
+SDSM_QUERY(int, omp_get_thread_num, to_int(this_thread().number))
+SDSM_QUERY(int, omp_get_num_threads, to_int(this_thread().team_size))
+SDSM_QUERY(int, omp_get_max_threads, to_int(this_thread().variables.threads))
+SDSM_QUERY(int, omp_get_thread_limit, to_int(engine::capacity()))
+SDSM_QUERY(int, omp_get_num_procs, to_int(engine::capacity()))
+SDSM_QUERY(int, omp_in_parallel, this_thread().active_level > 0 ? 1 : 0)
+SDSM_QUERY(int, omp_get_level, to_int(this_thread().level))
+SDSM_QUERY(int, omp_get_active_level, to_int(this_thread().active_level))
+SDSM_QUERY(int, omp_get_dynamic, this_thread().variables.dynamic ? 1 : 0)
+SDSM_QUERY(int, omp_get_nested, this_thread().variables.max_active_levels > 1 ? 1 : 0)
+SDSM_QUERY(int, omp_get_max_active_levels, to_int(this_thread().variables.max_active_levels))
+SDSM_QUERY(int, omp_get_supported_active_levels, to_int(gomp::supported_active_levels))
+SDSM_QUERY(int, omp_in_final, this_thread().in_final_task ? 1 : 0)
+SDSM_QUERY(int, omp_in_explicit_task, this_thread().in_task ? 1 : 0)
+SDSM_QUERY(int, omp_get_cancellation, 0)
+SDSM_QUERY(int, omp_get_max_task_priority, 0)
+SDSM_QUERY(double, omp_get_wtime, engine::wtime())
+SDSM_QUERY(double, omp_get_wtick, 1e-9)
+
+// Places: none; threads are not bound.
+SDSM_QUERY(int, omp_get_proc_bind, 0)
+SDSM_QUERY(int, omp_get_num_places, 0)
+SDSM_QUERY(int, omp_get_place_num, -1)
+SDSM_QUERY(int, omp_get_partition_num_places, 0)
+SDSM_ENTRY int omp_get_place_num_procs(int /*place*/) { return 0; }
+SDSM_QUERY_OF(omp_get_place_num_procs)
+SDSM_ENTRY void omp_get_place_proc_ids(int /*place*/, int* /*ids*/) {}
+SDSM_ENTRY void omp_get_place_proc_ids_(const Fortran4* /*place*/, Fortran4* /*ids*/) {}
+SDSM_ENTRY void omp_get_place_proc_ids_8_(const Fortran8* /*place*/, Fortran8* /*ids*/) {}
+SDSM_ENTRY void omp_get_partition_place_nums(int* /*places*/) {}
+SDSM_ENTRY void omp_get_partition_place_nums_(Fortran4* /*places*/) {}
+SDSM_ENTRY void omp_get_partition_place_nums_8_(Fortran8* /*places*/) {}
+
+// Teams of the host's `teams` construct, see GOMP_teams_reg.
+SDSM_QUERY(int, omp_get_num_teams, to_int(this_thread().teams))
+SDSM_QUERY(int, omp_get_team_num, to_int(this_thread().team))
+SDSM_QUERY(int, omp_get_max_teams, 0)
+SDSM_QUERY(int, omp_get_teams_thread_limit, 0)
+SDSM_ENTRY void omp_set_num_teams(int /*teams*/) {}
+SDSM_SETTING(omp_set_num_teams)
+SDSM_ENTRY void omp_set_teams_thread_limit(int /*threads*/) {}
+SDSM_SETTING(omp_set_teams_thread_limit)
+
+// Devices: the host alone.
+SDSM_QUERY(int, omp_get_num_devices, 0)
+SDSM_QUERY(int, omp_get_initial_device, 0)
+SDSM_QUERY(int, omp_get_device_num, 0)
+SDSM_QUERY(int, omp_get_default_device, 0)
+SDSM_QUERY(int, omp_is_initial_device, 1)
+SDSM_ENTRY void omp_set_default_device(int /*device*/) {}
+SDSM_SETTING(omp_set_default_device)
+SDSM_ENTRY int omp_pause_resource(int /*kind*/, int /*device*/) { return -1; }
+SDSM_ENTRY int omp_pause_resource_(const Fortran4* /*kind*/, const Fortran4* /*device*/) { return -1; }
+SDSM_ENTRY int omp_pause_resource_all(int /*kind*/) { return -1; }
+SDSM_ENTRY int omp_pause_resource_all_(const Fortran4* /*kind*/) { return -1; }
+
+SDSM_ENTRY void omp_set_num_threads(int threads) {
+  if (threads > 0) this_thread().variables.threads = static_cast<std::uint32_t>(threads);
+}
+SDSM_SETTING(omp_set_num_threads)
+
+SDSM_ENTRY void omp_set_dynamic(int dynamic) { this_thread().variables.dynamic = dynamic != 0; }
+SDSM_SETTING(omp_set_dynamic)
+
+SDSM_ENTRY void omp_set_nested(int nested) {
+  auto& levels = this_thread().variables.max_active_levels;
+  if (nested == 0) {
+    levels = 1;
+  } else if (levels <= 1) {
+    levels = largest_int;
+  }
+}
+SDSM_SETTING(omp_set_nested)
+
+SDSM_ENTRY void omp_set_max_active_levels(int levels) {
+  if (levels >= 0) this_thread().variables.max_active_levels = static_cast<std::uint32_t>(levels);
+}
+SDSM_SETTING(omp_set_max_active_levels)
+
+/// -1 where there is no such level. Regions inside the first are teams of one.
+SDSM_ENTRY int omp_get_ancestor_thread_num(int level) {
+  const auto& thread = this_thread();
+  if (level < 0 || static_cast<std::uint32_t>(level) > thread.level) return -1;
+  return level == 1 ? to_int(thread.outer_number) : 0;
+}
+SDSM_QUERY_OF(omp_get_ancestor_thread_num)
+
+SDSM_ENTRY int omp_get_team_size(int level) {
+  const auto& thread = this_thread();
+  if (level < 0 || static_cast<std::uint32_t>(level) > thread.level) return -1;
+  return level == 1 ? to_int(thread.outer_size) : 1;
+}
+SDSM_QUERY_OF(omp_get_team_size)
+
+SDSM_ENTRY void omp_set_schedule(std::uint32_t kind, int chunk) {
+  auto& variables = this_thread().variables;
+  const std::uint32_t schedule = kind & ~gomp::monotonic_modifier;
+  if (schedule < 1 || schedule > 4) return;
+  variables.schedule = static_cast<RunSchedule>(schedule);
+  variables.monotonic = (kind & gomp::monotonic_modifier) != 0;
+  const bool needs_chunk = variables.schedule == RunSchedule::dynamic || variables.schedule == RunSchedule::guided;
+  variables.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : (needs_chunk ? 1 : 0);
+  if (variables.schedule == RunSchedule::automatic) variables.chunk = 0;
+}
+SDSM_ENTRY void omp_set_schedule_(const std::uint32_t* kind, const Fortran4* chunk) { omp_set_schedule(*kind, *chunk); }
+SDSM_ENTRY void omp_set_schedule_8_(const std::uint32_t* kind, const Fortran8* chunk) {
+  omp_set_schedule(*kind, saturated(*chunk));
+}
+
+SDSM_ENTRY void omp_get_schedule(std::uint32_t* kind, int* chunk) {
+  const auto& variables = this_thread().variables;
+  *kind = static_cast<std::uint32_t>(variables.schedule) | (variables.monotonic ? gomp::monotonic_modifier : 0);
+  *chunk = to_int(variables.chunk);
+}
+SDSM_ENTRY void omp_get_schedule_(std::uint32_t* kind, Fortran4* chunk) { omp_get_schedule(kind, chunk); }
+SDSM_ENTRY void omp_get_schedule_8_(std::uint32_t* kind, Fortran8* chunk) {
+  int small = 0;
+  omp_get_schedule(kind, &small);
+  *chunk = small;
+}
+
+// Affinity is told as it is: threads are not bound, and no format changes that.
+SDSM_ENTRY void omp_set_affinity_format(const char* /*format*/) {}
+SDSM_ENTRY void omp_set_affinity_format_(const char* /*format*/, std::size_t /*length*/) {}
+SDSM_ENTRY std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
+  return copy_text(affinity_format, buffer, size);
+}
+SDSM_ENTRY Fortran4 omp_get_affinity_format_(char* buffer, std::size_t size) {
+  return static_cast<Fortran4>(copy_fortran_text(affinity_format, buffer, size));
+}
+SDSM_ENTRY std::size_t omp_capture_affinity(char* buffer, std::size_t size, const char* /*format*/) {
+  return copy_text("not bound", buffer, size);
+}
+SDSM_ENTRY Fortran4 omp_capture_affinity_(char* buffer, const char* /*format*/, std::size_t size,
+                                          std::size_t /*format_length*/) {
+  return static_cast<Fortran4>(copy_fortran_text("not bound", buffer, size));
+}
+SDSM_ENTRY void omp_display_affinity(const char* /*format*/) { gomp::message({"threads are not bound to processors"}); }
+SDSM_ENTRY void omp_display_affinity_(const char* /*format*/, std::size_t /*length*/) { omp_display_affinity(nullptr); }
+SDSM_ENTRY void omp_display_env(int /*verbose*/) {
+  gomp::message({"omp_display_env: the run-time is sdsm's, with OpenMP 5.0's constructs"});
+}
+SDSM_SETTING(omp_display_env)
+
+// Fortran's lock routines: a lock variable's address is the lock's, as in C.
+#define SDSM_FORTRAN_LOCK(name)         \
+  SDSM_ENTRY void name(void* lock);     \
+  SDSM_ENTRY void name##_(void* lock) { name(lock); }
+SDSM_FORTRAN_LOCK(omp_init_lock)
+SDSM_FORTRAN_LOCK(omp_destroy_lock)
+SDSM_FORTRAN_LOCK(omp_set_lock)
+SDSM_FORTRAN_LOCK(omp_unset_lock)
+SDSM_FORTRAN_LOCK(omp_init_nest_lock)
+SDSM_FORTRAN_LOCK(omp_destroy_nest_lock)
+SDSM_FORTRAN_LOCK(omp_set_nest_lock)
+SDSM_FORTRAN_LOCK(omp_unset_nest_lock)
+SDSM_ENTRY int omp_test_lock(void* lock);
+SDSM_ENTRY int omp_test_nest_lock(void* lock);
+SDSM_ENTRY Fortran4 omp_test_lock_(void* lock) { return omp_test_lock(lock); }
+SDSM_ENTRY Fortran4 omp_test_nest_lock_(void* lock) { return omp_test_nest_lock(lock); }
+SDSM_ENTRY void omp_init_lock_with_hint_(void* lock, const Fortran4* /*hint*/) { omp_init_lock(lock); }
+SDSM_ENTRY void omp_init_nest_lock_with_hint_(void* lock, const Fortran4* /*hint*/) { omp_init_nest_lock(lock); }

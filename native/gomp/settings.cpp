@@ -1,0 +1,139 @@
+#include "native/gomp/settings.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "native/gomp/message.hpp"
+
+namespace sdsm::gomp {
+namespace {
+
+const char* skip_blanks(const char* text) {
+  while (*text == ' ' || *text == '\t' || *text == '\n') ++text;
+  return text;
+}
+
+char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+
+/// Moves `text` past `word` if it begins with it, whatever the case.
+bool take(const char*& text, const char* word) {
+  const char* at = text;
+  for (; *word != '\0'; ++word, ++at) {
+    if (lower(*at) != *word) return false;
+  }
+  text = at;
+  return true;
+}
+
+/// Moves `text` past a positive number. 0 if there is none, or it is too large.
+std::uint64_t take_number(const char*& text) {
+  std::uint64_t value = 0;
+  constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max() / 10 - 1;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    if (value > limit) return 0;
+    value = value * 10 + static_cast<std::uint64_t>(*text - '0');
+  }
+  return value;
+}
+
+bool parse_flag(const char* text, bool& flag) {
+  text = skip_blanks(text);
+  bool value = false;
+  if (take(text, "true") || take(text, "1")) {
+    value = true;
+  } else if (!take(text, "false") && !take(text, "0")) {
+    return false;
+  }
+  if (*skip_blanks(text) != '\0') return false;
+  flag = value;
+  return true;
+}
+
+void complain(const char* name, const char* value) {
+  message({"the environment variable ", name, "='", value, "' is not understood and has no effect"});
+}
+
+}  // namespace
+
+bool parse_schedule(const char* text, ControlVariables& variables) {
+  text = skip_blanks(text);
+  bool monotonic = false;
+  if (take(text, "monotonic")) {
+    text = skip_blanks(text);
+    if (*text++ != ':') return false;
+    monotonic = true;
+  } else if (take(text, "nonmonotonic")) {
+    text = skip_blanks(text);
+    if (*text++ != ':') return false;
+  }
+  text = skip_blanks(text);
+  RunSchedule schedule{};
+  if (take(text, "static")) {
+    schedule = RunSchedule::static_;
+  } else if (take(text, "dynamic")) {
+    schedule = RunSchedule::dynamic;
+  } else if (take(text, "guided")) {
+    schedule = RunSchedule::guided;
+  } else if (take(text, "auto")) {
+    schedule = RunSchedule::automatic;
+  } else {
+    return false;
+  }
+  text = skip_blanks(text);
+  std::uint64_t chunk = schedule == RunSchedule::dynamic || schedule == RunSchedule::guided ? 1 : 0;
+  if (*text == ',') {
+    text = skip_blanks(text + 1);
+    chunk = take_number(text);
+    if (chunk == 0) return false;
+    text = skip_blanks(text);
+  }
+  if (*text != '\0') return false;
+  variables.schedule = schedule;
+  variables.monotonic = monotonic;
+  variables.chunk = chunk;
+  return true;
+}
+
+std::uint32_t parse_threads(const char* text) {
+  text = skip_blanks(text);
+  const std::uint64_t value = take_number(text);
+  text = skip_blanks(text);
+  if (*text != '\0' && *text != ',') return 0;
+  return value > std::numeric_limits<std::int32_t>::max() ? 0 : static_cast<std::uint32_t>(value);
+}
+
+ControlVariables initial_control_variables(std::uint32_t capacity) {
+  ControlVariables variables;
+  variables.threads = capacity;
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    const std::uint32_t threads = parse_threads(text);
+    if (threads == 0) {
+      complain("OMP_NUM_THREADS", text);
+    } else {
+      variables.threads = threads;
+    }
+  }
+  if (const char* text = std::getenv("OMP_SCHEDULE"); text && !parse_schedule(text, variables)) {
+    complain("OMP_SCHEDULE", text);
+  }
+  if (const char* text = std::getenv("OMP_DYNAMIC"); text && !parse_flag(text, variables.dynamic)) {
+    complain("OMP_DYNAMIC", text);
+  }
+  bool nested = false;
+  if (const char* text = std::getenv("OMP_NESTED"); text && !parse_flag(text, nested)) complain("OMP_NESTED", text);
+  if (nested) variables.max_active_levels = std::numeric_limits<std::int32_t>::max();
+  if (const char* text = std::getenv("OMP_MAX_ACTIVE_LEVELS")) {
+    const char* at = skip_blanks(text);
+    const bool is_number = *at >= '0' && *at <= '9';
+    const std::uint64_t levels = take_number(at);
+    if (!is_number || *skip_blanks(at) != '\0' || levels > std::numeric_limits<std::int32_t>::max()) {
+      complain("OMP_MAX_ACTIVE_LEVELS", text);
+    } else {
+      variables.max_active_levels = static_cast<std::uint32_t>(levels);
+    }
+  }
+  return variables;
+}
+
+}  // namespace sdsm::gomp

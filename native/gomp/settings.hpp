@@ -1,0 +1,37 @@
+/// OpenMP's internal control variables, and the environment variables that set them.
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::gomp {
+
+/// As in omp.h's omp_sched_t.
+enum class RunSchedule : std::uint32_t { static_ = 1, dynamic = 2, guided = 3, automatic = 4 };
+
+inline constexpr std::uint32_t monotonic_modifier = 0x80000000U;
+inline constexpr std::uint32_t supported_active_levels = 1;  ///< nested regions are serialised
+
+/// Each task has its own copy; the members of a team get the forking thread's.
+struct ControlVariables {
+  std::uint32_t threads = 1;            ///< nthreads-var
+  bool dynamic = false;                 ///< dyn-var: kept and told, without effect
+  std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: kept and told; see supported_active_levels
+  RunSchedule schedule = RunSchedule::dynamic;
+  bool monotonic = false;
+  std::uint64_t chunk = 1;  ///< 0: none given
+};
+
+/// The variables at the start of the program: OMP_NUM_THREADS (else `capacity`), OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED
+/// and OMP_MAX_ACTIVE_LEVELS. A malformed one is reported on stderr and left out, as libgomp does.
+ControlVariables initial_control_variables(std::uint32_t capacity);
+
+/// Reads "kind[,chunk]" with an optional "monotonic:" or "nonmonotonic:" before it, in any case, with blanks around
+/// each part. False, and `variables` untouched, if it is none.
+bool parse_schedule(const char* text, ControlVariables& variables);
+
+/// Reads the first number of an OMP_NUM_THREADS list ("8", "4,2"). 0 if it is none.
+std::uint32_t parse_threads(const char* text);
+
+}  // namespace sdsm::gomp

@@ -1,0 +1,90 @@
+/// Barriers, single, critical, atomic, and the lock routines of the OpenMP library.
+#include "native/gomp/entry.hpp"
+#include "native/gomp/thread.hpp"
+
+using namespace sdsm;
+using gomp::EventKind;
+using gomp::LockClass;
+using gomp::OpenConstruct;
+using gomp::this_thread;
+using gomp::ThreadState;
+
+SDSM_ENTRY void GOMP_barrier() { gomp::team_barrier(this_thread()); }
+
+SDSM_ENTRY bool GOMP_barrier_cancel() {
+  gomp::team_barrier(this_thread());
+  return false;
+}
+
+namespace {
+
+/// True for the one thread of the team that executes the `single` at hand.
+bool enter_single(ThreadState& thread) {
+  gomp::begin_construct(thread);
+  bool is_first = false;
+  {
+    OpenConstruct shared(thread);
+    is_first = !shared->single_taken;
+    shared->single_taken = true;
+  }
+  gomp::note(thread, EventKind::single, thread.construct.number, 0, is_first ? 1 : 0);
+  return is_first;
+}
+
+}  // namespace
+
+SDSM_ENTRY bool GOMP_single_start() {
+  ThreadState& thread = this_thread();
+  const bool is_first = enter_single(thread);
+  gomp::leave_construct(thread);
+  return is_first;
+}
+
+/// Null for the thread that executes the `single` and will call GOMP_single_copy_end; for the others, what that thread
+/// hands on, once it has.
+SDSM_ENTRY void* GOMP_single_copy_start() {
+  ThreadState& thread = this_thread();
+  if (enter_single(thread)) return nullptr;
+  if (!thread.serialised) engine::barrier(EventKind::copyprivate, thread.construct.number, thread.team_size);
+  const void* copied = nullptr;
+  {
+    OpenConstruct shared(thread);
+    copied = shared->copied;
+  }
+  gomp::leave_construct(thread);
+  return const_cast<void*>(copied);
+}
+
+SDSM_ENTRY void GOMP_single_copy_end(void* data) {
+  ThreadState& thread = this_thread();
+  {
+    OpenConstruct shared(thread);
+    shared->copied = data;
+  }
+  if (!thread.serialised) engine::barrier(EventKind::copyprivate, thread.construct.number, thread.team_size);
+  gomp::leave_construct(thread);
+}
+
+SDSM_ENTRY void GOMP_critical_start() { engine::acquire(LockClass::critical, nullptr); }
+SDSM_ENTRY void GOMP_critical_end() { engine::release(LockClass::critical, nullptr); }
+SDSM_ENTRY void GOMP_critical_name_start(void** name) { engine::acquire(LockClass::critical, name); }
+SDSM_ENTRY void GOMP_critical_name_end(void** name) { engine::release(LockClass::critical, name); }
+SDSM_ENTRY void GOMP_atomic_start() { engine::acquire(LockClass::atomic, nullptr); }
+SDSM_ENTRY void GOMP_atomic_end() { engine::release(LockClass::atomic, nullptr); }
+
+// The lock objects themselves are never read or written: a lock is a message, not a shared variable.
+SDSM_ENTRY void omp_init_lock(void* lock) { engine::create_lock(LockClass::lock, lock); }
+SDSM_ENTRY void omp_init_lock_with_hint(void* lock, unsigned /*hint*/) { engine::create_lock(LockClass::lock, lock); }
+SDSM_ENTRY void omp_destroy_lock(void* lock) { engine::destroy_lock(LockClass::lock, lock); }
+SDSM_ENTRY void omp_set_lock(void* lock) { engine::acquire(LockClass::lock, lock); }
+SDSM_ENTRY void omp_unset_lock(void* lock) { engine::release(LockClass::lock, lock); }
+SDSM_ENTRY int omp_test_lock(void* lock) { return engine::try_acquire(LockClass::lock, lock) ? 1 : 0; }
+
+SDSM_ENTRY void omp_init_nest_lock(void* lock) { engine::create_lock(LockClass::nest_lock, lock); }
+SDSM_ENTRY void omp_init_nest_lock_with_hint(void* lock, unsigned /*hint*/) {
+  engine::create_lock(LockClass::nest_lock, lock);
+}
+SDSM_ENTRY void omp_destroy_nest_lock(void* lock) { engine::destroy_lock(LockClass::nest_lock, lock); }
+SDSM_ENTRY void omp_set_nest_lock(void* lock) { engine::acquire(LockClass::nest_lock, lock); }
+SDSM_ENTRY void omp_unset_nest_lock(void* lock) { engine::release(LockClass::nest_lock, lock); }
+SDSM_ENTRY int omp_test_nest_lock(void* lock) { return engine::try_acquire_nested(lock); }

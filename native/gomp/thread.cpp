@@ -1,0 +1,42 @@
+#include "native/gomp/thread.hpp"
+
+namespace sdsm::gomp {
+
+namespace {
+thread_local ThreadState state;
+}
+
+ThreadState& this_thread() { return state; }
+
+void start_initial_thread() { state.variables = initial_control_variables(engine::capacity()); }
+
+OpenConstruct::OpenConstruct(ThreadState& thread)
+    : thread_(thread),
+      state_(thread.serialised ? &thread.own_construct : &engine::open_construct(thread.construct.number)) {}
+
+OpenConstruct::~OpenConstruct() {
+  if (!thread_.serialised) engine::close_construct(thread_.construct.number);
+}
+
+void begin_construct(ThreadState& thread) {
+  thread.construct = {};
+  if (thread.serialised) {
+    thread.own_construct = {};
+  } else {
+    thread.construct.number = thread.next_construct++;
+  }
+}
+
+void leave_construct(ThreadState& thread) {
+  if (!thread.serialised) engine::leave_construct(thread.construct.number, thread.team_size);
+}
+
+void note(const ThreadState& thread, EventKind kind, std::uint64_t object, std::uint64_t value, std::uint8_t detail) {
+  if (!thread.serialised) engine::note({kind, detail, object, value});
+}
+
+void team_barrier(const ThreadState& thread) {
+  if (!thread.serialised) engine::barrier(EventKind::barrier, 0, thread.team_size);
+}
+
+}  // namespace sdsm::gomp

@@ -1,0 +1,75 @@
+/// The front end's view of the calling thread: its place in its team and in the work-sharing construct at hand.
+#pragma once
+
+#include <cstdint>
+
+#include "native/gomp/construct.hpp"
+#include "native/gomp/engine.hpp"
+#include "native/gomp/settings.hpp"
+
+namespace sdsm::gomp {
+
+struct Taskgroup;
+
+/// The work-sharing construct that the thread is in.
+struct CurrentConstruct {
+  std::uint64_t number = 0;
+  LoopBounds loop;
+  std::uint64_t turn = 0;    ///< chunks of a static schedule that the thread has had
+  Chunk chunk;               ///< the last one handed to the thread
+  bool is_ordered = false;
+  bool has_turn_to_pass = false;  ///< an ordered loop's chunk is at hand
+  void* memory = nullptr;
+};
+
+struct ThreadState {
+  std::uint32_t number = 0;     ///< in its team
+  std::uint32_t team_size = 1;
+  std::uint32_t level = 0;         ///< enclosing parallel regions
+  std::uint32_t active_level = 0;  ///< those of more than one thread
+  bool serialised = true;  ///< outside of any region, or inside a nested one: a team of one, which nobody else sees
+  std::uint32_t outer_number = 0;  ///< in the region of level 1
+  std::uint32_t outer_size = 1;
+  bool in_final_task = false;
+  bool in_task = false;
+  std::uint64_t next_construct = 0;
+  CurrentConstruct construct;
+  ConstructState own_construct{};  ///< of a serialised team
+  Taskgroup* taskgroup = nullptr;
+  std::uint32_t teams = 1;  ///< of the league, inside `teams`
+  std::uint32_t team = 0;
+  bool in_teams = false;
+  ControlVariables variables;
+};
+
+/// The calling thread's. It lives in thread-local storage.
+ThreadState& this_thread();
+
+/// Gives the initial thread its control variables. Before any other call.
+void start_initial_thread();
+
+/// Shared state of the construct at hand: the team's, or the thread's own in a serialised team.
+class OpenConstruct {
+ public:
+  explicit OpenConstruct(ThreadState& thread);
+  ~OpenConstruct();
+  OpenConstruct(const OpenConstruct&) = delete;
+  OpenConstruct& operator=(const OpenConstruct&) = delete;
+  ConstructState* operator->() const { return state_; }
+  ConstructState& operator*() const { return *state_; }
+
+ private:
+  ThreadState& thread_;
+  ConstructState* state_;
+};
+
+/// The thread reaches its team's next work-sharing construct.
+void begin_construct(ThreadState& thread);
+/// The thread is through with the construct at hand.
+void leave_construct(ThreadState& thread);
+
+/// Events and waiting of a team that others take part in; a serialised team has none.
+void note(const ThreadState& thread, EventKind kind, std::uint64_t object, std::uint64_t value, std::uint8_t detail);
+void team_barrier(const ThreadState& thread);
+
+}  // namespace sdsm::gomp

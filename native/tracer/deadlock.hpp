@@ -1,0 +1,8 @@
+#pragma once
+
+namespace sdsm::tracer {
+
+/// No thread can go on: ends the run with a line that says what each waits for.
+[[noreturn]] void end_deadlocked();
+
+}  // namespace sdsm::tracer

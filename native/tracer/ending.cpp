@@ -1,0 +1,38 @@
+#include "native/tracer/ending.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+
+#include "native/gomp/message.hpp"
+#include "native/tracer/recorder.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+/// Not `_exit`, which is the program's and reports a normal end.
+[[noreturn]] void leave() {
+  for (;;) syscall(SYS_exit_group, 1);
+}
+
+}  // namespace
+
+void end_run(std::initializer_list<const char*> why) {
+  if (recorder::is_connected()) {
+    recorder::put_text(RecordKind::refused, why);
+    recorder::flush();
+  } else {
+    gomp::message(why);
+  }
+  leave();
+}
+
+void end_diverged(std::uint32_t thread) {
+  const DivergedRecord record{thread};
+  recorder::put(RecordKind::diverged, &record, sizeof record);
+  recorder::flush();
+  leave();
+}
+
+}  // namespace sdsm::tracer

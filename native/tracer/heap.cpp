@@ -1,0 +1,319 @@
+#include "native/tracer/heap.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/pages.hpp"
+#include "native/tracer/threads.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer::heap {
+namespace {
+
+constexpr std::size_t gib = std::size_t{1} << 30;
+constexpr std::size_t small_bytes = 16 * gib;   ///< address space for small blocks
+constexpr std::size_t large_bytes = 256 * gib;  ///< and for blocks of pages
+constexpr std::size_t quantum = 16;
+constexpr unsigned most_blocks_per_page = page_bytes / quantum;
+/// At this address in each run, so that pointers stored in traced memory are the same in each pass.
+constexpr std::uintptr_t preferred_address = 0x200000000000;
+
+std::uintptr_t small_begin = 0;
+std::uintptr_t large_begin = 0;
+Range* range = nullptr;
+
+/// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; the powers of two serve
+/// aligned requests.
+constexpr std::uint16_t class_bytes[] = {16,  32,  48,  64,  80,  96,  112, 128, 160,  192,  224,
+                                         256, 320, 384, 448, 512, 672, 816, 1024, 1360, 2048, 4096};
+constexpr unsigned class_count = sizeof class_bytes / sizeof class_bytes[0];
+static_assert(class_count < 255);
+
+/// A page of small blocks.
+struct SmallPage {
+  std::uint64_t is_free[most_blocks_per_page / 64];  ///< bit b: block b is free
+  std::uint32_t next;                                ///< next page of the class with free blocks; 0: none
+  std::uint16_t free_blocks;
+  std::uint8_t class_number;
+  bool is_listed;
+};
+
+SmallPage* small_pages = nullptr;  ///< by page number, from 1
+std::uint32_t small_pages_used = 0;
+std::uint32_t first_with_room[class_count] = {};
+std::uint32_t small_region = no_region;
+
+/// What is known about the block that begins at a page of the large part.
+struct LargeBlock {
+  std::size_t bytes;    ///< asked for
+  std::uint64_t pages;  ///< 0: no block begins here
+};
+LargeBlock* large_blocks = nullptr;
+std::uint64_t large_pages_used = 0;  ///< the part beyond has never been used
+std::uint32_t blocks_named = 0;
+
+struct FreePages {
+  std::uint64_t first;
+  std::uint64_t pages;
+};
+GrowingArray<FreePages> free_pages;  ///< by ascending address, no two adjacent
+
+/// The heap's tables must not be seen half changed by another virtual thread.
+class Uninterrupted {
+ public:
+  Uninterrupted() : was_inside_(is_inside) { is_inside = true; }
+  ~Uninterrupted() { is_inside = was_inside_; }
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  bool was_inside_;
+};
+
+std::uintptr_t address_of_small(std::uint32_t number) { return small_begin + (number - 1) * page_bytes; }
+std::uintptr_t address_of_large(std::uint64_t page) { return large_begin + page * page_bytes; }
+bool is_small(std::uintptr_t address) { return address < large_begin; }
+std::uint32_t small_number(std::uintptr_t address) {
+  return static_cast<std::uint32_t>((address - small_begin) / page_bytes + 1);
+}
+
+unsigned class_for(std::size_t bytes, std::size_t alignment) {
+  for (unsigned i = 0; i < class_count; ++i) {
+    // A block's offset in its page is a multiple of its size.
+    if (class_bytes[i] >= bytes && class_bytes[i] % alignment == 0) return i;
+  }
+  return class_count;
+}
+
+void name_small_region() {
+  RegionInfo region;
+  region.begin = small_begin;
+  region.kind = trace::RegionKind::small_heap;
+  region.placement = Placement::round_robin;
+  small_region = add_region(region);
+}
+
+/// 0 if the address space is used up.
+std::uint32_t add_small_page(unsigned class_number) {
+  if (small_pages_used == small_bytes / page_bytes) return 0;
+  if (small_region == no_region) name_small_region();
+  const std::uint32_t number = ++small_pages_used;
+  set_region_pages(small_region, small_pages_used);
+  SmallPage& page = small_pages[number];
+  const unsigned blocks = page_bytes / class_bytes[class_number];
+  for (unsigned b = 0; b < blocks; ++b) page.is_free[b / 64] |= std::uint64_t{1} << (b % 64);
+  page.free_blocks = static_cast<std::uint16_t>(blocks);
+  page.class_number = static_cast<std::uint8_t>(class_number);
+  return number;
+}
+
+void list(std::uint32_t number) {
+  SmallPage& page = small_pages[number];
+  if (page.is_listed) return;
+  page.is_listed = true;
+  page.next = first_with_room[page.class_number];
+  first_with_room[page.class_number] = number;
+}
+
+void* allocate_small(unsigned class_number) {
+  std::uint32_t number = first_with_room[class_number];
+  if (number == 0) {
+    number = add_small_page(class_number);
+    if (number == 0) return nullptr;
+    list(number);
+  }
+  SmallPage& page = small_pages[number];
+  unsigned word = 0;
+  while (page.is_free[word] == 0) ++word;
+  const auto bit = static_cast<unsigned>(__builtin_ctzll(page.is_free[word]));
+  page.is_free[word] &= page.is_free[word] - 1;
+  if (--page.free_blocks == 0) {
+    first_with_room[class_number] = page.next;
+    page.is_listed = false;
+  }
+  return reinterpret_cast<void*>(address_of_small(number) + (word * 64 + bit) * class_bytes[class_number]);
+}
+
+void free_small(std::uintptr_t address) {
+  const std::uint32_t number = small_number(address);
+  SmallPage& page = small_pages[number];
+  const std::uintptr_t offset = address % page_bytes;
+  const unsigned block = static_cast<unsigned>(offset / class_bytes[page.class_number]);
+  const std::uint64_t bit = std::uint64_t{1} << (block % 64);
+  if (number > small_pages_used || offset % class_bytes[page.class_number] != 0) {
+    end_run({"the program frees an address that no allocation returned"});
+  }
+  if ((page.is_free[block / 64] & bit) != 0) end_run({"the program frees a block twice"});
+  page.is_free[block / 64] |= bit;
+  ++page.free_blocks;
+  list(number);
+}
+
+/// First fit; the number of the first page. `alignment` is in pages. ~0 if there is no room.
+std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) {
+  const auto aligned = [alignment](std::uint64_t first) { return (first + alignment - 1) / alignment * alignment; };
+  for (std::size_t i = 0; i < free_pages.size(); ++i) {
+    FreePages& hole = free_pages[i];
+    const std::uint64_t first = aligned(hole.first);
+    const std::uint64_t end = hole.first + hole.pages;
+    if (first + pages > end) continue;
+    const FreePages before{hole.first, first - hole.first};
+    const FreePages after{first + pages, end - first - pages};
+    if (before.pages == 0 && after.pages == 0) {
+      std::memmove(&hole, &hole + 1, (free_pages.size() - i - 1) * sizeof hole);
+      free_pages.pop_back();
+    } else if (before.pages == 0) {
+      hole = after;
+    } else {
+      hole = before;
+      if (after.pages > 0) {
+        free_pages.push_back({});
+        std::memmove(&free_pages[i + 2], &free_pages[i + 1], (free_pages.size() - i - 2) * sizeof hole);
+        free_pages[i + 1] = after;
+      }
+    }
+    return first;
+  }
+  const std::uint64_t first = aligned(large_pages_used);
+  if (first + pages > large_bytes / page_bytes) return ~std::uint64_t{0};
+  if (first > large_pages_used) free_pages.push_back({large_pages_used, first - large_pages_used});
+  large_pages_used = first + pages;
+  return first;
+}
+
+void give_pages_back(std::uint64_t first, std::uint64_t pages) {
+  std::size_t i = 0;
+  std::size_t end = free_pages.size();
+  while (i < end) {
+    const std::size_t middle = (i + end) / 2;
+    if (free_pages[middle].first < first) {
+      i = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  const bool joins_before = i > 0 && free_pages[i - 1].first + free_pages[i - 1].pages == first;
+  const bool joins_after = i < free_pages.size() && first + pages == free_pages[i].first;
+  if (joins_before && joins_after) {
+    free_pages[i - 1].pages += pages + free_pages[i].pages;
+    std::memmove(&free_pages[i], &free_pages[i] + 1, (free_pages.size() - i - 1) * sizeof(FreePages));
+    free_pages.pop_back();
+  } else if (joins_before) {
+    free_pages[i - 1].pages += pages;
+  } else if (joins_after) {
+    free_pages[i] = {first, pages + free_pages[i].pages};
+  } else {
+    free_pages.push_back({});
+    std::memmove(&free_pages[i + 1], &free_pages[i], (free_pages.size() - i - 1) * sizeof(FreePages));
+    free_pages[i] = {first, pages};
+  }
+}
+
+void* allocate_large(const Request& request) {
+  if (request.bytes > large_bytes) return nullptr;
+  const std::uint64_t pages = request.bytes == 0 ? 1 : (request.bytes + page_bytes - 1) / page_bytes;
+  const std::uint64_t alignment = request.alignment > page_bytes ? request.alignment / page_bytes : 1;
+  const std::uint64_t first = take_pages(pages, alignment);
+  if (first == ~std::uint64_t{0}) return nullptr;
+  large_blocks[first] = {request.bytes, pages};
+  RegionInfo region;
+  region.begin = address_of_large(first);
+  region.pages = pages;
+  region.kind = trace::RegionKind::heap_block;
+  region.placement = request.placement;
+  add_region(region, request.bytes, request.caller, ++blocks_named);
+  return reinterpret_cast<void*>(region.begin);
+}
+
+void free_large(std::uintptr_t address) {
+  const std::uint64_t first = (address - large_begin) / page_bytes;
+  LargeBlock& block = large_blocks[first];
+  if (address % page_bytes != 0 || block.pages == 0) {
+    end_run({"the program frees an address that no allocation returned, or frees it twice"});
+  }
+  retire_pages(*running, address, block.pages);
+  // From this size on the C library gives memory back, too, and gets it zeroed the next time.
+  constexpr std::uint64_t pages_worth_returning = 32;
+  const bool is_returned =
+      block.pages >= pages_worth_returning &&
+      madvise(reinterpret_cast<void*>(address), block.pages * page_bytes, MADV_DONTNEED) == 0;
+  for (std::uint64_t i = 0; i < block.pages; ++i) {
+    range->page_of(address + i * page_bytes).was_used = !is_returned;
+  }
+  give_pages_back(first, block.pages);
+  block = {};
+}
+
+}  // namespace
+
+void start() {
+  const std::size_t total = small_bytes + large_bytes;
+  // A page before and after that nobody uses keeps the heap apart from other ranges.
+  void* wanted = reinterpret_cast<void*>(preferred_address - page_bytes);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = mmap(wanted, total + 2 * page_bytes, PROT_NONE, flags, -1, 0);
+  if (memory == MAP_FAILED) end_run({"there is no address space for the traced heap (272 GiB). Is `ulimit -v` set?"});
+  small_begin = reinterpret_cast<std::uintptr_t>(memory) + page_bytes;
+  large_begin = small_begin + small_bytes;
+  set_protection(small_begin, small_begin + total, PROT_READ | PROT_WRITE);
+  range = &add_range(small_begin, small_begin + total);
+  small_pages = reserve_array<SmallPage>(small_bytes / page_bytes + 1);
+  large_blocks = reserve_array<LargeBlock>(large_bytes / page_bytes);
+}
+
+bool holds(const void* block) { return range != nullptr && range->holds(reinterpret_cast<std::uintptr_t>(block)); }
+
+void* allocate(const Request& request) {
+  const Uninterrupted guard;
+  if (request.alignment == 0 || (request.alignment & (request.alignment - 1)) != 0) return nullptr;
+  if (request.bytes < page_bytes && request.alignment < page_bytes && !request.in_own_pages) {
+    const std::size_t bytes = request.bytes > quantum ? request.bytes : quantum;
+    return allocate_small(class_for(bytes, request.alignment));
+  }
+  return allocate_large(request);
+}
+
+void clear(void* block, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  if (is_small(begin)) {
+    std::memset(block, 0, bytes);
+    return;
+  }
+  const std::uintptr_t end = begin + bytes;
+  for (std::uintptr_t at = begin; at < end; at += page_bytes) {
+    if (!range->page_of(at).was_used) continue;
+    std::memset(reinterpret_cast<void*>(at), 0, end - at < page_bytes ? end - at : page_bytes);
+  }
+}
+
+std::size_t room(const void* block) {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (is_small(address)) return class_bytes[small_pages[small_number(address)].class_number];
+  return large_blocks[(address - large_begin) / page_bytes].pages * page_bytes;
+}
+
+void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
+  const std::size_t old_room = room(block);
+  // A block that would be half empty is moved, so that shrinking gives memory back.
+  if (bytes <= old_room && bytes >= old_room / 2) return block;
+  void* moved = allocate({.bytes = bytes, .caller = caller});
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, bytes < old_room ? bytes : old_room);
+  free(block);
+  return moved;
+}
+
+void free(void* block) {
+  const Uninterrupted guard;
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (is_small(address)) {
+    free_small(address);
+  } else {
+    free_large(address);
+  }
+}
+
+}  // namespace sdsm::tracer::heap

@@ -1,0 +1,36 @@
+/// The program's heap, in traced memory. A block of a page or more begins on a page boundary and is a region of its own;
+/// smaller blocks share the pages of one region. What is known about blocks lies outside of the traced pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/placement.hpp"
+
+namespace sdsm::tracer::heap {
+
+struct Request {
+  std::size_t bytes = 0;
+  std::size_t alignment = 16;  ///< a power of two
+  Placement placement = Placement::round_robin;
+  std::uintptr_t caller = 0;    ///< for the block's name
+  bool in_own_pages = false;    ///< even if it is small
+};
+
+/// Reserves the address space. Before any other call.
+void start();
+
+bool holds(const void* block);
+
+/// Null if there is no memory left, or the alignment is no power of two.
+void* allocate(const Request& request);
+/// Zeroes the first `bytes` of a block that was just allocated; pages that the kernel gives zeroed stay untouched.
+void clear(void* block, std::size_t bytes);
+/// Keeps the first min(old, new) bytes.
+void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller);
+/// The run ends with a message if `block` is no block of this heap, or was freed before.
+void free(void* block);
+/// Bytes that the block has room for.
+std::size_t room(const void* block);
+
+}  // namespace sdsm::tracer::heap

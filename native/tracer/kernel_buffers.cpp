@@ -1,0 +1,161 @@
+/// System calls fail on protected pages instead of trapping (EFAULT). These functions, which hand buffers of the program
+/// to the kernel, touch them first, as the program would: what the kernel reads is a read, what it writes a write.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/times.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "native/gomp/entry.hpp"
+#include "native/tracer/touch.hpp"
+
+using namespace sdsm::tracer;
+
+namespace {
+
+void reads(const void* buffer, std::size_t bytes) {
+  if (buffer != nullptr) touch_for_kernel(buffer, bytes, KernelUse::reads);
+}
+void writes(void* buffer, std::size_t bytes) {
+  if (buffer != nullptr) touch_for_kernel(buffer, bytes, KernelUse::writes);
+}
+void reads_text(const char* text) {
+  if (text != nullptr) reads(text, std::strlen(text) + 1);
+}
+template <typename Structure>
+void fills(Structure* structure) {
+  writes(structure, sizeof *structure);
+}
+
+void each_part(const iovec* parts, int count, KernelUse use) {
+  reads(parts, static_cast<std::size_t>(count > 0 ? count : 0) * sizeof *parts);
+  for (int i = 0; i < count; ++i) touch_for_kernel(parts[i].iov_base, parts[i].iov_len, use);
+}
+
+}  // namespace
+
+/// Defines `name` to run `touches`, then the C library's own function.
+#define SDSM_TOUCHING(result, name, parameters, arguments, touches)                      \
+  SDSM_ENTRY result name parameters {                                                    \
+    static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
+    touches;                                                                             \
+    return real arguments;                                                               \
+  }
+
+#define SDSM_TOUCHING_QUIETLY(result, name, parameters, arguments, touches)              \
+  SDSM_ENTRY result name parameters noexcept {                                           \
+    static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
+    touches;                                                                             \
+    return real arguments;                                                               \
+  }
+
+// Files and sockets.
+SDSM_TOUCHING(ssize_t, read, (int file, void* buffer, std::size_t bytes), (file, buffer, bytes), writes(buffer, bytes))
+SDSM_TOUCHING(ssize_t, __read_chk, (int file, void* buffer, std::size_t bytes, std::size_t room),
+              (file, buffer, bytes, room), writes(buffer, bytes))
+SDSM_TOUCHING(ssize_t, write, (int file, const void* buffer, std::size_t bytes), (file, buffer, bytes),
+              reads(buffer, bytes))
+SDSM_TOUCHING(ssize_t, pread, (int file, void* buffer, std::size_t bytes, off_t at), (file, buffer, bytes, at),
+              writes(buffer, bytes))
+SDSM_TOUCHING(ssize_t, pread64, (int file, void* buffer, std::size_t bytes, off64_t at), (file, buffer, bytes, at),
+              writes(buffer, bytes))
+SDSM_TOUCHING(ssize_t, pwrite, (int file, const void* buffer, std::size_t bytes, off_t at), (file, buffer, bytes, at),
+              reads(buffer, bytes))
+SDSM_TOUCHING(ssize_t, pwrite64, (int file, const void* buffer, std::size_t bytes, off64_t at),
+              (file, buffer, bytes, at), reads(buffer, bytes))
+SDSM_TOUCHING(ssize_t, readv, (int file, const iovec* parts, int count), (file, parts, count),
+              each_part(parts, count, KernelUse::writes))
+SDSM_TOUCHING(ssize_t, writev, (int file, const iovec* parts, int count), (file, parts, count),
+              each_part(parts, count, KernelUse::reads))
+SDSM_TOUCHING(ssize_t, recv, (int socket, void* buffer, std::size_t bytes, int flags), (socket, buffer, bytes, flags),
+              writes(buffer, bytes))
+SDSM_TOUCHING(ssize_t, send, (int socket, const void* buffer, std::size_t bytes, int flags),
+              (socket, buffer, bytes, flags), reads(buffer, bytes))
+SDSM_TOUCHING_QUIETLY(int, pipe, (int* ends), (ends), writes(ends, 2 * sizeof(int)))
+SDSM_TOUCHING(int, poll, (pollfd * files, nfds_t count, int timeout), (files, count, timeout),
+              writes(files, count * sizeof *files))
+
+// Streams: large transfers go between the buffer and the kernel without a copy.
+SDSM_TOUCHING(std::size_t, fread, (void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
+              (buffer, bytes, count, stream), writes(buffer, bytes* count))
+SDSM_TOUCHING(std::size_t, __fread_chk,
+              (void* buffer, std::size_t room, std::size_t bytes, std::size_t count, FILE* stream),
+              (buffer, room, bytes, count, stream), writes(buffer, bytes* count))
+SDSM_TOUCHING(std::size_t, fread_unlocked, (void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
+              (buffer, bytes, count, stream), writes(buffer, bytes* count))
+SDSM_TOUCHING(std::size_t, fwrite, (const void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
+              (buffer, bytes, count, stream), reads(buffer, bytes* count))
+SDSM_TOUCHING(std::size_t, fwrite_unlocked, (const void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
+              (buffer, bytes, count, stream), reads(buffer, bytes* count))
+
+// A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
+SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
+  static const auto real = reinterpret_cast<int (*)(FILE*, char*, int, std::size_t)>(dlsym(RTLD_NEXT, "setvbuf"));
+  return real(stream, nullptr, mode, bytes);
+}
+SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
+  setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, BUFSIZ);
+}
+
+// Names.
+SDSM_TOUCHING(FILE*, fopen, (const char* path, const char* mode), (path, mode), reads_text(path))
+SDSM_TOUCHING(FILE*, fopen64, (const char* path, const char* mode), (path, mode), reads_text(path))
+SDSM_TOUCHING(FILE*, freopen, (const char* path, const char* mode, FILE* stream), (path, mode, stream),
+              reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, unlink, (const char* path), (path), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, remove, (const char* path), (path), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, rmdir, (const char* path), (path), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, chdir, (const char* path), (path), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, mkdir, (const char* path, mode_t mode), (path, mode), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, access, (const char* path, int mode), (path, mode), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, truncate, (const char* path, off_t bytes), (path, bytes), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, rename, (const char* from, const char* to), (from, to), (reads_text(from), reads_text(to)))
+SDSM_TOUCHING(DIR*, opendir, (const char* path), (path), reads_text(path))
+SDSM_TOUCHING_QUIETLY(int, stat, (const char* path, struct stat* status), (path, status),
+                      (reads_text(path), fills(status)))
+SDSM_TOUCHING_QUIETLY(int, lstat, (const char* path, struct stat* status), (path, status),
+                      (reads_text(path), fills(status)))
+SDSM_TOUCHING_QUIETLY(int, fstat, (int file, struct stat* status), (file, status), fills(status))
+SDSM_TOUCHING_QUIETLY(ssize_t, readlink, (const char* path, char* buffer, std::size_t bytes), (path, buffer, bytes),
+                      (reads_text(path), writes(buffer, bytes)))
+SDSM_TOUCHING_QUIETLY(char*, getcwd, (char* buffer, std::size_t bytes), (buffer, bytes), writes(buffer, bytes))
+
+#define SDSM_OPENING(name)                                                                      \
+  SDSM_ENTRY int name(const char* path, int flags, ...) {                                       \
+    static const auto real = reinterpret_cast<int (*)(const char*, int, ...)>(dlsym(RTLD_NEXT, #name)); \
+    va_list arguments;                                                                          \
+    va_start(arguments, flags);                                                                 \
+    const mode_t mode = va_arg(arguments, mode_t);                                              \
+    va_end(arguments);                                                                          \
+    reads_text(path);                                                                           \
+    return real(path, flags, mode);                                                             \
+  }
+SDSM_OPENING(open)
+SDSM_OPENING(open64)
+
+// What the kernel tells about the process and the machine.
+SDSM_TOUCHING_QUIETLY(int, clock_gettime, (clockid_t clock, timespec* time), (clock, time), fills(time))
+SDSM_TOUCHING_QUIETLY(int, getrusage, (__rusage_who_t who, rusage* usage), (who, usage), fills(usage))
+SDSM_TOUCHING_QUIETLY(clock_t, times, (tms * times_used), (times_used), fills(times_used))
+SDSM_TOUCHING_QUIETLY(int, uname, (utsname * name), (name), fills(name))
+SDSM_TOUCHING_QUIETLY(int, gethostname, (char* name, std::size_t bytes), (name, bytes), writes(name, bytes))
+SDSM_TOUCHING(ssize_t, getrandom, (void* buffer, std::size_t bytes, unsigned flags), (buffer, bytes, flags),
+              writes(buffer, bytes))
+SDSM_TOUCHING(int, nanosleep, (const timespec* wanted, timespec* left), (wanted, left),
+              (reads(wanted, sizeof *wanted), fills(left)))
+SDSM_TOUCHING(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options), fills(status))
+SDSM_TOUCHING(pid_t, wait, (int* status), (status), fills(status))

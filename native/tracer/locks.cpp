@@ -1,0 +1,242 @@
+/// What happens at a lock: mutual exclusion between virtual threads, in the order of their clocks.
+#include "native/tracer/locks.hpp"
+
+#include "native/gomp/engine.hpp"
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+using trace::EventKind;
+using trace::LockClass;
+
+constexpr std::uint32_t id_of_ordered = 2;  ///< 0 and 1: the nameless critical section, atomic operations
+constexpr std::uint32_t first_named_id = 3;
+
+std::uint64_t key_of(LockClass lock_class, const void* address) {
+  // User addresses have 47 bits. Nested and plain locks at one address are one object.
+  const auto number = static_cast<std::uint64_t>(lock_class == LockClass::nest_lock ? LockClass::lock : lock_class);
+  return reinterpret_cast<std::uint64_t>(address) | (number + 1) << 56;
+}
+
+/// Open addressing with linear probing over pointers, so that a Lock stays where it is.
+class LockTable {
+ public:
+  Lock& find(LockClass lock_class, const void* address) {
+    const std::uint64_t key = key_of(lock_class, address);
+    if (2 * (used_ + 1) > capacity_) grow();
+    Lock*& place = places_[place_of(key)];
+    if (place == nullptr) {
+      place = make(lock_class, address, key);
+      ++used_;
+    }
+    return *place;
+  }
+
+ private:
+  std::size_t place_of(std::uint64_t key) const {
+    std::size_t place = (key * 0x9e3779b97f4a7c15U) >> 32 & (capacity_ - 1);
+    while (places_[place] != nullptr && places_[place]->key != key) place = (place + 1) & (capacity_ - 1);
+    return place;
+  }
+
+  Lock* make(LockClass lock_class, const void* address, std::uint64_t key) {
+    if (unused_ == 0) {
+      constexpr std::size_t batch = 1024;
+      fresh_ = reserve_array<Lock>(batch);
+      unused_ = batch;
+    }
+    Lock* lock = &fresh_[--unused_];
+    lock->key = key;
+    lock->lock_class = lock_class;
+    if (address == nullptr) {
+      lock->id = lock_class == LockClass::atomic ? 1 : 0;
+    } else {
+      lock->id = next_id_++;
+    }
+    return lock;
+  }
+
+  void grow() {
+    Lock** old = places_;
+    const std::size_t old_capacity = capacity_;
+    capacity_ = old_capacity == 0 ? 1024 : 2 * old_capacity;
+    places_ = reserve_array<Lock*>(capacity_);
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+      if (old[i] != nullptr) places_[place_of(old[i]->key)] = old[i];
+    }
+  }
+
+  Lock** places_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::size_t used_ = 0;
+  Lock* fresh_ = nullptr;
+  std::size_t unused_ = 0;
+  std::uint32_t next_id_ = first_named_id;
+};
+
+LockTable locks;
+
+trace::Event lock_event(EventKind kind, const Lock& lock) {
+  return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, 0};
+}
+
+void ask_for(VirtualThread& self, const Lock& lock) {
+  end_interval(self, lock_event(EventKind::acquire, lock));
+  close_pages(self, Closing::at_synchronisation);
+}
+
+/// Ends the interval with `acquire`, and returns with the lock held and the interval still to begin.
+void take_lock(VirtualThread& self, Lock& lock) {
+  ask_for(self, lock);
+  // A thread whose clock is behind may ask for the lock at an earlier time.
+  schedule();
+  while (lock.holder != nullptr) {
+    self.status = ThreadStatus::at_lock;
+    self.waits_for = &lock;
+    schedule();
+  }
+  lock.holder = &self;
+}
+
+void wake(VirtualThread& waiting, std::uint64_t clock_ns) {
+  waiting.status = ThreadStatus::runnable;
+  if (waiting.clock_ns < clock_ns) waiting.clock_ns = clock_ns;
+}
+
+/// The one that came first gets the lock. Later passes let all of them try: the schedule knows who it was.
+void wake_next(const Lock& lock, std::uint64_t clock_ns) {
+  VirtualThread* first = nullptr;
+  for (std::uint32_t i = 0; i < options.threads; ++i) {
+    VirtualThread& thread = thread_of(i);
+    if (thread.status != ThreadStatus::at_lock || thread.waits_for != &lock) continue;
+    if (is_replay()) {
+      wake(thread, clock_ns);
+    } else if (first == nullptr || thread.clock_ns < first->clock_ns) {
+      first = &thread;
+    }
+  }
+  if (first != nullptr) wake(*first, clock_ns);
+}
+
+void wake_ordered(std::uint64_t construct, std::uint64_t clock_ns) {
+  for (std::uint32_t i = 0; i < options.threads; ++i) {
+    VirtualThread& thread = thread_of(i);
+    if (thread.status == ThreadStatus::at_ordered && thread.waits_for == reinterpret_cast<const void*>(construct + 1)) {
+      wake(thread, clock_ns);
+    }
+  }
+}
+
+trace::Event ordered_event(EventKind kind) {
+  return {kind, static_cast<std::uint8_t>(LockClass::ordered), id_of_ordered, 0};
+}
+
+/// A point at which others may go first, in the middle of an interval.
+void yield(VirtualThread& self) {
+  is_inside = true;
+  self.stopwatch.pause();
+  self.clock_ns += 1;
+  schedule();
+  self.stopwatch.resume();
+  is_inside = false;
+}
+
+}  // namespace
+}  // namespace sdsm::tracer
+
+namespace sdsm::engine {
+
+using namespace sdsm::tracer;
+
+void acquire(LockClass lock_class, const void* address) {
+  VirtualThread& self = *running;
+  Lock& lock = locks.find(lock_class, address);
+  if (lock_class == LockClass::nest_lock && lock.holder == &self) {
+    ++lock.depth;
+    return;
+  }
+  take_lock(self, lock);
+  lock.depth = 1;
+  begin_interval(self);
+}
+
+bool try_acquire(LockClass lock_class, const void* address) {
+  VirtualThread& self = *running;
+  Lock& lock = locks.find(lock_class, address);
+  // Others go first here, not after the test: a test that succeeded must not wait any more.
+  yield(self);
+  if (lock.holder != nullptr) return false;
+  ask_for(self, lock);
+  lock.holder = &self;
+  lock.depth = 1;
+  begin_interval(self);
+  return true;
+}
+
+int try_acquire_nested(const void* address) {
+  VirtualThread& self = *running;
+  Lock& lock = locks.find(LockClass::nest_lock, address);
+  if (lock.holder == &self) return static_cast<int>(++lock.depth);
+  return try_acquire(LockClass::nest_lock, address) ? 1 : 0;
+}
+
+void release(LockClass lock_class, const void* address) {
+  VirtualThread& self = *running;
+  Lock& lock = locks.find(lock_class, address);
+  if (lock.holder == nullptr) {
+    refuse("the release of a lock that nobody holds", "thread and lock are the program's to put right");
+  }
+  if (lock.depth > 1) {
+    --lock.depth;
+    return;
+  }
+  end_interval(self, lock_event(EventKind::release, lock));
+  close_pages(self, Closing::at_synchronisation);
+  lock.holder = nullptr;
+  lock.depth = 0;
+  wake_next(lock, self.clock_ns);
+  begin_interval(self);
+}
+
+void create_lock(LockClass lock_class, const void* address) {
+  Lock& lock = locks.find(lock_class, address);
+  lock.holder = nullptr;
+  lock.depth = 0;
+  lock.lock_class = lock_class;
+}
+
+void destroy_lock(LockClass lock_class, const void* address) {
+  Lock& lock = locks.find(lock_class, address);
+  lock.holder = nullptr;
+  lock.depth = 0;
+}
+
+void enter_ordered(const gomp::OrderedLoop& loop) {
+  VirtualThread& self = *running;
+  end_interval(self, ordered_event(EventKind::acquire));
+  close_pages(self, Closing::at_synchronisation);
+  schedule();
+  while (open_construct(loop.construct).ordered_turn != loop.first_iteration) {
+    self.status = ThreadStatus::at_ordered;
+    self.waits_for = reinterpret_cast<const void*>(loop.construct + 1);
+    schedule();
+  }
+  begin_interval(self);
+}
+
+void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
+  VirtualThread& self = *running;
+  end_interval(self, ordered_event(EventKind::release));
+  close_pages(self, Closing::at_synchronisation);
+  begin_interval(self);
+}
+
+void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
+  open_construct(loop.construct).ordered_turn = next_iteration;
+  wake_ordered(loop.construct, running->clock_ns);
+}
+
+}  // namespace sdsm::engine

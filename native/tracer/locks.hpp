@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "native/tracer/threads.hpp"
+
+namespace sdsm::tracer {
+
+/// A lock of the program or of a construct. Numbers are given at creation, or at the first use.
+struct Lock {
+  std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
+  std::uint32_t id = 0;   ///< the trace's LockId
+  trace::LockClass lock_class{};
+  VirtualThread* holder = nullptr;
+  std::uint32_t depth = 0;  ///< times that the holder of a nested lock has it
+};
+
+}  // namespace sdsm::tracer

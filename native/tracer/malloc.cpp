@@ -1,0 +1,125 @@
+/// The C library's allocation functions: the program's own allocations go to the traced heap, those of the libraries
+/// under it to the C library, told apart by the address of the caller.
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+#include "native/gomp/entry.hpp"
+#include "native/tracer/heap.hpp"
+#include "native/tracer/program_image.hpp"
+#include "native/tracer/start.hpp"
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void __libc_free(void*);
+}
+
+using namespace sdsm::tracer;
+
+namespace {
+
+bool is_traced(std::uintptr_t caller) { return owns_heap && program_image.is_program(caller); }
+
+/// Null and errno, as C11 and POSIX want it.
+void* or_no_memory(void* block) {
+  if (block == nullptr) errno = ENOMEM;
+  return block;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t caller) {
+  return or_no_memory(heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
+}
+
+void* allocate_zeroed(std::size_t bytes, std::uintptr_t caller) {
+  void* block = allocate(bytes, 16, caller);
+  if (block != nullptr) heap::clear(block, bytes);
+  return block;
+}
+
+}  // namespace
+
+#define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+
+SDSM_ENTRY void* malloc(std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  return is_traced(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
+}
+
+SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  if (!is_traced(caller)) return __libc_calloc(count, bytes);
+  std::size_t total = 0;
+  if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
+  return allocate_zeroed(total, caller);
+}
+
+SDSM_ENTRY void free(void* block) noexcept {
+  if (block == nullptr) return;
+  if (heap::holds(block)) {
+    heap::free(block);
+  } else {
+    __libc_free(block);
+  }
+}
+
+SDSM_ENTRY void* realloc(void* block, std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  if (block == nullptr) return is_traced(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
+  if (!heap::holds(block)) return __libc_realloc(block, bytes);
+  if (bytes == 0) {
+    heap::free(block);
+    return nullptr;
+  }
+  return or_no_memory(heap::reallocate(block, bytes, caller));
+}
+
+SDSM_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+  std::size_t total = 0;
+  if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
+  const std::uintptr_t caller = SDSM_CALLER;
+  if (block == nullptr) return is_traced(caller) ? allocate(total, 16, caller) : __libc_malloc(total);
+  if (!heap::holds(block)) return __libc_realloc(block, total);
+  if (total == 0) {
+    heap::free(block);
+    return nullptr;
+  }
+  return or_no_memory(heap::reallocate(block, total, caller));
+}
+
+SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
+  const int saved_errno = errno;
+  void* block = is_traced(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  errno = saved_errno;
+  if (block == nullptr) return ENOMEM;
+  *result = block;
+  return 0;
+}
+
+SDSM_ENTRY void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  return is_traced(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+}
+
+SDSM_ENTRY void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  return is_traced(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+}
+
+SDSM_ENTRY void* valloc(std::size_t bytes) noexcept {
+  const std::uintptr_t caller = SDSM_CALLER;
+  return is_traced(caller) ? allocate(bytes, 4096, caller) : __libc_memalign(4096, bytes);
+}
+
+SDSM_ENTRY std::size_t malloc_usable_size(void* block) noexcept {
+  if (block == nullptr) return 0;
+  if (heap::holds(block)) return heap::room(block);
+  // The C library's own layout: the word before a block holds its size, and flags in the lowest three bits.
+  const std::size_t size = static_cast<const std::size_t*>(block)[-1];
+  constexpr std::size_t is_mapped = 2;
+  return (size & ~std::size_t{7}) - ((size & is_mapped) != 0 ? 2 : 1) * sizeof(std::size_t);
+}

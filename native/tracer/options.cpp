@@ -1,0 +1,45 @@
+#include "native/tracer/options.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+
+#include "native/gomp/settings.hpp"
+#include "native/tracer/ending.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+int read_descriptor(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return -1;
+  const int descriptor = std::atoi(text);
+  // Programs that the traced one starts have no business with it.
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return descriptor;
+}
+
+}  // namespace
+
+void read_options() {
+  const char* threads = std::getenv(variable::threads);
+  if (threads == nullptr) threads = std::getenv("OMP_NUM_THREADS");
+  const std::uint32_t wanted = threads ? gomp::parse_threads(threads) : 0;
+  options.threads = wanted == 0 ? 1 : wanted;
+  if (options.threads > most_threads) end_run({"at most ", Decimal(most_threads), " threads can be traced"});
+  options.stream = read_descriptor(variable::stream);
+  options.schedule = read_descriptor(variable::schedule);
+  if (const char* mode = std::getenv(variable::mode)) options.mode = static_cast<Mode>(mode[0]);
+  for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::mode}) unsetenv(name);
+  // The driver puts the run-time first and keeps whatever the user had there behind a colon.
+  if (const char* preload = std::getenv("LD_PRELOAD")) {
+    const char* others = std::strchr(preload, ':');
+    if (others) {
+      setenv("LD_PRELOAD", others + 1, 1);
+    } else {
+      unsetenv("LD_PRELOAD");
+    }
+  }
+}
+
+}  // namespace sdsm::tracer

@@ -1,0 +1,95 @@
+#include "native/tracer/pages.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/program_image.hpp"
+#include "native/tracer/recorder.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+constexpr std::size_t most_ranges = 4;
+constexpr std::uint32_t most_regions = std::uint32_t{1} << 20;
+
+Range ranges[most_ranges];
+std::size_t range_count = 0;
+RegionInfo* regions = nullptr;
+std::uint32_t regions_used = 1;
+
+}  // namespace
+
+Range& add_range(std::uintptr_t begin, std::uintptr_t end) {
+  if (range_count == most_ranges) end_run({"the tracer knows too many ranges of memory"});
+  const std::size_t pages = (end - begin) / page_bytes;
+  ranges[range_count] = {begin, end, reserve_array<PageInfo>(pages)};
+  return ranges[range_count++];
+}
+
+Range* find_range(std::uintptr_t address) {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    if (ranges[i].holds(address)) return &ranges[i];
+  }
+  return nullptr;
+}
+
+std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
+  if (regions == nullptr) regions = reserve_array<RegionInfo>(most_regions + 1);
+  if (regions_used > most_regions) {
+    end_run({"the program allocates more than 1048576 blocks of a page or more, and a trace can name no more. Trace "
+             "fewer iterations."});
+  }
+  const std::uint32_t id = regions_used++;
+  regions[id] = region;
+  Range* range = find_range(region.begin);
+  for (std::uint64_t page = 0; page < region.pages; ++page) {
+    range->page_of(region.begin + page * page_bytes).region = id;
+  }
+  RegionRecord record;
+  record.id = id - 1;
+  record.kind = static_cast<std::uint8_t>(region.kind);
+  record.placement = static_cast<std::uint8_t>(region.placement);
+  record.owner = region.owner;
+  record.number = number;
+  record.pages = region.pages;
+  record.bytes = bytes;
+  record.address = region.kind == trace::RegionKind::mapped ? program_image.file_address(region.begin) : 0;
+  record.caller = caller == 0 ? 0 : program_image.file_address(caller);
+  recorder::put(RecordKind::region, &record, sizeof record);
+  return id;
+}
+
+std::uint32_t region_count() { return regions_used; }
+
+RegionInfo& region_info(std::uint32_t region) { return regions[region]; }
+
+void set_region_pages(std::uint32_t region, std::uint64_t pages) {
+  RegionInfo& info = regions[region];
+  Range* range = find_range(info.begin);
+  for (std::uint64_t page = info.pages; page < pages; ++page) {
+    range->page_of(info.begin + page * page_bytes).region = region;
+  }
+  info.pages = pages;
+}
+
+bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection) {
+  if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0) return true;
+  if (errno == ENOMEM) return false;
+  end_run({"mprotect fails on traced memory, error ", Decimal(static_cast<std::uint64_t>(errno))});
+}
+
+void protect_all() {
+  for (std::size_t i = 0; i < range_count; ++i) set_protection(ranges[i].begin, ranges[i].end, PROT_NONE);
+}
+
+void unprotect_all() {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    // One mapping at most is left of each range: the kernel cannot refuse.
+    set_protection(ranges[i].begin, ranges[i].end, PROT_READ | PROT_WRITE);
+  }
+}
+
+}  // namespace sdsm::tracer

@@ -1,0 +1,119 @@
+/// Threads and processes that the program starts by itself.
+#include <dlfcn.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "native/gomp/entry.hpp"
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/real_pthread.hpp"
+#include "native/tracer/start.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer {
+
+int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+  using Function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, function, argument);
+}
+
+namespace {
+
+/// The kernel reads strings that may lie in protected pages.
+void touch_text(const char* text) {
+  if (text != nullptr) touch_for_kernel(text, std::strlen(text) + 1, KernelUse::reads);
+}
+
+void touch_texts(char* const* texts) {
+  if (texts == nullptr) return;
+  std::size_t count = 0;
+  for (; texts[count] != nullptr; ++count) touch_text(texts[count]);
+  touch_for_kernel(texts, (count + 1) * sizeof *texts, KernelUse::reads);
+}
+
+template <typename Function>
+Function next_function(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+}  // namespace sdsm::tracer
+
+using namespace sdsm::tracer;
+
+SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/, void* (*)(void*) /*function*/,
+                              void* /*argument*/) noexcept {
+  end_run({"the program calls pthread_create: threads that OpenMP does not know cannot be traced. Use OpenMP alone."});
+}
+
+/// The child gets a copy of everything and runs on untraced; the parent is traced as before.
+SDSM_ENTRY pid_t fork() noexcept {
+  static const auto real = next_function<pid_t (*)()>("fork");
+  const pid_t child = real();
+  if (child == 0) become_untraced_child();
+  return child;
+}
+
+/// As fork(): a child that shares memory would run on protected pages.
+SDSM_ENTRY pid_t vfork() noexcept { return fork(); }
+
+SDSM_ENTRY int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+  static const auto real = next_function<int (*)(const char*, char* const*, char* const*)>("execve");
+  touch_text(path);
+  touch_texts(arguments);
+  touch_texts(environment);
+  return real(path, arguments, environment);
+}
+
+SDSM_ENTRY int execv(const char* path, char* const* arguments) noexcept { return execve(path, arguments, environ); }
+
+SDSM_ENTRY int execvp(const char* file, char* const* arguments) noexcept {
+  static const auto real = next_function<int (*)(const char*, char* const*)>("execvp");
+  touch_text(file);
+  touch_texts(arguments);
+  return real(file, arguments);
+}
+
+SDSM_ENTRY int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                           const posix_spawnattr_t* attributes, char* const* arguments,
+                           char* const* environment) noexcept {
+  using Function = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                           char* const*, char* const*);
+  static const auto real = next_function<Function>("posix_spawn");
+  touch_text(path);
+  touch_texts(arguments);
+  touch_texts(environment);
+  return real(child, path, actions, attributes, arguments, environment);
+}
+
+SDSM_ENTRY int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                            const posix_spawnattr_t* attributes, char* const* arguments,
+                            char* const* environment) noexcept {
+  using Function = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                           char* const*, char* const*);
+  static const auto real = next_function<Function>("posix_spawnp");
+  touch_text(file);
+  touch_texts(arguments);
+  touch_texts(environment);
+  return real(child, file, actions, attributes, arguments, environment);
+}
+
+SDSM_ENTRY int system(const char* command) {
+  static const auto real = next_function<int (*)(const char*)>("system");
+  touch_text(command);
+  touch_texts(environ);
+  return real(command);
+}
+
+SDSM_ENTRY FILE* popen(const char* command, const char* type) {
+  static const auto real = next_function<FILE* (*)(const char*, const char*)>("popen");
+  touch_text(command);
+  touch_texts(environ);
+  return real(command, type);
+}

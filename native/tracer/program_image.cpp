@@ -1,0 +1,60 @@
+#include "native/tracer/program_image.hpp"
+
+#include <link.h>
+
+#include <cstring>
+
+#include "native/tracer/raw_memory.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+std::uintptr_t page_down(std::uintptr_t address) { return address & ~(page_bytes - 1); }
+std::uintptr_t page_up(std::uintptr_t address) { return page_down(address + page_bytes - 1); }
+
+AddressRange whole_of(const dl_phdr_info& object) {
+  AddressRange range{~std::uintptr_t{0}, 0};
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+    if (begin < range.begin) range.begin = begin;
+    if (begin + header.p_memsz > range.end) range.end = begin + header.p_memsz;
+  }
+  return range;
+}
+
+void look_at_program(const dl_phdr_info& object) {
+  program_image.load_offset = object.dlpi_addr;
+  program_image.whole = whole_of(object);
+  std::uintptr_t relocated_end = 0;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_GNU_RELRO) relocated_end = page_up(begin + header.p_memsz);
+    if (header.p_type != PT_LOAD) continue;
+    if ((header.p_flags & PF_X) != 0) program_image.code = {begin, begin + header.p_memsz};
+    if ((header.p_flags & PF_W) != 0) program_image.variables = {page_down(begin), page_up(begin + header.p_memsz)};
+  }
+  AddressRange& variables = program_image.variables;
+  if (relocated_end > variables.begin && relocated_end <= variables.end) variables.begin = relocated_end;
+}
+
+int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) {
+  if (*static_cast<bool*>(is_first)) {
+    *static_cast<bool*>(is_first) = false;
+    look_at_program(*object);
+  } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
+    program_image.cxx_library = whole_of(*object);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void find_program_image() {
+  bool is_first = true;  // the program itself comes first (dl_iterate_phdr(3))
+  dl_iterate_phdr(look_at, &is_first);
+}
+
+}  // namespace sdsm::tracer

@@ -1,0 +1,60 @@
+/// Memory straight from the kernel, for the run-time itself: nothing of it is in the C library's heap, so a signal
+/// handler may use it whatever it interrupted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace sdsm::tracer {
+
+inline constexpr std::size_t page_bytes = 4096;
+
+/// Zeroed address space; the kernel gives it pages as they are used. Ends the run if there is none.
+void* reserve(std::size_t bytes);
+
+template <typename Element>
+Element* reserve_array(std::size_t count) {
+  return static_cast<Element*>(reserve(count * sizeof(Element)));
+}
+
+/// Grows by moving its pages, so that appending is safe in a signal handler. Never shrinks. Elements are plain data.
+template <typename Element>
+class GrowingArray {
+ public:
+  void push_back(const Element& element) {
+    if (size_ == capacity_) grow();
+    elements_[size_++] = element;
+  }
+  void clear() { size_ = 0; }
+  std::size_t size() const { return size_; }
+  bool is_empty() const { return size_ == 0; }
+  Element& operator[](std::size_t index) { return elements_[index]; }
+  const Element& operator[](std::size_t index) const { return elements_[index]; }
+  Element& back() { return elements_[size_ - 1]; }
+  void pop_back() { --size_; }
+  Element* begin() { return elements_; }
+  Element* end() { return elements_ + size_; }
+  const Element* begin() const { return elements_; }
+  const Element* end() const { return elements_ + size_; }
+
+ private:
+  void grow();
+
+  Element* elements_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+/// Doubles `old_bytes` (0: the first page). Contents are kept.
+void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes);
+
+template <typename Element>
+void GrowingArray<Element>::grow() {
+  const std::size_t old_bytes = (capacity_ * sizeof(Element) + page_bytes - 1) / page_bytes * page_bytes;
+  const std::size_t new_bytes = old_bytes == 0 ? page_bytes : 2 * old_bytes;
+  elements_ = static_cast<Element*>(grow_reservation(elements_, old_bytes, new_bytes));
+  capacity_ = new_bytes / sizeof(Element);
+}
+
+}  // namespace sdsm::tracer

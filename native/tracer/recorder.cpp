@@ -1,0 +1,70 @@
+#include "native/tracer/recorder.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sdsm::tracer::recorder {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+int stream = -1;
+alignas(64) char buffer[buffer_bytes];
+std::size_t used = 0;
+
+void write_out(const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const long written = syscall(SYS_write, stream, bytes, count);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      // The driver is gone, and with it whoever wanted the trace.
+      for (;;) syscall(SYS_exit_group, 1);
+    }
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void append(const void* bytes, std::size_t count) {
+  if (count > buffer_bytes - used) flush();
+  if (count > buffer_bytes) {
+    write_out(static_cast<const char*>(bytes), count);
+    return;
+  }
+  if (count > 0) std::memcpy(buffer + used, bytes, count);
+  used += count;
+}
+
+}  // namespace
+
+void connect(int descriptor) { stream = descriptor; }
+void disconnect() {
+  stream = -1;
+  used = 0;
+}
+bool is_connected() { return stream >= 0; }
+
+void put(RecordKind kind, const void* part, std::size_t bytes, const void* more, std::size_t more_bytes) {
+  if (stream < 0) return;
+  const RecordHead head{kind, static_cast<std::uint32_t>(bytes + more_bytes)};
+  append(&head, sizeof head);
+  append(part, bytes);
+  append(more, more_bytes);
+}
+
+void put_text(RecordKind kind, std::initializer_list<const char*> parts) {
+  std::size_t bytes = 0;
+  for (const char* part : parts) bytes += std::strlen(part);
+  const RecordHead head{kind, static_cast<std::uint32_t>(bytes)};
+  append(&head, sizeof head);
+  for (const char* part : parts) append(part, std::strlen(part));
+}
+
+void flush() {
+  if (stream >= 0) write_out(buffer, used);
+  used = 0;
+}
+
+}  // namespace sdsm::tracer::recorder

@@ -1,0 +1,21 @@
+/// The run-time's end of the stream of records.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+
+#include "native/tracer/stream.hpp"
+
+namespace sdsm::tracer::recorder {
+
+/// Records go to this file descriptor from now on; without a call they go nowhere.
+void connect(int descriptor);
+void disconnect();
+bool is_connected();
+
+/// Appends a record; `more` follows `part` in its bytes. Written when the buffer is full.
+void put(RecordKind kind, const void* part, std::size_t bytes, const void* more = nullptr, std::size_t more_bytes = 0);
+void put_text(RecordKind kind, std::initializer_list<const char*> parts);
+void flush();
+
+}  // namespace sdsm::tracer::recorder

@@ -1,0 +1,63 @@
+#include "native/tracer/signals.hpp"
+
+#include <dlfcn.h>
+
+#include "native/gomp/entry.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+using SigactionFunction = int (*)(int, const struct sigaction*, struct sigaction*);
+
+/// What the program has asked for; libgfortran, for one, installs a handler of SIGSEGV at start.
+struct sigaction wanted_for_fault {};
+struct sigaction wanted_for_trap {};
+
+/// Null for a signal that the tracer leaves to the program.
+struct sigaction* wanted_for(int signal) {
+  if (signal == SIGSEGV) return &wanted_for_fault;
+  if (signal == SIGTRAP) return &wanted_for_trap;
+  return nullptr;
+}
+
+}  // namespace
+
+int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
+  static const auto function = reinterpret_cast<SigactionFunction>(dlsym(RTLD_NEXT, "sigaction"));
+  return function(signal, action, old);
+}
+
+void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
+  const struct sigaction* wanted = wanted_for(signal);
+  if (wanted != nullptr && (wanted->sa_flags & SA_SIGINFO) != 0 && wanted->sa_sigaction != nullptr) {
+    return wanted->sa_sigaction(signal, info, context);
+  }
+  if (wanted != nullptr && wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN) {
+    return wanted->sa_handler(signal);
+  }
+  // The instruction is executed again, and this time the fault ends the program.
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  real_sigaction(signal, &by_default, nullptr);
+}
+
+}  // namespace sdsm::tracer
+
+using namespace sdsm::tracer;
+
+SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
+  struct sigaction* wanted = wanted_for(signal);
+  if (wanted == nullptr) return real_sigaction(signal, action, old);
+  const struct sigaction before = *wanted;
+  if (action != nullptr) *wanted = *action;
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+SDSM_ENTRY __sighandler_t signal(int number, __sighandler_t handler) noexcept {
+  struct sigaction action {};
+  struct sigaction old {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}

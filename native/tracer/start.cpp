@@ -1,0 +1,163 @@
+/// How the run-time gets in and out: before the program's constructors and main, and at its end.
+#include "native/tracer/start.hpp"
+
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "native/gomp/entry.hpp"
+#include "native/gomp/thread.hpp"
+#include "native/tracer/ending.hpp"
+#include "native/tracer/flush_patch.hpp"
+#include "native/tracer/heap.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/pages.hpp"
+#include "native/tracer/program_image.hpp"
+#include "native/tracer/recorder.hpp"
+#include "native/tracer/schedule_log.hpp"
+#include "native/tracer/stacks.hpp"
+#include "native/tracer/team.hpp"
+#include "native/tracer/touch.hpp"
+#include "native/tracer/watchdog.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+using Main = int (*)(int, char**, char**);
+using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+struct ProgramCall {
+  Main main = nullptr;
+  int argc = 0;
+  char** argv = nullptr;
+  char** environment = nullptr;
+  int status = 0;
+};
+ProgramCall program;
+
+bool is_started = false;
+
+void name_globals() {
+  const AddressRange variables = program_image.variables;
+  if (variables.begin >= variables.end) return;
+  add_range(variables.begin, variables.end);
+  RegionInfo region;
+  region.begin = variables.begin;
+  region.pages = (variables.end - variables.begin) / page_bytes;
+  region.kind = trace::RegionKind::globals;
+  region.placement = Placement::initial;
+  add_region(region, variables.end - variables.begin);
+}
+
+/// Before the program's constructors: from here on its allocations are traced memory.
+void prepare() {
+  read_options();
+  if (options.stream >= 0) recorder::connect(options.stream);
+  schedule_log::open();
+  find_program_image();
+  const Hello hello{stream_version, options.threads};
+  recorder::put(RecordKind::hello, &hello, sizeof hello);
+  heap::start();
+  name_globals();
+  reserve_stacks(options.threads);
+  owns_heap = true;
+}
+
+void call_main(void* /*unused*/) {
+  begin_interval(*running);
+  program.status = program.main(program.argc, program.argv, program.environment);
+  finish(program.status);
+}
+
+int run_main(int argc, char** argv, char** environment) {
+  program.argc = argc;
+  program.argv = argv;
+  program.environment = environment;
+  calibrate_clocks();
+  start_threads();
+  name_stack(0);
+  give_signal_stack();
+  gomp::start_initial_thread();
+  patch_flushes();
+  if (is_tracked()) {
+    start_tracking();
+    open_stack(running->stack);
+  }
+  start_watchdog();
+  is_started = true;
+  sdsm_call_on_stack(running->stack.end, call_main, nullptr);
+  return program.status;
+}
+
+/// Says in which order a constructor of a library may call into this one: the first use prepares.
+void prepare_once() {
+  static bool is_prepared = false;
+  if (is_prepared) return;
+  is_prepared = true;
+  prepare();
+}
+
+}  // namespace
+
+void finish(int exit_status) {
+  if (!is_started) return;
+  is_started = false;
+  VirtualThread& self = *running;
+  if (is_in_team() && gomp::this_thread().level > 0) {
+    end_run({"the program ends itself with status ", Decimal(static_cast<unsigned char>(exit_status)), " in thread ",
+             Decimal(self.number), ", inside a parallel region: there is no whole trace of it"});
+  }
+  end_interval(self, {trace::EventKind::end, 0, 0, 0});
+  close_pages(self, Closing::at_synchronisation);
+  for (std::uint32_t i = 1; i < options.threads; ++i) {
+    record_event(thread_of(i), {trace::EventKind::end, 0, 0, 0}, 0);
+  }
+  stop_tracking();
+  for (std::uint32_t region = 1; region < region_count(); ++region) {
+    if (region_info(region).kind != trace::RegionKind::small_heap) continue;
+    const RegionSizeRecord record{region - 1, 0, region_info(region).pages};
+    recorder::put(RecordKind::region_size, &record, sizeof record);
+  }
+  recorder::put(RecordKind::finished, nullptr, 0);
+  recorder::flush();
+  schedule_log::flush();
+}
+
+void become_untraced_child() {
+  is_started = false;
+  is_inside = true;
+  stop_tracking();
+  recorder::disconnect();
+}
+
+}  // namespace sdsm::tracer
+
+using namespace sdsm::tracer;
+
+SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),
+                                 void* stack_end) {
+  const auto real = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  prepare_once();
+  program.main = main;
+  return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+SDSM_ENTRY void exit(int status) noexcept {
+  static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
+  finish(status);
+  real(status);
+  __builtin_unreachable();
+}
+
+/// _exit and _Exit: without the C library's cleaning up, so the records have to go out first.
+SDSM_ENTRY void _exit(int status) {
+  finish(status);
+  for (;;) syscall(SYS_exit_group, status);
+}
+SDSM_ENTRY void _Exit(int status) noexcept { _exit(status); }
+SDSM_ENTRY void quick_exit(int status) noexcept {
+  static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
+  finish(status);
+  real(status);
+  __builtin_unreachable();
+}

@@ -1,0 +1,135 @@
+/// What the run-time inside the traced program tells the driver: records through a pipe, in the order in which things
+/// happened. Both ends are built together and run on one machine, so the records are plain structures.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sdsm::tracer {
+
+/// Environment variables through which the driver tells the run-time what to do. The run-time removes them, and itself
+/// from LD_PRELOAD, so that programs started by the traced program run as they are.
+namespace variable {
+inline constexpr char threads[] = "SDSM_TRACE_THREADS";    ///< size of the largest team
+inline constexpr char stream[] = "SDSM_TRACE_STREAM";      ///< file descriptor of the pipe
+inline constexpr char schedule[] = "SDSM_TRACE_SCHEDULE";  ///< file descriptor of the schedule's file
+inline constexpr char mode[] = "SDSM_TRACE_MODE";          ///< a Mode's letter
+}  // namespace variable
+
+enum class Mode : char {
+  record = 'r',  ///< untracked; writes the schedule
+  replay = 'p',  ///< untracked; repeats the schedule
+  track = 't',   ///< repeats the schedule with page tracking
+};
+
+inline constexpr std::uint32_t stream_version = 1;
+inline constexpr std::uint32_t most_threads = 4096;
+
+enum class RecordKind : std::uint32_t {
+  hello,        ///< Hello: the run-time is there, main is about to run
+  region,       ///< RegionRecord
+  region_size,  ///< RegionSizeRecord: a region that has grown
+  touches,      ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
+  interval,     ///< IntervalRecord: ends the thread's interval
+  changes,      ///< ChangesHead, then ChangeRecords
+  change_maps,  ///< ChangesHead, then ChangeMapRecords
+  refused,      ///< text: the run-time has ended the program, and why
+  diverged,     ///< DivergedRecord: this pass does otherwise than the first
+  finished,     ///< the program is through; its exit status comes with the process
+};
+
+struct RecordHead {
+  RecordKind kind{};
+  std::uint32_t bytes = 0;  ///< that follow
+};
+
+struct Hello {
+  std::uint32_t version = stream_version;
+  std::uint32_t threads = 0;
+};
+
+struct RegionRecord {
+  std::uint32_t id = 0;
+  std::uint8_t kind = 0;  ///< trace::RegionKind
+  std::uint8_t placement = 0;
+  std::uint16_t unused = 0;
+  std::uint32_t owner = 0;
+  std::uint32_t number = 0;  ///< of heap blocks: in order of allocation, from 1
+  std::uint64_t pages = 0;
+  std::uint64_t bytes = 0;    ///< asked for
+  std::uint64_t address = 0;  ///< of mapped arrays: in the program file's own addresses
+  std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
+};
+
+struct RegionSizeRecord {
+  std::uint32_t id = 0;
+  std::uint32_t unused = 0;
+  std::uint64_t pages = 0;
+};
+
+struct TouchesHead {
+  std::uint32_t thread = 0;
+  std::uint32_t count = 0;
+};
+
+struct TouchRecord {
+  std::uint32_t region = 0;
+  std::uint32_t page = 0;
+  std::uint16_t position = 0;
+  std::uint16_t is_write = 0;
+};
+
+struct IntervalRecord {
+  std::uint32_t thread = 0;
+  std::uint8_t kind = 0;  ///< trace::EventKind
+  std::uint8_t detail = 0;
+  std::uint16_t unused = 0;
+  std::uint64_t object = 0;
+  std::uint64_t value = 0;
+  std::uint64_t compute_ns = 0;
+};
+
+/// How long the thread's pages had stayed open: until it synchronised, or until another thread ran in between.
+enum class Closing : std::uint32_t { at_synchronisation, in_between };
+
+struct ChangesHead {
+  std::uint32_t thread = 0;
+  std::uint32_t count = 0;
+  Closing closing{};
+  std::uint32_t is_last = 0;  ///< nothing more comes for this closing
+};
+
+/// In the order of the pages' first writes.
+struct ChangeRecord {
+  std::uint32_t region = 0;
+  std::uint32_t page = 0;
+  std::uint16_t words = 0;
+  std::uint16_t runs = 0;
+};
+
+struct ChangeMapRecord {
+  std::uint32_t region = 0;
+  std::uint32_t page = 0;
+  std::uint64_t changed[16] = {};  ///< bit w of the 1024: word w has changed
+};
+
+struct DivergedRecord {
+  std::uint32_t thread = 0;
+};
+
+/// The schedule's file: what happened in the first pass and has to happen again, in order.
+struct ScheduleEntry {
+  enum class Kind : std::uint8_t {
+    pick,     ///< thread `self` reached a scheduling point; `chosen` went on
+    preempt,  ///< thread `self` was interrupted while it computed; `chosen` went on
+    clock,    ///< thread `self` read its clock: `nanoseconds`
+  };
+  Kind kind{};
+  std::uint8_t unused = 0;
+  std::uint16_t self = 0;
+  std::uint16_t chosen = 0;
+  std::uint16_t unused2 = 0;
+  std::uint64_t nanoseconds = 0;
+};
+
+}  // namespace sdsm::tracer

@@ -1,0 +1,109 @@
+#include "native/tracer/team.hpp"
+
+#include "native/gomp/engine.hpp"
+#include "native/tracer/stacks.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+using trace::EventKind;
+
+const gomp::TeamStart* team = nullptr;
+std::uint32_t arrived = 0;
+
+trace::Event team_event(EventKind kind) { return {kind, 0, team->region, team->size}; }
+
+/// The latest of the members' clocks: when the last of them arrived.
+std::uint64_t latest_clock() {
+  std::uint64_t latest = 0;
+  for (std::uint32_t i = 0; i < team->size; ++i) {
+    if (thread_of(i).clock_ns > latest) latest = thread_of(i).clock_ns;
+  }
+  return latest;
+}
+
+void run_body(void* argument) {
+  auto& self = *static_cast<VirtualThread*>(argument);
+  begin_interval(self);
+  gomp::run_member(*self.work, self.number);
+  end_interval(self, team_event(EventKind::join));
+}
+
+}  // namespace
+
+bool is_in_team() { return team != nullptr; }
+std::uint32_t current_team_size() { return team ? team->size : 1; }
+std::uint32_t arrived_members() { return arrived; }
+
+void work_in_teams(VirtualThread& self) {
+  for (;;) {
+    record_event(self, team_event(EventKind::team_begin), 0);
+    close_pages(self, Closing::at_synchronisation);
+    sdsm_call_on_stack(self.stack.end, run_body, &self);
+    close_pages(self, Closing::at_synchronisation);
+    self.status = ThreadStatus::idle;
+    if (++arrived == team->size) {
+      VirtualThread& initial = thread_of(0);
+      initial.clock_ns = latest_clock();
+      initial.status = ThreadStatus::runnable;
+    }
+    schedule();
+  }
+}
+
+}  // namespace sdsm::tracer
+
+namespace sdsm::engine {
+
+using namespace sdsm::tracer;
+
+void run_team(const gomp::TeamStart& start) {
+  VirtualThread& self = *running;
+  end_interval(self, {EventKind::fork, 0, start.region, start.size});
+  close_pages(self, Closing::at_synchronisation);
+  team = &start;
+  arrived = 0;
+  for (std::uint32_t i = 1; i < start.size; ++i) {
+    VirtualThread& member = thread_of(i);
+    create_thread(member);
+    member.work = &start;
+    member.clock_ns = self.clock_ns;
+    member.status = ThreadStatus::runnable;
+  }
+  begin_interval(self);
+
+  gomp::run_member(start, 0);
+
+  end_interval(self, team_event(EventKind::join));
+  close_pages(self, Closing::at_synchronisation);
+  if (++arrived < start.size) {
+    self.status = ThreadStatus::at_join;
+    schedule();
+  } else {
+    self.clock_ns = latest_clock();
+  }
+  team = nullptr;
+  arrived = 0;
+  begin_interval(self);
+}
+
+void barrier(gomp::EventKind kind, std::uint64_t object, std::uint32_t team_size) {
+  VirtualThread& self = *running;
+  end_interval(self, {kind, 0, object, team_size});
+  close_pages(self, Closing::at_synchronisation);
+  if (++arrived == team_size) {
+    arrived = 0;
+    const std::uint64_t latest = latest_clock();
+    for (std::uint32_t i = 0; i < team_size; ++i) {
+      thread_of(i).clock_ns = latest;
+      thread_of(i).status = ThreadStatus::runnable;
+    }
+  } else {
+    self.status = ThreadStatus::at_barrier;
+  }
+  schedule();
+  begin_interval(self);
+}
+
+}  // namespace sdsm::engine

@@ -1,0 +1,18 @@
+/// Teams of virtual threads: fork, barriers and join.
+#pragma once
+
+#include "native/tracer/threads.hpp"
+
+namespace sdsm::tracer {
+
+/// What a thread other than the initial one does for the whole run: its part in one team after the other.
+[[noreturn]] void work_in_teams(VirtualThread& self);
+
+/// True while a parallel region runs.
+bool is_in_team();
+/// Size of the team at work.
+std::uint32_t current_team_size();
+/// Members that have arrived at the barrier, or the join, that the others wait at.
+std::uint32_t arrived_members();
+
+}  // namespace sdsm::tracer

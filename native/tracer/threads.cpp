@@ -1,0 +1,214 @@
+#include "native/tracer/threads.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <new>
+
+#include "native/tracer/deadlock.hpp"
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/pages.hpp"
+#include "native/tracer/real_pthread.hpp"
+#include "native/tracer/recorder.hpp"
+#include "native/tracer/schedule_log.hpp"
+#include "native/tracer/stacks.hpp"
+#include "native/tracer/team.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer {
+
+VirtualThread* running = nullptr;
+volatile bool is_inside = true;
+
+namespace {
+
+VirtualThread* threads = nullptr;
+std::uint64_t switches = 0;
+
+/// Room on a control stack for the frames that are on it when the program's code is called.
+constexpr std::uintptr_t control_margin = 4096;
+
+void wait_for_turn(VirtualThread& self) {
+  while (self.may_run.load(std::memory_order_acquire) == 0) {
+    syscall(SYS_futex, &self.may_run, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+  }
+  self.may_run.store(0, std::memory_order_relaxed);
+}
+
+void let_run(VirtualThread& next) {
+  next.may_run.store(1, std::memory_order_release);
+  syscall(SYS_futex, &next.may_run, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+struct HandOver {
+  VirtualThread* from;
+  VirtualThread* to;
+};
+
+void hand_over(void* argument) {
+  auto& [from, to] = *static_cast<HandOver*>(argument);
+  // The argument lies on a stack that is about to be protected.
+  VirtualThread& self = *from;
+  VirtualThread& next = *to;
+  if (is_tracked()) {
+    shut_stack(self.stack);
+    open_stack(next.stack);
+  }
+  running = &next;
+  let_run(next);
+  wait_for_turn(self);
+}
+
+void switch_to(VirtualThread& next) {
+  VirtualThread& self = *running;
+  if (&next == &self) return;
+  const int saved_errno = errno;
+  ++switches;
+  close_pages(self, Closing::in_between);
+  HandOver argument{&self, &next};
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (is_tracked() && self.stack.holds(here)) {
+    sdsm_call_on_stack(self.control_stack, hand_over, &argument);
+  } else {
+    hand_over(&argument);
+  }
+  errno = saved_errno;
+}
+
+VirtualThread* runnable_with_smallest_clock(const VirtualThread* other_than) {
+  VirtualThread* best = nullptr;
+  for (std::uint32_t i = 0; i < options.threads; ++i) {
+    VirtualThread& thread = threads[i];
+    if (thread.status != ThreadStatus::runnable || &thread == other_than) continue;
+    if (best == nullptr || thread.clock_ns < best->clock_ns) best = &thread;
+  }
+  return best;
+}
+
+ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, const VirtualThread& chosen) {
+  ScheduleEntry entry;
+  entry.kind = kind;
+  entry.self = static_cast<std::uint16_t>(self.number);
+  entry.chosen = static_cast<std::uint16_t>(chosen.number);
+  return entry;
+}
+
+VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) {
+  const ScheduleEntry entry = schedule_log::take(kind, self.number);
+  if (entry.chosen >= options.threads || threads[entry.chosen].status != ThreadStatus::runnable) {
+    end_diverged(self.number);
+  }
+  return threads[entry.chosen];
+}
+
+void* run_posix_thread(void* argument) {
+  auto& self = *static_cast<VirtualThread*>(argument);
+  give_signal_stack();
+  self.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
+  wait_for_turn(self);
+  work_in_teams(self);
+}
+
+}  // namespace
+
+void start_threads() {
+  threads = reserve_array<VirtualThread>(options.threads);
+  for (std::uint32_t i = 0; i < options.threads; ++i) {
+    new (&threads[i]) VirtualThread();
+    threads[i].number = i;
+    threads[i].stack = stack_of(i);
+  }
+  VirtualThread& initial = threads[0];
+  initial.status = ThreadStatus::runnable;
+  initial.posix_thread = pthread_self();
+  initial.exists = true;
+  initial.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
+  running = &initial;
+}
+
+VirtualThread& thread_of(std::uint32_t number) { return threads[number]; }
+
+void create_thread(VirtualThread& thread) {
+  if (thread.exists) return;
+  thread.exists = true;
+  name_stack(thread.number);
+  if (is_tracked()) shut_stack(thread.stack);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  // The program's code does not run on it: signal frames and the tracer's own frames do.
+  constexpr std::size_t control_stack_bytes = 128 * 1024;
+  pthread_attr_setstacksize(&attributes, control_stack_bytes);
+  const int error = real_pthread_create(&thread.posix_thread, &attributes, run_posix_thread, &thread);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    end_run({"thread ", Decimal(thread.number), " cannot be created: error ", Decimal(static_cast<std::uint64_t>(error)),
+             ". Is `ulimit -u` too low?"});
+  }
+}
+
+void schedule() {
+  VirtualThread& self = *running;
+  if (is_replay()) {
+    // The first pass interrupted this thread on its way here.
+    while (schedule_log::is_next(ScheduleEntry::Kind::preempt, self.number)) {
+      switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
+    }
+    if (runnable_with_smallest_clock(nullptr) == nullptr) end_deadlocked();
+    switch_to(repeat_pick(ScheduleEntry::Kind::pick, self));
+    return;
+  }
+  VirtualThread* next = runnable_with_smallest_clock(nullptr);
+  if (next == nullptr) end_deadlocked();
+  schedule_log::append(pick_entry(ScheduleEntry::Kind::pick, self, *next));
+  switch_to(*next);
+}
+
+void preempt(VirtualThread& self) {
+  if (is_replay()) {
+    if (!schedule_log::is_next(ScheduleEntry::Kind::preempt, self.number)) return;
+    switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
+    return;
+  }
+  VirtualThread* next = runnable_with_smallest_clock(&self);
+  if (next == nullptr) return;
+  // Behind the other, or it would be chosen again at that one's next scheduling point.
+  if (self.clock_ns <= next->clock_ns) self.clock_ns = next->clock_ns + 1;
+  schedule_log::append(pick_entry(ScheduleEntry::Kind::preempt, self, *next));
+  switch_to(*next);
+}
+
+void end_interval(VirtualThread& self, const trace::Event& event) {
+  is_inside = true;
+  self.stopwatch.pause();
+  const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
+  self.clock_ns += compute_ns;
+  send_touches(self, compute_ns);
+  record_event(self, event, compute_ns);
+  if (event.kind != trace::EventKind::flush) self.flushes_in_a_row = 0;
+}
+
+void begin_interval(VirtualThread& self) {
+  self.stopwatch.reset();
+  self.stopwatch.resume();
+  is_inside = false;
+}
+
+void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) {
+  IntervalRecord record;
+  record.thread = thread.number;
+  record.kind = static_cast<std::uint8_t>(event.kind);
+  record.detail = event.detail;
+  record.object = event.object;
+  record.value = event.value;
+  record.compute_ns = compute_ns;
+  recorder::put(RecordKind::interval, &record, sizeof record);
+  ++thread.intervals;
+}
+
+std::uint64_t switch_count() { return switches; }
+
+}  // namespace sdsm::tracer

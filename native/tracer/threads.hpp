@@ -1,0 +1,89 @@
+/// Virtual threads: each OpenMP thread is a POSIX thread, and exactly one of them runs at any time. (POSIX threads, as
+/// each has its own thread-local storage, so that threadprivate variables and errno are right.)
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "native/gomp/engine.hpp"
+#include "native/tracer/raw_memory.hpp"
+#include "native/tracer/stopwatch.hpp"
+
+namespace sdsm::tracer {
+
+enum class ThreadStatus : std::uint8_t {
+  idle,       ///< in no team
+  runnable,
+  at_barrier,
+  at_join,
+  at_lock,
+  at_ordered,
+};
+
+/// A page's first touch in an interval.
+struct Touch {
+  std::uint32_t region = 0;
+  std::uint32_t page = 0;
+  std::uint64_t own_ns = 0;  ///< compute time of the interval up to it
+  bool is_write = false;
+};
+
+struct Stack {
+  std::uintptr_t begin = 0;  ///< above the guard page
+  std::uintptr_t end = 0;
+
+  bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
+};
+
+struct VirtualThread {
+  std::uint32_t number = 0;
+  ThreadStatus status = ThreadStatus::idle;
+  std::uint64_t clock_ns = 0;       ///< the virtual clock: compute time, and waiting for others
+  const void* waits_for = nullptr;  ///< lock or loop
+  Stopwatch stopwatch;
+  std::uint64_t intervals = 0;
+  std::uint32_t flushes_in_a_row = 0;
+  bool is_split = false;  ///< its pages were closed in between, since it last synchronised
+  GrowingArray<Touch> touches;  ///< of the interval that it is in
+
+  Stack stack;                      ///< that the program's code uses
+  std::uintptr_t control_stack = 0;  ///< where it may wait while its stack is protected
+  const gomp::TeamStart* work = nullptr;
+  pthread_t posix_thread{};
+  std::atomic<int> may_run = 0;  ///< a futex
+  bool exists = false;
+};
+
+extern VirtualThread* running;
+
+/// True while the tracer's own code runs, which must not be interrupted to let another thread run.
+extern volatile bool is_inside;
+
+/// Sets up all threads; the caller becomes thread 0.
+void start_threads();
+VirtualThread& thread_of(std::uint32_t number);
+
+/// Gives `thread` a POSIX thread if it has none yet.
+void create_thread(VirtualThread& thread);
+
+/// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in the
+/// first). Returns when the caller is chosen again.
+void schedule();
+
+/// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
+void preempt(VirtualThread& self);
+
+/// Ends the caller's interval with an event, and what begin_interval starts is the next. In between, the thread's clock
+/// stands and others may run.
+void end_interval(VirtualThread& self, const trace::Event& event);
+void begin_interval(VirtualThread& self);
+
+/// Times that one thread followed another.
+std::uint64_t switch_count();
+
+/// Records an event that closes an empty interval, for a thread that does not run.
+void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns);
+
+}  // namespace sdsm::tracer

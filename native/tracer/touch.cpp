@@ -1,0 +1,300 @@
+#include "native/tracer/touch.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cerrno>
+
+#include "native/tracer/diff.hpp"
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/recorder.hpp"
+#include "native/tracer/signals.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+/// Twins come from here and go back; a page of memory each.
+class TwinPool {
+ public:
+  std::byte* take() {
+    if (free_.is_empty()) refill();
+    std::byte* twin = free_.back();
+    free_.pop_back();
+    return twin;
+  }
+  void give_back(std::byte* twin) { free_.push_back(twin); }
+
+ private:
+  void refill() {
+    constexpr std::size_t batch = 256;
+    auto* memory = static_cast<std::byte*>(reserve(batch * page_bytes));
+    for (std::size_t i = batch; i > 0; --i) free_.push_back(memory + (i - 1) * page_bytes);
+  }
+  GrowingArray<std::byte*> free_;
+};
+
+TwinPool twins;
+bool is_tracking = false;
+
+/// Pages that the running thread has opened, in order, and those of them that it has written, in order of the writes.
+/// A page that was retired in the meantime is untouched again.
+GrowingArray<std::uintptr_t> opened;
+GrowingArray<std::uintptr_t> written;
+
+std::uintptr_t page_down(std::uintptr_t address) { return address & ~(page_bytes - 1); }
+
+/// More mappings than the kernel allows: all pages are protected again, which makes one mapping of many, and the touch
+/// is tried once more.
+void open_page(VirtualThread& thread, std::uintptr_t page, int protection) {
+  if (set_protection(page, page + page_bytes, protection)) return;
+  close_pages(thread, Closing::in_between);
+  if (!set_protection(page, page + page_bytes, protection)) end_run({"the kernel has no mapping left for traced memory"});
+}
+
+bool is_open(std::uintptr_t page) {
+  const Range* range = find_range(page);
+  return range != nullptr && range->page_of(page).state != PageState::untouched;
+}
+
+/// The first touch of a page, or the first write to a page that was read.
+void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_write, std::uint64_t own_ns) {
+  PageInfo& info = range.page_of(page);
+  open_page(thread, page, is_write ? PROT_READ | PROT_WRITE : PROT_READ);
+  if (info.state == PageState::untouched) opened.push_back(page);
+  if (is_write) {
+    info.twin = twins.take();
+    std::memcpy(info.twin, reinterpret_cast<const void*>(page), page_bytes);
+    written.push_back(page);
+    info.state = PageState::written;
+  } else {
+    info.state = PageState::read;
+  }
+  Touch entry;
+  entry.region = info.region;
+  entry.page = static_cast<std::uint32_t>(page_index(info.region, page));
+  entry.own_ns = own_ns;
+  entry.is_write = is_write;
+  thread.touches.push_back(entry);
+}
+
+/// Faults that no touch explains may come from an access that another state of the page allowed in the meantime; a few
+/// in a row are tried again, then it is an error of the tracer or a fault of the program's.
+constexpr std::uint8_t most_faults_again = 8;
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const std::uint64_t entered = __rdtsc();
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  Range* range = is_tracking ? find_range(address) : nullptr;
+  if (range == nullptr) return pass_fault_to_program(signal, info, context);
+  const int saved_errno = errno;
+  VirtualThread& thread = *running;
+  const std::uintptr_t page = page_down(address);
+  PageInfo& page_info = range->page_of(page);
+  if (page_info.region == no_region) return pass_fault_to_program(signal, info, context);
+
+  const auto* machine = static_cast<const ucontext_t*>(context);
+  constexpr greg_t write_bit = 2;  // of the page fault's error code
+  const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
+  const bool explains = page_info.state == PageState::untouched || (is_write && page_info.state == PageState::read);
+  if (!explains) {
+    if (++page_info.faults_again > most_faults_again) return pass_fault_to_program(signal, info, context);
+    return;
+  }
+  page_info.faults_again = 0;
+  const std::uint64_t own_ns = thread.stopwatch.enter_touch(entered);
+  touch(thread, *range, page, is_write, own_ns);
+  thread.stopwatch.leave_touch(entered, own_ns);
+  errno = saved_errno;
+}
+
+/// The kernel's part of a touch, which the handler cannot see, from touches of scratch pages.
+void calibrate_trap() {
+  constexpr std::size_t pages = 128;
+  auto* scratch = static_cast<volatile char*>(mmap(nullptr, pages * page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  static volatile std::uint64_t handler_ticks = 0;
+  struct sigaction action {};
+  struct sigaction old {};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    const std::uint64_t entered = __rdtsc();
+    set_protection(page_down(reinterpret_cast<std::uintptr_t>(info->si_addr)),
+                   page_down(reinterpret_cast<std::uintptr_t>(info->si_addr)) + page_bytes, PROT_READ);
+    handler_ticks = __rdtsc() - entered;
+  };
+  real_sigaction(SIGSEGV, &action, &old);
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t page = 0; page < pages; ++page) {
+    const std::uint64_t before = __rdtsc();
+    static_cast<void>(scratch[page * page_bytes]);
+    const std::uint64_t outside = __rdtsc() - before - handler_ticks;
+    if (outside < least) least = outside;
+  }
+  real_sigaction(SIGSEGV, &old, nullptr);
+  munmap(const_cast<char*>(scratch), pages * page_bytes);
+  clock_rates.trap_ticks = least;
+}
+
+void install_fault_handler() {
+  struct sigaction action {};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_sigaction = on_fault;
+  sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, preemption_signal);
+  real_sigaction(SIGSEGV, &action, nullptr);
+}
+
+/// Collects the changes of one closing and sends them in batches.
+class ChangeSender {
+ public:
+  ChangeSender(const VirtualThread& thread, Closing closing, bool as_maps)
+      : thread_(thread), closing_(closing), as_maps_(as_maps) {}
+
+  void add(std::uint32_t region, std::uint32_t page, const ChangeMap& map) {
+    if (as_maps_) {
+      ChangeMapRecord& record = maps_[count_++];
+      record.region = region - 1;
+      record.page = page;
+      std::memcpy(record.changed, map.bits, sizeof record.changed);
+      if (count_ == most_maps) send(false);
+    } else {
+      const trace::Change change = count_changes(map);
+      changes_[count_++] = {region - 1, page, change.words, change.runs};
+      if (count_ == most_changes) send(false);
+    }
+  }
+
+  void send(bool is_last) {
+    const ChangesHead head{thread_.number, count_, closing_, is_last ? 1U : 0U};
+    if (as_maps_) {
+      recorder::put(RecordKind::change_maps, &head, sizeof head, maps_, count_ * sizeof maps_[0]);
+    } else {
+      recorder::put(RecordKind::changes, &head, sizeof head, changes_, count_ * sizeof changes_[0]);
+    }
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t most_changes = 512;
+  static constexpr std::uint32_t most_maps = 32;
+
+  const VirtualThread& thread_;
+  Closing closing_;
+  bool as_maps_;
+  std::uint32_t count_ = 0;
+  // Not on the stack, which is the program's; only one thread runs.
+  static inline ChangeRecord changes_[most_changes];
+  static inline ChangeMapRecord maps_[most_maps];
+};
+
+void send_change(ChangeSender& sender, PageInfo& info, std::uintptr_t page) {
+  ChangeMap map;
+  find_changes(reinterpret_cast<const void*>(page), info.twin, map);
+  sender.add(info.region, static_cast<std::uint32_t>(page_index(info.region, page)), map);
+  twins.give_back(info.twin);
+  info.twin = nullptr;
+}
+
+/// Protects every opened page, one call for each run of adjacent ones.
+void protect_opened() {
+  for (const std::uintptr_t page : opened) {
+    if (!is_open(page)) continue;  // part of a run that is done, or retired
+    std::uintptr_t begin = page;
+    std::uintptr_t end = page + page_bytes;
+    while (is_open(begin - page_bytes)) begin -= page_bytes;
+    while (is_open(end)) end += page_bytes;
+    Range* range = find_range(page);
+    for (std::uintptr_t at = begin; at < end; at += page_bytes) range->page_of(at).state = PageState::untouched;
+    if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left for traced memory"});
+  }
+  opened.clear();
+}
+
+}  // namespace
+
+void start_tracking() {
+  give_signal_stack();
+  calibrate_trap();
+  install_fault_handler();
+  protect_all();
+  is_tracking = true;
+}
+
+void stop_tracking() {
+  if (!is_tracking) return;
+  is_tracking = false;
+  unprotect_all();
+}
+
+void give_signal_stack() {
+  constexpr std::size_t bytes = 64 * 1024;
+  stack_t stack{};
+  stack.ss_sp = reserve(bytes);
+  stack.ss_size = bytes;
+  sigaltstack(&stack, nullptr);
+}
+
+void close_pages(VirtualThread& thread, Closing closing) {
+  if (!is_tracking) return;
+  if (closing == Closing::in_between) {
+    if (opened.is_empty()) return;
+    thread.is_split = true;
+  }
+  ChangeSender sender(thread, closing, thread.is_split);
+  for (const std::uintptr_t page : written) {
+    PageInfo& info = find_range(page)->page_of(page);
+    if (info.twin != nullptr) send_change(sender, info, page);
+  }
+  written.clear();
+  sender.send(true);
+  protect_opened();
+  if (closing == Closing::at_synchronisation) thread.is_split = false;
+}
+
+void retire_pages(VirtualThread& thread, std::uintptr_t begin, std::uint64_t pages) {
+  if (!is_tracking) return;
+  Range* range = find_range(begin);
+  bool has_open = false;
+  for (std::uint64_t i = 0; i < pages && !has_open; ++i) {
+    has_open = range->page_of(begin + i * page_bytes).state != PageState::untouched;
+  }
+  // Rare enough to protect everything: the pages' touches go out under the block's own name.
+  if (has_open) close_pages(thread, Closing::in_between);
+}
+
+void send_touches(VirtualThread& thread, std::uint64_t compute_ns) {
+  constexpr std::uint32_t most = 1024;
+  static TouchRecord records[most];  // not on the stack, which is the program's
+  std::uint32_t count = 0;
+  const auto send = [&] {
+    const TouchesHead head{thread.number, count};
+    if (count > 0) recorder::put(RecordKind::touches, &head, sizeof head, records, count * sizeof records[0]);
+    count = 0;
+  };
+  for (const Touch& touch : thread.touches) {
+    std::uint64_t position =
+        compute_ns == 0 ? 0 : touch.own_ns * trace::position_steps / compute_ns;
+    if (position >= trace::position_steps) position = trace::position_steps - 1;
+    records[count++] = {touch.region - 1, touch.page, static_cast<std::uint16_t>(position),
+                        static_cast<std::uint16_t>(touch.is_write ? 1 : 0)};
+    if (count == most) send();
+  }
+  send();
+  thread.touches.clear();
+}
+
+void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
+  if (!is_tracking || bytes == 0) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  if (find_range(begin) == nullptr) return;
+  const std::uintptr_t end = begin + bytes;
+  for (std::uintptr_t at = begin; at < end; at = page_down(at) + page_bytes) {
+    auto* byte = reinterpret_cast<volatile char*>(at);
+    const char value = *byte;
+    if (use == KernelUse::writes) *byte = value;
+  }
+}
+
+}  // namespace sdsm::tracer

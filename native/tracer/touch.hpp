@@ -1,0 +1,36 @@
+/// What happens at a page touch, and when the running thread's pages are protected again.
+#pragma once
+
+#include <cstdint>
+
+#include "native/tracer/pages.hpp"
+#include "native/tracer/stream.hpp"
+#include "native/tracer/threads.hpp"
+
+namespace sdsm::tracer {
+
+/// Begins to track: every page of every range is protected, and the fault handler is in place.
+void start_tracking();
+/// Ends it: everything is readable and writable.
+void stop_tracking();
+
+/// Each thread that runs the program's code needs a stack for the fault handler.
+void give_signal_stack();
+
+/// The running thread's pages: sends what it has changed, and protects them. At the thread's synchronisation, or
+/// because another thread is to run.
+void close_pages(VirtualThread& thread, Closing closing);
+
+/// The pages of [begin, begin + pages) stop being what they were (a block is freed): what the running thread has
+/// changed is sent, and they count as untouched.
+void retire_pages(VirtualThread& thread, std::uintptr_t begin, std::uint64_t pages);
+
+/// Sends the touches of the interval that ends when `compute_ns` have passed.
+void send_touches(VirtualThread& thread, std::uint64_t compute_ns);
+
+/// Touches the pages of a buffer as the program would, before the kernel uses it: a system call on a protected page
+/// fails instead of trapping.
+enum class KernelUse : bool { reads, writes };
+void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use);
+
+}  // namespace sdsm::tracer
