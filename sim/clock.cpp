@@ -7,6 +7,8 @@
 
 namespace sdsm::sim {
 
+using simgrid::kernel::timer::Timer;
+
 void Clock::at(Time date, std::function<void()> action) {
   if (idle_.empty()) {
     alarms_.push_back(std::make_unique<Alarm>());
@@ -15,16 +17,54 @@ void Clock::at(Time date, std::function<void()> action) {
   Alarm* const alarm = idle_.back();
   idle_.pop_back();
   alarm->date = date;
+  alarm->number = next_number_++;
   alarm->action = std::move(action);
-  simgrid::kernel::timer::Timer::set(to_seconds(date), [this, alarm] { fire(alarm); });
+  heap_.push_back(alarm);
+  std::push_heap(heap_.begin(), heap_.end(), Later{});
+  if (!firing_) arm();
 }
 
-void Clock::fire(Alarm* alarm) {
-  // Beyond 9007 s neighbouring picoseconds share a double, and their timers may fire in either order.
-  now_ = std::max(now_, alarm->date);
-  const std::function<void()> action = std::move(alarm->action);
-  idle_.push_back(alarm);
-  action();
+/// Sees to it that SimGrid wakes us for the earliest alarm.
+void Clock::arm() {
+  if (heap_.empty()) return;
+  const Time date = heap_.front()->date;
+  if (armed_) {
+    if (armed_for_ <= date) return;
+    armed_->remove();
+  }
+  armed_for_ = date;
+  armed_ = Timer::set(to_seconds(date), [this] { fire(); });
+}
+
+void Clock::fire() {
+  armed_ = nullptr;
+  simgrid_now_ = armed_for_;
+  firing_ = true;
+  actor_waits_ = false;
+  while (!heap_.empty() && !actor_waits_ && (alone_ == Alone::yes || heap_.front()->date <= simgrid_now_)) {
+    std::pop_heap(heap_.begin(), heap_.end(), Later{});
+    Alarm* const alarm = heap_.back();
+    heap_.pop_back();
+    now_ = std::max(now_, alarm->date);
+    const std::function<void()> action = std::move(alarm->action);
+    idle_.push_back(alarm);
+    action();
+  }
+  firing_ = false;
+  arm();
+}
+
+void Clock::resume(simgrid::s4u::Actor& actor) {
+  actor_waits_ = true;
+  if (alone_ == Alone::no || now_ <= simgrid_now_) {
+    actor.resume();
+    return;
+  }
+  // We are ahead of SimGrid's clock: it steps to now(), and the actor runs then.
+  Timer::set(to_seconds(now_), [this, &actor, date = now_] {
+    simgrid_now_ = std::max(simgrid_now_, date);
+    actor.resume();
+  });
 }
 
 void Clock::catch_up() { now_ = std::max(now_, from_seconds(simgrid::s4u::Engine::get_clock())); }
@@ -41,7 +81,7 @@ void Doorbell::wait() {
 void Doorbell::ring() {
   if (asleep_) {
     asleep_ = false;
-    sleeper_->resume();
+    clock_.resume(*sleeper_);
   } else {
     rung_ = true;
   }

@@ -24,7 +24,7 @@ class SimgridNetwork final : public Network {
     if (from == to) return arrived();
     Courier* courier = nullptr;
     if (idle_.empty()) {
-      couriers_.push_back(std::make_unique<Courier>());
+      couriers_.push_back(std::make_unique<Courier>(clock_));
       courier = couriers_.back().get();
       start_actor("courier-" + std::to_string(couriers_.size()), topology_.hosts[0], [this, courier] { run(*courier); });
     } else {
@@ -40,6 +40,7 @@ class SimgridNetwork final : public Network {
 
  private:
   struct Courier {
+    explicit Courier(Clock& clock) : bell(clock) {}
     NodeId from{}, to{};
     Bytes bytes;
     std::function<void()> arrived;

@@ -109,7 +109,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   simgrid::s4u::Engine& engine = loaded.engine();
   const Topology topology = read_topology(engine, layout.nodes, layout.threads_per_node);
 
-  Clock clock;
+  Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
   const Framing& framing = platform.costs.framing;
   const std::unique_ptr<Network> network = network_kind == NetworkKind::queue
                                                ? make_queue_network(clock, topology, framing)

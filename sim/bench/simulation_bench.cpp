@@ -1,0 +1,192 @@
+/// How fast the simulator is, beside what bounds it: bare loops that do nothing else. All in one run, each measurement in a
+/// process of its own, rounds interleaved so that a busy machine disturbs all alike; figures are medians and ranges.
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <random>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/bench/bare_loops.hpp"
+#include "sim/command_line.hpp"
+#include "sim/simulation.hpp"
+
+namespace sdsm::sim::bench {
+namespace {
+
+constexpr std::uint64_t pages = 1 << 14;
+constexpr std::uint32_t touches_per_interval = 512;
+
+/// Touches of pages made up on the way: all remote reads at random homes, or all writes of the thread's own pages.
+class SyntheticSource final : public IntervalSource {
+ public:
+  SyntheticSource(std::uint32_t thread, std::uint32_t threads, std::uint64_t touches, bool remote)
+      : random_(thread + 1), thread_(thread), threads_(threads), touches_(touches), remote_(remote) {}
+
+  const trace::Interval* next() override {
+    using trace::EventKind;
+    if (stage_ == 0) {
+      ++stage_;
+      interval_.end = {thread_ == 0 ? EventKind::fork : EventKind::team_begin, 0, 0, threads_};
+    } else if (touches_ > 0) {
+      interval_.touches.clear();
+      const std::uint64_t count = std::min<std::uint64_t>(touches_, touches_per_interval);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        trace::TouchRun run{RegionId{0}, 1, 0, remote_ ? Access::read : Access::write,
+                            static_cast<std::uint8_t>(i * 256 / touches_per_interval), {}};
+        // Round robin: page p belongs to process p mod threads.
+        std::uint64_t home = thread_;
+        if (remote_) {
+          home = random_() % (threads_ - 1);
+          if (home >= thread_) ++home;
+        }
+        run.first = (next_page_++ % (pages / threads_)) * threads_ + home;
+        interval_.touches.push_back(run);
+      }
+      interval_.compute_ns = remote_ ? count * 100'000 : 1000;
+      touches_ -= count;
+      interval_.end = {EventKind::barrier, 0, 0, threads_};
+    } else if (stage_ == 1) {
+      ++stage_;
+      interval_ = {0, {}, {EventKind::join, 0, 0, threads_}};
+    } else {
+      return nullptr;
+    }
+    return &interval_;
+  }
+
+ private:
+  std::minstd_rand random_;
+  std::uint32_t thread_, threads_;
+  std::uint64_t touches_;
+  bool remote_;
+  int stage_ = 0;
+  std::uint64_t next_page_ = 0;
+  trace::Interval interval_;
+};
+
+std::uint64_t run_simulation(const std::string& platform, NetworkKind network, std::uint32_t nodes, std::uint64_t touches,
+                             bool remote) {
+  Program program;
+  program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, "pages"});
+  for (std::uint32_t t = 0; t < nodes; ++t) {
+    program.sources.push_back(std::make_unique<SyntheticSource>(t, nodes, touches, remote));
+  }
+  const Result result = simulate(read_platform(platform), {nodes, 1}, network, std::move(program), RunOptions{});
+  std::uint64_t faults = 0;
+  for (const ThreadResult& thread : result.threads) {
+    faults += thread.whole.faults[static_cast<std::size_t>(remote ? FaultKind::RUMR : FaultKind::WROH)];
+  }
+  return faults;
+}
+
+struct Measurement {
+  double us_per_fault = 0;
+  double peak_mib = 0;
+};
+
+/// CPU time of a child process (user and system) for each fault that it simulated.
+Measurement measure(const std::function<std::uint64_t()>& body) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw std::runtime_error("pipe failed");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::uint64_t faults = body();
+    const auto written = ::write(ends[1], &faults, sizeof faults);
+    ::_exit(written == sizeof faults ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::uint64_t faults = 0;
+  const bool whole = ::read(ends[0], &faults, sizeof faults) == static_cast<ssize_t>(sizeof faults);
+  ::close(ends[0]);
+  int status = 0;
+  struct rusage usage {};
+  ::wait4(child, &status, 0, &usage);
+  if (!whole || status != 0 || faults == 0) throw std::runtime_error("a measurement failed");
+  const auto us = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec); };
+  return {(us(usage.ru_utime) + us(usage.ru_stime)) / static_cast<double>(faults), static_cast<double>(usage.ru_maxrss) / 1024};
+}
+
+}  // namespace
+}  // namespace sdsm::sim::bench
+
+int main(int argc, char** argv) {
+  using namespace sdsm::sim;
+  using namespace sdsm::sim::bench;
+  std::string platform, json;
+  std::uint32_t nodes = 4;
+  std::uint64_t faults = 100'000;
+  int rounds = 7;
+  CLI::App app{"Speed of the simulator per fault, beside bare loops.", "sdsm-bench-simulation"};
+  app.add_option("platform", platform, "platform file with at least --nodes hosts")->required();
+  app.add_option("--nodes", nodes, "nodes")->check(CLI::Range(2, 4096))->capture_default_str();
+  app.add_option("--faults", faults, "faults in all for each measurement")->check(CLI::Range(1000, 100'000'000))->capture_default_str();
+  app.add_option("--rounds", rounds, "repetitions")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
+  CLI11_PARSE(app, argc, argv);
+  return report_errors([&]() -> int {
+    const std::uint64_t each = faults / nodes;
+    struct Subject {
+      std::string name;
+      std::function<std::uint64_t()> body;
+      std::vector<Measurement> measurements{};
+    };
+    std::vector<Subject> subjects{
+        {"simulate, queue", [&] { return run_simulation(platform, NetworkKind::queue, nodes, each, true); }},
+        {"simulate, simgrid", [&] { return run_simulation(platform, NetworkKind::simgrid, nodes, each, true); }},
+        {"two communications", [&] { return two_communications(platform, nodes, each); }},
+        {"SimGrid timers", [&] { return simgrid_timers(platform, nodes, each); }},
+        {"event heap", [&] { return event_heap(nodes, each); }},
+        {"simulate, local fault", [&] { return run_simulation(platform, NetworkKind::queue, nodes, each * 20, false); }}};
+    for (int round = 0; round < rounds; ++round) {
+      for (Subject& subject : subjects) subject.measurements.push_back(measure(subject.body));
+    }
+    const auto at = [](const Subject& subject, double quantile) {
+      std::vector<double> values;
+      for (const Measurement& m : subject.measurements) values.push_back(m.us_per_fault);
+      std::sort(values.begin(), values.end());
+      return values[static_cast<std::size_t>(quantile * static_cast<double>(values.size() - 1) + 0.5)];
+    };
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    const std::string header = fmt::format("{} nodes, CPU time of a whole process per fault, {} rounds\n", nodes, rounds);
+    std::string table = header + fmt::format("{:<24} {:>12} {:>20} {:>14} {:>10}\n", "", "us per fault", "min .. max", "faults/s", "peak MiB");
+    for (const Subject& subject : subjects) {
+      const double median = at(subject, 0.5);
+      table += fmt::format("{:<24} {:>12.3f} {:>20} {:>14.0f} {:>10.1f}\n", subject.name, median,
+                           fmt::format("{:.3f} .. {:.3f}", at(subject, 0), at(subject, 1)), 1e6 / median,
+                           subject.measurements.back().peak_mib);
+      rows.push_back({{"subject", subject.name}, {"us_per_fault", median}, {"min", at(subject, 0)}, {"max", at(subject, 1)},
+                      {"peak_mib", subject.measurements.back().peak_mib}});
+    }
+    // Ratios within a round, so that what disturbs a round disturbs both.
+    const auto ratio = [&](std::size_t a, std::size_t b) {
+      std::vector<double> values;
+      for (int round = 0; round < rounds; ++round) {
+        const auto r = static_cast<std::size_t>(round);
+        values.push_back(subjects[a].measurements[r].us_per_fault / subjects[b].measurements[r].us_per_fault);
+      }
+      std::sort(values.begin(), values.end());
+      return std::array{values[values.size() / 2], values.front(), values.back()};
+    };
+    const std::array<std::tuple<const char*, std::size_t, std::size_t, const char*>, 3> claims{
+        {{"queue / SimGrid timers", 0, 3, "at most 2"},
+         {"two communications / queue", 2, 0, "at least 3"},
+         {"remote (queue) / local", 0, 5, "at least 50"}}};
+    nlohmann::ordered_json ratios = nlohmann::ordered_json::array();
+    for (const auto& [name, a, b, wanted] : claims) {
+      const auto [median, least, most] = ratio(a, b);
+      table += fmt::format("{:<28} {:>8.2f}  ({:.2f} .. {:.2f}; {})\n", name, median, least, most, wanted);
+      ratios.push_back({{"ratio", name}, {"median", median}, {"min", least}, {"max", most}, {"wanted", wanted}});
+    }
+    if (!json.empty()) write_json({{"format", 1}, {"kind", "bench-simulation"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}}, json);
+    if (json != "-") fmt::print("{}", table);
+    return done;
+  });
+}
