@@ -28,6 +28,7 @@ struct TeamStart {
   LoopBounds loop;                    ///< of a combined `parallel for` or `parallel sections`
   bool has_loop = false;
   std::uintptr_t* reductions = nullptr;  ///< of reductions with the task modifier, see reductions.cpp
+  std::uint32_t level = 1;               ///< of the region: 1, or more inside regions of one thread
   ControlVariables variables;            ///< the members'
 };
 
@@ -44,10 +45,13 @@ struct OrderedLoop {
 
 namespace sdsm::engine {
 
+/// Threads of a team where the program does not say how many.
+std::uint32_t default_threads();
 /// Most threads that a team can have.
-std::uint32_t capacity();
+std::uint32_t thread_limit();
 
-/// Starts a team, runs member 0 on the calling thread, and returns when all members have left the region.
+/// Starts a team, runs member 0 on the calling thread, and returns when all members have left the region. Called by the
+/// initial thread, outside of any team or in a team of one.
 /// Events: fork, team_begin, join.
 void run_team(const gomp::TeamStart& start);
 

@@ -10,7 +10,10 @@ namespace {
 
 std::uint64_t regions_started = 0;  ///< only the initial thread starts teams
 
-/// A region inside a region, or one started by a thread that is no initial thread: the caller runs it alone.
+/// Only one active level is supported. Regions of one thread do not count as active.
+bool is_serialised(const ThreadState& thread) { return thread.active_level > 0; }
+
+/// A region inside an active region: the caller runs it alone.
 void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
   ThreadState& thread = this_thread();
   ThreadState outer = thread;
@@ -29,9 +32,9 @@ void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
 }  // namespace
 
 std::uint32_t team_size_for(const ThreadState& thread, unsigned requested) {
-  if (thread.level > 0) return 1;
+  if (is_serialised(thread)) return 1;
   const std::uint32_t wanted = requested > 0 ? requested : thread.variables.threads;
-  return wanted < engine::capacity() ? wanted : engine::capacity();
+  return wanted < engine::thread_limit() ? wanted : engine::thread_limit();
 }
 
 void run_member(const TeamStart& start, std::uint32_t number) {
@@ -39,11 +42,12 @@ void run_member(const TeamStart& start, std::uint32_t number) {
   const ThreadState outer = thread;
   thread.number = number;
   thread.team_size = start.size;
-  thread.level = 1;
+  thread.level = start.level;
   thread.active_level = start.size > 1 ? 1 : 0;
   thread.serialised = false;
-  thread.outer_number = number;
-  thread.outer_size = start.size;
+  thread.shared_level = start.level;
+  thread.shared_number = number;
+  thread.shared_size = start.size;
   thread.next_construct = start.first_construct;
   thread.in_task = false;
   thread.in_final_task = false;
@@ -62,7 +66,7 @@ void run_member(const TeamStart& start, std::uint32_t number) {
 
 std::uint32_t run_parallel(const ParallelRegion& region) {
   ThreadState& thread = this_thread();
-  if (thread.level > 0) {
+  if (is_serialised(thread)) {
     ReductionScope reductions(thread, region.reductions);
     run_serialised(region.body, region.data, region.loop);
     reductions.end();
@@ -73,6 +77,7 @@ std::uint32_t run_parallel(const ParallelRegion& region) {
   start.data = region.data;
   start.size = team_size_for(thread, region.requested_threads);
   start.region = regions_started++;
+  start.level = thread.level + 1;
   start.first_construct = thread.next_construct;
   start.reductions = region.reductions;
   if (region.loop) {

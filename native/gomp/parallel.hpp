@@ -12,7 +12,7 @@ struct ParallelRegion {
   std::uintptr_t* reductions = nullptr;       ///< registered already
 };
 
-/// Size of the team that a region started by `thread` gets: what was asked for, at most the engine's capacity, and 1
+/// Size of the team that a region started by `thread` gets: what was asked for, at most the engine's limit, and 1
 /// inside another region.
 std::uint32_t team_size_for(const ThreadState& thread, unsigned requested);
 

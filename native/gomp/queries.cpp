@@ -71,8 +71,8 @@ std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) 
 SDSM_QUERY(int, omp_get_thread_num, to_int(this_thread().number))
 SDSM_QUERY(int, omp_get_num_threads, to_int(this_thread().team_size))
 SDSM_QUERY(int, omp_get_max_threads, to_int(this_thread().variables.threads))
-SDSM_QUERY(int, omp_get_thread_limit, to_int(engine::capacity()))
-SDSM_QUERY(int, omp_get_num_procs, to_int(engine::capacity()))
+SDSM_QUERY(int, omp_get_thread_limit, to_int(engine::thread_limit()))
+SDSM_QUERY(int, omp_get_num_procs, to_int(engine::default_threads()))
 SDSM_QUERY(int, omp_in_parallel, this_thread().active_level > 0 ? 1 : 0)
 SDSM_QUERY(int, omp_get_level, to_int(this_thread().level))
 SDSM_QUERY(int, omp_get_active_level, to_int(this_thread().active_level))
@@ -147,18 +147,18 @@ SDSM_ENTRY void omp_set_max_active_levels(int levels) {
 }
 SDSM_SETTING(omp_set_max_active_levels)
 
-/// -1 where there is no such level. Regions inside the first are teams of one.
+/// -1 where there is no such level. All teams but that of the active level have one thread.
 SDSM_ENTRY int omp_get_ancestor_thread_num(int level) {
   const auto& thread = this_thread();
   if (level < 0 || static_cast<std::uint32_t>(level) > thread.level) return -1;
-  return level == 1 ? to_int(thread.outer_number) : 0;
+  return static_cast<std::uint32_t>(level) == thread.shared_level ? to_int(thread.shared_number) : 0;
 }
 SDSM_QUERY_OF(omp_get_ancestor_thread_num)
 
 SDSM_ENTRY int omp_get_team_size(int level) {
   const auto& thread = this_thread();
   if (level < 0 || static_cast<std::uint32_t>(level) > thread.level) return -1;
-  return level == 1 ? to_int(thread.outer_size) : 1;
+  return static_cast<std::uint32_t>(level) == thread.shared_level ? to_int(thread.shared_size) : 1;
 }
 SDSM_QUERY_OF(omp_get_team_size)
 

@@ -103,9 +103,9 @@ std::uint32_t parse_threads(const char* text) {
   return value > std::numeric_limits<std::int32_t>::max() ? 0 : static_cast<std::uint32_t>(value);
 }
 
-ControlVariables initial_control_variables(std::uint32_t capacity) {
+ControlVariables initial_control_variables(std::uint32_t default_threads) {
   ControlVariables variables;
-  variables.threads = capacity;
+  variables.threads = default_threads;
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
     const std::uint32_t threads = parse_threads(text);
     if (threads == 0) {

@@ -23,9 +23,9 @@ struct ControlVariables {
   std::uint64_t chunk = 1;  ///< 0: none given
 };
 
-/// The variables at the start of the program: OMP_NUM_THREADS (else `capacity`), OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED
+/// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED
 /// and OMP_MAX_ACTIVE_LEVELS. A malformed one is reported on stderr and left out, as libgomp does.
-ControlVariables initial_control_variables(std::uint32_t capacity);
+ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" with an optional "monotonic:" or "nonmonotonic:" before it, in any case, with blanks around
 /// each part. False, and `variables` untouched, if it is none.

@@ -28,8 +28,9 @@ struct ThreadState {
   std::uint32_t level = 0;         ///< enclosing parallel regions
   std::uint32_t active_level = 0;  ///< those of more than one thread
   bool serialised = true;  ///< outside of any region, or inside a nested one: a team of one, which nobody else sees
-  std::uint32_t outer_number = 0;  ///< in the region of level 1
-  std::uint32_t outer_size = 1;
+  std::uint32_t shared_level = 0;  ///< of the innermost region that is not serialised
+  std::uint32_t shared_number = 0;  ///< the thread's number there
+  std::uint32_t shared_size = 1;
   bool in_final_task = false;
   bool in_task = false;
   std::uint64_t next_construct = 0;

@@ -16,7 +16,8 @@ namespace sdsm::engine {
 
 using namespace sdsm::tracer;
 
-std::uint32_t capacity() { return options.threads; }
+std::uint32_t default_threads() { return options.threads; }
+std::uint32_t thread_limit() { return options.thread_limit; }
 
 void note(const gomp::Event& event) {
   VirtualThread& self = *running;

@@ -33,7 +33,7 @@ std::size_t length_at(const unsigned char* at) {
 /// does not fill the trace with flushes until that one has had its turn.
 void put_behind_others(VirtualThread& self) {
   std::uint64_t next = ~std::uint64_t{0};
-  for (std::uint32_t i = 0; i < options.threads; ++i) {
+  for (std::uint32_t i = 0; i < thread_count(); ++i) {
     const VirtualThread& other = thread_of(i);
     if (&other == &self || other.status != ThreadStatus::runnable) continue;
     if (other.clock_ns < next) next = other.clock_ns;

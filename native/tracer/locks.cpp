@@ -109,7 +109,7 @@ void wake(VirtualThread& waiting, std::uint64_t clock_ns) {
 /// The one that came first gets the lock. Later passes let all of them try: the schedule knows who it was.
 void wake_next(const Lock& lock, std::uint64_t clock_ns) {
   VirtualThread* first = nullptr;
-  for (std::uint32_t i = 0; i < options.threads; ++i) {
+  for (std::uint32_t i = 0; i < thread_count(); ++i) {
     VirtualThread& thread = thread_of(i);
     if (thread.status != ThreadStatus::at_lock || thread.waits_for != &lock) continue;
     if (is_replay()) {
@@ -122,7 +122,7 @@ void wake_next(const Lock& lock, std::uint64_t clock_ns) {
 }
 
 void wake_ordered(std::uint64_t construct, std::uint64_t clock_ns) {
-  for (std::uint32_t i = 0; i < options.threads; ++i) {
+  for (std::uint32_t i = 0; i < thread_count(); ++i) {
     VirtualThread& thread = thread_of(i);
     if (thread.status == ThreadStatus::at_ordered && thread.waits_for == reinterpret_cast<const void*>(construct + 1)) {
       wake(thread, clock_ns);

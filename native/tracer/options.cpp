@@ -10,6 +10,9 @@
 namespace sdsm::tracer {
 namespace {
 
+/// A program may ask for more threads than the run has by default, as under any OpenMP run-time.
+constexpr std::uint32_t usual_thread_limit = 1024;
+
 int read_descriptor(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return -1;
@@ -27,6 +30,11 @@ void read_options() {
   const std::uint32_t wanted = threads ? gomp::parse_threads(threads) : 0;
   options.threads = wanted == 0 ? 1 : wanted;
   if (options.threads > most_threads) end_run({"at most ", Decimal(most_threads), " threads can be traced"});
+  options.thread_limit = options.threads < usual_thread_limit ? usual_thread_limit : options.threads;
+  if (const char* limit = std::getenv("OMP_THREAD_LIMIT")) {
+    const std::uint32_t number = gomp::parse_threads(limit);
+    if (number > 0 && number < options.thread_limit) options.thread_limit = number;
+  }
   options.stream = read_descriptor(variable::stream);
   options.schedule = read_descriptor(variable::schedule);
   if (const char* mode = std::getenv(variable::mode)) options.mode = static_cast<Mode>(mode[0]);

@@ -16,9 +16,7 @@
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/stacks.hpp"
-#include "native/tracer/team.hpp"
 #include "native/tracer/touch.hpp"
-#include "native/tracer/watchdog.hpp"
 
 namespace sdsm::tracer {
 namespace {
@@ -36,6 +34,22 @@ struct ProgramCall {
 ProgramCall program;
 
 bool is_started = false;
+
+constexpr trace::Event end_event{trace::EventKind::end, 0, 0, 0};
+
+/// The last event of a thread that does not run when the program ends.
+void end_other(std::uint32_t number) {
+  const bool exists = number < thread_count();
+  if (exists && is_waiting(thread_of(number).status)) {
+    const CutRecord record{number};
+    recorder::put(RecordKind::cut, &record, sizeof record);
+    return;
+  }
+  IntervalRecord record;
+  record.thread = number;
+  record.kind = static_cast<std::uint8_t>(end_event.kind);
+  recorder::put(RecordKind::interval, &record, sizeof record);
+}
 
 void name_globals() {
   const AddressRange variables = program_image.variables;
@@ -59,14 +73,14 @@ void prepare() {
   recorder::put(RecordKind::hello, &hello, sizeof hello);
   heap::start();
   name_globals();
-  reserve_stacks(options.threads);
+  reserve_stacks(options.thread_limit);
   owns_heap = true;
 }
 
 void call_main(void* /*unused*/) {
   begin_interval(*running);
   program.status = program.main(program.argc, program.argv, program.environment);
-  finish(program.status);
+  finish();
 }
 
 int run_main(int argc, char** argv, char** environment) {
@@ -83,7 +97,6 @@ int run_main(int argc, char** argv, char** environment) {
     start_tracking();
     open_stack(running->stack);
   }
-  start_watchdog();
   is_started = true;
   sdsm_call_on_stack(running->stack.end, call_main, nullptr);
   return program.status;
@@ -99,18 +112,15 @@ void prepare_once() {
 
 }  // namespace
 
-void finish(int exit_status) {
+void finish() {
   if (!is_started) return;
   is_started = false;
   VirtualThread& self = *running;
-  if (is_in_team() && gomp::this_thread().level > 0) {
-    end_run({"the program ends itself with status ", Decimal(static_cast<unsigned char>(exit_status)), " in thread ",
-             Decimal(self.number), ", inside a parallel region: there is no whole trace of it"});
-  }
-  end_interval(self, {trace::EventKind::end, 0, 0, 0});
+  end_interval(self, end_event);
   close_pages(self, Closing::at_synchronisation);
-  for (std::uint32_t i = 1; i < options.threads; ++i) {
-    record_event(thread_of(i), {trace::EventKind::end, 0, 0, 0}, 0);
+  const std::uint32_t threads = thread_count() > options.threads ? thread_count() : options.threads;
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    if (i != self.number) end_other(i);
   }
   stop_tracking();
   for (std::uint32_t region = 1; region < region_count(); ++region) {
@@ -144,20 +154,20 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
 
 SDSM_ENTRY void exit(int status) noexcept {
   static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
-  finish(status);
+  finish();
   real(status);
   __builtin_unreachable();
 }
 
 /// _exit and _Exit: without the C library's cleaning up, so the records have to go out first.
 SDSM_ENTRY void _exit(int status) {
-  finish(status);
+  finish();
   for (;;) syscall(SYS_exit_group, status);
 }
 SDSM_ENTRY void _Exit(int status) noexcept { _exit(status); }
 SDSM_ENTRY void quick_exit(int status) noexcept {
   static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
-  finish(status);
+  finish();
   real(status);
   __builtin_unreachable();
 }

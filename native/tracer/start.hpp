@@ -7,7 +7,7 @@ inline bool owns_heap = false;
 
 /// The program is through (main has returned, or exit was called): the last events, and tracking ends. Nothing happens
 /// the second time.
-void finish(int exit_status);
+void finish();
 
 /// After fork(), in the child: it runs on without being traced.
 void become_untraced_child();

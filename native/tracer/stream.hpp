@@ -35,6 +35,7 @@ enum class RecordKind : std::uint32_t {
   change_maps,  ///< ChangesHead, then ChangeMapRecords
   refused,      ///< text: the run-time has ended the program, and why
   diverged,     ///< DivergedRecord: this pass does otherwise than the first
+  cut,          ///< CutRecord: a thread that did not get to the end of what it was doing
   finished,     ///< the program is through; its exit status comes with the process
 };
 
@@ -111,6 +112,11 @@ struct ChangeMapRecord {
   std::uint32_t region = 0;
   std::uint32_t page = 0;
   std::uint64_t changed[16] = {};  ///< bit w of the 1024: word w has changed
+};
+
+/// The program ended while the thread waited for others: the event that closed its last interval never came to be.
+struct CutRecord {
+  std::uint32_t thread = 0;
 };
 
 struct DivergedRecord {

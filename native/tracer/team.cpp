@@ -62,6 +62,7 @@ void run_team(const gomp::TeamStart& start) {
   VirtualThread& self = *running;
   end_interval(self, {EventKind::fork, 0, start.region, start.size});
   close_pages(self, Closing::at_synchronisation);
+  const gomp::TeamStart* outer = team;  // of one thread, so nobody waits in it
   team = &start;
   arrived = 0;
   for (std::uint32_t i = 1; i < start.size; ++i) {
@@ -83,7 +84,7 @@ void run_team(const gomp::TeamStart& start) {
   } else {
     self.clock_ns = latest_clock();
   }
-  team = nullptr;
+  team = outer;
   arrived = 0;
   begin_interval(self);
 }

@@ -18,6 +18,7 @@
 #include "native/tracer/stacks.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/touch.hpp"
+#include "native/tracer/watchdog.hpp"
 
 namespace sdsm::tracer {
 
@@ -27,6 +28,7 @@ volatile bool is_inside = true;
 namespace {
 
 VirtualThread* threads = nullptr;
+std::uint32_t count = 0;  ///< that exist
 std::uint64_t switches = 0;
 
 /// Room on a control stack for the frames that are on it when the program's code is called.
@@ -81,7 +83,7 @@ void switch_to(VirtualThread& next) {
 
 VirtualThread* runnable_with_smallest_clock(const VirtualThread* other_than) {
   VirtualThread* best = nullptr;
-  for (std::uint32_t i = 0; i < options.threads; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     VirtualThread& thread = threads[i];
     if (thread.status != ThreadStatus::runnable || &thread == other_than) continue;
     if (best == nullptr || thread.clock_ns < best->clock_ns) best = &thread;
@@ -99,7 +101,7 @@ ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, co
 
 VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) {
   const ScheduleEntry entry = schedule_log::take(kind, self.number);
-  if (entry.chosen >= options.threads || threads[entry.chosen].status != ThreadStatus::runnable) {
+  if (entry.chosen >= count || threads[entry.chosen].status != ThreadStatus::runnable) {
     end_diverged(self.number);
   }
   return threads[entry.chosen];
@@ -116,12 +118,13 @@ void* run_posix_thread(void* argument) {
 }  // namespace
 
 void start_threads() {
-  threads = reserve_array<VirtualThread>(options.threads);
-  for (std::uint32_t i = 0; i < options.threads; ++i) {
+  threads = reserve_array<VirtualThread>(options.thread_limit);
+  for (std::uint32_t i = 0; i < options.thread_limit; ++i) {
     new (&threads[i]) VirtualThread();
     threads[i].number = i;
     threads[i].stack = stack_of(i);
   }
+  count = 1;
   VirtualThread& initial = threads[0];
   initial.status = ThreadStatus::runnable;
   initial.posix_thread = pthread_self();
@@ -131,10 +134,13 @@ void start_threads() {
 }
 
 VirtualThread& thread_of(std::uint32_t number) { return threads[number]; }
+std::uint32_t thread_count() { return count; }
 
 void create_thread(VirtualThread& thread) {
   if (thread.exists) return;
+  if (count == 1) start_watchdog();
   thread.exists = true;
+  if (thread.number >= count) count = thread.number + 1;
   name_stack(thread.number);
   if (is_tracked()) shut_stack(thread.stack);
   pthread_attr_t attributes;

@@ -22,6 +22,10 @@ enum class ThreadStatus : std::uint8_t {
   at_ordered,
 };
 
+constexpr bool is_waiting(ThreadStatus status) {
+  return status != ThreadStatus::idle && status != ThreadStatus::runnable;
+}
+
 /// A page's first touch in an interval.
 struct Touch {
   std::uint32_t region = 0;
@@ -64,6 +68,8 @@ extern volatile bool is_inside;
 /// Sets up all threads; the caller becomes thread 0.
 void start_threads();
 VirtualThread& thread_of(std::uint32_t number);
+/// Threads that exist: 0 to this, without it.
+std::uint32_t thread_count();
 
 /// Gives `thread` a POSIX thread if it has none yet.
 void create_thread(VirtualThread& thread);

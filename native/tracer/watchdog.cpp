@@ -92,7 +92,6 @@ void* watch(void* /*unused*/) {
 }  // namespace
 
 void start_watchdog() {
-  if (options.threads == 1) return;
   struct sigaction action {};
   // On the signal stack, as another thread may run in between; a system call goes on as if nothing had happened.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
