@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "models/messages.hpp"
 
@@ -73,12 +74,13 @@ std::array<Time, 3> CostModel::synchronisations(Layout team) const {
             3 * synchronisation_messages(team, route_);
   } else if (team.processes() > 1) {
     // Ratio of measured to modelled at the measured layouts on either side of this one.
-    const auto comparable = [&](Layout layout) {
-      const bool same_threads = std::any_of(costs_.barrier.begin(), costs_.barrier.end(), [&](const auto& other) {
-        return other.first.nodes > 1 && other.first.threads_per_node == team.threads_per_node;
-      });
-      return layout.nodes > 1 && (!same_threads || layout.threads_per_node == team.threads_per_node);
-    };
+    std::optional<std::uint32_t> threads;  // the measured number of them nearest to this layout's
+    for (const auto& [layout, measured] : costs_.barrier) {
+      if (layout.nodes == 1) continue;
+      const auto far = [&](std::uint32_t t) { return std::abs(std::log2(static_cast<double>(t) / team.threads_per_node)); };
+      if (!threads || far(layout.threads_per_node) < far(*threads)) threads = layout.threads_per_node;
+    }
+    const auto comparable = [&](Layout layout) { return layout.nodes > 1 && layout.threads_per_node == threads; };
     std::map<std::uint32_t, double> ratio;
     for (const auto& [layout, measured] : costs_.barrier) {
       const Time modelled = barrier_model(layout, costs_.reference);

@@ -59,8 +59,8 @@ class CostModel {
   ///   3 synchronisations, each a gather to process 0 and a release from it, one message after another:
   ///   2 (w + (k - 1) max(f, c) + c), with k messages that cross the network, w the idle time of one, f its time on a
   ///   link, c its processor time; plus, per further thread of a node, what 1x2 (or the nearest one-node layout) gives;
-  ///   times the ratio of measured to modelled of the layouts measured with as many threads per node (else any),
-  ///   interpolated over nodes and held constant beyond them.
+  ///   times the ratio of measured to modelled of the layouts measured with as many threads per node (else with the
+  ///   nearest number of them), interpolated over nodes and held constant beyond them.
   bool barrier_is_measured(Layout team) const { return costs_.barrier.contains(team); }
   bool lock_is_measured(Layout layout) const { return costs_.lock.contains(layout); }
 

@@ -29,10 +29,11 @@ inline constexpr Change whole_page{words_per_page, 1};
 /// runs that both changed are counted twice, as a trace does not say where they lie.
 constexpr Change merge(Change a, Change b) {
   const int words = a.words + b.words;
-  const int runs = a.runs + b.runs;
   if (words >= words_per_page) return whole_page;
-  return {static_cast<std::uint16_t>(words),
-          static_cast<std::uint16_t>(runs < max_runs_per_page ? runs : max_runs_per_page)};
+  // Between two runs lies at least one word that did not change.
+  const int most_runs = words_per_page + 1 - words < max_runs_per_page ? words_per_page + 1 - words : max_runs_per_page;
+  const int runs = a.runs + b.runs < most_runs ? a.runs + b.runs : most_runs;
+  return {static_cast<std::uint16_t>(words), static_cast<std::uint16_t>(runs)};
 }
 
 /// Payload of the diff of a page, over all its messages; nothing if nothing changed.

@@ -71,7 +71,37 @@ void NodePages::set_process(ProcessId process, PageId page, Owner owner, Permiss
 }
 
 std::optional<FaultKind> NodePages::access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access) {
-  Entry& entry = this->entry(page);
+  return this->access(entry(page), process, page, home, owner, access);
+}
+
+NodePages::AccessedRun NodePages::access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home,
+                                             Owner owner, Access access) {
+  Entry* entry = &this->entry(first);
+  const Aged before = entry->node;
+  AccessedRun run{1, this->access(*entry, process, first, home, owner, access)};
+  const bool alone = processes_ == 1 && !notices_;
+  const bool remembers = run.kind && (rule_of(*run.kind).makes_twin || rule_of(*run.kind).fetches_page);
+  // Only states decide, so pages in the state of the first do as it did. Where more than a state has to be looked at or
+  // remembered, the caller comes back for each page.
+  if (!alone || remembers) return run;
+  const Permission permission_before = current(before, owner);
+  const Aged after{age_of(owner), run.kind ? rule_of(*run.kind).node_after : permission_before};
+  while (run.pages < pages) {
+    const std::uint64_t next = first.index + run.pages;
+    entry = next % chunk_pages == 0 ? &this->entry({first.region, next}) : entry + 1;
+    if (current(entry->node, owner) != permission_before) break;
+    if (run.kind) {
+      if (entry->node.age != after.age) entry->twin = no_twin;
+      entry->node = after;
+      if (access == Access::write && owner == Owner::home) ++dirty_home_[index_of(process) - first_];
+    }
+    ++run.pages;
+  }
+  return run;
+}
+
+std::optional<FaultKind> NodePages::access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
+                                           Access access) {
   const Permission node = node_permission(entry, page, owner);
   Permission own = node;
   if (processes_ > 1 && own != Permission::unmapped) {
@@ -115,8 +145,14 @@ std::vector<Twinned> NodePages::flush(ProcessId process, Sync sync) {
   const SyncRule rule = rule_of(sync);
   std::vector<Twinned> diffs;
   for (Twinned& twinned : twinned_) {
-    if (twinned.holder != process && (!rule.flush_companions || twinned.local)) continue;
     if (!twinned.change) continue;
+    if (twinned.holder != process) {
+      if (twinned.local || rule.flushes == Flushes::own) continue;
+      if (rule.flushes == Flushes::written &&
+          process_permission(process, twinned.page, Owner::remote) != Permission::read_write) {
+        continue;
+      }
+    }
     diffs.push_back(twinned);
     twinned.change = {};
     if (notices_ && !twinned.local) notices_->add(twinned.page, node_);

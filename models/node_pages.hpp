@@ -54,12 +54,22 @@ class NodePages {
   /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
   std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
 
+  /// What a prefix of a run of pages did: either none of them trapped, or each took the same fault. A fault that fetches
+  /// its page comes alone, as whoever meets it has to wait.
+  struct AccessedRun {
+    std::uint64_t pages = 0;
+    std::optional<FaultKind> kind;
+  };
+
+  /// The same as access() for as many of `pages` adjacent pages of one home as behave alike; at least one.
+  AccessedRun access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home, Owner owner, Access access);
+
   /// A process of this node, with write access by now, changed bytes of a page. Whoever did it, the bytes differ from
   /// the node's twin and will be in its diff; without a twin there is nothing to remember.
   void changed(PageId page, Owner owner, Change change);
 
-  /// Pages whose diffs `process` sends at `sync`, with changes (a page without changed bytes sends nothing); their twins
-  /// are renewed. In the order in which they were twinned.
+  /// Pages whose diffs `process` sends at `sync` (see Flushes), with changes (a page without changed bytes sends
+  /// nothing); their twins are renewed. In the order in which they were twinned.
   std::vector<Twinned> flush(ProcessId process, Sync sync);
 
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
@@ -98,6 +108,7 @@ class NodePages {
     return aged.age == age_of(owner) ? aged.permission : resting(owner);
   }
   Entry& entry(PageId page);
+  std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
   const Entry* find(PageId page) const;
   Aged& process_entry(std::uint32_t process, PageId page);
   Permission node_permission(const Entry& entry, PageId page, Owner owner) const;

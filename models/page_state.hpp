@@ -68,13 +68,23 @@ constexpr bool traps(Access access, Permission own) {
   return own == Permission::unmapped || (access == Access::write && own == Permission::read_only);
 }
 
+namespace detail {
+/// fault_rules by access, state and owner, as it is looked up at every fault.
+inline constexpr auto fault_index = [] {
+  std::array<std::array<std::array<std::optional<FaultKind>, 3>, 3>, 2> index{};
+  for (const FaultRule& rule : fault_rules) {
+    index[static_cast<std::size_t>(rule.access)][static_cast<std::size_t>(rule.before)]
+         [static_cast<std::size_t>(rule.owner)] = rule.kind;
+  }
+  return index;
+}();
+}  // namespace detail
+
 /// The row for a process that traps. Empty where no row exists: home and local pages are never unmapped and so never
 /// trap on a read; a caller that gets it has found a bug.
 constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owner owner) {
-  for (const FaultRule& rule : fault_rules) {
-    if (rule.access == access && rule.before == node && rule.owner == owner) return rule.kind;
-  }
-  return std::nullopt;
+  return detail::fault_index[static_cast<std::size_t>(access)][static_cast<std::size_t>(node)]
+                            [static_cast<std::size_t>(owner)];
 }
 
 /// What a page is before anyone touched it, and what a copy becomes when it is dropped.
@@ -87,19 +97,26 @@ enum class Sync : std::uint8_t {
   barrier,  ///< fork and join are barriers too
 };
 
+/// Pages whose diffs a process sends to their homes; their twins are renewed. Besides those that it twinned itself, some
+/// remote pages that companions on its node twinned. (Local ones never: their home is the same memory.)
+enum class Flushes : std::uint8_t {
+  own,      ///< none of companions: they are at the same barrier and send them themselves
+  written,  ///< those that it wrote too: the next holder of the lock must find at home what it wrote under the lock
+  node,     ///< all: a copy dies only when all of the node's changes to it are home
+};
+
 struct SyncRule {
-  bool flush;              ///< each page that the process twinned: diff to its home; the twin is renewed
-  bool flush_companions;   ///< also those that companions on the node twinned (a copy dies only when all is flushed)
-  bool drop_copies;        ///< every remote copy of the node, clean or dirty, becomes unmapped; its twin goes
-  bool rest_home_pages;    ///< home and local pages written become read-only; a home page that its owner wrote costs
-                           ///< the owner the per-dirty-page cost; twins of local pages go
+  Flushes flushes;
+  bool drop_copies;      ///< every remote copy of the node, clean or dirty, becomes unmapped; its twin goes
+  bool rest_home_pages;  ///< home and local pages written become read-only; a home page that its owner wrote costs
+                         ///< the owner the per-dirty-page cost; twins of local pages go
 };
 
 constexpr SyncRule rule_of(Sync sync) {
   switch (sync) {
-    case Sync::release: return {.flush = true, .flush_companions = false, .drop_copies = false, .rest_home_pages = false};
-    case Sync::acquire: return {.flush = true, .flush_companions = true, .drop_copies = true, .rest_home_pages = false};
-    case Sync::barrier: return {.flush = true, .flush_companions = false, .drop_copies = true, .rest_home_pages = true};
+    case Sync::release: return {.flushes = Flushes::written, .drop_copies = false, .rest_home_pages = false};
+    case Sync::acquire: return {.flushes = Flushes::node, .drop_copies = true, .rest_home_pages = false};
+    case Sync::barrier: return {.flushes = Flushes::own, .drop_copies = true, .rest_home_pages = true};
   }
   return {};
 }

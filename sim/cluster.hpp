@@ -39,6 +39,9 @@ struct RegionHomes {
   ProcessId home(std::uint64_t index, std::uint32_t processes) const {
     return owned ? ProcessId{owner} : home_of(placement, index, pages, processes);
   }
+  std::uint64_t end_of_home(std::uint64_t index, std::uint32_t processes) const {
+    return owned ? pages : sdsm::end_of_home(placement, index, pages, processes);
+  }
 };
 
 class Cluster;

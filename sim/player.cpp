@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace sdsm::sim {
@@ -57,49 +58,68 @@ void Player::work(const trace::Interval& interval) {
 void Player::touch(const trace::TouchRun& run) {
   const RegionHomes& homes = cluster_.homes[index_of(run.region)];
   const Change change = run.access == Access::write && cluster_.options.full_page_diffs ? whole_page : run.change;
-  for (std::uint64_t index = run.first; index < run.first + run.pages; ++index) {
-    touch({run.region, index}, homes.home(index, cluster_.layout.processes()), run.access, change);
+  const std::uint32_t processes = cluster_.layout.processes();
+  const std::uint64_t end = run.first + run.pages;
+  for (std::uint64_t index = run.first; index < end;) {
+    // Threads mostly stay within one home's share of a region, and finding its bounds takes divisions.
+    if (run.region != share_.region || index < share_.begin || index >= share_.end) {
+      share_ = {run.region, index, homes.end_of_home(index, processes), homes.home(index, processes)};
+    }
+    const std::uint64_t alike = std::min(end, share_.end) - index;
+    touch({run.region, index}, alike, share_.home, run.access, change);
+    index += alike;
   }
 }
 
-void Player::touch(PageId page, ProcessId home, Access access, Change change) {
+void Player::touch(PageId first, std::uint64_t pages, ProcessId home, Access access, Change change) {
   const Owner owner = cluster_.owner_of(thread_.id(), home);
   if (cluster_.layout.threads_per_node > 1) {
-    // Companions share the node's pages: which of them comes first is a matter of simulated time, so a process looks at
-    // the node's state only when simulated time has reached it.
-    if (!traps(access, pages_.process_permission(thread_.id(), page, owner))) {
-      if (change) pages_.changed(page, owner, change);
-      return;
+    for (std::uint64_t i = 0; i < pages; ++i) touch_among_companions({first.region, first.index + i}, home, owner, access, change);
+    return;
+  }
+  for (PageId page = first; page.index < first.index + pages;) {
+    const std::uint64_t left = first.index + pages - page.index;
+    const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, home, owner, access);
+    if (run.kind) fault(*run.kind, run.pages, home);
+    for (std::uint64_t i = 0; change && owner != Owner::home && i < run.pages; ++i) {
+      pages_.changed({page.region, page.index + i}, owner, change);
     }
+    page.index += run.pages;
+  }
+}
+
+/// Companions share the node's pages: which of them comes first is a matter of simulated time, so a process looks at the
+/// node's state only when simulated time has reached it.
+void Player::touch_among_companions(PageId page, ProcessId home, Owner owner, Access access, Change change) {
+  if (traps(access, pages_.process_permission(thread_.id(), page, owner))) {
     thread_.catch_up_and_wait();
     const Time since = cluster_.clock.now();
     cluster_.await_arrival(thread_, page);
     const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, home, owner, access);
     // The trap came before the wait for a companion's fetch, so the wait is part of this fault.
     thread_.waited(spent_on(*kind), since);
-    fault(*kind, page, home);
-  } else if (const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, home, owner, access)) {
-    fault(*kind, page, home);
+    const bool arrives = rule_of(*kind).fetches_page;
+    if (arrives) cluster_.begin_arrival(thread_.node(), page);
+    fault(*kind, 1, home);
+    if (arrives) cluster_.end_arrival(thread_.node(), page);
   }
   if (change) pages_.changed(page, owner, change);
 }
 
-void Player::fault(FaultKind kind, PageId page, ProcessId home) {
+void Player::fault(FaultKind kind, std::uint64_t pages, ProcessId home) {
   const FaultRule& rule = rule_of(kind);
-  if (rule.fetches_page) {
-    if (cluster_.layout.threads_per_node > 1) cluster_.begin_arrival(thread_.node(), page);
-    fetch(kind, home);
-    if (cluster_.layout.threads_per_node > 1) cluster_.end_arrival(thread_.node(), page);
-    return;
-  }
+  if (rule.fetches_page) return fetch(kind, home);
+  const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
-    // Nobody waits for it, but it takes its turn on the wire at the time at which it is sent.
-    cluster_.clock.at(thread_.local_now(), [this, home] {
-      thread_.account.count_message(cluster_.clock.now(), MessageKind::write_request, control_payload);
-      cluster_.network.send(thread_.node(), cluster_.layout.node_of(home), control_payload, [] {});
-    });
+    for (std::uint64_t i = 0; i < pages; ++i) {
+      // Nobody waits for it, but it takes its turn on the wire at the time at which it is sent.
+      cluster_.clock.at(thread_.local_now() + static_cast<std::int64_t>(i) * each, [this, home] {
+        thread_.account.count_message(cluster_.clock.now(), MessageKind::write_request, control_payload);
+        cluster_.network.send(thread_.node(), cluster_.layout.node_of(home), control_payload, [] {});
+      });
+    }
   }
-  thread_.spend_fault(kind, cluster_.costs.fault_local(kind));
+  thread_.spend_faults(kind, pages, static_cast<std::int64_t>(pages) * each);
 }
 
 void Player::fetch(FaultKind kind, ProcessId home) {
@@ -177,7 +197,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
       case Primitive::write:
         if (!cluster_.single_process()) {
           const Access access = step.what == Primitive::read ? Access::read : Access::write;
-          touch(page, cluster_.home_of_page(page), access, access == Access::write ? Change{1, 1} : Change{});
+          touch(page, 1, cluster_.home_of_page(page), access, access == Access::write ? Change{1, 1} : Change{});
         }
         break;
       case Primitive::acquire: acquire(cluster_.lock_of(step.page)); break;

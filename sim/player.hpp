@@ -26,8 +26,9 @@ class Player {
  private:
   void work(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
-  void touch(PageId page, ProcessId home, Access access, Change change);
-  void fault(FaultKind kind, PageId page, ProcessId home);
+  void touch(PageId first, std::uint64_t pages, ProcessId home, Access access, Change change);
+  void touch_among_companions(PageId page, ProcessId home, Owner owner, Access access, Change change);
+  void fault(FaultKind kind, std::uint64_t pages, ProcessId home);
   void fetch(FaultKind kind, ProcessId home);
   void issue_fetch();
   void close(const trace::Event& event);
@@ -48,6 +49,15 @@ class Player {
   trace::Event last_event_;
   bool executed_single_ = false;
   bool finished_ = false;
+
+  /// Pages [begin, end) of a region that have one home: where the last touch was.
+  struct Share {
+    RegionId region{};
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    ProcessId home{};
+  };
+  Share share_;
 
   /// The fetch under way.
   struct Fetch {

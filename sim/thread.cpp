@@ -14,13 +14,13 @@ void Thread::spend(Spent item, Time duration) {
   ahead_ += duration;
 }
 
-void Thread::spend_fault(FaultKind kind, Time duration) {
+void Thread::spend_faults(FaultKind kind, std::uint64_t count, Time duration) {
   const Spent item = spent_on(kind);
   if (!charges_.empty() && charges_.back().item == item) {
-    ++charges_.back().faults;
+    charges_.back().faults += count;
     charges_.back().duration += duration;
   } else {
-    charges_.push_back({item, 1, duration});
+    charges_.push_back({item, count, duration});
   }
   ahead_ += duration;
 }

@@ -28,7 +28,8 @@ class Thread {
 
   /// Local work of a known cost: no simulator call, simulated time does not move yet.
   void spend(Spent item, Time duration);
-  void spend_fault(FaultKind kind, Time duration);
+  /// `count` faults of a kind, which last `duration` together.
+  void spend_faults(FaultKind kind, std::uint64_t count, Time duration);
 
   /// When this thread is in simulated time, counting what it has not yet spent.
   Time local_now() const { return clock_.now() + ahead_; }
@@ -53,7 +54,7 @@ class Thread {
  private:
   struct Charge {
     Spent item;
-    std::uint32_t faults;  ///< how many, if item is a fault
+    std::uint64_t faults;  ///< how many, if item is a fault
     Time duration;
   };
   void arrive();

@@ -24,7 +24,8 @@ namespace {
 constexpr std::uint64_t pages = 1 << 14;
 constexpr std::uint32_t touches_per_interval = 512;
 
-/// Touches of pages made up on the way: all remote reads at random homes, or all writes of the thread's own pages.
+/// Touches of pages made up on the way: all remote reads at random homes, or all writes of the thread's own pages, two
+/// adjacent ones at a time (a row of Laplace's grid).
 class SyntheticSource final : public IntervalSource {
  public:
   SyntheticSource(std::uint32_t thread, std::uint32_t threads, std::uint64_t touches, bool remote)
@@ -39,15 +40,19 @@ class SyntheticSource final : public IntervalSource {
       interval_.touches.clear();
       const std::uint64_t count = std::min<std::uint64_t>(touches_, touches_per_interval);
       for (std::uint64_t i = 0; i < count; ++i) {
-        trace::TouchRun run{RegionId{0}, 1, 0, remote_ ? Access::read : Access::write,
-                            static_cast<std::uint8_t>(i * 256 / touches_per_interval), {}};
-        // Round robin: page p belongs to process p mod threads.
-        std::uint64_t home = thread_;
+        trace::TouchRun run{RegionId{0}, 1, 0, Access::read, static_cast<std::uint8_t>(i * 256 / touches_per_interval), {}};
+        const std::uint64_t share = pages / threads_;
         if (remote_) {
-          home = random_() % (threads_ - 1);
+          std::uint64_t home = random_() % (threads_ - 1);
           if (home >= thread_) ++home;
+          run.first = home * share + next_page_++ % share;
+        } else {
+          run.access = Access::write;
+          run.pages = 2;
+          run.first = thread_ * share + next_page_ % share;
+          next_page_ += 2;
+          ++i;
         }
-        run.first = (next_page_++ % (pages / threads_)) * threads_ + home;
         interval_.touches.push_back(run);
       }
       interval_.compute_ns = remote_ ? count * 100'000 : 1000;
@@ -75,7 +80,7 @@ class SyntheticSource final : public IntervalSource {
 std::uint64_t run_simulation(const std::string& platform, NetworkKind network, std::uint32_t nodes, std::uint64_t touches,
                              bool remote) {
   Program program;
-  program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, "pages"});
+  program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::block, pages, 0, "pages"});
   for (std::uint32_t t = 0; t < nodes; ++t) {
     program.sources.push_back(std::make_unique<SyntheticSource>(t, nodes, touches, remote));
   }
