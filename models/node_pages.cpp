@@ -6,10 +6,7 @@ namespace sdsm {
 
 void WriteNotices::publish() {
   for (const auto& [page, writer] : pending_) {
-    if (regions_.size() <= index_of(page.region)) regions_.resize(index_of(page.region) + 1);
-    auto& region = regions_[index_of(page.region)];
-    if (region.size() <= page.index) region.resize(page.index + 1);
-    Notice& notice = region[page.index];
+    Notice& notice = pages_.get(page, [] { return Notices{}; })[pages_.slot(page)];
     if (notice.last_writer != writer) {
       notice.other = notice.last;
       notice.last_writer = writer;
@@ -21,10 +18,9 @@ void WriteNotices::publish() {
 }
 
 bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t since) const {
-  if (regions_.size() <= index_of(page.region)) return false;
-  const auto& region = regions_[index_of(page.region)];
-  if (region.size() <= page.index) return false;
-  const Notice& notice = region[page.index];
+  const Notices* notices = pages_.find(page);
+  if (!notices) return false;
+  const Notice& notice = (*notices)[pages_.slot(page)];
   return (notice.last_writer == reader ? notice.other : notice.last) > since;
 }
 
@@ -32,29 +28,19 @@ NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, Writ
     : node_(node), first_(index_of(first)), processes_(processes), notices_(notices), dirty_home_(processes, 0) {}
 
 NodePages::Entry& NodePages::entry(PageId page) {
-  const std::size_t region = index_of(page.region);
-  if (regions_.size() <= region) regions_.resize(region + 1);
-  auto& chunks = regions_[region];
-  const std::size_t chunk = page.index / chunk_pages;
-  if (chunks.size() <= chunk) chunks.resize(chunk + 1);
-  if (!chunks[chunk]) {
-    chunks[chunk] = std::make_unique<Chunk>();
-    chunks[chunk]->entries.resize(chunk_pages);
-    if (processes_ > 1) chunks[chunk]->processes.resize(chunk_pages * processes_);
-  }
-  return chunks[chunk]->entries[page.index % chunk_pages];
+  Chunk& chunk = pages_.get(page, [this] {
+    return Chunk{std::vector<Entry>(chunk_pages), std::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0)};
+  });
+  return chunk.entries[pages_.slot(page)];
 }
 
 const NodePages::Entry* NodePages::find(PageId page) const {
-  const std::size_t region = index_of(page.region);
-  if (regions_.size() <= region || regions_[region].size() <= page.index / chunk_pages) return nullptr;
-  const Chunk* chunk = regions_[region][page.index / chunk_pages].get();
-  return chunk ? &chunk->entries[page.index % chunk_pages] : nullptr;
+  const Chunk* chunk = pages_.find(page);
+  return chunk ? &chunk->entries[pages_.slot(page)] : nullptr;
 }
 
 NodePages::Aged& NodePages::process_entry(std::uint32_t process, PageId page) {
-  Chunk& chunk = *regions_[index_of(page.region)][page.index / chunk_pages];
-  return chunk.processes[(page.index % chunk_pages) * processes_ + process];
+  return pages_.find(page)->processes[pages_.slot(page) * processes_ + process];
 }
 
 Permission NodePages::node_permission(const Entry& entry, PageId page, Owner owner) const {
@@ -204,10 +190,9 @@ Permission NodePages::node_permission(PageId page, Owner owner) const {
 Permission NodePages::process_permission(ProcessId process, PageId page, Owner owner) const {
   const Permission node = node_permission(page, owner);
   if (processes_ == 1 || node == Permission::unmapped) return node;
-  const Entry* entry = find(page);
-  if (!entry) return node;
-  const Chunk& chunk = *regions_[index_of(page.region)][page.index / chunk_pages];
-  return current(chunk.processes[(page.index % chunk_pages) * processes_ + (index_of(process) - first_)], owner);
+  const Chunk* chunk = pages_.find(page);
+  if (!chunk) return node;
+  return current(chunk->processes[pages_.slot(page) * processes_ + (index_of(process) - first_)], owner);
 }
 
 }  // namespace sdsm

@@ -3,8 +3,8 @@
 /// before it has aged and counts as untouched).
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +12,7 @@
 #include "models/diff.hpp"
 #include "models/ids.hpp"
 #include "models/page_state.hpp"
+#include "models/page_table.hpp"
 
 namespace sdsm {
 
@@ -41,9 +42,10 @@ class WriteNotices {
     std::uint32_t last = 0;   ///< epoch of the last write, +1; 0: none
     std::uint32_t other = 0;  ///< the same for the last write by any node but last_writer
   };
+  using Notices = std::array<Notice, chunk_pages>;
   std::uint32_t epoch_ = 0;
   std::vector<std::pair<PageId, NodeId>> pending_;
-  std::vector<std::vector<Notice>> regions_;
+  PageTable<Notices> pages_;
 };
 
 class NodePages {
@@ -54,15 +56,16 @@ class NodePages {
   /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
   std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
 
-  /// What a prefix of a run of pages did: either none of them trapped, or each took the same fault. A fault that fetches
-  /// its page comes alone, as whoever meets it has to wait.
+  /// What a prefix of a run of pages did: either none of them trapped, or each took the same fault. A fault that
+  /// fetches its page comes alone, as whoever meets it has to wait.
   struct AccessedRun {
     std::uint64_t pages = 0;
     std::optional<FaultKind> kind;
   };
 
   /// The same as access() for as many of `pages` adjacent pages of one home as behave alike; at least one.
-  AccessedRun access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home, Owner owner, Access access);
+  AccessedRun access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home, Owner owner,
+                         Access access);
 
   /// A process of this node, with write access by now, changed bytes of a page. Whoever did it, the bytes differ from
   /// the node's twin and will be in its diff; without a twin there is nothing to remember.
@@ -85,8 +88,6 @@ class NodePages {
 
  private:
   static constexpr std::uint32_t no_twin = 0xffffffff;
-  static constexpr std::uint64_t chunk_pages = 256;
-
   /// A permission with the age at which it was set. Ages of remote pages count drops, those of home and local pages
   /// count barriers; an entry of another age has lapsed to the resting permission.
   struct Aged {
@@ -95,8 +96,8 @@ class NodePages {
   };
   struct Entry {
     Aged node;
-    std::uint32_t twin = no_twin;   ///< index into twinned_; meaningful while `node` has not lapsed
-    std::uint32_t fetched = 0;      ///< epoch of the fetch; for Invalidation::changed
+    std::uint32_t twin = no_twin;  ///< index into twinned_; meaningful while `node` has not lapsed
+    std::uint32_t fetched = 0;     ///< epoch of the fetch; for Invalidation::changed
   };
   struct Chunk {
     std::vector<Entry> entries;
@@ -108,7 +109,8 @@ class NodePages {
     return aged.age == age_of(owner) ? aged.permission : resting(owner);
   }
   Entry& entry(PageId page);
-  std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
+  std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
+                                  Access access);
   const Entry* find(PageId page) const;
   Aged& process_entry(std::uint32_t process, PageId page);
   Permission node_permission(const Entry& entry, PageId page, Owner owner) const;
@@ -122,7 +124,7 @@ class NodePages {
   std::uint32_t write_age_ = 1;  ///< barriers so far, +1
   std::vector<Twinned> twinned_;
   std::vector<std::uint64_t> dirty_home_;
-  std::vector<std::vector<std::unique_ptr<Chunk>>> regions_;
+  PageTable<Chunk> pages_;
 };
 
 }  // namespace sdsm

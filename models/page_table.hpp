@@ -1,0 +1,54 @@
+/// A sparse table over pages: a page that nobody touched costs nothing, wherever in its region it lies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/ids.hpp"
+
+namespace sdsm {
+
+/// Pages of a chunk.
+inline constexpr std::uint64_t chunk_pages = 256;
+
+/// Chunks of adjacent pages, made when one of these is first written to. A region is cut into directories of
+/// 4 GiB, so that a touch at the end of a terabyte does not lay out a table for all that is before it.
+template <typename Chunk>
+class PageTable {
+ public:
+  /// Place of a page in its chunk.
+  static constexpr std::uint64_t slot(PageId page) { return page.index % chunk_pages; }
+
+  /// The chunk of a page, or nullptr if there is none yet.
+  Chunk* find(PageId page) const {
+    const std::size_t region = index_of(page.region);
+    if (region >= regions_.size() || directory_of(page) >= regions_[region].size()) return nullptr;
+    const Directory& directory = regions_[region][directory_of(page)];
+    return place_in_directory(page) < directory.size() ? directory[place_in_directory(page)].get() : nullptr;
+  }
+
+  /// The chunk of a page; `make` makes it if there is none yet.
+  template <typename Make>
+  Chunk& get(PageId page, Make make) {
+    if (Chunk* const known = find(page)) return *known;
+    const std::size_t region = index_of(page.region);
+    if (region >= regions_.size()) regions_.resize(region + 1);
+    if (directory_of(page) >= regions_[region].size()) regions_[region].resize(directory_of(page) + 1);
+    Directory& directory = regions_[region][directory_of(page)];
+    if (place_in_directory(page) >= directory.size()) directory.resize(place_in_directory(page) + 1);
+    directory[place_in_directory(page)] = std::make_unique<Chunk>(make());
+    return *directory[place_in_directory(page)];
+  }
+
+ private:
+  using Directory = std::vector<std::unique_ptr<Chunk>>;
+  static constexpr std::uint64_t directory_chunks = 4096;
+
+  static constexpr std::size_t directory_of(PageId page) { return page.index / chunk_pages / directory_chunks; }
+  static constexpr std::size_t place_in_directory(PageId page) { return page.index / chunk_pages % directory_chunks; }
+
+  std::vector<std::vector<Directory>> regions_;
+};
+
+}  // namespace sdsm

@@ -1,0 +1,194 @@
+#include "models/costs.hpp"
+
+#include "models/messages.hpp"
+#include "tests/catch.hpp"
+#include "tests/models/p3.hpp"
+
+using namespace sdsm;
+using namespace sdsm::test;
+
+namespace {
+
+constexpr WireModel both_models[] = {WireModel::store_and_forward, WireModel::flow};
+
+Time sum(const std::array<Time, 3>& parts) {
+  return parts[0] + parts[1] + parts[2];
+}
+
+Time barrier(const CostModel& costs, Layout layout) {
+  return sum(costs.synchronisations(layout));
+}
+
+}  // namespace
+
+TEST_CASE("a fetch's local part is what is left of the measured total after request and page") {
+  // Stored and forwarded: 27.6 us for the request, 479.44 us for the page.
+  const CostModel queue(p3_costs(), WireModel::store_and_forward, fast_ethernet);
+  CHECK(queue.fault_local(FaultKind::RUMR) == us(587 - 27.6 - 479.44));
+  CHECK(queue.fault_local(FaultKind::WUMR) == us(599 - 27.6 - 479.44));
+  // Flowing through: 18.8 us and 356.4 us.
+  const CostModel flow(p3_costs(), WireModel::flow, fast_ethernet);
+  CHECK(flow.fault_local(FaultKind::RUMR) == us(587 - 18.8 - 356.4));
+  CHECK(flow.fault_local(FaultKind::WUMR) == us(599 - 18.8 - 356.4));
+}
+
+TEST_CASE("faults that wait for no page are local work from end to end") {
+  const CostModel costs(p3_costs(), WireModel::store_and_forward, fast_ethernet);
+  CHECK(costs.fault_local(FaultKind::WROH) == us(8));
+  CHECK(costs.fault_local(FaultKind::WROL) == us(44));
+  CHECK(costs.fault_local(FaultKind::WROR) == us(51));
+  CHECK(costs.fault_local(FaultKind::WRWH) == us(7));
+  CHECK(costs.fault_local(FaultKind::WRWL) == us(16));
+  CHECK(costs.fault_local(FaultKind::WRWR) == us(24));
+  CHECK(costs.fault_local(FaultKind::RRWR) == us(25));
+  CHECK(costs.fault_local(FaultKind::RROR) == us(18));
+}
+
+TEST_CASE("local parts do not depend on the network that is simulated") {
+  for (const WireModel model : both_models) {
+    const CostModel here(p3_costs(), model, fast_ethernet);
+    const CostModel there(p3_costs(), model, gigabit_ethernet);
+    for (const FaultRule& rule : fault_rules) CHECK(here.fault_local(rule.kind) == there.fault_local(rule.kind));
+    CHECK(here.message_local(max_payload) == there.message_local(max_payload));
+    CHECK(here.lock_local({4, 1}) == there.lock_local({4, 1}));
+  }
+}
+
+TEST_CASE("a message's local part: 61.66 us + 0.181919 us per byte, minus the wire") {
+  const CostModel queue(p3_costs(), WireModel::store_and_forward, fast_ethernet);
+  CHECK(queue.message_local(control_payload) == us(61.66 + 32 * 0.181919 - 27.6));
+  CHECK(queue.message_local(max_payload) == us(61.66 + 1460 * 0.181919 - 2 * 123.04 - 10));
+  const CostModel flow(p3_costs(), WireModel::flow, fast_ethernet);
+  CHECK(flow.message_local(max_payload) == us(61.66 + 1460 * 0.181919 - 123.04 - 10));
+}
+
+TEST_CASE("the home's part and the requester's part make up the whole") {
+  Costs raw = p3_costs();
+  raw.home_share = GENERATE(0.0, 0.25, 0.5, 1.0);
+  const CostModel costs(raw, WireModel::store_and_forward, fast_ethernet);
+  CHECK(costs.home_part(us(100)) == us(100 * raw.home_share));
+  CHECK(costs.home_part(Time{}) == Time{});
+}
+
+TEST_CASE("a measured barrier costs what was measured, on the network on which it was measured") {
+  for (const WireModel model : both_models) {
+    const CostModel costs(p3_costs(), model, fast_ethernet);
+    for (const auto& [layout, measured] : p3_costs().barrier) CHECK(barrier(costs, layout) == measured);
+  }
+}
+
+TEST_CASE("on a gigabit network a barrier's messages get faster and nothing else") {
+  const CostModel queue(p3_costs(), WireModel::store_and_forward, gigabit_ethernet);
+  // 2x1: three synchronisations of a message to process 0 and one back; 27.6 us each at 100 Mbit/s, 11.76 us now.
+  CHECK(barrier(queue, {2, 1}) == us(661 - 6 * 27.6 + 6 * 11.76));
+  // 4x1: three messages that queue at process 0's port, 8.8 us apart; 0.88 us apart now.
+  CHECK(barrier(queue, {4, 1}) == us(7305 - 6 * (27.6 + 2 * 8.8) + 6 * (11.76 + 2 * 0.88)));
+  // Inside a node there is no message.
+  CHECK(barrier(queue, {1, 2}) == us(225));
+  CHECK(barrier(queue, {1, 1}) == us(0.2));
+  const CostModel flow(p3_costs(), WireModel::flow, gigabit_ethernet);
+  CHECK(barrier(flow, {2, 1}) == us(661 - 6 * 18.8 + 6 * 10.88));
+}
+
+TEST_CASE("a barrier's three synchronisations are equal, to the picoseconds that a third leaves over") {
+  const CostModel costs(p3_costs(), WireModel::store_and_forward, fast_ethernet);
+  const auto parts = costs.synchronisations({2, 1});
+  CHECK(parts[0] == parts[1]);
+  CHECK(parts[2] - parts[0] >= Time{});
+  CHECK(parts[2] - parts[0] < Time{3});
+}
+
+TEST_CASE("a barrier that was not measured is marked, and lies where its neighbours put it") {
+  for (const WireModel model : both_models) {
+    const CostModel costs(p3_costs(), model, fast_ethernet);
+    CHECK_FALSE(costs.barrier_is_measured({3, 1}));
+    CHECK(costs.barrier_is_measured({4, 1}));
+    CHECK(barrier(costs, {2, 1}) < barrier(costs, {3, 1}));
+    CHECK(barrier(costs, {3, 1}) < barrier(costs, {4, 1}));
+    CHECK(barrier(costs, {2, 2}) < barrier(costs, {4, 2}));
+    CHECK(barrier(costs, {1, 2}) < barrier(costs, {2, 2}));
+  }
+}
+
+TEST_CASE("an extrapolated barrier never gets cheaper with more nodes, nor with more threads on each") {
+  for (const WireModel model : both_models) {
+    for (const auto& network : {fast_ethernet, gigabit_ethernet}) {
+      const CostModel costs(p3_costs(), model, network);
+      for (std::uint32_t nodes = 1; nodes <= 64; ++nodes) {
+        for (std::uint32_t threads = 1; threads <= 4; ++threads) {
+          CAPTURE(nodes, threads, to_seconds(barrier(costs, {nodes, threads})));
+          CHECK(barrier(costs, {nodes, threads}) > Time{});
+          CHECK(barrier(costs, {nodes + 1, threads}) > barrier(costs, {nodes, threads}));
+          CHECK(barrier(costs, {nodes, threads + 1}) > barrier(costs, {nodes, threads}));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("with no barrier measured but that of one process, the message-level model stands alone") {
+  Costs raw = p3_costs();
+  raw.barrier = {{{1, 1}, us(0.2)}};
+  const CostModel costs(raw, WireModel::store_and_forward, fast_ethernet);
+  // Three gathers and three releases of one message each: 27.6 us of wire and 39.881408 us of processors.
+  CHECK(barrier(costs, {2, 1}) == 6 * us(27.6 + 39.881408));
+  // A second message follows as soon as the processor has done with the first.
+  CHECK(barrier(costs, {3, 1}) == 6 * us(27.6 + 2 * 39.881408));
+}
+
+TEST_CASE("a lock's hand-off is measured with everybody contending: what is local follows from its messages") {
+  const CostModel costs(p3_costs(), WireModel::store_and_forward, fast_ethernet);
+  // 2x1, manager 0: from 0 to 1 one grant crosses, from 1 to 0 one release; one message of 27.6 us on average.
+  CHECK(costs.lock_local({2, 1}) == us(52 - 27.6));
+  // 4x1: 3 releases and 3 grants of 4 hand-offs cross.
+  CHECK(costs.lock_local({4, 1}) == us(74 - 6 * 27.6 / 4));
+  // 4x2: 6 and 6 of 8.
+  CHECK(costs.lock_local({4, 2}) == us(204 - 12 * 27.6 / 8));
+  CHECK(costs.lock_local({1, 2}) == us(4));
+  CHECK(costs.lock_local({1, 1}) == us(0.6));
+}
+
+TEST_CASE("a layout whose lock was not measured takes the nearest one's local part") {
+  const CostModel costs(p3_costs(), WireModel::store_and_forward, fast_ethernet);
+  CHECK_FALSE(costs.lock_is_measured({8, 1}));
+  CHECK(costs.lock_local({8, 1}) == costs.lock_local({4, 1}));
+  CHECK(costs.lock_local({8, 2}) == costs.lock_local({4, 2}));
+}
+
+TEST_CASE("p3's costs and its reference network do not contradict each other") {
+  for (const WireModel model : both_models) {
+    CHECK(CostModel(p3_costs(), model, fast_ethernet).contradictions().empty());
+  }
+}
+
+TEST_CASE("a cost below the time of its own messages is named") {
+  Costs raw = p3_costs();
+  std::string named;
+  SECTION("a fault") {
+    raw.fault[static_cast<std::size_t>(FaultKind::RUMR)] = us(507);  // its messages take 507.04 us
+    named = "fault.RUMR";
+  }
+  SECTION("a message") {
+    raw.message_fixed = us(10);
+    named = "message of 32 bytes";
+  }
+  SECTION("a barrier") {
+    raw.barrier[{2, 1}] = us(165);  // 6 x 27.6 = 165.6 us
+    named = "barrier.2x1";
+  }
+  SECTION("a lock") {
+    raw.lock[{4, 1}] = us(41);  // 41.4 us
+    named = "lock.4x1";
+  }
+  const auto found = CostModel(raw, WireModel::store_and_forward, fast_ethernet).contradictions();
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().find(named) == 0);
+}
+
+TEST_CASE("costs that just cover their messages are no contradiction") {
+  Costs raw = p3_costs();
+  raw.fault[static_cast<std::size_t>(FaultKind::RUMR)] = us(507.04);
+  raw.barrier[{2, 1}] = us(165.6);
+  raw.lock[{4, 1}] = us(41.4);
+  CHECK(CostModel(raw, WireModel::store_and_forward, fast_ethernet).contradictions().empty());
+}

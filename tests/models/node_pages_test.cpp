@@ -1,0 +1,515 @@
+#include "models/node_pages.hpp"
+
+#include <random>
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+
+namespace {
+
+using enum FaultKind;
+using enum Permission;
+constexpr Access to_read = Access::read;
+constexpr Access to_write = Access::write;
+constexpr Change one_word{1, 1};
+
+/// A node with processes `first`, `first` + 1, ...; process 0 is the home of every page of region 0, process 1 of
+/// every page of region 1, and so on.
+class Node {
+ public:
+  Node(std::uint32_t first, std::uint32_t processes, WriteNotices* notices = nullptr)
+      : pages_(NodeId{first}, ProcessId{first}, processes, notices), first_(first), processes_(processes) {}
+
+  std::optional<FaultKind> touch(std::uint32_t process, PageId page, Access access) {
+    return pages_.access(ProcessId{process}, page, ProcessId{index_of(page.region)}, owner(process, page), access);
+  }
+  /// A write that changes a word.
+  std::optional<FaultKind> store(std::uint32_t process, PageId page) {
+    const auto fault = touch(process, page, to_write);
+    pages_.changed(page, owner(process, page), one_word);
+    return fault;
+  }
+  std::vector<Twinned> flush(std::uint32_t process, Sync sync) { return pages_.flush(ProcessId{process}, sync); }
+  void acquire(std::uint32_t process) {
+    flush(process, Sync::acquire);
+    pages_.drop(Sync::acquire);
+  }
+  void barrier() {
+    for (std::uint32_t p = first_; p < first_ + processes_; ++p) flush(p, Sync::barrier);
+    pages_.drop(Sync::barrier);
+  }
+  Permission state(std::uint32_t process, PageId page) const {
+    return pages_.node_permission(page, owner(process, page));
+  }
+  Permission protection(std::uint32_t process, PageId page) const {
+    return pages_.process_permission(ProcessId{process}, page, owner(process, page));
+  }
+  NodePages& pages() { return pages_; }
+
+ private:
+  Owner owner(std::uint32_t process, PageId page) const {
+    const std::uint32_t home = index_of(page.region);
+    if (home == process) return Owner::home;
+    return home >= first_ && home < first_ + processes_ ? Owner::local : Owner::remote;
+  }
+  NodePages pages_;
+  std::uint32_t first_, processes_;
+};
+
+constexpr PageId page_of_0{RegionId{0}, 5};
+constexpr PageId page_of_1{RegionId{1}, 5};
+
+}  // namespace
+
+TEST_CASE("WROH: an owner's first write of a home page, once per barrier, its reads never trap") {
+  Node node(0, 1);
+  CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(0, page_of_0, to_write) == WROH);
+  CHECK(node.touch(0, page_of_0, to_write) == std::nullopt);
+  node.barrier();
+  CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(0, page_of_0, to_write) == WROH);
+}
+
+TEST_CASE("RUMR: a read of a page that is elsewhere, again after every barrier") {
+  Node node(1, 1);
+  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
+  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
+  node.barrier();
+  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
+}
+
+TEST_CASE("WUMR: a write of a page that is elsewhere, then nothing traps") {
+  Node node(1, 1);
+  CHECK(node.touch(1, page_of_0, to_write) == WUMR);
+  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
+}
+
+TEST_CASE("WROR: a write of a page that was read before") {
+  Node node(1, 1);
+  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
+  CHECK(node.touch(1, page_of_0, to_write) == WROR);
+  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
+}
+
+TEST_CASE("with one process per node only WROH, WROR, WUMR and RUMR occur") {
+  // Every sequence of four accesses of a page, home or remote.
+  for (unsigned accesses = 0; accesses < 16; ++accesses) {
+    for (const PageId page : {page_of_0, page_of_1}) {
+      Node node(1, 1);
+      for (unsigned i = 0; i < 4; ++i) {
+        const auto fault = node.touch(1, page, accesses >> i & 1 ? to_write : to_read);
+        if (fault) CHECK((fault == WROH || fault == WROR || fault == WUMR || fault == RUMR));
+      }
+    }
+  }
+}
+
+TEST_CASE("WROL: a write of a page of a companion on the node, with a twin, its reads never trap") {
+  Node node(0, 2);
+  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(1, page_of_0, to_write) == WROL);
+  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
+  CHECK(node.pages().twinned_pages() == 1);
+}
+
+TEST_CASE("WRWH: the owner writes a home page that a companion has made writable") {
+  Node node(0, 2);
+  CHECK(node.touch(1, page_of_0, to_write) == WROL);
+  CHECK(node.touch(0, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(0, page_of_0, to_write) == WRWH);
+  CHECK(node.touch(0, page_of_0, to_write) == std::nullopt);
+}
+
+TEST_CASE("WRWL: a companion writes a page that its owner has made writable, no twin is made") {
+  Node node(0, 2);
+  CHECK(node.touch(0, page_of_0, to_write) == WROH);
+  CHECK(node.touch(1, page_of_0, to_write) == WRWL);
+  CHECK(node.touch(1, page_of_0, to_write) == std::nullopt);
+  CHECK(node.pages().twinned_pages() == 0);
+}
+
+TEST_CASE("WRWR, RRWR: a page of another node that a companion has made writable, no second twin") {
+  Node node(2, 3);
+  CHECK(node.touch(2, page_of_0, to_write) == WUMR);
+  CHECK(node.touch(3, page_of_0, to_write) == WRWR);
+  CHECK(node.touch(4, page_of_0, to_read) == RRWR);
+  CHECK(node.pages().twinned_pages() == 1);
+  CHECK(node.touch(4, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(4, page_of_0, to_write) == WRWR);
+  CHECK(node.touch(4, page_of_0, to_write) == std::nullopt);
+}
+
+TEST_CASE("RROR: a read of a page that a companion has fetched") {
+  Node node(2, 2);
+  CHECK(node.touch(2, page_of_0, to_read) == RUMR);
+  CHECK(node.touch(3, page_of_0, to_read) == RROR);
+  CHECK(node.touch(3, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(3, page_of_0, to_write) == WROR);
+  // The companion that fetched may still only read.
+  CHECK(node.touch(2, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(2, page_of_0, to_write) == WRWR);
+}
+
+TEST_CASE("WROR by a process that did not fetch the page itself") {
+  Node node(2, 2);
+  CHECK(node.touch(2, page_of_0, to_read) == RUMR);
+  CHECK(node.touch(3, page_of_0, to_write) == WROR);
+}
+
+TEST_CASE("a process's protection is its own and never wider than its node's state") {
+  Node node(2, 2);
+  node.touch(2, page_of_0, to_write);
+  CHECK(node.state(2, page_of_0) == read_write);
+  CHECK(node.protection(2, page_of_0) == read_write);
+  CHECK(node.protection(3, page_of_0) == unmapped);
+  node.touch(3, page_of_0, to_read);
+  CHECK(node.protection(3, page_of_0) == read_only);
+  node.barrier();
+  CHECK(node.state(2, page_of_0) == unmapped);
+  CHECK(node.protection(2, page_of_0) == unmapped);
+  CHECK(node.protection(3, page_of_0) == unmapped);
+}
+
+TEST_CASE("at a barrier each process sends one diff for each page that it twinned and changed") {
+  Node node(1, 1);
+  const PageId clean{RegionId{0}, 1}, touched{RegionId{0}, 2}, changed{RegionId{0}, 3};
+  node.touch(1, clean, to_read);
+  node.touch(1, touched, to_write);  // written with the same bytes
+  node.store(1, changed);
+  const auto diffs = node.flush(1, Sync::barrier);
+  REQUIRE(diffs.size() == 1);
+  CHECK(diffs[0].page == changed);
+  CHECK(diffs[0].holder == ProcessId{1});
+  CHECK(diffs[0].home == ProcessId{0});
+  CHECK_FALSE(diffs[0].local);
+  CHECK(diffs[0].change == one_word);
+}
+
+TEST_CASE("diffs leave in the order in which their pages were twinned") {
+  Node node(1, 1);
+  for (const std::uint64_t index : {9, 2, 700, 4}) node.store(1, {RegionId{0}, index});
+  const auto diffs = node.flush(1, Sync::barrier);
+  REQUIRE(diffs.size() == 4);
+  CHECK(diffs[0].page.index == 9);
+  CHECK(diffs[1].page.index == 2);
+  CHECK(diffs[2].page.index == 700);
+  CHECK(diffs[3].page.index == 4);
+}
+
+TEST_CASE("a barrier drops every copy, clean or dirty, changed or not") {
+  Node node(1, 1);
+  const PageId clean{RegionId{0}, 1}, dirty{RegionId{0}, 2};
+  node.touch(1, clean, to_read);
+  node.store(1, dirty);
+  node.barrier();
+  CHECK(node.state(1, clean) == unmapped);
+  CHECK(node.state(1, dirty) == unmapped);
+  CHECK(node.pages().twinned_pages() == 0);
+  CHECK(node.flush(1, Sync::barrier).empty());
+}
+
+TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once, however often it was written") {
+  Node node(0, 2);
+  const PageId twice{RegionId{0}, 1}, once{RegionId{0}, 2}, by_companion{RegionId{0}, 3};
+  node.store(0, twice);
+  node.store(0, twice);
+  node.store(0, once);
+  node.store(1, by_companion);
+  node.touch(0, {RegionId{0}, 4}, to_read);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 2);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 0);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 0);
+}
+
+TEST_CASE("a home page that a companion made writable and its owner then wrote costs the owner too") {
+  Node node(0, 2);
+  node.store(1, page_of_0);
+  CHECK(node.store(0, page_of_0) == WRWH);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{0}) == 1);
+}
+
+TEST_CASE("a release sends the changes and renews the twin: later writes do not trap and are sent later") {
+  Node node(1, 1);
+  node.store(1, page_of_0);
+  CHECK(node.flush(1, Sync::release).size() == 1);
+  CHECK(node.flush(1, Sync::release).empty());  // nothing new
+  CHECK(node.store(1, page_of_0) == std::nullopt);
+  CHECK(node.store(1, page_of_0) == std::nullopt);
+  const auto diffs = node.flush(1, Sync::release);
+  REQUIRE(diffs.size() == 1);
+  CHECK(diffs[0].change == Change{2, 2});
+}
+
+TEST_CASE("a release keeps copies and home pages as they are") {
+  Node node(1, 1);
+  node.touch(1, page_of_0, to_read);
+  node.store(1, page_of_1);
+  node.flush(1, Sync::release);
+  node.pages().drop(Sync::release);
+  CHECK(node.state(1, page_of_0) == read_only);
+  CHECK(node.state(1, page_of_1) == read_write);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
+}
+
+TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pages") {
+  Node node(1, 1);
+  const PageId other{RegionId{0}, 6};
+  node.store(1, page_of_0);
+  node.touch(1, other, to_read);
+  node.store(1, page_of_1);
+  CHECK(node.flush(1, Sync::acquire).size() == 1);
+  node.pages().drop(Sync::acquire);
+  CHECK(node.state(1, page_of_0) == unmapped);
+  CHECK(node.state(1, other) == unmapped);
+  CHECK(node.state(1, page_of_1) == read_write);
+  CHECK(node.touch(1, page_of_1, to_write) == std::nullopt);
+  CHECK(node.touch(1, page_of_0, to_write) == WUMR);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
+}
+
+TEST_CASE("an acquire also flushes what companions changed in remote pages, as their copies die too") {
+  Node node(2, 2);
+  node.store(2, page_of_0);
+  const auto diffs = node.flush(3, Sync::acquire);
+  REQUIRE(diffs.size() == 1);
+  CHECK(diffs[0].page == page_of_0);
+  node.pages().drop(Sync::acquire);
+  CHECK(node.store(2, page_of_0) == WUMR);
+}
+
+TEST_CASE("a process whose page a companion's acquire dropped fetches again and does not meet its old protection") {
+  Node node(2, 2);
+  node.touch(2, page_of_0, to_write);
+  node.acquire(3);
+  CHECK(node.touch(3, page_of_0, to_read) == RUMR);
+  CHECK(node.protection(2, page_of_0) == unmapped);
+  CHECK(node.touch(2, page_of_0, to_read) == RROR);
+  CHECK(node.touch(2, page_of_0, to_write) == WROR);
+}
+
+TEST_CASE("a release sends what the process wrote into a page that a companion had twinned") {
+  Node node(2, 2);
+  node.store(2, page_of_0);
+  node.flush(2, Sync::release);
+  CHECK(node.store(3, page_of_0) == WRWR);
+  // Whoever gets the lock next must find what process 3 wrote under it.
+  const auto diffs = node.flush(3, Sync::release);
+  REQUIRE(diffs.size() == 1);
+  CHECK(diffs[0].page == page_of_0);
+  CHECK(node.flush(2, Sync::release).empty());
+}
+
+TEST_CASE("a release leaves alone what a companion wrote into pages of its own") {
+  Node node(2, 2);
+  node.store(2, page_of_0);
+  CHECK(node.flush(3, Sync::release).empty());
+  CHECK(node.touch(3, page_of_0, to_read) == RRWR);
+  CHECK(node.flush(3, Sync::release).empty());
+  CHECK(node.flush(2, Sync::release).size() == 1);
+}
+
+TEST_CASE("the twin of a local page stays through an acquire, and its diff is charged as local") {
+  Node node(0, 2);
+  const PageId remote{RegionId{7}, 1};
+  node.store(1, remote);  // twinned first, so that the local twin is renumbered
+  node.store(1, page_of_0);
+  node.acquire(1);
+  CHECK(node.pages().twinned_pages() == 1);
+  CHECK(node.store(1, page_of_0) == std::nullopt);
+  const auto diffs = node.flush(1, Sync::barrier);
+  REQUIRE(diffs.size() == 1);
+  CHECK(diffs[0].page == page_of_0);
+  CHECK(diffs[0].local);
+  CHECK(diffs[0].change == one_word);  // what came before the acquire was flushed then
+}
+
+TEST_CASE("a companion's acquire does not flush local twins: their home is the same memory") {
+  Node node(0, 3);
+  node.store(1, page_of_0);
+  CHECK(node.flush(2, Sync::acquire).empty());
+  CHECK(node.flush(1, Sync::acquire).size() == 1);
+}
+
+TEST_CASE("changes that the owner makes to a page with a companion's twin are in the companion's diff") {
+  Node node(0, 2);
+  node.store(1, page_of_0);
+  node.store(0, page_of_0);
+  const auto diffs = node.flush(1, Sync::barrier);
+  REQUIRE(diffs.size() == 1);
+  CHECK(diffs[0].change == Change{2, 2});
+  CHECK(node.flush(0, Sync::barrier).empty());
+}
+
+TEST_CASE("a change of a page without a twin is nobody's diff") {
+  Node node(0, 2);
+  node.store(0, page_of_0);
+  node.store(1, page_of_0);  // WRWL: no twin
+  CHECK(node.flush(0, Sync::barrier).empty());
+  CHECK(node.flush(1, Sync::barrier).empty());
+}
+
+TEST_CASE("a twin of before a barrier is not that of a page twinned after it") {
+  Node node(1, 1);
+  node.store(1, {RegionId{0}, 1});
+  node.store(1, {RegionId{0}, 2});
+  node.barrier();
+  node.touch(1, {RegionId{0}, 2}, to_read);
+  node.pages().changed({RegionId{0}, 2}, Owner::remote, one_word);  // has no twin now
+  node.touch(1, {RegionId{0}, 3}, to_write);
+  CHECK(node.flush(1, Sync::barrier).empty());
+}
+
+TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrier, clean") {
+  WriteNotices notices;
+  Node writer(1, 1, &notices), reader(2, 1, &notices);
+  const PageId quiet{RegionId{0}, 1}, changed{RegionId{0}, 2}, own{RegionId{0}, 3};
+  reader.touch(2, quiet, to_read);
+  reader.touch(2, changed, to_read);
+  reader.store(2, own);
+  writer.store(1, changed);
+  writer.barrier();
+  reader.barrier();
+  notices.publish();
+  CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
+  CHECK(reader.touch(2, changed, to_read) == RUMR);
+  // Its own change made no notice for itself; the copy is clean and the next write twins anew.
+  CHECK(reader.touch(2, own, to_read) == std::nullopt);
+  CHECK(reader.touch(2, own, to_write) == WROR);
+  // The writer's copy of the page that only it changed stays with it.
+  CHECK(writer.touch(1, changed, to_read) == std::nullopt);
+}
+
+TEST_CASE("changed pages only: the owner's writes drop copies elsewhere, too") {
+  WriteNotices notices;
+  Node owner(0, 1, &notices), reader(1, 1, &notices);
+  reader.touch(1, page_of_0, to_read);
+  CHECK(owner.store(0, page_of_0) == WROH);
+  owner.barrier();
+  reader.barrier();
+  notices.publish();
+  CHECK(reader.touch(1, page_of_0, to_read) == RUMR);
+  // In the next interval the owner does not write it.
+  owner.barrier();
+  reader.barrier();
+  notices.publish();
+  CHECK(reader.touch(1, page_of_0, to_read) == std::nullopt);
+}
+
+TEST_CASE("changed pages only: a page written with the same bytes is no change") {
+  WriteNotices notices;
+  Node writer(1, 1, &notices), reader(2, 1, &notices);
+  reader.touch(2, page_of_0, to_read);
+  writer.touch(1, page_of_0, to_write);
+  writer.barrier();
+  reader.barrier();
+  notices.publish();
+  CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
+}
+
+TEST_CASE("changed pages only: two writers of one page lose both copies, each to the other's notice") {
+  WriteNotices notices;
+  Node first(1, 1, &notices), second(2, 1, &notices);
+  first.store(1, page_of_0);
+  second.store(2, page_of_0);
+  first.barrier();
+  second.barrier();
+  notices.publish();
+  CHECK(first.touch(1, page_of_0, to_read) == RUMR);
+  CHECK(second.touch(2, page_of_0, to_read) == RUMR);
+}
+
+TEST_CASE("changed pages only: a notice outlives barriers at which the reader held no copy") {
+  WriteNotices notices;
+  Node writer(1, 1, &notices), reader(2, 1, &notices);
+  const auto barrier = [&] {
+    writer.barrier();
+    reader.barrier();
+    notices.publish();
+  };
+  writer.store(1, page_of_0);
+  barrier();
+  CHECK(reader.touch(2, page_of_0, to_read) == RUMR);  // fetched after the change
+  barrier();
+  CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
+  CHECK(writer.store(1, page_of_0) == WROR);
+  barrier();
+  CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
+}
+
+TEST_CASE("changed pages only: companions lose a dropped copy together") {
+  WriteNotices notices;
+  Node pair(2, 2, &notices), writer(1, 1, &notices);
+  pair.touch(2, page_of_0, to_read);
+  pair.touch(3, page_of_0, to_write);
+  writer.store(1, page_of_0);
+  writer.barrier();
+  pair.barrier();
+  notices.publish();
+  CHECK(pair.touch(3, page_of_0, to_read) == RUMR);
+  CHECK(pair.protection(2, page_of_0) == unmapped);
+  CHECK(pair.touch(2, page_of_0, to_read) == RROR);
+}
+
+TEST_CASE("a run of pages does what its pages would do one by one") {
+  std::mt19937 random(1);
+  const auto pick = [&](unsigned high) { return static_cast<std::uint32_t>(random() % (high + 1)); };
+  for (int program = 0; program < 300; ++program) {
+    WriteNotices notices_by_run, notices_by_page;
+    const bool changed_only = pick(3) == 0;
+    const std::uint32_t first = 2, processes = 1 + pick(2);
+    NodePages by_run(NodeId{1}, ProcessId{first}, processes, changed_only ? &notices_by_run : nullptr);
+    NodePages by_page(NodeId{1}, ProcessId{first}, processes, changed_only ? &notices_by_page : nullptr);
+    for (int step = 0; step < 60; ++step) {
+      const ProcessId process{first + pick(processes - 1)};
+      if (pick(9) == 0) {
+        const Sync sync = static_cast<Sync>(pick(2));
+        for (std::uint32_t p = first; p < first + processes; ++p) {
+          if (sync != Sync::barrier && ProcessId{p} != process) continue;
+          const auto a = by_run.flush(ProcessId{p}, sync), b = by_page.flush(ProcessId{p}, sync);
+          REQUIRE(a.size() == b.size());
+          for (std::size_t i = 0; i < a.size(); ++i) {
+            REQUIRE(a[i].page == b[i].page);
+            REQUIRE(a[i].change == b[i].change);
+          }
+          if (sync == Sync::barrier) {
+            REQUIRE(by_run.take_dirty_home_pages(ProcessId{p}) == by_page.take_dirty_home_pages(ProcessId{p}));
+          }
+        }
+        if (sync != Sync::release) {
+          by_run.drop(sync);
+          by_page.drop(sync);
+        }
+        if (sync == Sync::barrier) {
+          notices_by_run.publish();
+          notices_by_page.publish();
+        }
+        continue;
+      }
+      // Region r is at home with process r; runs often cross from one chunk of pages to the next.
+      const RegionId region{pick(first + processes)};
+      const std::uint64_t begin = chunk_pages - 20 + pick(30), pages = 1 + pick(20);
+      const ProcessId home{index_of(region)};
+      const Owner owner = home == process                                                 ? Owner::home
+                          : index_of(home) >= first && index_of(home) < first + processes ? Owner::local
+                                                                                          : Owner::remote;
+      const Access access = pick(1) == 0 ? to_read : to_write;
+      std::vector<std::optional<FaultKind>> one_by_one, in_runs;
+      for (std::uint64_t i = 0; i < pages; ++i) {
+        one_by_one.push_back(by_page.access(process, {region, begin + i}, home, owner, access));
+        if (access == to_write) by_page.changed({region, begin + i}, owner, one_word);
+      }
+      while (in_runs.size() < pages) {
+        const std::uint64_t from = begin + in_runs.size();
+        const auto run = by_run.access_run(process, {region, from}, pages - in_runs.size(), home, owner, access);
+        REQUIRE(run.pages >= 1);
+        in_runs.insert(in_runs.end(), run.pages, run.kind);
+        for (std::uint64_t i = 0; i < run.pages && access == to_write; ++i)
+          by_run.changed({region, from + i}, owner, one_word);
+      }
+      REQUIRE(in_runs == one_by_one);
+    }
+  }
+}

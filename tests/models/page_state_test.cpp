@@ -1,0 +1,117 @@
+#include "models/page_state.hpp"
+
+#include <set>
+#include <string>
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+
+namespace {
+
+constexpr Access accesses[] = {Access::read, Access::write};
+constexpr Permission permissions[] = {Permission::unmapped, Permission::read_only, Permission::read_write};
+constexpr Owner owners[] = {Owner::home, Owner::local, Owner::remote};
+
+}  // namespace
+
+TEST_CASE("a fault's name spells its access, the permission before and the owner") {
+  for (const FaultRule& rule : fault_rules) {
+    const std::string name(rule.name);
+    CAPTURE(name);
+    REQUIRE(name.size() == 4);
+    CHECK((name[0] == 'R') == (rule.access == Access::read));
+    const std::string before = name.substr(1, 2);
+    CHECK(before == (rule.before == Permission::unmapped ? "UM" : rule.before == Permission::read_only ? "RO" : "RW"));
+    CHECK(name[3] == (rule.owner == Owner::home ? 'H' : rule.owner == Owner::local ? 'L' : 'R'));
+    CHECK(&rule == &rule_of(rule.kind));
+    CHECK(name_of(rule.kind) == name);
+  }
+}
+
+TEST_CASE("each row requests, fetches and twins as the published table says") {
+  // Rows of [WR-env] that send a request, fetch the page, make a twin.
+  const std::set<std::string> requests{"WROL", "WROR", "WUMR", "RRWR", "RROR", "RUMR"};
+  const std::set<std::string> fetches{"WUMR", "RUMR"};
+  const std::set<std::string> twins{"WROL", "WROR", "WUMR"};
+  std::set<std::string> seen;
+  for (const FaultRule& rule : fault_rules) {
+    const std::string name(rule.name);
+    CAPTURE(name);
+    CHECK(rule.sends_request == (requests.count(name) == 1));
+    CHECK(rule.fetches_page == (fetches.count(name) == 1));
+    CHECK(rule.makes_twin == (twins.count(name) == 1));
+    seen.insert(name);
+  }
+  CHECK(seen == std::set<std::string>{"WROH", "WROL", "WROR", "WRWH", "WRWL", "WRWR", "WUMR", "RRWR", "RROR", "RUMR"});
+}
+
+TEST_CASE("a home or local page is never unmapped and never traps on a read") {
+  for (const Owner owner : {Owner::home, Owner::local}) {
+    for (const Access access : accesses) CHECK_FALSE(fault_of(access, Permission::unmapped, owner));
+    for (const Permission before : permissions) CHECK_FALSE(fault_of(Access::read, before, owner));
+    CHECK(resting(owner) == Permission::read_only);
+    CHECK_FALSE(traps(Access::read, resting(owner)));
+  }
+  CHECK(resting(Owner::remote) == Permission::unmapped);
+}
+
+TEST_CASE("of the eighteen combinations ten are faults and eight cannot happen") {
+  int possible = 0;
+  for (const Access access : accesses) {
+    for (const Permission before : permissions) {
+      for (const Owner owner : owners) possible += fault_of(access, before, owner).has_value();
+    }
+  }
+  CHECK(possible == 10);
+}
+
+TEST_CASE("after a fault the access that trapped goes through") {
+  for (const FaultRule& rule : fault_rules) {
+    CAPTURE(rule.name);
+    CHECK_FALSE(traps(rule.access, rule.process_after));
+  }
+}
+
+TEST_CASE("a process never gets more than its node has, and a node never loses by a fault") {
+  for (const FaultRule& rule : fault_rules) {
+    CAPTURE(rule.name);
+    CHECK(rule.process_after <= rule.node_after);
+    CHECK(rule.node_after >= rule.before);
+  }
+}
+
+TEST_CASE("whoever makes a page of somebody else writable makes its twin, and only then") {
+  for (const FaultRule& rule : fault_rules) {
+    CAPTURE(rule.name);
+    const bool becomes_writable = rule.before != Permission::read_write && rule.node_after == Permission::read_write;
+    CHECK(rule.makes_twin == (becomes_writable && rule.owner != Owner::home));
+  }
+}
+
+TEST_CASE("a page is fetched exactly when the node has no copy, and to fetch is to request") {
+  for (const FaultRule& rule : fault_rules) {
+    CAPTURE(rule.name);
+    CHECK(rule.fetches_page == (rule.before == Permission::unmapped));
+    if (rule.fetches_page) CHECK(rule.sends_request);
+  }
+}
+
+TEST_CASE("no write is lost: what drops copies flushes all of the node's changes to them first") {
+  // At a barrier every process of the node flushes its own, at an acquire one does it for all.
+  CHECK(rule_of(Sync::acquire).flushes == Flushes::node);
+  CHECK(rule_of(Sync::barrier).flushes == Flushes::own);
+}
+
+TEST_CASE("a release flushes whatever the process wrote, whoever made the twin") {
+  CHECK(rule_of(Sync::release).flushes == Flushes::written);
+}
+
+TEST_CASE("a release drops nothing, an acquire leaves home pages alone, a barrier does all") {
+  CHECK_FALSE(rule_of(Sync::release).drop_copies);
+  CHECK_FALSE(rule_of(Sync::release).rest_home_pages);
+  CHECK(rule_of(Sync::acquire).drop_copies);
+  CHECK_FALSE(rule_of(Sync::acquire).rest_home_pages);
+  CHECK(rule_of(Sync::barrier).drop_copies);
+  CHECK(rule_of(Sync::barrier).rest_home_pages);
+}

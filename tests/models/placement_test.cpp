@@ -1,0 +1,50 @@
+#include "models/placement.hpp"
+
+#include <vector>
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+
+namespace {
+
+std::vector<std::uint32_t> homes(Placement placement, std::uint64_t pages, std::uint32_t processes) {
+  std::vector<std::uint32_t> found;
+  for (std::uint64_t i = 0; i < pages; ++i) found.push_back(index_of(home_of(placement, i, pages, processes)));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("round-robin: page i of a block has home i mod P, and each block starts anew at process 0") {
+  CHECK(homes(Placement::round_robin, 7, 3) == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2, 0});
+  CHECK(homes(Placement::round_robin, 2, 4) == std::vector<std::uint32_t>{0, 1});
+  CHECK(homes(Placement::round_robin, 3, 1) == std::vector<std::uint32_t>{0, 0, 0});
+}
+
+TEST_CASE("block: page i of N has home floor(i P / N)") {
+  CHECK(homes(Placement::block, 8, 4) == std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2, 3, 3});
+  // 10 pages over 4 processes: floor(4 i / 10).
+  CHECK(homes(Placement::block, 10, 4) == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 2, 2, 2, 3, 3});
+  // Fewer pages than processes: some processes have none.
+  CHECK(homes(Placement::block, 2, 4) == std::vector<std::uint32_t>{0, 2});
+}
+
+TEST_CASE("block: the last page of the largest region that a trace may hold is the last process's") {
+  constexpr std::uint64_t pages = std::uint64_t{1} << 40;
+  CHECK(home_of(Placement::block, pages - 1, pages, 65536) == ProcessId{65535});
+  CHECK(home_of(Placement::block, 0, pages, 65536) == ProcessId{0});
+}
+
+TEST_CASE("globals and the initial stack are at home with process 0") {
+  CHECK(homes(Placement::initial, 3, 4) == std::vector<std::uint32_t>{0, 0, 0});
+}
+
+TEST_CASE("threads fill the nodes by blocks") {
+  constexpr Layout layout{4, 2};
+  STATIC_REQUIRE(layout.processes() == 8);
+  STATIC_REQUIRE(layout.node_of(ProcessId{0}) == NodeId{0});
+  STATIC_REQUIRE(layout.node_of(ProcessId{1}) == NodeId{0});
+  STATIC_REQUIRE(layout.node_of(ProcessId{2}) == NodeId{1});
+  STATIC_REQUIRE(layout.node_of(ProcessId{7}) == NodeId{3});
+}

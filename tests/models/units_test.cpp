@@ -1,0 +1,149 @@
+#include "models/units.hpp"
+
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+
+namespace {
+
+/// The text of the error that reading `text` gives; empty if it is read.
+template <typename Read>
+std::string complaint(Read read, const std::string& text) {
+  try {
+    read(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("times are read in every unit, to the picosecond") {
+  CHECK(parse_time("8us") == Time{8'000'000});
+  CHECK(parse_time("587 us") == Time{587'000'000});
+  CHECK(parse_time("61.66us") == Time{61'660'000});
+  CHECK(parse_time("18.95us") == Time{18'950'000});
+  CHECK(parse_time("0.2ms") == Time{200'000'000});
+  CHECK(parse_time("7.5s") == Time{7'500'000'000'000});
+  CHECK(parse_time("140ns") == Time{140'000});
+  CHECK(parse_time("5ps") == Time{5});
+  CHECK(parse_time("2min") == Time{120'000'000'000'000});
+  CHECK(parse_time("1h") == Time{3'600'000'000'000'000});
+  CHECK(parse_time("0us") == Time{});
+  CHECK(parse_time("1e-6s") == Time{1'000'000});
+  CHECK(parse_time(".5us") == Time{500'000});
+  CHECK(parse_time("0.4ps") == Time{});  // the nearest picosecond
+}
+
+TEST_CASE("what is no time is refused, and the error tells what was read and what is expected") {
+  const auto text = GENERATE(as<std::string>{}, "", " ", "8", "us", "8xs", "8us ", " 8us", "+8us", "-8us", "-0.1ps",
+                             "8,5us", "8us8us", "0x10us", "1e999us", "inf us", "nan us", "nanus", "8US", "8u",
+                             "eight us", "8\tus", "1e300h", "2501h");
+  const std::string error = complaint(parse_time, text);
+  CAPTURE(text, error);
+  REQUIRE_FALSE(error.empty());
+  if (text == "1e300h" || text == "2501h") {
+    CHECK(contains(error, "104 days"));  // 63 bits of picoseconds end there
+  } else {
+    CHECK(contains(error, "'" + text + "'"));
+    CHECK(contains(error, "s, ms, us, ns, ps"));
+  }
+}
+
+TEST_CASE("a number without a unit is never taken for seconds") {
+  CHECK(contains(complaint(parse_time, "8"), "no unit"));
+  CHECK(contains(complaint(parse_bytes, "8"), "no unit"));
+  CHECK(contains(complaint(parse_bandwidth, "8"), "no unit"));
+  CHECK(contains(complaint(parse_time_per_byte, "8"), "no unit"));
+}
+
+TEST_CASE("sizes are whole numbers of bytes, decimal or binary") {
+  CHECK(parse_bytes("64B") == Bytes{64});
+  CHECK(parse_bytes("0B") == Bytes{0});
+  CHECK(parse_bytes("4KiB") == Bytes{4096});
+  CHECK(parse_bytes("1kB") == Bytes{1000});
+  CHECK(parse_bytes("1.5kB") == Bytes{1500});
+  CHECK(parse_bytes("2MiB") == Bytes{2 * 1024 * 1024});
+  CHECK(parse_bytes("3GB") == Bytes{3'000'000'000});
+  const auto bad = GENERATE(as<std::string>{}, "", "64", "0.5B", "1.0001kB", "-1B", "9.1e15B", "1e300GiB", "64b",
+                            "64 bytes", "1KB", "nanB", "infB");
+  CAPTURE(bad);
+  CHECK_FALSE(complaint(parse_bytes, bad).empty());
+}
+
+TEST_CASE("bandwidths are bits or bytes a second, as SimGrid writes them") {
+  CHECK(parse_bandwidth("100Mbps").bytes_per_second == 12.5e6);
+  CHECK(parse_bandwidth("1Gbps").bytes_per_second == 125e6);
+  CHECK(parse_bandwidth("12.5MBps").bytes_per_second == 12.5e6);
+  CHECK(parse_bandwidth("8bps").bytes_per_second == 1);
+  CHECK(parse_bandwidth("1kBps").bytes_per_second == 1000);
+  const auto bad =
+      GENERATE(as<std::string>{}, "", "100", "0Mbps", "-1Mbps", "100Mb/s", "100mbps", "infMbps", "100 Mbit/s");
+  CAPTURE(bad);
+  CHECK_FALSE(complaint(parse_bandwidth, bad).empty());
+}
+
+TEST_CASE("a time per byte is read to the picosecond") {
+  CHECK(parse_time_per_byte("0.181919us/B") == Time{181'919});
+  CHECK(parse_time_per_byte("181.919 ns/B") == Time{181'919});
+  CHECK(parse_time_per_byte("0us/B") == Time{});
+  const auto bad = GENERATE(as<std::string>{}, "", "0.18us", "0.18", "0.18us/b", "-1us/B", "1s/B");
+  CAPTURE(bad);
+  CHECK_FALSE(complaint(parse_time_per_byte, bad).empty());
+}
+
+TEST_CASE("arbitrary text is read or refused, nothing else") {
+  std::mt19937 random(1);
+  const std::string letters = "0123456789.eE+-x usnmpBKMGib/h\0\xff";
+  int read = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string text(random() % 8, ' ');
+    for (char& c : text) c = letters[random() % letters.size()];
+    for (const auto& reader : {+[](const std::string& t) { return parse_time(t).count(); },
+                               +[](const std::string& t) { return parse_bytes(t).count; },
+                               +[](const std::string& t) { return parse_time_per_byte(t).count(); }}) {
+      try {
+        const std::int64_t value = reader(text);
+        ++read;
+        if (value < 0) FAIL("'" << text << "' was read as " << value);
+      } catch (const std::invalid_argument&) {
+      }
+    }
+  }
+  CHECK(read > 100);  // the letters are such that some texts are quantities
+}
+
+TEST_CASE("4096 bytes take 327.68 us at 100 Mbit/s") {
+  CHECK(parse_bandwidth("100Mbps").time_of({4096}) == Time{327'680'000});
+  CHECK(parse_bandwidth("1Gbps").time_of({4096}) == Time{32'768'000});
+  CHECK(parse_bandwidth("100Mbps").time_of({0}) == Time{});
+}
+
+TEST_CASE("seconds go to picoseconds and back, what 63 bits cannot hold is refused") {
+  CHECK(from_seconds(1e-12) == Time{1});
+  CHECK(from_seconds(-1e-12) == Time{-1});
+  CHECK(to_seconds(Time{1'500'000'000'000}) == 1.5);
+  CHECK(from_seconds(9.0e6) == Time{9'000'000'000'000'000'000});
+  const auto beyond =
+      GENERATE(9.1e6, -9.1e6, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN());
+  CHECK_THROWS_AS(from_seconds(beyond), std::invalid_argument);
+}
+
+TEST_CASE("times are written in the unit that gives one to three digits before the point") {
+  CHECK(format_time(Time{587'000'000}) == "587.000 us");
+  CHECK(format_time(Time{4'190'000'000'000}) == "4.190 s");
+  CHECK(format_time(Time{7'305'000'000}) == "7.305 ms");
+  CHECK(format_time(Time{140'000}) == "140.000 ns");
+  CHECK(format_time(Time{}) == "0.000 s");
+  CHECK(format_time(Time{-8'000'000}) == "-8.000 us");
+}
