@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Adds up test runs: tests/totals.py NAME=JUNIT_XML..., one line each and the sum as the last line.
 
-What a runner skipped stands in its own line only. A report that is missing or cannot be read counts as one failed test, so that a runner that died is never taken for
-one that passed. Exit status: 0 nothing failed and something passed, 1 otherwise, 2 bad usage.
+What a runner skipped stands in its own line only. A report that is missing, cannot be read or holds no test counts as
+one failed test, so that a runner that died is never taken for one that passed.
+Exit status: 0 nothing failed and something passed, 1 otherwise, 2 bad usage.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Totals(NamedTuple):
 
 
 def read(report: Path) -> Totals:
-    """Totals of one JUnit file of ctest or pytest. Raises OSError or ValueError when it holds none."""
+    """Totals of one JUnit file of ctest or pytest. Raises OSError or ValueError when it holds no test."""
     try:
         root = ElementTree.parse(report).getroot()
     except ElementTree.ParseError as error:
@@ -33,6 +34,8 @@ def read(report: Path) -> Totals:
     totals = Totals()
     for case in root.iter("testcase"):
         totals = totals.plus(outcome(case))
+    if totals == Totals():
+        raise ValueError("no test was run")
     return totals
 
 
