@@ -8,6 +8,7 @@
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/tracer/ending.hpp"
+#include "native/tracer/call_patch.hpp"
 #include "native/tracer/flush_patch.hpp"
 #include "native/tracer/heap.hpp"
 #include "native/tracer/options.hpp"
@@ -39,16 +40,23 @@ constexpr trace::Event end_event{trace::EventKind::end, 0, 0, 0};
 
 /// The last event of a thread that does not run when the program ends.
 void end_other(std::uint32_t number) {
-  const bool exists = number < thread_count();
-  if (exists && is_waiting(thread_of(number).status)) {
+  if (number >= thread_count()) {
+    IntervalRecord record;
+    record.thread = number;
+    record.kind = static_cast<std::uint8_t>(end_event.kind);
+    recorder::put(RecordKind::interval, &record, sizeof record);
+    return;
+  }
+  VirtualThread& thread = thread_of(number);
+  if (is_waiting(thread.status)) {
     const CutRecord record{number};
     recorder::put(RecordKind::cut, &record, sizeof record);
     return;
   }
-  IntervalRecord record;
-  record.thread = number;
-  record.kind = static_cast<std::uint8_t>(end_event.kind);
-  recorder::put(RecordKind::interval, &record, sizeof record);
+  const std::uint64_t compute_ns = thread.status == ThreadStatus::idle ? 0 : thread.stopwatch.elapsed_ns();
+  send_touches(thread, compute_ns);
+  record_event(thread, end_event, compute_ns);
+  close_pages(thread, Closing::at_synchronisation);
 }
 
 void name_globals() {
@@ -93,6 +101,7 @@ int run_main(int argc, char** argv, char** environment) {
   give_signal_stack();
   gomp::start_initial_thread();
   patch_flushes();
+  patch_calls();
   if (is_tracked()) {
     start_tracking();
     open_stack(running->stack);

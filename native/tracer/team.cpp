@@ -9,15 +9,17 @@ namespace {
 
 using trace::EventKind;
 
-const gomp::TeamStart* team = nullptr;
+/// The team at work. A copy: the front end's lies on the program's stack, where reading it would count as a touch.
+gomp::TeamStart team;
+bool has_team = false;
 std::uint32_t arrived = 0;
 
-trace::Event team_event(EventKind kind) { return {kind, 0, team->region, team->size}; }
+trace::Event team_event(EventKind kind) { return {kind, 0, team.region, team.size}; }
 
 /// The latest of the members' clocks: when the last of them arrived.
 std::uint64_t latest_clock() {
   std::uint64_t latest = 0;
-  for (std::uint32_t i = 0; i < team->size; ++i) {
+  for (std::uint32_t i = 0; i < team.size; ++i) {
     if (thread_of(i).clock_ns > latest) latest = thread_of(i).clock_ns;
   }
   return latest;
@@ -26,14 +28,14 @@ std::uint64_t latest_clock() {
 void run_body(void* argument) {
   auto& self = *static_cast<VirtualThread*>(argument);
   begin_interval(self);
-  gomp::run_member(*self.work, self.number);
+  gomp::run_member(team, self.number);
   end_interval(self, team_event(EventKind::join));
 }
 
 }  // namespace
 
-bool is_in_team() { return team != nullptr; }
-std::uint32_t current_team_size() { return team ? team->size : 1; }
+bool is_in_team() { return has_team; }
+std::uint32_t current_team_size() { return has_team ? team.size : 1; }
 std::uint32_t arrived_members() { return arrived; }
 
 void work_in_teams(VirtualThread& self) {
@@ -43,7 +45,7 @@ void work_in_teams(VirtualThread& self) {
     sdsm_call_on_stack(self.stack.end, run_body, &self);
     close_pages(self, Closing::at_synchronisation);
     self.status = ThreadStatus::idle;
-    if (++arrived == team->size) {
+    if (++arrived == team.size) {
       VirtualThread& initial = thread_of(0);
       initial.clock_ns = latest_clock();
       initial.status = ThreadStatus::runnable;
@@ -62,29 +64,31 @@ void run_team(const gomp::TeamStart& start) {
   VirtualThread& self = *running;
   end_interval(self, {EventKind::fork, 0, start.region, start.size});
   close_pages(self, Closing::at_synchronisation);
-  const gomp::TeamStart* outer = team;  // of one thread, so nobody waits in it
-  team = &start;
+  const gomp::TeamStart outer = team;  // of one thread, so nobody waits in it
+  const bool has_outer = has_team;
+  team = start;
+  has_team = true;
   arrived = 0;
-  for (std::uint32_t i = 1; i < start.size; ++i) {
+  for (std::uint32_t i = 1; i < team.size; ++i) {
     VirtualThread& member = thread_of(i);
     create_thread(member);
-    member.work = &start;
     member.clock_ns = self.clock_ns;
     member.status = ThreadStatus::runnable;
   }
   begin_interval(self);
 
-  gomp::run_member(start, 0);
+  gomp::run_member(team, 0);
 
   end_interval(self, team_event(EventKind::join));
   close_pages(self, Closing::at_synchronisation);
-  if (++arrived < start.size) {
+  if (++arrived < team.size) {
     self.status = ThreadStatus::at_join;
     schedule();
   } else {
     self.clock_ns = latest_clock();
   }
   team = outer;
+  has_team = has_outer;
   arrived = 0;
   begin_interval(self);
 }

@@ -54,7 +54,6 @@ struct VirtualThread {
 
   Stack stack;                      ///< that the program's code uses
   std::uintptr_t control_stack = 0;  ///< where it may wait while its stack is protected
-  const gomp::TeamStart* work = nullptr;
   pthread_t posix_thread{};
   std::atomic<int> may_run = 0;  ///< a futex
   bool exists = false;

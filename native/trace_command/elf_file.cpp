@@ -1,0 +1,93 @@
+#include "native/trace_command/elf_file.hpp"
+
+#include <elf.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace sdsm::trace_command {
+
+ElfFile::ElfFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::system_error(errno, std::generic_category(), path.string());
+  bytes_.resize(std::filesystem::file_size(path));
+  file.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));
+  bytes_.resize(static_cast<std::size_t>(file.gcount()));
+}
+
+template <typename Structure>
+std::optional<Structure> ElfFile::read_at(std::uint64_t offset) const {
+  if (offset > bytes_.size() || sizeof(Structure) > bytes_.size() - offset) return std::nullopt;
+  Structure structure;
+  std::memcpy(&structure, bytes_.data() + offset, sizeof structure);
+  return structure;
+}
+
+std::string ElfFile::text_at(std::uint64_t offset) const {
+  std::string text;
+  for (; offset < bytes_.size() && bytes_[offset] != std::byte{0}; ++offset) {
+    text.push_back(static_cast<char>(bytes_[offset]));
+  }
+  return text;
+}
+
+bool ElfFile::is_elf() const { return bytes_.size() >= SELFMAG && std::memcmp(bytes_.data(), ELFMAG, SELFMAG) == 0; }
+
+bool ElfFile::is_script() const { return bytes_.size() >= 2 && std::memcmp(bytes_.data(), "#!", 2) == 0; }
+
+bool ElfFile::is_x86_64_program() const {
+  const auto header = read_at<Elf64_Ehdr>(0);
+  return is_elf() && header && header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64 &&
+         (header->e_type == ET_EXEC || header->e_type == ET_DYN);
+}
+
+bool ElfFile::is_dynamic() const {
+  const auto header = read_at<Elf64_Ehdr>(0);
+  if (!header) return false;
+  for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
+    const auto segment = read_at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (segment && segment->p_type == PT_INTERP) return true;
+  }
+  return false;
+}
+
+template <typename Visit>
+void ElfFile::for_each_symbol(std::uint32_t section_type, Visit&& visit) const {
+  const auto header = read_at<Elf64_Ehdr>(0);
+  if (!header) return;
+  const auto section_at = [&](std::uint64_t number) {
+    return read_at<Elf64_Shdr>(header->e_shoff + number * sizeof(Elf64_Shdr));
+  };
+  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
+    const auto section = section_at(i);
+    if (!section || section->sh_type != section_type) continue;
+    const auto names = section_at(section->sh_link);
+    if (!names) continue;
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
+      const auto symbol = read_at<Elf64_Sym>(section->sh_offset + at);
+      if (!symbol) return;
+      visit(*symbol, names->sh_offset + symbol->st_name);
+    }
+  }
+}
+
+std::vector<std::string> ElfFile::undefined_symbols() const {
+  std::vector<std::string> names;
+  for_each_symbol(SHT_DYNSYM, [&](const Elf64_Sym& symbol, std::uint64_t name) {
+    if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0) names.push_back(text_at(name));
+  });
+  return names;
+}
+
+std::optional<std::string> ElfFile::variable_at(std::uint64_t address) const {
+  std::optional<std::string> found;
+  for_each_symbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::uint64_t name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF) return;
+    if (address >= symbol.st_value && address - symbol.st_value < symbol.st_size) found = text_at(name);
+  });
+  return found;
+}
+
+}  // namespace sdsm::trace_command

@@ -1,0 +1,42 @@
+/// What an ELF file says about a program without running it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sdsm::trace_command {
+
+/// Every access is checked against the file's size: a damaged file has no symbols, and crashes nothing.
+class ElfFile {
+ public:
+  /// Throws std::system_error if the file cannot be read.
+  explicit ElfFile(const std::filesystem::path& path);
+
+  bool is_elf() const;
+  bool is_x86_64_program() const;
+  /// Has an interpreter (the dynamic linker), which LD_PRELOAD needs.
+  bool is_dynamic() const;
+  bool is_script() const;
+
+  /// Names that the dynamic linker has to find elsewhere.
+  std::vector<std::string> undefined_symbols() const;
+
+  /// Name of the variable that holds `address` (in the file's own addresses), if the file's symbols tell.
+  std::optional<std::string> variable_at(std::uint64_t address) const;
+
+ private:
+  template <typename Structure>
+  std::optional<Structure> read_at(std::uint64_t offset) const;
+  std::string text_at(std::uint64_t offset) const;
+  template <typename Visit>
+  void for_each_symbol(std::uint32_t section_type, Visit&& visit) const;
+
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace sdsm::trace_command

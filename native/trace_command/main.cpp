@@ -1,0 +1,146 @@
+/// sdsm-trace: traces a program, and shows what a trace holds.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+
+#include "native/trace_command/errors.hpp"
+#include "native/trace_command/report.hpp"
+#include "native/trace_command/trace_program.hpp"
+#include "native/tracer/stream.hpp"
+#include "workloads/trace/reader.hpp"
+
+namespace {
+
+using namespace sdsm;
+using namespace sdsm::trace_command;
+
+constexpr int run_failed = 1;
+constexpr int bad_usage = 2;
+
+constexpr const char* tracing_help =
+    "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
+    "sdsm trace info FILE [--json FILE|-]\n"
+    "sdsm trace dump FILE\n\n"
+    "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and writes what it did: "
+    "compute times, synchronisation, and which pages each thread read and wrote in between.\n"
+    "The program runs several times: for its compute times, and a last time with its memory watched. Only the last "
+    "run's output is shown. It must do the same each time.";
+
+struct Arguments {
+  std::vector<std::string> own;
+  std::vector<std::string> program;  ///< behind the first --
+  bool has_separator = false;
+};
+
+Arguments split(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    if (arguments.has_separator) {
+      arguments.program.emplace_back(argv[i]);
+    } else if (std::string_view(argv[i]) == "--") {
+      arguments.has_separator = true;
+    } else {
+      arguments.own.emplace_back(argv[i]);
+    }
+  }
+  return arguments;
+}
+
+/// False if the user asked for help, which is printed. Throws CLI::ParseError.
+bool parse(CLI::App& app, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
+  try {
+    app.parse(arguments);
+    return true;
+  } catch (const CLI::Success& request) {
+    app.exit(request);
+    return false;
+  }
+}
+
+int show_info(std::vector<std::string> own) {
+  CLI::App app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
+  std::string file;
+  std::string json;
+  app.add_option("FILE", file, "trace file")->required();
+  app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
+  if (!parse(app, std::move(own))) return 0;
+  print_info(file, json.empty() ? std::nullopt : std::optional<std::filesystem::path>(json));
+  return 0;
+}
+
+int show_dump(std::vector<std::string> own) {
+  CLI::App app("Prints a whole trace file as JSON lines.", "sdsm trace dump");
+  std::string file;
+  app.add_option("FILE", file, "trace file")->required();
+  if (!parse(app, std::move(own))) return 0;
+  print_dump(file);
+  return 0;
+}
+
+int trace(Arguments arguments) {
+  CLI::App app(tracing_help, "sdsm trace");
+  app.footer("Exit status: 0 done, 1 the run failed, 2 bad input or usage. See docs/tracing.md.");
+  TraceRequest request;
+  app.add_option("-n,--threads", request.threads, "OpenMP threads (OMP_NUM_THREADS of the program)")
+      ->required()
+      ->check(CLI::Range(1U, tracer::most_threads))
+      ->type_name("THREADS");
+  app.add_option("-o,--output", request.output, "trace file to write")->required()->type_name("FILE");
+  app.add_option("--passes", request.passes, "untracked runs, whose least compute times are taken")
+      ->check(CLI::Range(1U, 1000U))
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
+  if (!parse(app, std::move(arguments.own))) return 0;
+  if (arguments.program.empty()) {
+    throw UsageError("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
+  }
+  request.program = std::move(arguments.program);
+  return trace_program(request);
+}
+
+int run(Arguments arguments) {
+  const std::string first = arguments.own.empty() ? "" : arguments.own.front();
+  if (first != "info" && first != "dump") return trace(std::move(arguments));
+  // A file's name may begin with a dash: then it stands behind --.
+  arguments.own.erase(arguments.own.begin());
+  if (arguments.has_separator) {
+    arguments.own.emplace_back("--");
+    arguments.own.insert(arguments.own.end(), arguments.program.begin(), arguments.program.end());
+  }
+  return first == "info" ? show_info(std::move(arguments.own)) : show_dump(std::move(arguments.own));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto say = [](const std::string& what) { fmt::print(stderr, "sdsm: {}\n", what); };
+  try {
+    return run(split(argc, argv));
+  } catch (const CLI::ParseError& error) {
+    say(fmt::format("{}. See sdsm trace --help.", error.what()));
+    return bad_usage;
+  } catch (const UsageError& error) {
+    say(error.what());
+    return bad_usage;
+  } catch (const trace::FormatError& error) {
+    say(error.what());
+    return bad_usage;
+  } catch (const RunError& error) {
+    say(error.what());
+    return run_failed;
+  } catch (const std::system_error& error) {
+    say(error.what());
+    // A file that is not there is the user's to put right; a disk that is full is the run's end.
+    const bool is_input = error.code() == std::errc::no_such_file_or_directory ||
+                          error.code() == std::errc::permission_denied || error.code() == std::errc::is_a_directory;
+    return is_input ? bad_usage : run_failed;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return run_failed;
+  }
+}

@@ -1,0 +1,233 @@
+#include "native/trace_command/passes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "native/trace_command/errors.hpp"
+#include "native/tracer/diff.hpp"
+
+namespace sdsm::trace_command {
+namespace {
+
+/// Pages have 40 bits and regions 20 (workloads/trace/limits.hpp); the stream has 32 for a page.
+std::uint64_t key_of(std::uint32_t region, std::uint64_t page) { return std::uint64_t{region} << 32 | page; }
+
+std::uint64_t key_of(const trace::TouchRun& touch) { return key_of(index_of(touch.region), touch.first); }
+
+[[noreturn]] void fail_inconsistent() {
+  throw RunError("the run-time's records contradict each other: please report this, with the program");
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  constexpr double kib = 1024;
+  const auto value = static_cast<double>(bytes);
+  if (value < kib) return fmt::format("{} B", bytes);
+  if (value < kib * kib) return fmt::format("{:.1f} KiB", value / kib);
+  if (value < kib * kib * kib) return fmt::format("{:.1f} MiB", value / kib / kib);
+  return fmt::format("{:.1f} GiB", value / kib / kib / kib);
+}
+
+}  // namespace
+
+void Pass::on_hello(const tracer::Hello& hello) {
+  if (hello.version != tracer::stream_version) {
+    throw RunError("libsdsm-trace.so is of another build than this command. Build both again.");
+  }
+  has_begun_ = true;
+}
+
+void FirstPass::on_interval(const tracer::IntervalRecord& record) {
+  structure_.add(record.thread, event_of(record), record.compute_ns);
+}
+
+std::uint64_t RepeatedPass::next_interval(const tracer::IntervalRecord& record) {
+  const std::uint64_t number = record.thread < intervals_.size() ? intervals_[record.thread] : 0;
+  structure_.compare(number_, record.thread, number, event_of(record));
+  ++intervals_[record.thread];
+  return number;
+}
+
+void RepeatedPass::on_interval(const tracer::IntervalRecord& record) {
+  const std::uint64_t number = next_interval(record);
+  structure_.add_time(record.thread, number, record.compute_ns);
+}
+
+void RepeatedPass::on_finished() {
+  Pass::on_finished();
+  for (std::uint32_t thread = 0; thread < intervals_.size(); ++thread) {
+    structure_.compare_count(number_, thread, intervals_[thread]);
+  }
+}
+
+TrackedPass::TrackedPass(Structure& structure, unsigned number, trace::Writer& writer,
+                         const std::filesystem::path& program)
+    : RepeatedPass(structure, number),
+      writer_(writer),
+      file_(program),
+      program_name_(program.filename().string()),
+      states_(structure.threads()) {}
+
+TrackedPass::ThreadState& TrackedPass::thread(std::uint32_t number) {
+  if (number >= states_.size()) fail_inconsistent();
+  return states_[number];
+}
+
+std::string TrackedPass::name_of(const tracer::RegionRecord& record) const {
+  switch (static_cast<trace::RegionKind>(record.kind)) {
+    case trace::RegionKind::globals: return "globals";
+    case trace::RegionKind::mapped:
+      return file_.variable_at(record.address).value_or(fmt::format("array at {}+{:#x}", program_name_, record.address));
+    case trace::RegionKind::heap_block:
+      if (record.caller == 0) return fmt::format("heap #{} ({})", record.number, format_bytes(record.bytes));
+      return fmt::format("heap #{} ({}, {}+{:#x})", record.number, format_bytes(record.bytes), program_name_,
+                         record.caller);
+    case trace::RegionKind::small_heap: return "small heap blocks";
+    case trace::RegionKind::initial_stack: return "initial stack";
+    case trace::RegionKind::thread_stack: return fmt::format("stack of thread {}", record.owner);
+  }
+  fail_inconsistent();
+}
+
+void TrackedPass::on_region(const tracer::RegionRecord& record) {
+  if (record.id != regions_.size()) fail_inconsistent();
+  trace::Region region;
+  region.id = RegionId{record.id};
+  region.kind = static_cast<trace::RegionKind>(record.kind);
+  region.placement = static_cast<Placement>(record.placement);
+  region.pages = record.pages;
+  region.owner = record.owner;
+  region.name = name_of(record);
+  regions_.push_back(std::move(region));
+}
+
+void TrackedPass::on_region_size(const tracer::RegionSizeRecord& record) {
+  if (record.id >= regions_.size()) fail_inconsistent();
+  regions_[record.id].pages = record.pages;
+}
+
+void TrackedPass::on_touches(std::uint32_t number, std::span<const tracer::TouchRecord> touches) {
+  ThreadState& state = thread(number);
+  for (const auto& touch : touches) {
+    trace::TouchRun run;
+    run.region = RegionId{touch.region};
+    run.first = touch.page;
+    run.access = touch.is_write != 0 ? trace::Access::write : trace::Access::read;
+    run.position = static_cast<std::uint8_t>(std::min<std::uint16_t>(touch.position, trace::position_steps - 1));
+    // The two clocks that positions come from may differ by a step.
+    if (!state.touches.empty()) run.position = std::max(run.position, state.touches.back().position);
+    state.touches.push_back(run);
+  }
+}
+
+void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
+  const std::uint64_t number = next_interval(record);
+  ThreadState& state = thread(record.thread);
+  if (state.waiting_count == state.waiting.size()) state.waiting.emplace_back();
+  trace::Interval& interval = state.waiting[state.waiting_count++];
+  interval.compute_ns = structure_.least_compute_ns(record.thread, number);
+  interval.end = event_of(record);
+  std::swap(interval.touches, state.touches);
+  state.touches.clear();
+}
+
+void TrackedPass::on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) {
+  ThreadState& state = thread(head.thread);
+  state.changes.insert(state.changes.end(), changes.begin(), changes.end());
+  if (head.is_last != 0 && head.closing == tracer::Closing::at_synchronisation) settle(head.thread);
+}
+
+void TrackedPass::on_change_maps(const tracer::ChangesHead& head, std::span<const tracer::ChangeMapRecord> maps) {
+  ThreadState& state = thread(head.thread);
+  state.is_split = true;
+  for (const auto& map : maps) {
+    auto [place, is_new] = state.maps.try_emplace(key_of(map.region, map.page), map);
+    if (is_new) continue;
+    for (unsigned i = 0; i < tracer::map_words; ++i) place->second.changed[i] |= map.changed[i];
+  }
+  if (head.is_last != 0 && head.closing == tracer::Closing::at_synchronisation) settle(head.thread);
+}
+
+/// The changes come in the order of the first writes: the n-th is the n-th write touch's.
+void TrackedPass::settle_in_order(ThreadState& state) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < state.waiting_count; ++i) {
+    for (trace::TouchRun& touch : state.waiting[i].touches) {
+      if (touch.access != trace::Access::write) continue;
+      if (next == state.changes.size()) fail_inconsistent();
+      const tracer::ChangeRecord& change = state.changes[next++];
+      if (key_of(change.region, change.page) != key_of(touch)) fail_inconsistent();
+      touch.change = {change.words, change.runs};
+    }
+  }
+  if (next != state.changes.size()) fail_inconsistent();
+}
+
+/// Other threads ran in between, and pages were touched anew: each page's first touches are kept, and the first write
+/// gets all that changed.
+void TrackedPass::settle_split(ThreadState& state) {
+  enum Seen : std::uint8_t { was_read = 1, was_written = 2 };
+  std::unordered_map<std::uint64_t, std::uint8_t> seen;
+  for (std::size_t i = 0; i < state.waiting_count; ++i) {
+    auto& touches = state.waiting[i].touches;
+    std::erase_if(touches, [&](trace::TouchRun& touch) {
+      std::uint8_t& before = seen[key_of(touch)];
+      if (touch.access == trace::Access::read) {
+        const bool is_repeated = before != 0;
+        before |= was_read;
+        return is_repeated;
+      }
+      if ((before & was_written) != 0) return true;
+      before |= was_written;
+      const auto map = state.maps.find(key_of(touch));
+      if (map == state.maps.end()) fail_inconsistent();
+      tracer::ChangeMap changed;
+      std::copy(std::begin(map->second.changed), std::end(map->second.changed), std::begin(changed.bits));
+      touch.change = tracer::count_changes(changed);
+      return false;
+    });
+  }
+}
+
+void TrackedPass::settle(std::uint32_t number) {
+  ThreadState& state = thread(number);
+  if (state.is_split) {
+    settle_split(state);
+  } else {
+    settle_in_order(state);
+  }
+  state.is_split = false;
+  state.changes.clear();
+  state.maps.clear();
+  for (std::size_t i = 0; i < state.waiting_count; ++i) append(number, state.waiting[i]);
+  state.waiting_count = 0;
+}
+
+void TrackedPass::append(std::uint32_t number, const trace::Interval& interval) {
+  std::optional<trace::Interval>& last = thread(number).last;
+  if (last) {
+    writer_.append(number, *last);
+    *last = interval;
+  } else {
+    last = interval;
+  }
+}
+
+void TrackedPass::on_cut(const tracer::CutRecord& record) {
+  was_cut_ = true;
+  std::optional<trace::Interval>& last = thread(record.thread).last;
+  if (!last) fail_inconsistent();
+  last->end = {.kind = trace::EventKind::end};
+}
+
+void TrackedPass::finish(const trace::Header& header) {
+  for (std::uint32_t number = 0; number < states_.size(); ++number) {
+    // What ends without synchronising has touched nothing, or was settled at the program's end.
+    ThreadState& state = states_[number];
+    for (std::size_t i = 0; i < state.waiting_count; ++i) append(number, state.waiting[i]);
+    if (state.last) writer_.append(number, *state.last);
+  }
+  writer_.finish(header, regions_);
+}
+
+}  // namespace sdsm::trace_command

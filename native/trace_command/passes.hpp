@@ -1,0 +1,110 @@
+/// What the passes make of the records: the first a Structure, the later ones its times, the last the trace.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "native/trace_command/elf_file.hpp"
+#include "native/trace_command/stream_reader.hpp"
+#include "native/trace_command/structure.hpp"
+#include "workloads/trace/writer.hpp"
+
+namespace sdsm::trace_command {
+
+/// What every pass looks at.
+class Pass : public StreamHandler {
+ public:
+  void on_hello(const tracer::Hello& hello) override;
+  void on_refused(const std::string& why) override { refusal_ = why; }
+  void on_diverged(const tracer::DivergedRecord& record) override { diverged_ = record.thread; }
+  void on_finished() override { is_finished_ = true; }
+
+  bool has_begun() const { return has_begun_; }
+  bool is_finished() const { return is_finished_; }
+  const std::optional<std::string>& refusal() const { return refusal_; }
+  const std::optional<std::uint32_t>& diverged() const { return diverged_; }
+
+ private:
+  bool has_begun_ = false;
+  bool is_finished_ = false;
+  std::optional<std::string> refusal_;
+  std::optional<std::uint32_t> diverged_;
+};
+
+class FirstPass : public Pass {
+ public:
+  explicit FirstPass(Structure& structure) : structure_(structure) {}
+  void on_interval(const tracer::IntervalRecord& record) override;
+  void on_cut(const tracer::CutRecord& record) override { structure_.cut(record.thread); }
+
+ private:
+  Structure& structure_;
+};
+
+/// Compares, and takes the smaller times.
+class RepeatedPass : public Pass {
+ public:
+  RepeatedPass(Structure& structure, unsigned number)
+      : structure_(structure), number_(number), intervals_(structure.threads()) {}
+  void on_interval(const tracer::IntervalRecord& record) override;
+  void on_finished() override;
+
+ protected:
+  /// Number of the thread's interval that `record` ends, which is the one that the first pass had.
+  std::uint64_t next_interval(const tracer::IntervalRecord& record);
+
+  Structure& structure_;
+  unsigned number_;
+
+ private:
+  std::vector<std::uint64_t> intervals_;
+};
+
+/// Writes the trace. What a thread has changed is known only when its pages are closed, so its intervals wait here until
+/// it synchronises.
+class TrackedPass : public RepeatedPass {
+ public:
+  TrackedPass(Structure& structure, unsigned number, trace::Writer& writer, const std::filesystem::path& program);
+
+  void on_region(const tracer::RegionRecord& record) override;
+  void on_region_size(const tracer::RegionSizeRecord& record) override;
+  void on_touches(std::uint32_t thread, std::span<const tracer::TouchRecord> touches) override;
+  void on_interval(const tracer::IntervalRecord& record) override;
+  void on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) override;
+  void on_change_maps(const tracer::ChangesHead& head, std::span<const tracer::ChangeMapRecord> maps) override;
+  void on_cut(const tracer::CutRecord& record) override;
+
+  /// Hands the last intervals to the writer, and gives the file its name.
+  void finish(const trace::Header& header);
+  bool was_cut() const { return was_cut_; }
+
+ private:
+  struct ThreadState {
+    std::vector<trace::Interval> waiting;  ///< changes unknown yet
+    std::size_t waiting_count = 0;         ///< of `waiting` in use; the rest keeps its storage
+    std::vector<trace::TouchRun> touches;  ///< of the interval that the thread is in
+    std::vector<tracer::ChangeRecord> changes;
+    std::unordered_map<std::uint64_t, tracer::ChangeMapRecord> maps;  ///< of pages closed in between, by page
+    bool is_split = false;
+    std::optional<trace::Interval> last;  ///< held back: the program may end while the thread waits at its event
+  };
+
+  ThreadState& thread(std::uint32_t number);
+  void settle(std::uint32_t number);
+  void settle_in_order(ThreadState& state);
+  void settle_split(ThreadState& state);
+  void append(std::uint32_t number, const trace::Interval& interval);
+  std::string name_of(const tracer::RegionRecord& record) const;
+
+  trace::Writer& writer_;
+  ElfFile file_;
+  std::string program_name_;
+  std::vector<ThreadState> states_;
+  std::vector<trace::Region> regions_;
+  bool was_cut_ = false;
+};
+
+}  // namespace sdsm::trace_command

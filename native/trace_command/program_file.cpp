@@ -1,0 +1,84 @@
+#include "native/trace_command/program_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "native/trace_command/elf_file.hpp"
+#include "native/trace_command/errors.hpp"
+
+namespace sdsm::trace_command {
+namespace {
+
+bool is_executable_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+std::filesystem::path search_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path candidate = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    if (is_executable_file(candidate)) return candidate;
+  }
+  throw UsageError(fmt::format("{}: no such program in PATH. Give its path, such as ./{}.", name, name));
+}
+
+/// LD_PRELOAD has no effect on programs that run with other rights than their caller's.
+bool has_own_rights(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return false;
+  if ((status.st_mode & (S_ISUID | S_ISGID)) != 0) return true;
+  return getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+}  // namespace
+
+std::filesystem::path find_program(const std::string& name) {
+  if (name.empty()) throw UsageError("the program's name is empty. Give a program after --.");
+  if (name.find('/') == std::string::npos) return search_path(name);
+  struct stat status {};
+  if (stat(name.c_str(), &status) != 0) {
+    throw UsageError(fmt::format("{}: the program cannot be found ({})", name, std::strerror(errno)));
+  }
+  if (S_ISDIR(status.st_mode)) throw UsageError(fmt::format("{}: a folder, not a program", name));
+  if (!is_executable_file(name)) {
+    throw UsageError(fmt::format("{}: not executable. Is it the program, and may you run it (chmod +x)?", name));
+  }
+  return name;
+}
+
+void check_program(const std::filesystem::path& program) {
+  const auto refuse = [&](const std::string& why) { throw UsageError(fmt::format("{}: {}", program.string(), why)); };
+  if (access(program.c_str(), R_OK) != 0) refuse("the file cannot be read, so it cannot be checked for OpenMP");
+  const ElfFile file(program);
+  if (file.is_script()) refuse("a script, not a program. Trace the program that it starts.");
+  if (!file.is_elf()) refuse("not a program for Linux");
+  if (!file.is_x86_64_program()) refuse("not an x86-64 program, and no other kind can be traced");
+  if (!file.is_dynamic()) {
+    refuse("statically linked, so its OpenMP run-time cannot be replaced. Link it without -static.");
+  }
+  if (has_own_rights(program)) {
+    refuse("runs with rights of its own (set-user-id or capabilities), so nothing can be loaded into it. Trace a copy.");
+  }
+  const std::vector<std::string> symbols = file.undefined_symbols();
+  const auto uses = [&](const char* prefix) {
+    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& name) { return name.starts_with(prefix); });
+  };
+  if (uses("__kmpc_")) {
+    refuse("built for libomp (clang, or Intel's compiler). Build it with gcc -fopenmp: only libgomp's calls are known.");
+  }
+  if (!uses("GOMP_") && !uses("omp_")) {
+    refuse("does not use OpenMP. Build it with gcc, g++ or gfortran -fopenmp.");
+  }
+}
+
+}  // namespace sdsm::trace_command

@@ -1,0 +1,63 @@
+#include "native/trace_command/report.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <numeric>
+
+#include "native/trace_command/errors.hpp"
+#include "workloads/trace/dump.hpp"
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::trace_command {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void print_text(const trace::File& file) {
+  const trace::Header& header = file.header();
+  fmt::print("program   {}\n", joined(header.program));
+  fmt::print("status    {}\n", header.exit_status);
+  fmt::print("threads   {}\n", header.threads);
+  fmt::print("machine   {}\n", header.machine);
+  fmt::print("compute   the least of {} passes, sdsm {}\n", header.passes, header.sdsm_version);
+  fmt::print("file      {} bytes\n\n", file.file_bytes());
+  fmt::print("{:>6}  {:>10}  {:>12}  {:>12}\n", "thread", "intervals", "page touches", "compute, s");
+  for (std::uint32_t thread = 0; thread < header.threads; ++thread) {
+    const trace::Totals totals = file.totals(thread);
+    fmt::print("{:>6}  {:>10}  {:>12}  {:>12.6f}\n", thread, totals.intervals, totals.page_touches,
+               static_cast<double>(totals.compute_ns) * 1e-9);
+  }
+  fmt::print("\n{:>6}  {:>10}  {:<13}  {:<11}  {}\n", "region", "pages", "kind", "placement", "name");
+  for (const trace::Region& region : file.regions()) {
+    fmt::print("{:>6}  {:>10}  {:<13}  {:<11}  {}\n", index_of(region.id), region.pages, trace::name_of(region.kind),
+               name_of(region.placement), region.name);
+  }
+}
+
+}  // namespace
+
+void print_info(const std::filesystem::path& path, const std::optional<std::filesystem::path>& json) {
+  const trace::File file(path);
+  if (!json) return print_text(file);
+  const std::string text = trace::info(file).dump(2);
+  if (*json == "-") {
+    std::cout << text << '\n';
+    return;
+  }
+  std::ofstream out(*json);
+  out << text << '\n';
+  if (!out.flush()) throw RunError(fmt::format("{}: cannot be written", json->string()));
+}
+
+void print_dump(const std::filesystem::path& path) {
+  trace::dump(trace::File(path), std::cout);
+  std::cout.flush();
+}
+
+}  // namespace sdsm::trace_command

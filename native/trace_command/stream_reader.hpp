@@ -1,0 +1,35 @@
+/// The driver's end of the stream of records that the run-time sends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "native/tracer/stream.hpp"
+
+namespace sdsm::trace_command {
+
+/// What a pass does with the records. Each function is called for one record, in order.
+class StreamHandler {
+ public:
+  virtual ~StreamHandler() = default;
+  virtual void on_hello(const tracer::Hello&) {}
+  virtual void on_region(const tracer::RegionRecord&) {}
+  virtual void on_region_size(const tracer::RegionSizeRecord&) {}
+  virtual void on_touches(std::uint32_t /*thread*/, std::span<const tracer::TouchRecord>) {}
+  virtual void on_interval(const tracer::IntervalRecord&) {}
+  virtual void on_changes(const tracer::ChangesHead&, std::span<const tracer::ChangeRecord>) {}
+  virtual void on_change_maps(const tracer::ChangesHead&, std::span<const tracer::ChangeMapRecord>) {}
+  virtual void on_refused(const std::string& /*why*/) {}
+  virtual void on_diverged(const tracer::DivergedRecord&) {}
+  virtual void on_cut(const tracer::CutRecord&) {}
+  virtual void on_finished() {}
+};
+
+/// Reads records from `descriptor` until its end. False if the stream ends in the middle of a record (the program was
+/// killed). Throws RunError if what comes is no record, std::system_error if it cannot be read.
+bool read_stream(int descriptor, StreamHandler& handler);
+
+}  // namespace sdsm::trace_command

@@ -1,0 +1,93 @@
+#include "native/trace_command/structure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "native/trace_command/errors.hpp"
+
+namespace sdsm::trace_command {
+namespace {
+
+constexpr const char* advice =
+    "A program can be traced only if it does the same in each run: fix its random seed, let nothing depend on the time "
+    "of day, on addresses or on files that it changes.";
+
+std::string place(unsigned pass, std::uint32_t thread, std::uint64_t interval) {
+  return fmt::format("pass {} did otherwise than pass 1: thread {}, interval {}", pass, thread, interval);
+}
+
+}  // namespace
+
+std::string describe(const trace::Event& event) {
+  using trace::EventKind;
+  const std::string name(trace::name_of(event.kind));
+  switch (event.kind) {
+    case EventKind::fork:
+    case EventKind::team_begin:
+    case EventKind::join: return fmt::format("{} of region {} with {} threads", name, event.object, event.value);
+    case EventKind::barrier: return fmt::format("{} of {} threads", name, event.value);
+    case EventKind::acquire:
+    case EventKind::release:
+      return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::LockClass>(event.detail)), event.object);
+    case EventKind::loop_begin:
+    case EventKind::chunk: return fmt::format("{} of {} iterations in construct {}", name, event.value, event.object);
+    case EventKind::single:
+    case EventKind::copyprivate:
+    case EventKind::loop_end: return fmt::format("{} of construct {}", name, event.object);
+    case EventKind::flush:
+    case EventKind::task:
+    case EventKind::clock:
+    case EventKind::end: break;
+  }
+  return name;
+}
+
+trace::Event event_of(const tracer::IntervalRecord& record) {
+  return {static_cast<trace::EventKind>(record.kind), record.detail, record.object, record.value};
+}
+
+void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {
+  if (thread >= threads_.size()) threads_.resize(thread + std::size_t{1});
+  threads_[thread].push_back({event, compute_ns});
+}
+
+void Structure::cut(std::uint32_t thread) {
+  threads_.at(thread).back().event = {.kind = trace::EventKind::end};
+}
+
+std::uint64_t Structure::intervals(std::uint32_t thread) const { return threads_.at(thread).size(); }
+
+std::uint64_t Structure::least_compute_ns(std::uint32_t thread, std::uint64_t interval) const {
+  return threads_.at(thread).at(interval).least_compute_ns;
+}
+
+void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t interval, const trace::Event& event) {
+  if (thread >= threads_.size()) {
+    throw RunError(fmt::format("pass {} did otherwise than pass 1: there was no thread {}. {}", pass, thread, advice));
+  }
+  const auto& steps = threads_[thread];
+  if (interval >= steps.size()) {
+    throw RunError(fmt::format("{} ends with {}, but the thread had only {} intervals. {}",
+                               place(pass, thread, interval), describe(event), steps.size(), advice));
+  }
+  const trace::Event& first = steps[interval].event;
+  // A thread that was cut short still shows what it waited for.
+  const bool was_cut = first.kind == trace::EventKind::end && interval + 1 == steps.size();
+  if (first == event || was_cut) return;
+  throw RunError(fmt::format("{} ends with {} instead of {}. {}", place(pass, thread, interval), describe(event),
+                             describe(first), advice));
+}
+
+void Structure::add_time(std::uint32_t thread, std::uint64_t interval, std::uint64_t compute_ns) {
+  std::uint64_t& least = threads_[thread][interval].least_compute_ns;
+  least = std::min(least, compute_ns);
+}
+
+void Structure::compare_count(unsigned pass, std::uint32_t thread, std::uint64_t interval) const {
+  if (thread >= threads_.size() || interval == threads_[thread].size()) return;
+  throw RunError(fmt::format("{} is missing: the thread ended after {} of {} intervals. {}",
+                             place(pass, thread, interval), interval, threads_[thread].size(), advice));
+}
+
+}  // namespace sdsm::trace_command

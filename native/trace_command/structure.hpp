@@ -1,0 +1,47 @@
+/// What the program did in the first pass, thread by thread, against which every later pass is held; and the least
+/// compute time of each interval so far.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "native/tracer/stream.hpp"
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::trace_command {
+
+/// "acquire of lock 4", "barrier of 4 threads": an event in words.
+std::string describe(const trace::Event& event);
+
+trace::Event event_of(const tracer::IntervalRecord& record);
+
+class Structure {
+ public:
+  /// Takes an interval of the first pass.
+  void add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns);
+
+  /// The program ended while `thread` waited: its last interval ends the thread instead.
+  void cut(std::uint32_t thread);
+
+  std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
+  std::uint64_t intervals(std::uint32_t thread) const;
+  std::uint64_t least_compute_ns(std::uint32_t thread, std::uint64_t interval) const;
+
+  /// Takes interval number `interval` of a later pass, and whether its compute time counts. Throws RunError, in words
+  /// that name the thread, the interval and both events, if it is another one.
+  void compare(unsigned pass, std::uint32_t thread, std::uint64_t interval, const trace::Event& event);
+  void add_time(std::uint32_t thread, std::uint64_t interval, std::uint64_t compute_ns);
+
+  /// Throws RunError if `thread` had more intervals in the first pass than the `interval`s of this one.
+  void compare_count(unsigned pass, std::uint32_t thread, std::uint64_t interval) const;
+
+ private:
+  struct Step {
+    trace::Event event;
+    std::uint64_t least_compute_ns = 0;
+  };
+  std::vector<std::vector<Step>> threads_;
+};
+
+}  // namespace sdsm::trace_command

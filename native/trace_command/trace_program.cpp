@@ -1,0 +1,210 @@
+#include "native/trace_command/trace_program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <system_error>
+
+#include "native/trace_command/errors.hpp"
+#include "native/trace_command/interruption.hpp"
+#include "native/trace_command/passes.hpp"
+#include "native/trace_command/program_file.hpp"
+#include "native/trace_command/program_input.hpp"
+#include "native/trace_command/traced_process.hpp"
+
+namespace sdsm::trace_command {
+namespace {
+
+std::filesystem::path runtime_library() {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const auto& candidate : {folder / "libsdsm-trace.so", folder.parent_path() / "lib" / "libsdsm-trace.so"}) {
+    if (std::filesystem::exists(candidate)) return candidate;
+  }
+  throw RunError(fmt::format("{}: libsdsm-trace.so is not beside the command. Build the target sdsm-trace-runtime.",
+                             folder.string()));
+}
+
+/// CPU model and clock, for people.
+std::string machine_name() {
+  std::ifstream cpus("/proc/cpuinfo");
+  std::string model = "unknown processor";
+  std::string clock;
+  for (std::string line; std::getline(cpus, line) && !line.empty();) {
+    const auto value = line.find(": ");
+    if (value == std::string::npos) continue;
+    if (line.starts_with("model name")) model = line.substr(value + 2);
+    if (line.starts_with("cpu MHz")) clock = line.substr(value + 2);
+  }
+  return clock.empty() ? model : fmt::format("{}, {} MHz", model, clock);
+}
+
+/// What the program printed to stderr in a pass whose output is not shown: the end of it, for a pass that failed.
+class KeptErrors {
+ public:
+  KeptErrors() : file_(make_temporary_file()) {}
+  int descriptor() const { return file_.get(); }
+  void show_end() const {
+    constexpr off_t most = 4096;
+    const off_t size = lseek(file_.get(), 0, SEEK_END);
+    const off_t from = size > most ? size - most : 0;
+    std::string text(static_cast<std::size_t>(size - from), '\0');
+    const ssize_t count = pread(file_.get(), text.data(), text.size(), from);
+    if (count > 0) std::fwrite(text.data(), 1, static_cast<std::size_t>(count), stderr);
+  }
+
+ private:
+  Descriptor file_;
+};
+
+class Progress {
+ public:
+  Progress(bool is_quiet, unsigned passes) : is_quiet_(is_quiet), passes_(passes) {}
+
+  void begin(unsigned pass, const char* what) {
+    start_ = std::chrono::steady_clock::now();
+    if (is_quiet_) return;
+    fmt::print(stderr, "sdsm: pass {} of {} ({}) ...{}", pass, passes_, what, is_terminal_ ? "" : "\n");
+    std::fflush(stderr);
+  }
+  void end(unsigned pass, const char* what) {
+    if (is_quiet_) return;
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
+    fmt::print(stderr, "{}sdsm: pass {} of {} ({}) took {:.2f} s\n", is_terminal_ ? "\r" : "", pass, passes_, what,
+               time.count());
+  }
+
+ private:
+  bool is_quiet_;
+  unsigned passes_;
+  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  std::chrono::steady_clock::time_point start_;
+};
+
+class Run {
+ public:
+  explicit Run(const TraceRequest& request)
+      : request_(request),
+        progress_(request.is_quiet, request.passes + 1),
+        schedule_(make_temporary_file()) {
+    program_.file = find_program(request.program.at(0));
+    check_program(program_.file);
+    program_.arguments = request.program;
+    program_.runtime = runtime_library();
+    program_.threads = request.threads;
+  }
+
+  int trace() {
+    {
+      FirstPass first(structure_);
+      run_hidden(first, 1, tracer::Mode::record);
+    }
+    for (unsigned pass = 2; pass <= request_.passes; ++pass) {
+      RepeatedPass repeated(structure_, pass);
+      run_hidden(repeated, pass, tracer::Mode::replay);
+    }
+    return write_trace();
+  }
+
+ private:
+  void run_hidden(Pass& pass, unsigned number, tracer::Mode mode) {
+    const KeptErrors errors;
+    const Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    try {
+      run(pass, number, mode, "untracked", {.output = nowhere.get(), .errors = errors.descriptor()});
+    } catch (const RunError&) {
+      errors.show_end();
+      throw;
+    }
+  }
+
+  int write_trace() {
+    if (structure_.threads() > request_.threads) {
+      fmt::print(stderr, "sdsm: warning: the program asks for teams of up to {} threads, so the trace has as many\n",
+                 structure_.threads());
+    }
+    trace::Writer writer(request_.output, structure_.threads());
+    const unsigned number = request_.passes + 1;
+    TrackedPass pass(structure_, number, writer, program_.file);
+    run(pass, number, tracer::Mode::track, "tracked", {});
+    trace::Header header;
+    header.program = request_.program;
+    header.threads = structure_.threads();
+    header.passes = request_.passes;
+    header.machine = machine_name();
+    header.sdsm_version = SDSM_VERSION;
+    header.exit_status = status_;
+    pass.finish(header);
+    if (pass.was_cut()) {
+      fmt::print(stderr, "sdsm: warning: the program ended inside a parallel region; so does the trace\n");
+    }
+    if (status_ == 0) return 0;
+    fmt::print(stderr, "sdsm: warning: the program ended with status {}; the trace is complete and says so\n", status_);
+    return 1;
+  }
+
+  void run(Pass& pass, unsigned number, tracer::Mode mode, const char* what, Streams streams) {
+    progress_.begin(number, what);
+    streams.input = input_.next_pass();
+    TracedProcess process(program_, mode, schedule_.get(), streams);
+    const bool is_whole = read_stream(process.stream(), pass);
+    const ProcessEnd end = process.wait();
+    input_.end_pass();
+    throw_if_interrupted();
+    check_end(pass, number, end, is_whole);
+    if (number > 1 && end.status != status_) {
+      throw RunError(fmt::format("pass {} ended with status {}, pass 1 with {}: the program does not do the same in each "
+                                 "run. Does it depend on files that it changes?",
+                                 number, end.status, status_));
+    }
+    status_ = end.status;
+    progress_.end(number, what);
+  }
+
+  void check_end(const Pass& pass, unsigned number, const ProcessEnd& end, bool is_whole) const {
+    const std::string name = program_.file.string();
+    if (pass.refusal()) throw RunError(*pass.refusal());
+    if (pass.diverged()) {
+      throw RunError(fmt::format("pass {} did otherwise than pass 1: thread {} came to a point that it had not come to "
+                                 "then. Fix the program's random seed, and let nothing depend on the time of day.",
+                                 number, *pass.diverged()));
+    }
+    if (end.was_killed) {
+      throw RunError(fmt::format("{}: killed by signal {} ({}) in pass {}; no trace is written", name, end.signal,
+                                 strsignal(end.signal), number));
+    }
+    if (!pass.has_begun()) {
+      throw RunError(fmt::format("{}: ended with status {} before its main function began; no trace is written", name,
+                                 end.status));
+    }
+    if (!pass.is_finished() || !is_whole) {
+      throw RunError(fmt::format("{}: ended with status {} without the tracer's knowledge (has it replaced itself by "
+                                 "exec?); no trace is written",
+                                 name, end.status));
+    }
+  }
+
+  const TraceRequest& request_;
+  TracedProgram program_;
+  Progress progress_;
+  ProgramInput input_;
+  Descriptor schedule_;
+  Structure structure_;
+  int status_ = 0;
+};
+
+}  // namespace
+
+int trace_program(const TraceRequest& request) {
+  catch_interruptions();
+  return Run(request).trace();
+}
+
+}  // namespace sdsm::trace_command

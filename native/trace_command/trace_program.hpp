@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sdsm::trace_command {
+
+struct TraceRequest {
+  std::vector<std::string> program;  ///< name and arguments
+  std::uint32_t threads = 1;
+  std::filesystem::path output;
+  unsigned passes = 3;  ///< untracked ones
+  bool is_quiet = false;
+};
+
+/// Runs the program in passes and writes its trace. Returns 0, or 1 (with a warning on stderr) if the program itself
+/// ended with another status than 0: then the trace says so. Throws UsageError, RunError, or std::system_error; then no
+/// file is left.
+int trace_program(const TraceRequest& request);
+
+}  // namespace sdsm::trace_command
