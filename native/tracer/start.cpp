@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/tracer/ending.hpp"
@@ -18,6 +20,7 @@
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/stacks.hpp"
 #include "native/tracer/touch.hpp"
+#include "native/tracer/watchdog.hpp"
 
 namespace sdsm::tracer {
 namespace {
@@ -59,6 +62,13 @@ void end_other(std::uint32_t number) {
   close_pages(thread, Closing::at_synchronisation);
 }
 
+/// What still runs (destructors of libraries, a forked child) is no part of the trace or of the schedule.
+void go_on_untraced() {
+  recorder::disconnect();
+  options.mode = Mode::record;
+  options.schedule = -1;
+}
+
 void name_globals() {
   const AddressRange variables = program_image.variables;
   if (variables.begin >= variables.end) return;
@@ -83,12 +93,14 @@ void prepare() {
   name_globals();
   reserve_stacks(options.thread_limit);
   owns_heap = true;
+  // The first function registered is the last to run: behind the program's own, and behind its destructors.
+  std::atexit(finish);
 }
 
 void call_main(void* /*unused*/) {
   begin_interval(*running);
   program.status = program.main(program.argc, program.argv, program.environment);
-  finish();
+  std::exit(program.status);
 }
 
 int run_main(int argc, char** argv, char** environment) {
@@ -102,6 +114,9 @@ int run_main(int argc, char** argv, char** environment) {
   gomp::start_initial_thread();
   patch_flushes();
   patch_calls();
+  // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded, where
+  // it was copied there) that there are threads now.
+  start_watchdog();
   if (is_tracked()) {
     start_tracking();
     open_stack(running->stack);
@@ -140,13 +155,14 @@ void finish() {
   recorder::put(RecordKind::finished, nullptr, 0);
   recorder::flush();
   schedule_log::flush();
+  go_on_untraced();
 }
 
 void become_untraced_child() {
   is_started = false;
-  is_inside = true;
   stop_tracking();
-  recorder::disconnect();
+  close(options.stream);
+  go_on_untraced();
 }
 
 }  // namespace sdsm::tracer
@@ -159,13 +175,6 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   prepare_once();
   program.main = main;
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
-}
-
-SDSM_ENTRY void exit(int status) noexcept {
-  static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
-  finish();
-  real(status);
-  __builtin_unreachable();
 }
 
 /// _exit and _Exit: without the C library's cleaning up, so the records have to go out first.

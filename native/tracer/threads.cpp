@@ -18,7 +18,6 @@
 #include "native/tracer/stacks.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/touch.hpp"
-#include "native/tracer/watchdog.hpp"
 
 namespace sdsm::tracer {
 
@@ -138,7 +137,6 @@ std::uint32_t thread_count() { return count; }
 
 void create_thread(VirtualThread& thread) {
   if (thread.exists) return;
-  if (count == 1) start_watchdog();
   thread.exists = true;
   if (thread.number >= count) count = thread.number + 1;
   name_stack(thread.number);

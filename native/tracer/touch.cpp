@@ -110,6 +110,17 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
+/// By insertion: few values, and no library.
+std::uint64_t median_of(std::uint64_t* values, std::size_t count) {
+  for (std::size_t i = 1; i < count; ++i) {
+    const std::uint64_t value = values[i];
+    std::size_t at = i;
+    for (; at > 0 && values[at - 1] > value; --at) values[at] = values[at - 1];
+    values[at] = value;
+  }
+  return values[count / 2];
+}
+
 /// The kernel's part of a touch, which the handler cannot see, from touches of scratch pages.
 void calibrate_trap() {
   constexpr std::size_t pages = 128;
@@ -125,16 +136,15 @@ void calibrate_trap() {
     handler_ticks = __rdtsc() - entered;
   };
   real_sigaction(SIGSEGV, &action, &old);
-  std::uint64_t least = ~std::uint64_t{0};
+  static std::uint64_t outside[pages];
   for (std::size_t page = 0; page < pages; ++page) {
     const std::uint64_t before = __rdtsc();
     static_cast<void>(scratch[page * page_bytes]);
-    const std::uint64_t outside = __rdtsc() - before - handler_ticks;
-    if (outside < least) least = outside;
+    outside[page] = __rdtsc() - before - handler_ticks;
   }
   real_sigaction(SIGSEGV, &old, nullptr);
   munmap(const_cast<char*>(scratch), pages * page_bytes);
-  clock_rates.trap_ticks = least;
+  clock_rates.trap_ticks = median_of(outside, pages);
 }
 
 void install_fault_handler() {
@@ -274,8 +284,10 @@ void send_touches(VirtualThread& thread, std::uint64_t compute_ns) {
     count = 0;
   };
   for (const Touch& touch : thread.touches) {
-    std::uint64_t position =
-        compute_ns == 0 ? 0 : touch.own_ns * trace::position_steps / compute_ns;
+    // About half of what reading the clock twice takes lies before the interval's first instruction.
+    const std::uint64_t lead_ns = clock_rates.read_ns / 2;
+    const std::uint64_t own_ns = touch.own_ns > lead_ns ? touch.own_ns - lead_ns : 0;
+    std::uint64_t position = compute_ns == 0 ? 0 : own_ns * trace::position_steps / compute_ns;
     if (position >= trace::position_steps) position = trace::position_steps - 1;
     records[count++] = {touch.region - 1, touch.page, static_cast<std::uint16_t>(position),
                         static_cast<std::uint16_t>(touch.is_write ? 1 : 0)};
