@@ -249,5 +249,6 @@ def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
     missing = [line for line in lines if not line.done]
     if missing:
         failures = [line for line in missing if line.status != NOT_RUN]
-        parts += ["", f"{len(missing)} of {len(lines)} lines are incomplete ({len(failures)} failed)."]
+        parts += ["", f"{len(missing)} of {len(lines)} lines are incomplete ({len(failures)} failed):"]
+        parts.append(tables.incomplete_list(missing))
     return "\n".join(parts)

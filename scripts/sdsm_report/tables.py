@@ -45,7 +45,8 @@ def figure(value: float | None, digits: int) -> str:
 
 def percent(value: float | None) -> str:
     """A signed error with one digit; empty for None."""
-    return "" if value is None else f"{value:+.1f} %"
+    # Adding zero turns a rounded -0.0 into 0.0.
+    return "" if value is None else f"{round(value, 1) + 0.0:+.1f} %"
 
 
 def times_table(lines: Sequence[Line]) -> str:
@@ -53,7 +54,7 @@ def times_table(lines: Sequence[Line]) -> str:
     header = ("impl", "layout", "predicted s", "published s", "error", "speedup", "published", "error", "calibrated by")
     rows = []
     for line in lines:
-        note = line.calibrated_by if line.done else f"INCOMPLETE: {line.status}"
+        note = line.calibrated_by if line.done else "INCOMPLETE"
         if line.extrapolated:
             note = f"{note} (extrapolated: {', '.join(line.extrapolated)})".strip()
         rows.append(
@@ -70,6 +71,15 @@ def times_table(lines: Sequence[Line]) -> str:
             )
         )
     return text_table(header, rows)
+
+
+def incomplete_list(lines: Sequence[Line]) -> str:
+    """Why lines have no prediction, or one of fewer seeds: a text line for each reason and those it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.done:
+            reasons.setdefault(line.status, []).append(f"{line.program} {line.implementation} {line.layout}")
+    return "\n".join(f"  {reason}: {', '.join(of)}" for reason, of in reasons.items())
 
 
 def spread_table(lines: Sequence[Line]) -> str:

@@ -121,7 +121,7 @@ def test_a_failed_trace_costs_its_own_lines_only(place, capsys):
     assert failed == {"fft-2-1x2", "fft-2-2x1"}
     assert times["fft-2-1x2"]["status"] == "no trace: exit status 1: fft ended by signal 11"
     assert times["fft-2-1x2"]["predicted_s"] == ""
-    assert "2 of 21 lines are incomplete (2 failed)." in capsys.readouterr().out
+    assert "2 of 21 lines are incomplete (2 failed):" in capsys.readouterr().out
     assert (place.results / "fft_speedup.png").exists()
     assert not (place.results / "traces" / "fft-2-2t.trace").exists()
 
@@ -150,7 +150,7 @@ def test_a_failed_seed_is_named_and_the_others_give_the_distribution(place):
 def test_everything_failing_still_ends_with_tables(place, capsys):
     (place.build / "workloads" / "laplace").unlink()
     assert place.run("--only", "laplace") == 1
-    assert "19 of 19 lines are incomplete (19 failed)." in capsys.readouterr().out
+    assert "19 of 19 lines are incomplete (19 failed):" in capsys.readouterr().out
     assert not list(place.results.glob("*.png"))
 
 
@@ -180,7 +180,7 @@ def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, n
     statuses = {name: row["status"] for name, row in place.times().items()}
     assert [name for name, status in statuses.items() if status != "done"] == ["fft-3-2x1"]
     assert statuses["fft-3-2x1"] == "not run"
-    assert "1 of 21 lines are incomplete (0 failed)." in out
+    assert "1 of 21 lines are incomplete (0 failed):" in out
 
 
 def test_a_command_that_takes_too_long_is_ended_and_reported(place, monkeypatch):

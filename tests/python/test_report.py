@@ -108,7 +108,8 @@ def test_one_failed_seed_keeps_the_others_and_shows_why():
     )
     assert line.predicted_s == 64.0
     assert line.status == "2 of 3 seeds; exit status 1: lost"
-    assert "INCOMPLETE: 2 of 3 seeds; exit status 1: lost" in tables.times_table([line])
+    assert tables.times_table([line]).splitlines()[2].endswith("INCOMPLETE")
+    assert tables.incomplete_list([line]) == "  2 of 3 seeds; exit status 1: lost: laplace 1 2x1"
 
 
 @pytest.mark.parametrize(
@@ -140,6 +141,10 @@ def test_the_accuracy_is_over_the_six_predictions_and_no_others():
     assert report.laplace_accuracy(lines[6:]) is None
     missing = report.line(Configuration("laplace", 3, Layout(2, 1)), ["not run"])
     assert "(5 predictions; 1 missing)" in tables.accuracy_sentence(report.laplace_accuracy([missing, *lines[1:]]))
+
+
+def test_an_error_that_rounds_to_nothing_has_no_minus():
+    assert [tables.percent(value) for value in (-0.04, 0.04, -0.06, None)] == ["+0.0 %", "+0.0 %", "-0.1 %", ""]
 
 
 def test_the_second_series_is_told_with_its_own_sequential_time():

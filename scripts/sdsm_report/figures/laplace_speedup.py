@@ -125,11 +125,12 @@ def _published_point(
     if line.time_error_percent is not None:
         text += f"\ntime {line.time_error_percent:+.1f} %"
     above = speedup < 0.5 * top
+    clear_of = max if above else min
     # Beside a steep line there is room on its far side only.
     beside = above and line.threads == 2
     axes.annotate(
         text,
-        (line.threads, speedup),
+        (line.threads, clear_of(speedup, line.predicted_speedup or speedup)),
         xytext=(5 if beside else 0, 11 if above else -9),
         textcoords="offset points",
         ha="left" if beside else "center",
