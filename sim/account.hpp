@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "models/messages.hpp"
 #include "models/page_state.hpp"
@@ -50,18 +49,14 @@ struct Tally {
   }
 };
 
-/// The measured region, while it is being found: [begin, end) of simulated time.
+/// The measured region, while it is being found: [begin, end) of simulated time. Not yet begun or ended: Time::max().
 struct Window {
-  std::optional<Time> begin;
-  std::optional<Time> end;
+  Time begin = Time::max();
+  Time end = Time::max();
 
-  bool contains(Time now) const { return begin && now >= *begin && (!end || now < *end); }
-  Time clip(Time from, Time to) const {
-    if (!begin) return {};
-    from = std::max(from, *begin);
-    if (end) to = std::min(to, *end);
-    return std::max(to - from, Time{});
-  }
+  bool contains(Time now) const { return now >= begin && now < end; }
+  /// How much of [from, to] lies in it.
+  Time clip(Time from, Time to) const { return std::max(std::min(to, end) - std::max(from, begin), Time{}); }
 };
 
 /// One thread's tallies of the whole run and of the measured region. Charges must come when simulated time has reached

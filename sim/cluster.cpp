@@ -27,7 +27,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
   processors.resize(layout.nodes);
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {
-    processors[node].cores = topology.hosts[node]->get_core_count();
+    processors[node].cores = topology.host(NodeId{node})->get_core_count();
     node_pages.push_back(std::make_unique<NodePages>(NodeId{node}, ProcessId{node * layout.threads_per_node},
                                                      layout.threads_per_node, notices.get()));
   }

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -88,11 +89,9 @@ class TeamBarrier {
 
   enum class Kind : std::uint8_t { inside, fork_master, fork_worker };
 
-  /// The thread has arrived, with `team` threads expected in all; `through` is called when it may go on. A worker that
-  /// waits for a fork is idle until the master comes.
+  /// The thread has arrived, with `team` threads (0 to team - 1) expected in all; `through` is called when it may go on.
+  /// A worker that waits for a fork is idle until the master comes. Precondition: the thread is one of the team.
   void arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through);
-
-  std::size_t waiting() const { return members_.size(); }
 
  private:
   struct Member {
@@ -103,17 +102,22 @@ class TeamBarrier {
     std::uint64_t dirty_home_pages = 0;
     std::function<void()> through;
   };
-  void flush();
-  void invalidate();
-  void leave();
-  Layout layout() const;
+  struct Round {
+    std::vector<Member> members;
+    std::array<Time, 3> synchronisations{};
+    std::size_t flushing = 0;
+    Time synchronised{};  ///< end of the second synchronisation
+  };
+  using RoundPtr = std::shared_ptr<Round>;
+
+  void flush(const RoundPtr& round);
+  void invalidate(const RoundPtr& round);
+  void leave(const RoundPtr& round);
 
   Cluster& cluster_;
-  std::vector<Member> members_;
-  std::optional<Time> forked_;
-  std::array<Time, 3> synchronisations_{};
-  std::size_t flushing_ = 0;
-  Time synchronised_{};  ///< end of the second synchronisation
+  /// Rounds that still wait for members, by size of the team: threads may wait for the fork of a later, larger team while
+  /// a smaller one is at its barriers.
+  std::map<std::uint32_t, RoundPtr> gathering_;
 };
 
 /// Locks, each with a FIFO queue at its manager.

@@ -3,7 +3,8 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "models/ids.hpp"
@@ -23,21 +24,44 @@ class Network {
   virtual WireModel model() const = 0;
 };
 
-/// Links and routes between the nodes in use, read from SimGrid's platform.
-struct Topology {
-  std::vector<simgrid::s4u::Host*> hosts;  ///< node i is hosts[i]; by name, numbers in names compared as numbers
-  std::vector<LinkSpec> links;
-  std::vector<bool> exclusive;  ///< false: a FATPIPE link, on which messages do not compete
-  std::vector<std::vector<std::vector<std::uint32_t>>> routes;  ///< [from][to]: indices into links, in order
+/// Links and routes between the nodes in use, read from SimGrid's platform. Routes are looked up when they are first
+/// used: a thousand nodes have a million of them.
+class Topology {
+ public:
+  /// Throws std::invalid_argument if the engine's platform has fewer hosts than `nodes`, or one with fewer cores than
+  /// `threads_per_node`. Up to 64 nodes, a missing route is found here, else when it is first used.
+  Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node);
 
-  std::vector<LinkSpec> route(NodeId from, NodeId to) const;
+  struct Link {
+    LinkSpec spec;
+    bool exclusive;  ///< false: a FATPIPE link, on which messages do not compete
+  };
+
+  simgrid::s4u::Host* host(NodeId node) const { return hosts_[index_of(node)]; }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  const Link& link(std::uint32_t index) const { return links_[index]; }
+  std::size_t link_count() const { return links_.size(); }
+
+  /// Indices of the links from a node to another, in order; empty within a node. Throws std::invalid_argument if there is
+  /// no route. Valid until the next call that meets a new route.
+  std::span<const std::uint32_t> route(NodeId from, NodeId to) const;
+
+  /// Every pair of nodes. Throws as route() does.
+  void find_all_routes() const;
+
   /// Between node 0 and the node farthest from it by idle time of a small message; empty with one node.
   std::vector<LinkSpec> longest_route(WireModel model, const Framing& framing) const;
-};
 
-/// Precondition: the engine's platform is loaded. Throws std::invalid_argument if it has fewer hosts than `nodes`, too
-/// few cores for `threads_per_node`, or a pair of nodes without a route.
-Topology read_topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node);
+ private:
+  std::uint32_t look_up(std::uint32_t from, std::uint32_t to) const;
+
+  std::vector<simgrid::s4u::Host*> hosts_;  ///< by name, numbers in names compared as numbers
+  // Filled as routes are met:
+  mutable std::vector<Link> links_;
+  mutable std::unordered_map<simgrid::s4u::Link*, std::uint32_t> known_;
+  mutable std::vector<std::uint32_t> route_at_;  ///< [from * nodes + to]: place in route_links_ of a count and as many links
+  mutable std::vector<std::uint32_t> route_links_{0};
+};
 
 /// Store and forward: each link is a FIFO port, reserved when a message's first frame reaches it.
 std::unique_ptr<Network> make_queue_network(Clock& clock, const Topology& topology, const Framing& framing);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/simulation.hpp"
+
 namespace sdsm::sim {
 
 Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, std::uint64_t clock_calls)
@@ -91,17 +93,22 @@ void Player::touch(PageId first, std::uint64_t pages, ProcessId home, Access acc
 /// Companions share the node's pages: which of them comes first is a matter of simulated time, so a process looks at the
 /// node's state only when simulated time has reached it.
 void Player::touch_among_companions(PageId page, ProcessId home, Owner owner, Access access, Change change) {
-  if (traps(access, pages_.process_permission(thread_.id(), page, owner))) {
+  // Again if a companion took a lock, and with it dropped the page, while it was on its way.
+  while (traps(access, pages_.process_permission(thread_.id(), page, owner))) {
     thread_.catch_up_and_wait();
     const Time since = cluster_.clock.now();
     cluster_.await_arrival(thread_, page);
     const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, home, owner, access);
     // The trap came before the wait for a companion's fetch, so the wait is part of this fault.
     thread_.waited(spent_on(*kind), since);
-    const bool arrives = rule_of(*kind).fetches_page;
-    if (arrives) cluster_.begin_arrival(thread_.node(), page);
+    if (!rule_of(*kind).fetches_page) {
+      fault(*kind, 1, home);
+      break;
+    }
+    cluster_.begin_arrival(thread_.node(), page);
     fault(*kind, 1, home);
-    if (arrives) cluster_.end_arrival(thread_.node(), page);
+    thread_.catch_up_and_wait();  // companions find the page once it is installed
+    cluster_.end_arrival(thread_.node(), page);
   }
   if (change) pages_.changed(page, owner, change);
 }
@@ -203,6 +210,11 @@ void Player::perform(Directive directive, std::uint32_t team) {
       case Primitive::acquire: acquire(cluster_.lock_of(step.page)); break;
       case Primitive::release: release(cluster_.lock_of(step.page)); break;
       case Primitive::barrier: {
+        if (team == 0 || team > cluster_.layout.processes() || index_of(thread_.id()) >= team) {
+          throw RunError(fmt::format("thread {} is at a barrier of {} threads, which are others (the trace's teams do not "
+                                     "match). Trace the program again",
+                                     index_of(thread_.id()), team));
+        }
         const auto kind = directive == Directive::fork_master   ? TeamBarrier::Kind::fork_master
                           : directive == Directive::fork_worker ? TeamBarrier::Kind::fork_worker
                                                                 : TeamBarrier::Kind::inside;

@@ -10,15 +10,15 @@ namespace {
 class QueueNetwork final : public Network {
  public:
   QueueNetwork(Clock& clock, const Topology& topology, const Framing& framing)
-      : clock_(clock), topology_(topology), framing_(framing), free_at_(topology.links.size()) {}
+      : clock_(clock), topology_(topology), framing_(framing), free_at_(topology.link_count()) {}
 
   WireModel model() const override { return WireModel::store_and_forward; }
 
   void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) override {
-    const auto& route = topology_.routes[index_of(from)][index_of(to)];
-    if (route.empty()) return arrived();
+    if (from == to) return arrived();
     Message* const message = take();
-    message->route = &route;
+    message->from = from;
+    message->to = to;
     message->hop = 0;
     message->payload = payload;
     message->whole = wire_bytes(framing_, payload);
@@ -30,7 +30,7 @@ class QueueNetwork final : public Network {
 
  private:
   struct Message {
-    const std::vector<std::uint32_t>* route = nullptr;
+    NodeId from{}, to{};
     std::size_t hop = 0;
     Bytes payload, whole, frame;
     Time tail{};  ///< when the last bit reached this hop's port
@@ -39,16 +39,18 @@ class QueueNetwork final : public Network {
 
   /// The first frame is at the port of link `hop`: it waits its turn, then the message occupies the link.
   void reach_link(Message* message) {
-    const std::uint32_t index = (*message->route)[message->hop];
-    const LinkSpec& link = topology_.links[index];
+    const auto route = topology_.route(message->from, message->to);
+    const std::uint32_t index = route[message->hop];
+    const LinkSpec& link = topology_.link(index).spec;
+    if (free_at_.size() <= index) free_at_.resize(topology_.link_count());
     const Time frame_time = link.bandwidth.time_of(message->frame);
-    const Time start = topology_.exclusive[index] ? std::max(clock_.now(), free_at_[index]) : clock_.now();
+    const Time start = topology_.link(index).exclusive ? std::max(clock_.now(), free_at_[index]) : clock_.now();
     // Done one whole message after it began, but not before the last frame could be passed on.
     Time done = start + link.bandwidth.time_of(message->whole);
     if (message->hop > 0) done = std::max(done, message->tail + frame_time);
     free_at_[index] = done;
     message->tail = done + link.latency;
-    if (++message->hop < message->route->size()) {
+    if (++message->hop < route.size()) {
       clock_.at(start + frame_time + link.latency, [this, message] { reach_link(message); });
     } else {
       clock_.at(message->tail, [this, message] { deliver(message); });

@@ -26,7 +26,7 @@ class SimgridNetwork final : public Network {
     if (idle_.empty()) {
       couriers_.push_back(std::make_unique<Courier>(clock_));
       courier = couriers_.back().get();
-      start_actor("courier-" + std::to_string(couriers_.size()), topology_.hosts[0], [this, courier] { run(*courier); });
+      start_actor("courier-" + std::to_string(couriers_.size()), topology_.host(NodeId{0}), [this, courier] { run(*courier); });
     } else {
       courier = idle_.back();
       idle_.pop_back();
@@ -51,7 +51,7 @@ class SimgridNetwork final : public Network {
     simgrid::s4u::Actor::self()->daemonize();
     for (;;) {
       courier.bell.wait();
-      simgrid::s4u::Comm::sendto_async(topology_.hosts[index_of(courier.from)], topology_.hosts[index_of(courier.to)],
+      simgrid::s4u::Comm::sendto_async(topology_.host(courier.from), topology_.host(courier.to),
                                        static_cast<std::uint64_t>(courier.bytes.count))
           ->wait();
       clock_.catch_up();

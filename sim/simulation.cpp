@@ -76,7 +76,7 @@ class ObservedSource final : public IntervalSource {
 bool offers(const Platform& platform, Layout layout) {
   const LoadedEngine loaded(platform.path);
   try {
-    read_topology(loaded.engine(), layout.nodes, layout.threads_per_node);
+    const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
     return true;
   } catch (const std::invalid_argument&) {
     return false;
@@ -89,7 +89,8 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
   *hosts = loaded.engine().get_host_count();
   try {
     if (*hosts == 0) throw std::invalid_argument("the platform has no host. Add a <host> for each node");
-    const Topology topology = read_topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
+    const Topology topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
+    topology.find_all_routes();
     for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
       const CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing));
       for (const std::string& wrong : costs.contradictions()) {
@@ -107,7 +108,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
                 const RunOptions& options, const Progress& progress) {
   const LoadedEngine loaded(platform.path);
   simgrid::s4u::Engine& engine = loaded.engine();
-  const Topology topology = read_topology(engine, layout.nodes, layout.threads_per_node);
+  const Topology topology(engine, layout.nodes, layout.threads_per_node);
 
   Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
   const Framing& framing = platform.costs.framing;
@@ -132,7 +133,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
     players.push_back(std::make_unique<Player>(cluster, ProcessId{process}, std::move(program.sources[process]),
                                                program.clock_calls));
     Player* const player = players.back().get();
-    start_actor(fmt::format("thread-{}", process), topology.hosts[index_of(layout.node_of(ProcessId{process}))],
+    start_actor(fmt::format("thread-{}", process), topology.host(layout.node_of(ProcessId{process})),
                 [player, &failure] {
                   try {
                     player->run();
@@ -161,9 +162,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
 
   Result result;
   result.whole_makespan = clock.now();
-  const Time begin = cluster.window.begin.value_or(Time{});
-  const Time end = cluster.window.end.value_or(result.whole_makespan);
-  result.makespan = end - begin;
+  result.makespan = cluster.window.clip(Time{}, result.whole_makespan);
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     Thread& thread = cluster.thread(ProcessId{process});
     // After a thread's end it is idle; its account is whole up to then.

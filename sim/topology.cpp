@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <stdexcept>
 
 #include "models/messages.hpp"
@@ -36,73 +35,76 @@ bool natural_less(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::vector<LinkSpec> Topology::route(NodeId from, NodeId to) const {
-  std::vector<LinkSpec> specs;
-  for (const std::uint32_t link : routes[index_of(from)][index_of(to)]) specs.push_back(links[link]);
-  return specs;
-}
-
-std::vector<LinkSpec> Topology::longest_route(WireModel model, const Framing& framing) const {
-  std::vector<LinkSpec> longest;
-  Time most{-1};
-  for (std::uint32_t node = 1; node < hosts.size(); ++node) {
-    std::vector<LinkSpec> candidate = route(NodeId{node}, NodeId{0});
-    if (const Time idle = idle_time(model, candidate, framing, control_payload); idle > most) {
-      most = idle;
-      longest = std::move(candidate);
-    }
-  }
-  return longest;
-}
-
-Topology read_topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node) {
-  Topology topology;
-  topology.hosts = engine.get_all_hosts();
-  std::sort(topology.hosts.begin(), topology.hosts.end(),
-            [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
-  if (topology.hosts.size() < nodes) {
+Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node)
+    : hosts_(engine.get_all_hosts()) {
+  std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
+  if (hosts_.size() < nodes) {
     throw std::invalid_argument(fmt::format("the platform has {} hosts, {} nodes were asked for. Use --nodes {} or a larger "
                                             "platform",
-                                            topology.hosts.size(), nodes, topology.hosts.size()));
+                                            hosts_.size(), nodes, hosts_.size()));
   }
-  topology.hosts.resize(nodes);
-  for (auto* host : topology.hosts) {
+  hosts_.resize(nodes);
+  for (auto* host : hosts_) {
     if (host->get_core_count() < static_cast<int>(threads_per_node)) {
       throw std::invalid_argument(fmt::format("host '{}' has {} cores, {} threads per node were asked for. Use more nodes, or "
                                               "give the host more cores",
                                               host->get_name(), host->get_core_count(), threads_per_node));
     }
   }
-  std::map<simgrid::s4u::Link*, std::uint32_t> known;
-  topology.routes.resize(nodes);
-  for (std::uint32_t from = 0; from < nodes; ++from) {
-    topology.routes[from].resize(nodes);
-    for (std::uint32_t to = 0; to < nodes; ++to) {
-      if (from == to) continue;
-      std::vector<simgrid::s4u::Link*> links;
-      double latency = 0;
-      auto* const source = topology.hosts[from];
-      auto* const target = topology.hosts[to];
-      try {
-        source->route_to(target, links, &latency);
-      } catch (const std::exception&) {
-        links.clear();
-      }
-      if (links.empty()) {
-        throw std::invalid_argument(fmt::format("no route from '{}' to '{}'. Add a <route>, or use fewer --nodes",
-                                                source->get_name(), target->get_name()));
-      }
-      for (auto* link : links) {
-        const auto [entry, fresh] = known.emplace(link, static_cast<std::uint32_t>(topology.links.size()));
-        if (fresh) {
-          topology.links.push_back({{link->get_bandwidth()}, from_seconds(link->get_latency())});
-          topology.exclusive.push_back(link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE);
-        }
-        topology.routes[from][to].push_back(entry->second);
-      }
+  route_at_.assign(std::size_t{nodes} * nodes, 0);
+  if (nodes <= 64) find_all_routes();
+}
+
+void Topology::find_all_routes() const {
+  for (std::uint32_t from = 0; from < nodes(); ++from) {
+    for (std::uint32_t to = 0; to < nodes(); ++to) route(NodeId{from}, NodeId{to});
+  }
+}
+
+std::span<const std::uint32_t> Topology::route(NodeId from, NodeId to) const {
+  if (from == to) return {};
+  std::uint32_t& at = route_at_[std::size_t{index_of(from)} * nodes() + index_of(to)];
+  if (at == 0) at = look_up(index_of(from), index_of(to));
+  return {route_links_.data() + at + 1, route_links_[at]};
+}
+
+std::uint32_t Topology::look_up(std::uint32_t from, std::uint32_t to) const {
+  std::vector<simgrid::s4u::Link*> links;
+  double latency = 0;
+  try {
+    hosts_[from]->route_to(hosts_[to], links, &latency);
+  } catch (const std::exception&) {
+    links.clear();
+  }
+  if (links.empty()) {
+    throw std::invalid_argument(fmt::format("no route from '{}' to '{}'. Add a <route>, or use fewer --nodes",
+                                            hosts_[from]->get_name(), hosts_[to]->get_name()));
+  }
+  const auto at = static_cast<std::uint32_t>(route_links_.size());
+  route_links_.push_back(static_cast<std::uint32_t>(links.size()));
+  for (auto* link : links) {
+    const auto [entry, fresh] = known_.emplace(link, static_cast<std::uint32_t>(links_.size()));
+    if (fresh) {
+      links_.push_back({{{link->get_bandwidth()}, from_seconds(link->get_latency())},
+                        link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE});
+    }
+    route_links_.push_back(entry->second);
+  }
+  return at;
+}
+
+std::vector<LinkSpec> Topology::longest_route(WireModel model, const Framing& framing) const {
+  std::vector<LinkSpec> longest;
+  Time most{-1};
+  for (std::uint32_t node = 1; node < nodes(); ++node) {
+    std::vector<LinkSpec> candidate;
+    for (const std::uint32_t index : route(NodeId{node}, NodeId{0})) candidate.push_back(link(index).spec);
+    if (const Time idle = idle_time(model, candidate, framing, control_payload); idle > most) {
+      most = idle;
+      longest = std::move(candidate);
     }
   }
-  return topology;
+  return longest;
 }
 
 }  // namespace sdsm::sim

@@ -22,8 +22,8 @@
 namespace sdsm::trace {
 namespace {
 
-/// Level 6 against 3: an eighth less on a Laplace trace at twice the time, which is a hundredth of what tracing a touch
-/// costs. Above it little is gained.
+/// Level 6 against 3: a fifth less on a Laplace trace, 7 % less where each page changes differently. It takes some 20
+/// ns of CPU time per touch, a hundredth of what tracing one takes. Level 9 gains little more.
 constexpr int compression_level = 6;
 
 bool continues(const TouchRun& run, const TouchRun& next) {
