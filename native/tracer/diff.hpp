@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "models/diff.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::tracer {
 
-inline constexpr unsigned words_per_page = trace::page_bytes / trace::word_bytes;
+static_assert(words_per_page == trace::page_bytes / trace::word_bytes);
 inline constexpr unsigned map_words = words_per_page / 64;
 
 /// Bit w says whether word w of the page has changed.

@@ -89,6 +89,7 @@ void prepare() {
   find_program_image();
   const Hello hello{stream_version, options.threads};
   recorder::put(RecordKind::hello, &hello, sizeof hello);
+  recorder::flush();
   heap::start();
   name_globals();
   reserve_stacks(options.thread_limit);

@@ -1,0 +1,108 @@
+/// Programs that fail, cannot be traced, or do what tracers find hard: each ends with the right status and one clear line.
+#include "tests/catch.hpp"
+#include "tests/native/traced_run.hpp"
+
+using namespace sdsm;
+using namespace sdsm::tests;
+
+namespace {
+
+struct Outcome {
+  CommandResult result;
+  bool has_left_files = false;
+};
+
+Outcome trace_outcome(const std::vector<std::string>& command, unsigned threads = 2) {
+  const TemporaryFolder folder;
+  Outcome outcome;
+  outcome.result = run_command(tracing(threads, folder / "t.trace", command));
+  outcome.has_left_files = !folder.is_empty();
+  return outcome;
+}
+
+void check_refused(const Outcome& outcome, int status, const std::string& line) {
+  INFO(outcome.result.errors);
+  CHECK(outcome.result.status == status);
+  CHECK(outcome.result.errors.find(line) != std::string::npos);
+  CHECK(outcome.result.errors.find("sdsm: ") != std::string::npos);
+  CHECK_FALSE(outcome.has_left_files);
+}
+
+}  // namespace
+
+TEST_CASE("a program that is killed by a signal ends the run with 1 and leaves no file") {
+  check_refused(trace_outcome({program("ending"), "crash"}), 1, "killed by signal 11");
+  check_refused(trace_outcome({program("ending"), "abort"}), 1, "killed by signal 6");
+}
+
+TEST_CASE("a program that ends with status 3 leaves a trace that says so, and the run ends with 1") {
+  const TemporaryFolder folder;
+  const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "status"}));
+  CHECK(result.status == 1);
+  CHECK(result.errors.find("ended with status 3") != std::string::npos);
+  CHECK(read_trace(folder / "t.trace").header.exit_status == 3);
+}
+
+TEST_CASE("a deadlock ends with 1, and says what each thread waits for") {
+  check_refused(trace_outcome({program("deadlock")}), 1,
+                "thread 0 waits at a barrier; thread 1 waits for a lock held by thread 0");
+}
+
+TEST_CASE("a program that does otherwise in each run ends with 1, and the error says where") {
+  check_refused(trace_outcome({program("ending"), "random"}), 1, "did otherwise than pass 1: thread 0");
+}
+
+TEST_CASE("a program that starts threads of its own, or replaces itself, ends with 1") {
+  check_refused(trace_outcome({program("ending"), "thread"}), 1, "pthread_create");
+  check_refused(trace_outcome({program("ending"), "exec"}), 1, "exec");
+}
+
+TEST_CASE("a program that cannot be traced is refused with 2 before it runs") {
+  check_refused(trace_outcome({program("no_openmp")}), 2, "does not use OpenMP");
+  check_refused(trace_outcome({program("static_program")}), 2, "statically linked");
+  check_refused(trace_outcome({"/nowhere/program"}), 2, "/nowhere/program: the program cannot be found");
+  check_refused(trace_outcome({SDSM_SOURCE_DIR "/CMakeLists.txt"}), 2, "CMakeLists.txt");
+}
+
+TEST_CASE("bad usage is refused with 2") {
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
+  const auto status = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), command);
+    const CommandResult result = run_command(arguments);
+    CHECK(result.errors.starts_with("sdsm: "));
+    return result.status;
+  };
+  CHECK(status({}) == 2);
+  CHECK(status({"-n", "0", "-o", "/dev/null", "--", "true"}) == 2);
+  CHECK(status({"-n", "100000", "-o", "/dev/null", "--", "true"}) == 2);
+  CHECK(status({"-n", "two", "-o", "/dev/null", "--", "true"}) == 2);
+  CHECK(status({"-n", "2", "--", "true"}) == 2);
+  CHECK(status({"-n", "2", "-o", "/tmp/x"}) == 2);
+  CHECK(status({"-n", "2", "-o", "/nowhere/x.trace", "--", program("ending")}) == 2);
+  CHECK(status({"info"}) == 2);
+  CHECK(status({"info", "/nowhere/x.trace"}) == 2);
+  CHECK(status({"dump", program("ending")}) == 2);
+}
+
+TEST_CASE("every pass reads the same standard input, here for 2 + 3 + 1 empty regions after the first") {
+  const TemporaryFolder folder;
+  const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "sum"}), "2 3 1\n");
+  INFO(result.errors);
+  REQUIRE(result.status == 0);
+  const TraceContent trace = read_trace(folder / "t.trace");
+  std::size_t forks = 0;
+  for (const auto kind : trace.events(0)) forks += kind == trace::EventKind::fork ? 1 : 0;
+  CHECK(forks == 1 + 6);
+}
+
+TEST_CASE("a shell command in protected memory runs, once in the output, and without the tracer in it") {
+  const TemporaryFolder folder;
+  const CommandResult result = run_command(tracing(2, folder / "t.trace", {program("ending"), "shell"}));
+  INFO(result.errors);
+  CHECK(result.status == 0);
+  CHECK(result.output == "from the shell\n");
+}
+
+TEST_CASE("a forked child runs on untraced, and the parent's trace is whole") {
+  CHECK(trace_of("ending", 2, {"fork"}).events(1).back() == trace::EventKind::end);
+}

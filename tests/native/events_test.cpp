@@ -1,0 +1,108 @@
+/// Do the recorded events say what the program did at OpenMP level?
+#include "tests/catch.hpp"
+#include "tests/native/traced_run.hpp"
+
+using namespace sdsm;
+using namespace sdsm::tests;
+using trace::Event;
+using trace::EventKind;
+
+namespace {
+
+constexpr auto detail_of(auto value) { return static_cast<std::uint8_t>(value); }
+
+std::vector<Event> events_of(const std::vector<Step>& steps) {
+  std::vector<Event> events;
+  for (const Step& step : steps) events.push_back(step.end);
+  return events;
+}
+
+std::size_t count_of(const std::vector<Event>& events, EventKind kind) {
+  std::size_t count = 0;
+  for (const Event& event : events) count += event.kind == kind ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("two threads pass single, copyprivate, dynamic, sections, ordered and a task, each event in its place") {
+  const TraceContent trace = trace_of("constructs", 2);
+  const auto barrier = Event{EventKind::barrier, 0, 0, 2};
+  for (std::uint32_t thread = 0; thread < 2; ++thread) {
+    const auto events = events_of(trace.in_region(thread, 0));
+    CAPTURE(thread);
+    // Chunks go to whoever comes first, so their number is checked over both threads; the rest is in program order.
+    std::vector<Event> without_chunks;
+    for (const Event& event : events) {
+      if (event.kind != EventKind::chunk && event.kind != EventKind::task) without_chunks.push_back(event);
+    }
+    REQUIRE(without_chunks.size() == 16);
+    CHECK(without_chunks[0].kind == EventKind::single);
+    CHECK(without_chunks[0].object == 0);
+    CHECK(without_chunks[1] == barrier);
+    CHECK(without_chunks[2].kind == EventKind::single);
+    CHECK(without_chunks[2].object == 1);
+    CHECK(without_chunks[3] == Event{EventKind::copyprivate, 0, 1, 2});
+    CHECK(without_chunks[4] == barrier);
+    CHECK(without_chunks[5] == Event{EventKind::loop_begin, detail_of(trace::Schedule::dynamic), 2, 64});
+    CHECK(without_chunks[6] == Event{EventKind::loop_end, 0, 2, 0});
+    CHECK(without_chunks[7] == Event{EventKind::loop_begin, detail_of(trace::Schedule::sections), 3, 2});
+    CHECK(without_chunks[8] == Event{EventKind::loop_end, 0, 3, 0});
+    CHECK(without_chunks[9] == barrier);
+    CHECK(without_chunks[10] == Event{EventKind::loop_begin, detail_of(trace::Schedule::static_), 4, 2});
+    CHECK(without_chunks[11] == Event{EventKind::acquire, detail_of(trace::LockClass::ordered), 2, 0});
+    CHECK(without_chunks[12] == Event{EventKind::release, detail_of(trace::LockClass::ordered), 2, 0});
+    CHECK(without_chunks[13] == Event{EventKind::loop_end, 0, 4, 0});
+    CHECK(without_chunks[14] == barrier);
+    CHECK(without_chunks[15].kind == EventKind::join);
+  }
+}
+
+TEST_CASE("chunks together hold every iteration, and each thread's last is empty") {
+  const TraceContent trace = trace_of("constructs", 2);
+  std::uint64_t of_loop = 0;
+  std::uint64_t of_sections = 0;
+  std::uint64_t singles = 0;
+  for (std::uint32_t thread = 0; thread < 2; ++thread) {
+    const auto events = events_of(trace.in_region(thread, 0));
+    std::uint64_t last[5] = {1, 1, 1, 1, 1};
+    for (const Event& event : events) {
+      if (event.kind == EventKind::single && event.object == 0) singles += event.detail;
+      if (event.kind != EventKind::chunk) continue;
+      (event.object == 2 ? of_loop : of_sections) += event.value;
+      last[event.object] = event.value;
+    }
+    CHECK(last[2] == 0);
+    CHECK(last[3] == 0);
+    CHECK(count_of(events, EventKind::task) == (thread == 0 ? 1 : 0));
+  }
+  CHECK(of_loop == 64);
+  CHECK(of_sections == 2);
+  CHECK(singles == 1);
+}
+
+TEST_CASE("the initial thread's clock reads bound the region; every thread ends with `end`") {
+  const TraceContent trace = trace_of("constructs", 2);
+  CHECK(trace.events(0).front() == EventKind::clock);
+  CHECK(trace.events(0)[trace.events(0).size() - 2] == EventKind::clock);
+  for (std::uint32_t thread = 0; thread < 2; ++thread) CHECK(trace.events(thread).back() == EventKind::end);
+}
+
+TEST_CASE("1024 threads meet one single, a lock, two barriers and the join, and one of them executes the single") {
+  const TraceContent trace = trace_of("many", 1024);
+  REQUIRE(trace.header.threads == 1024);
+  std::uint64_t executed = 0;
+  for (std::uint32_t thread = 0; thread < 1024; ++thread) {
+    const auto events = events_of(trace.in_region(thread, 0));
+    REQUIRE(events.size() == 6);  // single, barrier, acquire, release, barrier, join
+    executed += events[0].detail;
+    CHECK(events[5] == Event{EventKind::join, 0, 0, 1024});
+  }
+  CHECK(executed == 1);
+}
+
+TEST_CASE("a thread that spins on a flag without a flush is interrupted, and the trace is whole") {
+  const TraceContent trace = trace_of("spin", 2);
+  CHECK(trace.in_region(0, 0).size() == 1);
+  CHECK(trace.in_region(1, 0).size() == 1);
+}

@@ -1,0 +1,109 @@
+#include "native/trace_command/program_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "native/trace_command/elf_file.hpp"
+#include "native/trace_command/errors.hpp"
+#include "tests/catch.hpp"
+
+using namespace sdsm::trace_command;
+
+namespace {
+
+/// A file in the temporary folder, removed at the end.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content, mode_t mode = 0755)
+      : path_(std::filesystem::temp_directory_path() / ("sdsm-program-file-test-" + std::to_string(getpid()))) {
+    std::ofstream(path_, std::ios::binary) << content;
+    chmod(path_.c_str(), mode);
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string refusal_of(const std::filesystem::path& path) {
+  try {
+    check_program(path);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string own_program() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("a script, a text and a program without OpenMP are each refused for what they are") {
+  CHECK(refusal_of(TemporaryFile("#!/bin/sh\nexit 0\n").path()).find("a script") != std::string::npos);
+  CHECK(refusal_of(TemporaryFile("hello").path()).find("not a program for Linux") != std::string::npos);
+  CHECK(refusal_of(TemporaryFile("").path()).find("not a program for Linux") != std::string::npos);
+  CHECK(refusal_of("/proc/self/exe").find("does not use OpenMP") != std::string::npos);
+}
+
+TEST_CASE("a program for another processor is refused") {
+  std::string program = own_program();
+  program[18] = 40;  // e_machine: ARM
+  CHECK(refusal_of(TemporaryFile(program).path()).find("not an x86-64 program") != std::string::npos);
+}
+
+TEST_CASE("a program file that is cut off anywhere is refused, and reading it crashes nothing") {
+  const std::string program = own_program();
+  for (std::size_t size = 1; size < program.size(); size = size * 3 / 2 + 1) {
+    CAPTURE(size);
+    CHECK(refusal_of(TemporaryFile(program.substr(0, size)).path()) != "accepted");
+  }
+}
+
+TEST_CASE("a program file with damaged headers crashes nothing") {
+  const std::string program = own_program();
+  unsigned random = 12345;
+  for (int round = 0; round < 200; ++round) {
+    std::string damaged = program;
+    for (int i = 0; i < 20; ++i) {
+      random = random * 1103515245U + 12345U;
+      damaged[(random >> 8) % 1024] = static_cast<char>(random);
+    }
+    const TemporaryFile file(damaged);
+    CHECK(refusal_of(file.path()) != "accepted");
+    CHECK_NOTHROW(ElfFile(file.path()).variable_at(0x4000));
+  }
+}
+
+TEST_CASE("a set-user-id program is refused before it is looked into") {
+  CHECK(refusal_of(TemporaryFile(own_program(), 04755).path()).find("rights of its own") != std::string::npos);
+}
+
+TEST_CASE("a program that is missing, a folder or not executable is refused with its name") {
+  const auto says = [](const std::string& name, const std::string& what) {
+    try {
+      find_program(name);
+    } catch (const UsageError& error) {
+      return std::string(error.what()).find(what) != std::string::npos;
+    }
+    return false;
+  };
+  CHECK(says("/nowhere/at-all", "/nowhere/at-all: the program cannot be found"));
+  CHECK(says("/", "a folder, not a program"));
+  CHECK(says("no-program-has-this-name", "no such program in PATH"));
+  CHECK(says("", "empty"));
+  const TemporaryFile file("data", 0644);
+  CHECK(says(file.path().string(), "not executable"));
+}
+
+TEST_CASE("a name without a slash is searched in PATH") {
+  CHECK(find_program("sh").filename() == "sh");
+}

@@ -1,0 +1,76 @@
+/* Ends as its argument says. */
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile int* nowhere;
+static int rounds;
+
+static void* do_nothing(void* argument) {
+  return argument;
+}
+
+int main(int argc, char** argv) {
+  const char* way = argc > 1 ? argv[1] : "";
+#pragma omp parallel
+  {
+#pragma omp atomic
+    ++rounds;
+  }
+  if (strcmp(way, "status") == 0) return 3;
+  if (strcmp(way, "crash") == 0) return *nowhere;
+  if (strcmp(way, "abort") == 0) abort();
+  if (strcmp(way, "exec") == 0) execlp("true", "true", (char*)NULL);
+  if (strcmp(way, "thread") == 0) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, do_nothing, NULL);
+  }
+  if (strcmp(way, "random") == 0) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    /* Another number of regions in each run. */
+    const int count = 1 + (int)((now.tv_nsec / 1000) % 1000);
+    for (int i = 0; i < count; ++i) {
+#pragma omp parallel
+      {
+#pragma omp atomic
+        ++rounds;
+      }
+    }
+  }
+  if (strcmp(way, "sum") == 0) {
+    /* As many regions as the numbers on stdin say. */
+    int number = 0;
+    while (scanf("%d", &number) == 1) {
+      for (int i = 0; i < number; ++i) {
+#pragma omp parallel
+        __asm__ volatile("" ::: "memory"); /* keeps the region */
+      }
+    }
+  }
+  if (strcmp(way, "shell") == 0) {
+    /* A command in traced memory, which has been protected since it was written. */
+    char* command = malloc(8192);
+    strcpy(command, "test -z \"$LD_PRELOAD\" && echo from the shell");
+#pragma omp parallel
+    __asm__ volatile("" ::: "memory"); /* keeps the region */
+    return system(command) == 0 ? 0 : 1;
+  }
+  if (strcmp(way, "fork") == 0) {
+    int* shared = malloc(8192);
+    shared[0] = 4;
+#pragma omp parallel
+    __asm__ volatile("" ::: "memory"); /* keeps the region */
+    if (fork() == 0) {
+      int total = 0;
+#pragma omp parallel reduction(+ : total)
+      total += shared[0];
+      _exit(total > 0 ? 0 : 1);
+    }
+  }
+  return 0;
+}

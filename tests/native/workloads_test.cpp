@@ -1,0 +1,59 @@
+/// The project's own programs: their traces are the same each time, and hold as many touches as the kernels say.
+#include "tests/catch.hpp"
+#include "tests/native/traced_run.hpp"
+
+using namespace sdsm;
+using namespace sdsm::tests;
+using trace::Access;
+
+namespace {
+
+TraceContent trace_workload(const std::vector<std::string>& words, unsigned threads) {
+  const TemporaryFolder folder;
+  std::vector<std::string> command{std::string(SDSM_BINARY_DIR) + "/workloads/" + words[0]};
+  command.insert(command.end(), words.begin() + 1, words.end());
+  const CommandResult result = run_command(tracing(threads, folder / "t.trace", command));
+  INFO(result.errors);
+  REQUIRE(result.status == 0);
+  return read_trace(folder / "t.trace");
+}
+
+std::size_t count_of(const Step& step, Access access, const std::string& region_start) {
+  std::size_t count = 0;
+  for (const PageTouch& touch : step.touches) {
+    count += touch.access == access && touch.region.starts_with(region_start) ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("two traces of a program are equal in everything but time") {
+  const std::vector<std::string> words = GENERATE(
+      std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
+      std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
+      std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
+      std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
+      std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"});
+  const TraceContent first = trace_workload(words, 4);
+  const TraceContent second = trace_workload(words, 4);
+  CHECK(first.regions == second.regions);
+  REQUIRE(first.threads.size() == second.threads.size());
+  for (std::size_t thread = 0; thread < first.threads.size(); ++thread) {
+    CHECK(first.threads[thread] == second.threads[thread]);
+  }
+}
+
+TEST_CASE("in Laplace 4 with n = 1024 thread 1 of 4 writes its 256 rows of 2 pages and reads 2 rows more, each iteration") {
+  // Rows 256..511: written 256 x 2 pages; read with the row above and the one below 258 x 2.
+  const TraceContent trace =
+      trace_workload({"laplace", "--impl", "4", "--size", "1024", "--iterations", "3", "--no-check"}, 4);
+  std::size_t iterations = 0;
+  for (const Step& step : trace.threads[1]) {
+    if (step.end.kind != trace::EventKind::barrier) continue;
+    ++iterations;
+    CHECK(count_of(step, Access::write, "heap") == 512);
+    CHECK(count_of(step, Access::read, "heap") == 516);
+  }
+  CHECK(iterations == 3);
+}
