@@ -63,18 +63,17 @@ const std::vector<Property>& property_table() {
         [](Reading& r, std::string_view text) { r.costs.message_per_byte = parse_time_per_byte(text); });
     add("barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
         [](Reading& r, std::string_view text) { r.costs.dirty_home_page = parse_time(text); });
-    add("local-part.home-share", "share of a processor part that the home or receiver pays, 0 to 1 (default 0.5)", false,
-        [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); });
+    add("local-part.home-share", "share of a processor part that the home or receiver pays, 0 to 1 (default 0.5)",
+        false, [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); });
     add("reference.bandwidth", "bandwidth of a link of the network on which the costs were measured", true,
         [](Reading& r, std::string_view text) { r.reference_bandwidth = parse_bandwidth(text); });
     add("reference.latency", "latency of a link of that network", true,
         [](Reading& r, std::string_view text) { r.reference_latency = parse_time(text); });
-    add("reference.links", "links between two of its nodes, 1 to 16", true,
-        [](Reading& r, std::string_view text) {
-          const double links = parse_number(text, 1, 16);
-          if (links != std::floor(links)) throw std::invalid_argument(fmt::format("'{}' is not a whole number", text));
-          r.reference_links = static_cast<int>(links);
-        });
+    add("reference.links", "links between two of its nodes, 1 to 16", true, [](Reading& r, std::string_view text) {
+      const double links = parse_number(text, 1, 16);
+      if (links != std::floor(links)) throw std::invalid_argument(fmt::format("'{}' is not a whole number", text));
+      r.reference_links = static_cast<int>(links);
+    });
     add("frame.payload", "largest payload of a frame (default 1460B)", false, [](Reading& r, std::string_view text) {
       r.costs.framing.payload = parse_bytes(text);
       if (r.costs.framing.payload.count < 1) throw std::invalid_argument("a frame must carry at least one byte");
@@ -119,24 +118,30 @@ std::optional<Layout> layout_after(std::string_view id, std::string_view prefix)
   return layout;
 }
 
+/// Letters to insert, leave out, replace or swap with their neighbour to make one text of the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        least[i][j] = i + j;
+        continue;
+      }
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return least[a.size()][b.size()];
 }
 
 std::string nearest_property(std::string_view id) {
   const auto& table = property_table();
-  return std::min_element(table.begin(), table.end(), [&](const Property& a, const Property& b) {
-           return edit_distance(a.id, id) < edit_distance(b.id, id);
-         })->id;
+  return std::min_element(
+             table.begin(), table.end(),
+             [&](const Property& a, const Property& b) { return edit_distance(a.id, id) < edit_distance(b.id, id); })
+      ->id;
 }
 
 class PropertyReader {
@@ -172,7 +177,8 @@ class PropertyReader {
     return {};
   }
 
-  /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an error.
+  /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an
+  /// error.
   void visit(pugi::xml_node node, pugi::xml_node zone) {
     for (const pugi::xml_node child : node.children()) {
       if (std::string_view(child.name()) != "prop") {
@@ -225,9 +231,10 @@ class PropertyReader {
     if (reading_.costs.barrier.empty() && !lines_.contains("barrier.1x1")) missing.emplace_back("barrier.NxT");
     if (reading_.costs.lock.empty() && !lines_.contains("lock.1x1")) missing.emplace_back("lock.NxT");
     if (!missing.empty()) {
-      report(where.offset_debug(), fmt::format("missing propert{} {}. Add <prop id=\"...\" value=\"...\"/> to this zone; "
-                                               "`sdsm check --properties` explains each",
-                                               missing.size() == 1 ? "y" : "ies", fmt::join(missing, ", ")));
+      report(where.offset_debug(),
+             fmt::format("missing propert{} {}. Add <prop id=\"...\" value=\"...\"/> to this zone; "
+                         "`sdsm check --properties` explains each",
+                         missing.size() == 1 ? "y" : "ies", fmt::join(missing, ", ")));
     }
   }
 
@@ -270,7 +277,8 @@ std::string describe_properties() {
   for (const Property& property : property_table()) {
     lines += fmt::format("{:<26}{}{}\n", property.id, property.meaning, property.required ? " (required)" : "");
   }
-  lines += fmt::format("{:<26}{}\n", "barrier.NxT", "EPCC overhead of an empty barrier on N nodes x T threads (at least one)");
+  lines += fmt::format("{:<26}{}\n", "barrier.NxT",
+                       "EPCC overhead of an empty barrier on N nodes x T threads (at least one)");
   lines += fmt::format("{:<26}{}\n", "lock.NxT", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)");
   return lines;
 }

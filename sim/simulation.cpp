@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -161,7 +162,10 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   }
 
   Result result;
-  result.whole_makespan = clock.now();
+  // Messages that nobody waits for may still be on their way when the last thread has ended.
+  for (const auto& thread : cluster.threads) {
+    result.whole_makespan = std::max(result.whole_makespan, thread->account.whole.total());
+  }
   result.makespan = cluster.window.clip(Time{}, result.whole_makespan);
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     Thread& thread = cluster.thread(ProcessId{process});

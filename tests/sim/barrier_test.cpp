@@ -1,0 +1,149 @@
+/// The barrier's five phases in simulated time.
+
+#include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+/// Whole makespan of a program of one barrier with `touches` of thread 1, minus that of the same without touches.
+Time added_by(Layout layout, std::uint32_t thread, std::vector<trace::TouchRun> touches,
+              NetworkKind network = NetworkKind::queue) {
+  TestProgram with(layout), without(layout);
+  with.barrier_of_all(50'000);
+  without.barrier_of_all(50'000);
+  for (std::uint32_t t = 0; t < layout.processes(); ++t) {
+    // The touches fall into a time in which the thread would only wait, so that only the barrier gets longer.
+    const double compute = t == thread ? 0 : 50'000;
+    with.barrier(t, compute, t == thread ? touches : std::vector<trace::TouchRun>{});
+    without.barrier(t, compute);
+  }
+  return run(p3_score(), network, with).whole_makespan - run(p3_score(), network, without).whole_makespan;
+}
+
+}  // namespace
+
+TEST_CASE("an empty barrier takes what was measured, fork and join too") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // Fork: 8 us to write the region's page before it, and 18.95 us to protect it again in it; 587 us for the worker to
+  // read it after it.
+  CHECK(result.whole_makespan == us(3 * 661 + 8 + 18.95 + 587 + 1000));
+  CHECK(spent(result.threads[0].whole, Spent::barrier) == us(3 * 661 + 587));
+  CHECK(result.threads[0].whole.barriers == 3);
+  CHECK(result.threads[1].whole.barriers == 3);
+  // A worker is idle until the master forks; then it takes part.
+  CHECK(spent(result.threads[1].whole, Spent::idle) == us(8));
+}
+
+TEST_CASE("a barrier waits for the diffs: 61.66 us and 0.181919 us per byte for each changed page") {
+  const Time one = us(61.66 + 16 * 0.181919);
+  CHECK(added_by({2, 1}, 1, {writes(0)}) == one);
+  CHECK(added_by({2, 1}, 1, {writes(0), writes(2), writes(4)}) == 3 * one);
+  // Written with the same bytes: a twin, but no diff.
+  CHECK(added_by({2, 1}, 1, {writes(0, 0, 1, {0, 0})}) == Time{});
+  // Only read.
+  CHECK(added_by({2, 1}, 1, {reads(0)}) == Time{});
+}
+
+TEST_CASE("the simgrid network charges an uncontended diff the same") {
+  CHECK(std::chrono::abs(added_by({2, 1}, 1, {writes(0)}, NetworkKind::simgrid) - us(61.66 + 16 * 0.181919)) <=
+        Time{1000});
+}
+
+TEST_CASE("a whole page's diff takes three messages: 1460, 1460 and 1188 bytes of payload") {
+  // 8 + 4 + 4096 = 4108 bytes.
+  CHECK(added_by({2, 1}, 1, {writes(0, 0, 1, {1024, 1})}) == us(3 * 61.66 + 4108 * 0.181919));
+}
+
+TEST_CASE("flushes of different processes run side by side") {
+  TestProgram program({4, 1});
+  program.barrier_of_all(50'000);
+  program.barrier(0, 50'000);
+  // Pages of three different homes, so that no port is shared: 1 writes a page of 2, 2 one of 3, 3 one of 1.
+  program.barrier(1, 0, {writes(2)});
+  program.barrier(2, 0, {writes(3)});
+  program.barrier(3, 0, {writes(1)});
+  TestProgram empty({4, 1});
+  empty.barrier_of_all(50'000);
+  for (std::uint32_t t = 0; t < 4; ++t) empty.barrier(t, t == 0 ? 50'000 : 0);
+  const Result busy = run(p3_score(), NetworkKind::queue, program);
+  const Result idle = run(p3_score(), NetworkKind::queue, empty);
+  CHECK(busy.whole_makespan - idle.whole_makespan == us(61.66 + 16 * 0.181919));
+}
+
+TEST_CASE("a home page that its owner wrote adds 18.95 us, the most that one process has") {
+  CHECK(added_by({2, 1}, 1, {writes(1), writes(3)}) == us(2 * 18.95));
+  TestProgram program({2, 1});
+  program.barrier_of_all(50'000);
+  program.barrier(0, 50'000, {writes(0)});
+  program.barrier(1, 0, {writes(1), writes(3), writes(5)});
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(spent(result.threads[0].whole, Spent::protect) == us(2 * 18.95));  // with the region's page
+  CHECK(spent(result.threads[1].whole, Spent::protect) == us(3 * 18.95));
+}
+
+TEST_CASE("a local page's diff is charged and crosses no network") {
+  TestProgram program({1, 2});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {writes(0)});  // at home with process 0 of the same node
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Tally& writer = result.threads[1].whole;
+  CHECK(writer.diffs == 1);
+  // The processor part of the message: 64.570704 us minus the wire, 94 bytes on each of two cables and 10 us.
+  CHECK(spent(writer, Spent::diff) == us(61.66 + 16 * 0.181919 - 2 * 7.52 - 10));
+  CHECK(writer.messages_by_kind[static_cast<std::size_t>(MessageKind::diff)] == 0);
+}
+
+TEST_CASE("three messages to process 0 and three from it for each other process, none inside a node") {
+  TestProgram program({2, 2});
+  const Result result = run(p3_score(), NetworkKind::queue, program);  // fork and join
+  const auto count = [&](std::uint32_t thread, MessageKind kind) {
+    return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
+  };
+  CHECK(count(0, MessageKind::barrier_arrive) == 0);
+  CHECK(count(1, MessageKind::barrier_arrive) == 0);
+  CHECK(count(2, MessageKind::barrier_arrive) == 6);
+  CHECK(count(3, MessageKind::barrier_arrive) == 6);
+  CHECK(count(0, MessageKind::barrier_release) == 12);
+}
+
+TEST_CASE("a layout without a measured barrier is simulated and marked as extrapolated") {
+  TestProgram measured({2, 1}), not_measured({3, 1});
+  measured.barrier_of_all(10);
+  not_measured.barrier_of_all(10);
+  CHECK(run(p3_score(), NetworkKind::queue, measured).extrapolated.empty());
+  CHECK(run(p3_score(), NetworkKind::queue, not_measured).extrapolated == std::vector<std::string>{"barrier"});
+}
+
+TEST_CASE("a region of fewer threads than the cluster has, then one of all: each barrier has its own team") {
+  // Threads 2 and 3 wait for the second region while 0 and 1 are in the first.
+  using trace::EventKind;
+  TestProgram program({4, 1});
+  program.joins = false;
+  for (auto& intervals : program.threads) intervals.clear();
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    program.interval(t, 100, {}, {t == 0 ? EventKind::fork : EventKind::team_begin, 0, 0, 2});
+    program.interval(t, 1000, {writes(1 - t)}, {EventKind::barrier, 0, 0, 2});
+    program.interval(t, 1000, {}, {EventKind::join, 0, 0, 2});
+  }
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    program.interval(t, t == 0 ? 100 : 0, {}, {t == 0 ? EventKind::fork : EventKind::team_begin, 0, 1, 4});
+    program.interval(t, 1000, {}, {EventKind::join, 0, 1, 4});
+  }
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[0].whole.barriers == 5);
+  CHECK(result.threads[1].whole.barriers == 5);
+  CHECK(result.threads[2].whole.barriers == 2);
+  CHECK(result.threads[3].whole.barriers == 2);
+  CHECK(result.threads[0].whole.diffs == 1);
+  // Threads 2 and 3 are idle until the second fork: three barriers of 2x1, one of them with a diff of 64.570704 us.
+  const Time first_region =
+      us(100 + 8 + 661 + 18.95 + 587) + us(1000 + 599 + 661 + 61.66 + 16 * 0.181919) + us(1000 + 661);
+  CHECK(spent(result.threads[2].whole, Spent::idle) == first_region + us(100 + 8));
+}

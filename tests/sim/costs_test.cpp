@@ -1,0 +1,90 @@
+/// What the platform file says a fault, a barrier or a lock costs is what it costs in the simulator, and on another
+/// network only the part that is messages changes.
+
+#include <chrono>
+
+#include "sim/replay.hpp"
+#include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+bool within_a_nanosecond(Time a, Time b) {
+  return std::chrono::abs(a - b) <= Time{1'000};
+}
+
+}  // namespace
+
+TEST_CASE("each fault, barrier and lock of the platform file costs what it says, within 1 ns, on both networks") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const Platform platform = read_platform(p3_score());
+  std::vector<std::string> skipped;
+  const auto replayed = replay_microbenchmarks(platform, network, &skipped);
+  CHECK(replayed.size() == fault_kinds + 5 + 5);
+  CHECK(skipped.empty());
+  for (const Replayed& row : replayed) {
+    CAPTURE(name_of(network), row.what, in_us(row.given), in_us(row.simulated));
+    CHECK(within_a_nanosecond(row.given, row.simulated));
+  }
+}
+
+TEST_CASE("at a gigabit a fetch saves nine tenths of its wire time and nothing else") {
+  // Stored and forwarded: 110 bytes twice at 125 MB/s and 10 us, 4330 + 1538 bytes and 10 us; local part 79.96 us.
+  // Flowing: 110 bytes and 10 us, 4330 bytes and 10 us; local part 211.8 us.
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const TemporaryFile file(with_cables("1Gbps"));
+  const Platform platform = read_platform(file.path());
+  const bool queue = network == NetworkKind::queue;
+  const Time fetch = queue ? us(0.88 * 2 + 10 + 34.64 + 12.304 + 10) : us(0.88 + 10 + 34.64 + 10);
+  const Time local = queue ? us(79.96) : us(211.8);
+  const Time read = replay_fault(platform, network, FaultKind::RUMR, 10);
+  const Time write = replay_fault(platform, network, FaultKind::WUMR, 10);
+  CAPTURE(in_us(read), in_us(write));
+  CHECK(within_a_nanosecond(read, local + fetch));
+  CHECK(within_a_nanosecond(write, local + us(12) + fetch));
+  CHECK(within_a_nanosecond(replay_fault(platform, network, FaultKind::WROR, 10), us(51)));
+  CHECK(within_a_nanosecond(replay_fault(platform, network, FaultKind::WROH, 10), us(8)));
+}
+
+TEST_CASE("at a gigabit a barrier and a lock save the wire time of their messages") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const TemporaryFile file(with_cables("1Gbps"));
+  const Platform platform = read_platform(file.path());
+  const bool queue = network == NetworkKind::queue;
+  const Time slow = queue ? us(27.6) : us(18.8);
+  const Time fast = queue ? us(11.76) : us(10.88);
+  CHECK(within_a_nanosecond(replay_barrier(platform, network, {2, 1}, 20), us(661) - 6 * slow + 6 * fast));
+  CHECK(within_a_nanosecond(replay_barrier(platform, network, {4, 1}, 20),
+                            us(7305) - 6 * (slow + us(17.6)) + 6 * (fast + us(1.76))));
+  CHECK(within_a_nanosecond(replay_barrier(platform, network, {1, 2}, 20), us(225)));
+  // A hand-off on two nodes has one message on average.
+  CHECK(within_a_nanosecond(replay_lock(platform, network, {2, 1}, 100), us(52) - slow + fast));
+}
+
+TEST_CASE("a changed number changes what it is the cost of, by as much") {
+  PlatformText text;
+  text.set("fault.RUMR", "687us");
+  text.set("barrier.2x1", "761us");
+  const TemporaryFile file(text.text());
+  const Platform platform = read_platform(file.path());
+  CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::RUMR, 5), us(687)));
+  CHECK(within_a_nanosecond(replay_fault(platform, NetworkKind::queue, FaultKind::WUMR, 5), us(599)));
+  CHECK(within_a_nanosecond(replay_barrier(platform, NetworkKind::queue, {2, 1}, 20), us(761)));
+}
+
+TEST_CASE("what a platform has no room for is named, not re-run") {
+  PlatformText text;
+  text.hosts = 2;
+  text.cores = 1;
+  const TemporaryFile file(text.text());
+  std::vector<std::string> skipped;
+  const auto replayed = replay_microbenchmarks(read_platform(file.path()), NetworkKind::queue, &skipped);
+  // Left are the faults that need no companion on the node, and layouts 1x1 and 2x1.
+  CHECK(replayed.size() == 4 + 2 + 2);
+  CHECK(skipped.size() == 6 + 3 + 3);
+}

@@ -1,0 +1,149 @@
+/// Faults in simulated time: what waits for what, and for how long.
+
+#include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+Time fault_time(const Result& result, std::uint32_t thread, FaultKind kind) {
+  return spent(result.threads[thread].whole, kind);
+}
+std::uint64_t fault_count(const Result& result, std::uint32_t thread, FaultKind kind) {
+  return faults(result.threads[thread].whole, kind);
+}
+
+}  // namespace
+
+TEST_CASE("one process pays for no fault at all") {
+  TestProgram program({1, 1});
+  program.barrier(0, 1000, {reads(0, 0, 64), writes(0, 128, 64)});
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // 1 ms of compute, and three empty barriers of one process: fork, barrier, join.
+  CHECK(result.makespan == us(1000 + 3 * 0.2));
+  CHECK(spent(result.threads[0].whole, Spent::compute) == us(1000));
+  CHECK(spent(result.threads[0].whole, Spent::barrier) == us(3 * 0.2));
+  CHECK(result.threads[0].whole.messages == 0);
+  for (const FaultRule& rule : fault_rules) CHECK(fault_count(result, 0, rule.kind) == 0);
+}
+
+TEST_CASE("an owner's writes cost 8 us each, and 18.95 us each at the barrier") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
+  program.barrier(1, 1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Tally& owner = result.threads[0].whole;
+  // Besides the three pages, process 0 owns the page that tells the region's function, and writes it at the fork.
+  CHECK(faults(owner, FaultKind::WROH) == 4);
+  CHECK(spent(owner, FaultKind::WROH) == us(4 * 8));
+  CHECK(spent(owner, Spent::protect) == us(4 * 18.95));
+  CHECK(spent(owner, Spent::diff) == Time{});
+}
+
+TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, then WROR 51 us") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {reads(0), writes(0, 128)});
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // The worker also reads the page that tells the region's function.
+  CHECK(fault_count(result, 1, FaultKind::RUMR) == 2);
+  CHECK(fault_time(result, 1, FaultKind::RUMR) == us(2 * 587));
+  CHECK(fault_time(result, 1, FaultKind::WROR) == us(51));
+  const Tally& reader = result.threads[1].whole;
+  CHECK(reader.messages_by_kind[static_cast<std::size_t>(MessageKind::page_request)] == 2);
+  CHECK(reader.messages_by_kind[static_cast<std::size_t>(MessageKind::write_request)] == 1);
+  CHECK(result.threads[0].whole.served >= 2);
+}
+
+TEST_CASE("three nodes ask one home at once: 587 us, and the others wait for its cable, 346.4 us each") {
+  // Stored and forwarded. The requests (110 bytes, 8.8 us a link) meet at the home's port and arrive after 27.6, 36.4
+  // and 45.2 us; the home takes 39.98 us for each, so the last page is ready after 147.54 us. Pages leave by one cable,
+  // 346.4 us each: at 67.58, 413.98 and 760.38 us; each is there 479.44 us later and is installed in 39.98 us.
+  TestProgram program({4, 1});
+  program.barrier_of_all(0);
+  program.barrier(0, 10'000);
+  for (std::uint32_t t = 1; t < 4; ++t) program.barrier(t, 10'000, {reads(4 * t)});  // all at home with process 0
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // Each worker first fetched the region's page, in the same crowd: so twice.
+  const Time first = us(587), second = us(413.98 + 479.44 + 39.98), third = us(760.38 + 479.44 + 39.98);
+  CHECK(fault_time(result, 1, FaultKind::RUMR) == 2 * first);
+  CHECK(fault_time(result, 2, FaultKind::RUMR) == 2 * second);
+  CHECK(fault_time(result, 3, FaultKind::RUMR) == 2 * third);
+}
+
+TEST_CASE("requests to different homes do not disturb each other") {
+  TestProgram program({4, 1});
+  // 0 asks 1, 2 asks 3: their pages share no cable in the same direction.
+  program.barrier_of_all(0);
+  program.barrier(0, 10'000, {reads(1)});
+  program.barrier(1, 10'000);
+  program.barrier(2, 10'000, {reads(3)});
+  program.barrier(3, 10'000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(fault_time(result, 0, FaultKind::RUMR) == us(587));
+  CHECK(fault_count(result, 2, FaultKind::RUMR) == 2);
+}
+
+TEST_CASE("a companion that wants a page on its way waits for it, and pays for a page that is there") {
+  TestProgram program({2, 2});
+  program.barrier_of_all(0);
+  program.barrier(0, 10'000);
+  program.barrier(1, 10'000);
+  program.barrier(2, 10'000, {reads(0, 128)});
+  program.barrier(3, 10'000, {reads(0, 128)});
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // Threads 2 and 3 ask at the same time; one fetches (RUMR), the other waits as long and then pays RROR's 18 us.
+  const Time fetched = fault_time(result, 2, FaultKind::RUMR) + fault_time(result, 3, FaultKind::RUMR);
+  const Time found = fault_time(result, 2, FaultKind::RROR) + fault_time(result, 3, FaultKind::RROR);
+  CHECK(fault_count(result, 2, FaultKind::RUMR) + fault_count(result, 3, FaultKind::RUMR) == 2);
+  CHECK(fault_count(result, 2, FaultKind::RROR) + fault_count(result, 3, FaultKind::RROR) == 2);
+  CHECK(fetched == us(2 * 587));
+  CHECK(found == us(2 * (587 + 18)));
+}
+
+TEST_CASE("touches happen at their place in the interval") {
+  // The reader asks after 128/256 of 2 ms; had both asked at the start, they would meet at the home's port.
+  TestProgram program({4, 1});
+  program.barrier_of_all(0);
+  program.barrier(0, 2000);
+  program.barrier(1, 2000, {reads(4, 0)});
+  program.barrier(2, 2000, {reads(8, 128)});
+  program.barrier(3, 2000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Tally& early = result.threads[1].whole;
+  const Tally& late = result.threads[2].whole;
+  // The fork's crowd of three (587, 933.4, 1279.8 us), then one fetch alone each.
+  CHECK(spent(early, FaultKind::RUMR) == us(587 + 587));
+  CHECK(spent(late, FaultKind::RUMR) == us(933.4 + 587));
+}
+
+TEST_CASE("a run of pages costs what its pages cost, one after another") {
+  TestProgram program({2, 1});
+  program.barrier(0, 10'000, {writes(1, 0, 1)});
+  program.barrier(1, 10'000, {reads(0, 0, 16)});  // the eight even ones are elsewhere
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(fault_count(result, 1, FaultKind::RUMR) == 8 + 1);
+  CHECK(fault_time(result, 1, FaultKind::RUMR) == us(9 * 587));
+  CHECK(fault_time(result, 0, FaultKind::WUMR) == us(599));
+}
+
+TEST_CASE("a message that nobody waits for does not lengthen the run") {
+  // Ten times slower cables than those of the reference network: a request takes 88 us on each, so that it is on its
+  // way for 186 us, of which its sender only works for 51.
+  PlatformText text;
+  text.bandwidth = "10Mbps";
+  const TemporaryFile file(text.text());
+  TestProgram program({2, 1});
+  program.joins = false;
+  program.barrier_of_all(1000);
+  program.interval(1, 0, {reads(0), writes(0)}, {trace::EventKind::loop_end, 0, 0, 0});
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  CHECK(faults(result.threads[1].whole, FaultKind::WROR) == 1);
+  // Thread 1 ends last. It was idle while the master wrote the region's page, before the fork.
+  CHECK(spent(result.threads[1].whole, Spent::idle) == us(8));
+  CHECK(spent(result.threads[0].whole, Spent::idle) > us(51));
+}

@@ -1,0 +1,105 @@
+/// A home that computes: who pays for the processor time of its answers, and when they come.
+
+#include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+/// Process 1 reads `pages` pages of process 0 while process 0 computes for 50 ms.
+TestProgram fetches_from_a_computing_home(std::uint32_t pages) {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.barrier(0, 50'000);
+  std::vector<trace::TouchRun> touches;
+  for (std::uint32_t i = 0; i < pages; ++i) touches.push_back(reads(2 * i, static_cast<std::uint8_t>(10 * i)));
+  program.barrier(1, 50'000, touches);
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("on a node with a free processor an answer takes nothing from the home's thread") {
+  const Result result = run(p3_score(), NetworkKind::queue, fetches_from_a_computing_home(4));
+  CHECK(spent(result.threads[0].whole, Spent::stolen) == Time{});
+  CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
+}
+
+TEST_CASE("on a node whose only processor computes, each answer steals the home's part from its thread") {
+  PlatformText text;
+  text.cores = 1;
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, fetches_from_a_computing_home(4));
+  // Half of the local part of 79.96 us, for each of four pages. The region's page was fetched while process 0 computed
+  // its first 5 ms: five.
+  CHECK(spent(result.threads[0].whole, Spent::stolen) == us(5 * 39.98));
+  CHECK(spent(result.threads[0].whole, Spent::compute) == us(55'000));
+  // The requester is answered as fast as ever.
+  CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
+}
+
+TEST_CASE("the home's share of the local part is what is stolen") {
+  PlatformText text;
+  text.cores = 1;
+  text.set("local-part.home-share", "1");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, fetches_from_a_computing_home(4));
+  CHECK(spent(result.threads[0].whole, Spent::stolen) == us(5 * 79.96));
+  CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
+}
+
+TEST_CASE("a home that waits loses nothing") {
+  PlatformText text;
+  text.cores = 1;
+  const TemporaryFile file(text.text());
+  TestProgram program({2, 1});
+  program.barrier(0, 0);  // waits at the barrier
+  program.barrier(1, 50'000, {reads(0), reads(2, 100)});
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  CHECK(spent(result.threads[0].whole, Spent::stolen) == Time{});
+}
+
+TEST_CASE("a computing home answers after the interrupt delay, a waiting one at once") {
+  PlatformText text;
+  text.set("home.interrupt-delay", "100us");
+  const TemporaryFile file(text.text());
+  const Result computing = run(file.path(), NetworkKind::queue, fetches_from_a_computing_home(4));
+  CHECK(spent(computing.threads[1].whole, FaultKind::RUMR) == us(5 * 687));
+  TestProgram program({2, 1});
+  program.barrier(0, 0);
+  program.barrier(1, 50'000, {reads(0, 50), reads(2, 100)});
+  const Result waiting = run(file.path(), NetworkKind::queue, program);
+  CHECK(spent(waiting.threads[1].whole, FaultKind::RUMR) == us(3 * 587));
+}
+
+TEST_CASE("what is stolen from a thread comes on top of its work, and later requests may steal from that") {
+  PlatformText text;
+  text.cores = 1;
+  const TemporaryFile file(text.text());
+  TestProgram program({4, 1});
+  program.barrier_of_all(10'000);
+  // Process 0 has 500 us left when three requests arrive, 27.6 to 45.2 us from now.
+  program.barrier(0, 500);
+  for (std::uint32_t t = 1; t < 4; ++t) program.barrier(t, 10'000, {reads(4 * t)});
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  // Three answers here, and three of the region's page in the 10 ms before.
+  CHECK(spent(result.threads[0].whole, Spent::stolen) == us(6 * 39.98));
+}
+
+TEST_CASE("memory contention slows computing for each further thread on the node, and nothing else") {
+  PlatformText text;
+  text.set("node.memory-contention", "0.25");
+  const TemporaryFile file(text.text());
+  TestProgram program({2, 2});
+  program.barrier_of_all(1000);
+  const Result shared = run(file.path(), NetworkKind::queue, program);
+  CHECK(spent(shared.threads[0].whole, Spent::compute) == us(1250));
+  TestProgram alone({4, 1});
+  alone.barrier_of_all(1000);
+  const Result apart = run(file.path(), NetworkKind::queue, alone);
+  CHECK(spent(apart.threads[0].whole, Spent::compute) == us(1000));
+}

@@ -1,0 +1,144 @@
+/// Locks: who waits, in which order the lock goes round, and what changes hands with it.
+
+#include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+Time lock_time(const Result& result, std::uint32_t thread) {
+  return spent(result.threads[thread].whole, Spent::lock);
+}
+std::uint64_t messages(const Result& result, std::uint32_t thread, MessageKind kind) {
+  return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+TEST_CASE("an uncontended lock: local part 24.4 us on 2x1, and a message each way unless the manager is near") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.acquire(0, 0, 1000);  // lock 0 is managed by process 0
+  program.release(0, 0, 10);
+  program.barrier(0, 5000);
+  program.acquire(1, 0, 4000);
+  program.release(1, 0, 10);
+  program.barrier(1, 2000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 0) == us(24.4));
+  CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
+  CHECK(messages(result, 0, MessageKind::lock_request) == 0);
+  CHECK(messages(result, 1, MessageKind::lock_request) == 1);
+  CHECK(messages(result, 1, MessageKind::lock_release) == 1);
+  CHECK(messages(result, 0, MessageKind::lock_grant) == 1);
+  CHECK(result.threads[0].whole.locks == 1);
+  CHECK(result.threads[1].whole.locks == 1);
+}
+
+TEST_CASE("lock k is managed by process k mod P") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.acquire(0, 7, 1000);  // managed by process 1
+  program.release(0, 7, 10);
+  program.barrier(0, 5000);
+  program.acquire(1, 7, 4000);
+  program.release(1, 7, 10);
+  program.barrier(1, 2000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 0) == us(27.6 + 24.4 + 27.6));
+  CHECK(lock_time(result, 1) == us(24.4));
+}
+
+TEST_CASE("a held lock goes to whoever asked first") {
+  // Threads 1, 2 and 3 ask 1 ms apart while thread 0 holds the lock for 10 ms; each holds it for 1 ms.
+  TestProgram program({4, 1});
+  program.barrier_of_all(20'000);
+  program.acquire(0, 0);
+  program.release(0, 0, 10'000);
+  program.barrier(0);
+  const std::uint32_t order[] = {2, 3, 1};
+  for (int i = 0; i < 3; ++i) {
+    program.acquire(order[i], 0, 1000 * (i + 1));
+    program.release(order[i], 0, 1000);
+    program.barrier(order[i]);
+  }
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // Local part on 4x1: 74 - 41.4 = 32.6 us. Thread 0 has the lock after 32.6 us and lets it go at 10032.6 us. A grant
+  // takes 32.6 + 27.6 us; the release of thread i then takes 27.6 us to the manager.
+  const Time first = us(10'032.6 + 32.6 + 27.6);
+  const Time hand_over = us(1000 + 27.6 + 32.6 + 27.6);
+  CHECK(lock_time(result, 0) == us(32.6));
+  CHECK(lock_time(result, 2) == first - us(1000));
+  CHECK(lock_time(result, 3) == first + hand_over - us(2000));
+  CHECK(lock_time(result, 1) == first + 2 * hand_over - us(3000));
+}
+
+TEST_CASE("a release sends what was written under the lock before the lock passes on") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.acquire(1, 0);
+  program.release(1, 0, 1000, {writes(0)});  // a page of process 0
+  program.barrier(1, 5000);
+  program.barrier(0, 10'000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Tally& writer = result.threads[1].whole;
+  // 8 + 4 + 4 bytes: 61.66 us + 16 x 0.181919 us = 64.570704 us. At the barrier there is nothing more to send.
+  CHECK(writer.diffs == 1);
+  CHECK(writer.diff_bytes == 16);
+  // The message's own wire time: 94 bytes, 7.52 us on each cable, is in the 64.57 us as 25.04 us.
+  CHECK(spent(writer, Spent::diff) == us(61.66 + 16 * 0.181919));
+}
+
+TEST_CASE("an acquire drops copies: what was read before the lock is fetched again under it") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.acquire(1, 0, 1000, {reads(0)});
+  program.release(1, 0, 1000, {reads(0)});
+  program.barrier(1, 1000, {reads(0)});  // a release drops nothing
+  program.barrier(0, 10'000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 1 + 2);
+}
+
+TEST_CASE("home pages need no action at a lock") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.acquire(0, 0, 1000, {writes(0)});
+  program.release(0, 0, 1000, {writes(0)});
+  program.barrier(0, 1000, {writes(0)});
+  program.barrier(1, 10'000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(faults(result.threads[0].whole, FaultKind::WROH) == 1 + 1);  // the region's page and this one
+  CHECK(result.threads[0].whole.diffs == 0);
+}
+
+TEST_CASE("a single is a counter behind a lock: the first thread moves it, the others find it moved") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.interval(0, 0, {}, {trace::EventKind::single, 1, 0, 0});
+  program.interval(1, 3000, {}, {trace::EventKind::single, 0, 0, 0});
+  program.barrier_of_all(5000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[0].whole.locks == 1);
+  CHECK(result.threads[1].whole.locks == 1);
+  CHECK(faults(result.threads[0].whole, FaultKind::WROH) == 2);  // the region's page and the counter
+  CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 2);
+}
+
+TEST_CASE("a program's lock and the run-time's locks are different locks") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  // Thread 0 holds lock 0 over a single: would they be one lock, nobody could go on.
+  program.acquire(0, 0);
+  program.interval(0, 10, {}, {trace::EventKind::single, 1, 0, 0});
+  program.release(0, 0, 10);
+  program.barrier(0);
+  program.interval(1, 10, {}, {trace::EventKind::single, 0, 0, 0});
+  program.barrier(1);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[0].whole.locks == 2);
+}

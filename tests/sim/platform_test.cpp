@@ -1,0 +1,272 @@
+/// The reader of platform files: what it reads, and that each mistake is told with its line.
+
+#include "sim/platform.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+std::vector<std::string> findings_of(const std::string& text) {
+  const TemporaryFile file(text);
+  try {
+    read_platform(file.path());
+    return {};
+  } catch (const PlatformError& error) {
+    return error.findings();
+  }
+}
+
+/// "file:LINE: ..." -> LINE; 0 if there is none.
+int line_of(const std::string& finding) {
+  const std::size_t after = finding.find(".xml:");
+  return after == std::string::npos ? 0 : std::atoi(finding.c_str() + after + 5);
+}
+
+/// The text with the line that holds `what` replaced, and that line's number.
+struct Edited {
+  std::string text;
+  int line;
+};
+Edited with_line(const std::string& what, const std::string& instead) {
+  std::string text = PlatformText().text();
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  const std::size_t begin = text.rfind('\n', at) + 1, end = text.find('\n', at);
+  const int line =
+      1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+  return {text.replace(begin, end - begin, instead), line};
+}
+
+}  // namespace
+
+TEST_CASE("the platform of the Pentium III cluster is read to the digit") {
+  const Costs costs = read_platform(p3_score()).costs;
+  const auto fault = [&](FaultKind kind) { return costs.fault[static_cast<std::size_t>(kind)]; };
+  CHECK(fault(FaultKind::WROH) == us(8));
+  CHECK(fault(FaultKind::WROL) == us(44));
+  CHECK(fault(FaultKind::WROR) == us(51));
+  CHECK(fault(FaultKind::WRWH) == us(7));
+  CHECK(fault(FaultKind::WRWL) == us(16));
+  CHECK(fault(FaultKind::WRWR) == us(24));
+  CHECK(fault(FaultKind::WUMR) == us(599));
+  CHECK(fault(FaultKind::RRWR) == us(25));
+  CHECK(fault(FaultKind::RROR) == us(18));
+  CHECK(fault(FaultKind::RUMR) == us(587));
+  CHECK(costs.message_fixed == us(61.66));
+  CHECK(costs.message_per_byte == us(0.181919));
+  CHECK(costs.barrier.size() == 5);
+  CHECK(costs.barrier.at({2, 1}) == us(661));
+  CHECK(costs.barrier.at({1, 2}) == us(225));
+  CHECK(costs.barrier.at({4, 1}) == us(7305));
+  CHECK(costs.barrier.at({4, 2}) == us(17631));
+  CHECK(costs.lock.at({4, 2}) == us(204));
+  CHECK(costs.reference.size() == 2);
+  CHECK(costs.reference[0].bandwidth.bytes_per_second == 12.5e6);
+  CHECK(costs.reference[1].latency == us(5));
+  CHECK(costs.interrupt_delay == Time{});
+  CHECK(costs.memory_contention == 0);
+  CHECK(costs.invalidation == Invalidation::all);
+}
+
+TEST_CASE("a misspelt property is an error with its line, and the one that was meant") {
+  const Edited edited = with_line("fault.RUMR", "<prop id=\"fault.RMUR\" value=\"587us\"/>");
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 2);  // the wrong one, and that fault.RUMR is missing now
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find("unknown property 'fault.RMUR'") != std::string::npos);
+  CHECK(findings[0].find("fault.RUMR") != std::string::npos);
+  CHECK(findings[1].find("missing property fault.RUMR") != std::string::npos);
+}
+
+TEST_CASE("each value that cannot be used is an error with its line") {
+  struct Mistake {
+    std::string id, value;
+  };
+  const auto mistake = GENERATE(values<Mistake>({
+      {"fault.RUMR", "587"},
+      {"fault.RUMR", ""},
+      {"fault.RUMR", "-587us"},
+      {"fault.RUMR", "587 usec"},
+      {"fault.RUMR", "1e9s"},
+      {"message.fixed", "61.66"},
+      {"message.per-byte", "0.18us"},
+      {"barrier.2x1", "661"},
+      {"barrier.2x1", "nan us"},
+      {"lock.2x1", "52 Us"},
+      {"barrier.dirty-home-page", "B"},
+      {"local-part.home-share", "1.1"},
+      {"local-part.home-share", "-0.1"},
+      {"local-part.home-share", "half"},
+      {"local-part.home-share", "nan"},
+      {"reference.bandwidth", "100"},
+      {"reference.bandwidth", "0Mbps"},
+      {"reference.latency", "5"},
+      {"reference.links", "0"},
+      {"reference.links", "1.5"},
+      {"reference.links", "17"},
+      {"reference.links", "two"},
+      {"frame.payload", "0B"},
+      {"frame.payload", "1460"},
+      {"frame.overhead", "-1B"},
+      {"frame.minimum", "84.5B"},
+      {"protocol.invalidation", "some"},
+      {"home.interrupt-delay", "soon"},
+      {"node.memory-contention", "11"},
+      {"node.memory-contention", "-1"},
+  }));
+  CAPTURE(mistake.id, mistake.value);
+  const Edited edited = with_line(fmt::format("\"{}\"", mistake.id),
+                                  fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find(fmt::format("'{}'", mistake.id)) != std::string::npos);
+}
+
+TEST_CASE("a layout that is none makes an unknown property") {
+  const auto id =
+      GENERATE(as<std::string>{}, "barrier.", "barrier.2", "barrier.2x", "barrier.x1", "barrier.0x1", "barrier.2x0",
+               "barrier.2x1x1", "barrier.-2x1", "barrier. 2x1", "barrier.2X1", "lock.2x1 ", "barrier.99999999999x1",
+               "barrier.65537x1", "fault.", "fault.rumr", "fault.RUMR ", "", "latency");
+  CAPTURE(id);
+  const Edited edited = with_line("barrier.4x2", fmt::format("<prop id=\"{}\" value=\"5us\"/>", id));
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+}
+
+TEST_CASE("a property given twice is an error that tells both lines") {
+  const Edited first = with_line("fault.WROH", "<prop id=\"fault.WROH\" value=\"8us\"/>");
+  const Edited edited =
+      with_line("fault.WROL", "<prop id=\"fault.WROL\" value=\"44us\"/><prop id=\"fault.WROH\" value=\"9us\"/>");
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find(fmt::format("line {}", first.line)) != std::string::npos);
+}
+
+TEST_CASE("a property that nobody reads is an error: of a host, of a link, beside the zone") {
+  const auto [what, instead] = GENERATE(table<std::string, std::string>({
+      {"host id=\"node-1\"",
+       "<host id=\"node-1\" speed=\"1Gf\" core=\"2\"><prop id=\"fault.RUMR\" value=\"1us\"/></host>"},
+      {"link id=\"cable-1\"",
+       "<link id=\"cable-1\" bandwidth=\"1Bps\" latency=\"1us\"><prop id=\"a\" value=\"b\"/></link>"},
+      {"  </zone>", "</zone><prop id=\"fault.RUMR\" value=\"1us\"/>"},
+  }));
+  const Edited edited = with_line(what, instead);
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find("not used") != std::string::npos);
+}
+
+TEST_CASE("each required property is missed") {
+  const std::vector<std::string> optional{"barrier.dirty-home-page", "local-part.home-share", "frame.payload",
+                                          "frame.overhead",          "frame.minimum",         "protocol.invalidation",
+                                          "home.interrupt-delay",    "node.memory-contention"};
+  for (const auto& [id, value] : PlatformText().properties) {
+    PlatformText without;
+    without.properties.erase(id);
+    CAPTURE(id);
+    const auto findings = findings_of(without.text());
+    const bool several = id.find("barrier.") == 0 || id.find("lock.") == 0;  // any one of them will do
+    const bool needed = !several && std::find(optional.begin(), optional.end(), id) == optional.end();
+    CHECK(findings.size() == (needed ? 1U : 0U));
+    if (needed) CHECK(findings.at(0).find(id) != std::string::npos);
+  }
+}
+
+TEST_CASE("at least one barrier and one lock are required") {
+  for (const std::string prefix : {"barrier.", "lock."}) {
+    PlatformText without;
+    std::erase_if(without.properties, [&](const auto& property) {
+      return property.first.find(prefix) == 0 && property.first.find('x') != std::string::npos &&
+             property.first != "barrier.dirty-home-page";
+    });
+    const auto findings = findings_of(without.text());
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].find(fmt::format("{}NxT", prefix)) != std::string::npos);
+  }
+}
+
+TEST_CASE("everything that is wrong is told at once") {
+  PlatformText text;
+  text.set("fault.WROH", "8");
+  text.set("fault.WROL", "44");
+  text.set("fault.WHAT", "1us");
+  CHECK(findings_of(text.text()).size() == 3);
+}
+
+TEST_CASE("what is no XML is told with the line where it stops being XML") {
+  const Edited open = with_line("host id=\"node-1\"", "<host id=\"node-1");
+  const auto findings = findings_of(open.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) >= open.line);
+  for (const std::string text : {"", "   \n", "hello", "<a/>", "<platform",
+                                 "\x7f"
+                                 "ELF\1\2",
+                                 "<platform/>", "{\"json\": 1}"}) {
+    CAPTURE(text);
+    CHECK(findings_of(text).size() == 1);
+  }
+}
+
+TEST_CASE("a file that is not there and a folder are told by name") {
+  for (const std::string path : {"no-such-file.xml", SDSM_SOURCE_DIR}) {
+    try {
+      read_platform(path);
+      FAIL("was read");
+    } catch (const PlatformError& error) {
+      CHECK(std::string(error.what()).find(path) == 0);
+    }
+  }
+}
+
+TEST_CASE("a platform damaged anywhere is read or refused, never more") {
+  std::mt19937 random(1);
+  const std::string whole = PlatformText().text();
+  const std::string pieces[] = {"<",     ">",     "\"",  "/>",   "</zone>", "<prop",     "&",
+                                "&#0;",  "\xff",  "id=", "<!--", "-->",     "<![CDATA[", "]]>",
+                                "<?xml", "1e999", "0",   "-",    "us",      "x",         std::string(1, '\0')};
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    for (std::size_t edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      switch (random() % 5) {
+        case 0: text.erase(at, 1 + random() % 40); break;
+        case 1: text.insert(at, pieces[random() % std::size(pieces)]); break;
+        case 2: text[at] = static_cast<char>(random()); break;
+        case 3: text.resize(at); break;
+        default: text.insert(at, text.substr(random() % text.size(), random() % 200)); break;
+      }
+      if (text.empty()) text.push_back(' ');
+    }
+    try {
+      if (!findings_of(text).empty()) ++refused;
+    } catch (const std::exception& error) {
+      FAIL("attempt " << i << ": " << error.what());
+    }
+  }
+  CHECK(refused > 1000);
+}
+
+TEST_CASE("the list of properties names each that the reader knows") {
+  const std::string list = describe_properties();
+  for (const auto& [id, value] : PlatformText().properties) {
+    CAPTURE(id);
+    const bool table = id.find("x1") != std::string::npos || id.find("x2") != std::string::npos;
+    CHECK(list.find(table ? id.substr(0, id.find('.') + 1) + "NxT" : id) != std::string::npos);
+  }
+}

@@ -1,0 +1,47 @@
+/// Platform files to order: a switch with a cable to each node, and the costs of the Pentium III cluster unless told
+/// otherwise.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace sdsm::test {
+
+/// The project's platform of the Pentium III cluster.
+std::filesystem::path p3_score();
+
+struct PlatformText {
+  PlatformText();
+
+  std::map<std::string, std::string> properties;  ///< by id; those of p3-score.xml
+  unsigned hosts = 4;
+  unsigned cores = 2;
+  std::string bandwidth = "100Mbps";
+  std::string latency = "5us";
+
+  void set(const std::string& id, const std::string& value) { properties.insert_or_assign(id, value); }
+
+  /// The file's text. Its routes are those of a star: cable up, cable down.
+  std::string text() const;
+};
+
+/// A file that is removed with this object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content, const std::string& ending = ".xml");
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The same platform with nothing but its cables changed.
+std::string with_cables(const std::string& bandwidth);
+
+std::string read_text(const std::filesystem::path& path);
+
+}  // namespace sdsm::test

@@ -1,0 +1,182 @@
+#include "tests/sim/runs.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <type_traits>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sdsm::test {
+namespace {
+
+using trace::Event;
+using trace::EventKind;
+
+static_assert(std::is_trivially_copyable_v<sim::ThreadResult>);
+
+std::string bytes_of(const sim::Result& result) {
+  std::string bytes;
+  const auto add = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(result.makespan);
+  add(result.whole_makespan);
+  add(result.remote_faults);
+  add(result.threads.size());
+  for (const sim::ThreadResult& thread : result.threads) add(thread);
+  for (const std::string& name : result.extrapolated) bytes += name + '\n';
+  return bytes;
+}
+
+sim::Result result_from(const std::string& bytes) {
+  sim::Result result;
+  std::size_t at = 0;
+  const auto take = [&](auto& value) {
+    if (bytes.size() - at < sizeof value) throw std::runtime_error("a child process sent half a result");
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    at += sizeof value;
+  };
+  std::size_t threads = 0;
+  take(result.makespan);
+  take(result.whole_makespan);
+  take(result.remote_faults);
+  take(threads);
+  result.threads.resize(threads);
+  for (sim::ThreadResult& thread : result.threads) take(thread);
+  for (std::size_t end; (end = bytes.find('\n', at)) != std::string::npos; at = end + 1) {
+    result.extrapolated.push_back(bytes.substr(at, end - at));
+  }
+  return result;
+}
+
+void write_all(int file, const std::string& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (written <= 0) ::_exit(70);
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+std::string read_all(int file) {
+  std::string bytes;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t count = ::read(file, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return bytes;
+    bytes.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+std::string in_child(const std::function<std::string()>& body) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  const pid_t child = ::fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    std::string said(1, '=');
+    try {
+      said += body();
+    } catch (const sim::PlatformError& error) {
+      said = std::string("P") + error.what();
+    } catch (const sim::RunError& error) {
+      said = std::string("R") + error.what();
+    } catch (const std::invalid_argument& error) {
+      said = std::string("I") + error.what();
+    } catch (const std::exception& error) {
+      said = std::string("E") + error.what();
+    }
+    write_all(ends[1], said);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  const std::string said = read_all(ends[0]);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (said.empty() || status != 0) {
+    throw std::runtime_error("a child process ended with wait status " + std::to_string(status) + " and said nothing");
+  }
+  const std::string rest = said.substr(1);
+  switch (said[0]) {
+    case '=': return rest;
+    case 'P': throw sim::PlatformError({rest});
+    case 'R': throw sim::RunError(rest);
+    case 'I': throw std::invalid_argument(rest);
+    default: throw std::runtime_error(rest);
+  }
+}
+
+TestProgram::TestProgram(Layout layout) : threads(layout.processes()), layout_(layout) {
+  for (std::uint32_t t = 0; t < layout.processes(); ++t) {
+    threads[t].push_back({0, {}, {t == 0 ? EventKind::fork : EventKind::team_begin, 0, 0, layout.processes()}});
+  }
+}
+
+void TestProgram::interval(std::uint32_t thread, double compute_us, std::vector<trace::TouchRun> touches, Event end) {
+  threads[thread].push_back({static_cast<std::uint64_t>(std::llround(compute_us * 1000)), std::move(touches), end});
+}
+
+void TestProgram::barrier(std::uint32_t thread, double compute_us, std::vector<trace::TouchRun> touches) {
+  interval(thread, compute_us, std::move(touches), {EventKind::barrier, 0, 0, layout_.processes()});
+}
+
+void TestProgram::acquire(std::uint32_t thread, std::uint64_t lock, double compute_us,
+                          std::vector<trace::TouchRun> touches) {
+  interval(thread, compute_us, std::move(touches), {EventKind::acquire, 0, lock, 0});
+}
+
+void TestProgram::release(std::uint32_t thread, std::uint64_t lock, double compute_us,
+                          std::vector<trace::TouchRun> touches) {
+  interval(thread, compute_us, std::move(touches), {EventKind::release, 0, lock, 0});
+}
+
+void TestProgram::clock(std::uint32_t thread, double compute_us, std::vector<trace::TouchRun> touches) {
+  interval(thread, compute_us, std::move(touches), {EventKind::clock, 0, 0, 0});
+}
+
+void TestProgram::barrier_of_all(double compute_us) {
+  for (std::uint32_t t = 0; t < layout_.processes(); ++t) barrier(t, compute_us);
+}
+
+sim::Program TestProgram::finished() const {
+  sim::Program program;
+  program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, "block"});
+  for (std::uint32_t t = 0; t < layout_.processes(); ++t) {
+    std::vector<trace::Interval> intervals = threads[t];
+    if (joins) intervals.push_back({0, {}, {EventKind::join, 0, 0, layout_.processes()}});
+    intervals.push_back({0, {}, {EventKind::end, 0, 0, 0}});
+    if (t == 0) {
+      for (const trace::Interval& interval : intervals) program.clock_calls += interval.end.kind == EventKind::clock;
+    }
+    program.sources.push_back(std::make_unique<sim::MemorySource>(std::move(intervals)));
+  }
+  return program;
+}
+
+trace::TouchRun reads(std::uint64_t page, std::uint8_t position, std::uint32_t pages) {
+  return {RegionId{0}, pages, page, Access::read, position, {}};
+}
+
+trace::TouchRun writes(std::uint64_t page, std::uint8_t position, std::uint32_t pages, Change change) {
+  return {RegionId{0}, pages, page, Access::write, position, change};
+}
+
+sim::Result run(const std::filesystem::path& platform, Layout layout, sim::NetworkKind network,
+                const std::function<sim::Program()>& program, const sim::RunOptions& options) {
+  return result_from(in_child(
+      [&] { return bytes_of(sim::simulate(sim::read_platform(platform), layout, network, program(), options)); }));
+}
+
+sim::Result run(const std::filesystem::path& platform, sim::NetworkKind network, const TestProgram& program,
+                const sim::RunOptions& options) {
+  return run(
+      platform, program.layout(), network, [&] { return program.finished(); }, options);
+}
+
+}  // namespace sdsm::test

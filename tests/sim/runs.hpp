@@ -1,0 +1,77 @@
+/// Programs made up by hand and runs of them, each in a process of its own, as SimGrid allows one engine per process.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/simulation.hpp"
+
+namespace sdsm::test {
+
+/// Microseconds with up to six digits after the point, exactly.
+inline Time us(double microseconds) {
+  return Time{std::llround(microseconds * 1e6)};
+}
+
+inline double in_us(Time time) {
+  return static_cast<double>(time.count()) * 1e-6;
+}
+
+/// One parallel region of all threads, between its fork and its join. Region 0 of its memory: round-robin by page, so
+/// that page p is at home with process p mod P.
+class TestProgram {
+ public:
+  explicit TestProgram(Layout layout);
+
+  /// Threads that are not named compute nothing; each names its own intervals in order.
+  void interval(std::uint32_t thread, double compute_us, std::vector<trace::TouchRun> touches, trace::Event end);
+  void barrier(std::uint32_t thread, double compute_us = 0, std::vector<trace::TouchRun> touches = {});
+  void acquire(std::uint32_t thread, std::uint64_t lock, double compute_us = 0,
+               std::vector<trace::TouchRun> touches = {});
+  void release(std::uint32_t thread, std::uint64_t lock, double compute_us = 0,
+               std::vector<trace::TouchRun> touches = {});
+  void clock(std::uint32_t thread, double compute_us = 0, std::vector<trace::TouchRun> touches = {});
+  /// The same interval for every thread.
+  void barrier_of_all(double compute_us = 0);
+
+  Layout layout() const { return layout_; }
+  /// Closes the region: joins, then ends all threads.
+  sim::Program finished() const;
+
+  std::uint64_t pages = 64;
+  std::vector<std::vector<trace::Interval>> threads;
+  bool joins = true;
+
+ private:
+  Layout layout_;
+};
+
+trace::TouchRun reads(std::uint64_t page, std::uint8_t position = 0, std::uint32_t pages = 1);
+/// Writes that change a word of each page.
+trace::TouchRun writes(std::uint64_t page, std::uint8_t position = 0, std::uint32_t pages = 1, Change change = {1, 1});
+
+/// Runs `body` in a child process and returns the text that it returns. If it throws, so does this: the same exception
+/// if it is a RunError, a PlatformError or a std::invalid_argument, else a std::runtime_error.
+std::string in_child(const std::function<std::string()>& body);
+
+/// Simulates in a child process. Throws what simulate() throws.
+sim::Result run(const std::filesystem::path& platform, Layout layout, sim::NetworkKind network,
+                const std::function<sim::Program()>& program, const sim::RunOptions& options = {});
+sim::Result run(const std::filesystem::path& platform, sim::NetworkKind network, const TestProgram& program,
+                const sim::RunOptions& options = {});
+
+inline Time spent(const sim::Tally& tally, sim::Spent item) {
+  return tally.time[static_cast<std::size_t>(item)];
+}
+inline Time spent(const sim::Tally& tally, FaultKind kind) {
+  return spent(tally, sim::spent_on(kind));
+}
+inline std::uint64_t faults(const sim::Tally& tally, FaultKind kind) {
+  return tally.faults[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace sdsm::test
