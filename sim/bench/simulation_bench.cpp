@@ -125,12 +125,12 @@ Measurement measure(const std::function<std::uint64_t()>& body) {
 int main(int argc, char** argv) {
   using namespace sdsm::sim;
   using namespace sdsm::sim::bench;
-  std::string platform, json;
+  std::string platform = SDSM_SOURCE_DIR "/platforms/p3-score.xml", json;
   std::uint32_t nodes = 4;
-  std::uint64_t faults = 100'000;
+  std::uint64_t faults = 400'000;
   int rounds = 7;
-  CLI::App app{"Speed of the simulator per fault, beside bare loops.", "sdsm-bench-simulation"};
-  app.add_option("platform", platform, "platform file with at least --nodes hosts")->required();
+  CLI::App app{"Speed of the simulator per fault, beside bare loops.", "simulation_speed"};
+  app.add_option("platform", platform, "platform file with at least --nodes hosts")->capture_default_str();
   app.add_option("--nodes", nodes, "nodes")->check(CLI::Range(2, 4096))->capture_default_str();
   app.add_option("--faults", faults, "faults in all for each measurement")->check(CLI::Range(1000, 100'000'000))->capture_default_str();
   app.add_option("--rounds", rounds, "repetitions")->check(CLI::Range(1, 1000))->capture_default_str();
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
       table += fmt::format("{:<28} {:>8.2f}  ({:.2f} .. {:.2f}; {})\n", name, median, least, most, wanted);
       ratios.push_back({{"ratio", name}, {"median", median}, {"min", least}, {"max", most}, {"wanted", wanted}});
     }
-    if (!json.empty()) write_json({{"format", 1}, {"kind", "bench-simulation"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}}, json);
+    if (!json.empty()) write_json({{"format", 1}, {"kind", "simulation_speed"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}}, json);
     if (json != "-") fmt::print("{}", table);
     return done;
   });
