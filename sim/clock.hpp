@@ -18,6 +18,9 @@ class Timer;
 
 namespace sdsm::sim {
 
+/// Beyond it lies what 63 bits of picoseconds cannot hold: 104 days.
+inline constexpr Time last_date{9'000'000'000'000'000'000};
+
 class Clock {
  public:
   /// What else lives on SimGrid's clock. Every step of that clock costs SimGrid about 0.2 us, whatever happens in it.
@@ -37,8 +40,12 @@ class Clock {
   /// Takes over SimGrid's time, at which a communication of SimGrid's ended.
   void catch_up();
 
-  /// Lets a suspended actor run at now(), before any later action.
+  /// Lets a suspended actor run at now(), before any other action, be it of the same date.
   void resume(simgrid::s4u::Actor& actor);
+  /// A resumed actor says that it runs.
+  void resumed() { --to_run_; }
+  /// An actor says that it is about to be suspended or to end. Until all resumed actors have said so no action is taken.
+  void pauses() { arm(); }
 
  private:
   struct Alarm {
@@ -58,7 +65,7 @@ class Clock {
   Time now_{};
   Time simgrid_now_{};  ///< date of the last step of SimGrid's clock that came from here
   bool firing_ = false;
-  bool actor_waits_ = false;  ///< an actor is to run before the next action
+  int to_run_ = 0;  ///< actors resumed that have not run yet
   std::uint64_t next_number_ = 0;
   std::vector<Alarm*> heap_;
   std::vector<std::unique_ptr<Alarm>> alarms_;

@@ -30,6 +30,7 @@ void Player::run() {
   }
   thread_.catch_up_and_wait();
   finished_ = true;
+  cluster_.clock.pauses();
 }
 
 std::string Player::position() const {
@@ -40,7 +41,9 @@ std::string Player::position() const {
 
 Time Player::scaled(std::uint64_t compute_ns) const {
   const double contention = 1 + cluster_.costs.costs().memory_contention * (cluster_.layout.threads_per_node - 1);
-  return Time{std::llround(static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * contention)};
+  const double ps = static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * contention;
+  // Thread::spend() refuses what is longer than a run may last; this keeps the number within its type.
+  return Time{std::llround(std::min(ps, 1.01 * static_cast<double>(last_date.count())))};
 }
 
 void Player::work(const trace::Interval& interval) {

@@ -1,11 +1,18 @@
 #include "sim/thread.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 namespace sdsm::sim {
+namespace {
+constexpr char beyond_last_date[] =
+    "the run lasts longer than 104 simulated days, which is more than can be simulated. Scale its compute down "
+    "(--sequential-time, --compute-factor), or trace a smaller problem";
+}
 
 void Thread::spend(Spent item, Time duration) {
   if (duration == Time{}) return;
+  if (duration > last_date - local_now()) throw std::invalid_argument(beyond_last_date);
   if (!charges_.empty() && charges_.back().item == item) {
     charges_.back().duration += duration;
   } else {
@@ -16,6 +23,7 @@ void Thread::spend(Spent item, Time duration) {
 
 void Thread::spend_faults(FaultKind kind, std::uint64_t count, Time duration) {
   const Spent item = spent_on(kind);
+  if (duration > last_date - local_now()) throw std::invalid_argument(beyond_last_date);
   if (!charges_.empty() && charges_.back().item == item) {
     charges_.back().faults += count;
     charges_.back().duration += duration;

@@ -1,1 +1,208 @@
+/// Random programs: every picosecond is accounted for, every fault is one that the protocol told in words has, and the
+/// same run gives the same result.
+
+#include <cstdlib>
+#include <random>
+
 #include "tests/catch.hpp"
+#include "tests/models/protocol_in_words.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+std::uint64_t campaign(std::uint64_t usual) {
+  const char* wish = std::getenv("SDSM_LONG");
+  return wish != nullptr && *wish == '1' ? 50 * usual : usual;
+}
+
+/// Phases between barriers; in each, threads compute, touch pages and take locks, one lock at a time.
+TestProgram random_program(std::uint64_t seed, Layout layout) {
+  std::mt19937_64 random(seed);
+  const auto pick = [&](std::uint64_t high) { return random() % (high + 1); };
+  TestProgram program(layout);
+  program.pages = 1 + pick(40);
+  const std::uint64_t phases = 1 + pick(4);
+  for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    for (std::uint32_t t = 0; t < layout.processes(); ++t) {
+      const auto touches = [&] {
+        std::vector<trace::TouchRun> found;
+        for (std::uint64_t place = 0; place < 256 && pick(3) > 0; place += 1 + pick(80)) {
+          const std::uint64_t page = pick(program.pages - 1);
+          const auto pages = static_cast<std::uint32_t>(1 + pick(std::min<std::uint64_t>(3, program.pages - 1 - page)));
+          const auto at = static_cast<std::uint8_t>(place);
+          const auto words = static_cast<std::uint16_t>(pick(2) == 0 ? 0 : 1 + pick(500));
+          if (pick(1) == 0) {
+            found.push_back(reads(page, at, pages));
+          } else {
+            found.push_back(writes(page, at, pages, {words, static_cast<std::uint16_t>(words > 0)}));
+          }
+        }
+        return found;
+      };
+      for (std::uint64_t lock = pick(3); lock > 0; --lock) {
+        const std::uint64_t id = pick(2);
+        program.acquire(t, id, static_cast<double>(pick(3000)), touches());
+        program.release(t, id, static_cast<double>(pick(300)), touches());
+      }
+      program.barrier(t, static_cast<double>(pick(5000)), touches());
+    }
+  }
+  return program;
+}
+
+struct Counts {
+  std::map<std::string, std::uint64_t> faults;
+  std::uint64_t diffs = 0;
+};
+
+/// What each thread meets, told in words. With one process per node the order between threads does not matter.
+std::vector<Counts> in_words(const TestProgram& program, bool drops_changed_only) {
+  const test::Cluster cluster{program.layout(), program.pages, drops_changed_only};
+  ProtocolInWords words(cluster);
+  std::vector<Counts> counts(program.threads.size());
+  const auto note = [&](const std::vector<Sent>& sent) {
+    for (const Sent& diff : sent) ++counts[diff.process].diffs;
+  };
+  std::vector<std::size_t> next(program.threads.size(), 1);  // after fork and team_begin
+  counts[0].faults["WROH"] = 1;                              // the region's page
+  for (std::size_t t = 1; t < counts.size(); ++t) counts[t].faults["RUMR"] = 1;
+  for (;;) {
+    bool more = false;
+    for (std::uint32_t t = 0; t < counts.size(); ++t) {
+      while (next[t] < program.threads[t].size()) {
+        more = true;
+        const trace::Interval& interval = program.threads[t][next[t]++];
+        for (const trace::TouchRun& run : interval.touches) {
+          for (std::uint64_t page = run.first; page < run.first + run.pages; ++page) {
+            if (const auto fault = words.access(t, page, run.access == Access::write)) ++counts[t].faults[*fault];
+            if (run.change) words.changed(t, page);
+          }
+        }
+        if (interval.end.kind == trace::EventKind::acquire) note(words.acquire(t));
+        if (interval.end.kind == trace::EventKind::release) note(words.release(t));
+        if (interval.end.kind == trace::EventKind::barrier) break;
+      }
+    }
+    note(words.barrier());
+    if (!more) return counts;
+  }
+}
+
+std::string text_of(const Result& result) {
+  std::string text = std::to_string(result.makespan.count());
+  for (const ThreadResult& thread : result.threads) {
+    for (const Time time : thread.whole.time) text.append(" ").append(std::to_string(time.count()));
+    text.append(" ").append(std::to_string(thread.whole.bytes));
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("every picosecond of every thread is spent on something, whatever the program") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const Layout layouts[] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}, {4, 2}, {8, 1}};
+  for (std::uint64_t seed = 1; seed <= campaign(42); ++seed) {
+    const Layout layout = layouts[seed % std::size(layouts)];
+    CAPTURE(seed, name_of(network), layout.nodes, layout.threads_per_node);
+    const Result result = run(p3_score(), network, random_program(seed, layout));
+    CHECK(result.makespan == result.whole_makespan);
+    for (const ThreadResult& thread : result.threads) {
+      CHECK(thread.whole.total() == result.makespan);
+      CHECK(thread.region.total() == result.makespan);
+      for (const Time item : thread.whole.time) CHECK(item >= Time{});
+    }
+  }
+}
+
+TEST_CASE("with one process per node each thread meets the faults and sends the diffs that the protocol has in words") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const bool changed_only = GENERATE(false, true);
+  PlatformText text;
+  text.set("protocol.invalidation", changed_only ? "changed" : "all");
+  text.hosts = 8;
+  const TemporaryFile file(text.text());
+  for (std::uint64_t seed = 1; seed <= campaign(25); ++seed) {
+    const Layout layout{2 + static_cast<std::uint32_t>(seed % 5), 1};
+    const TestProgram program = random_program(seed, layout);
+    const Result result = run(file.path(), network, program);
+    const std::vector<Counts> expected = in_words(program, changed_only);
+    for (std::uint32_t t = 0; t < layout.processes(); ++t) {
+      const Tally& tally = result.threads[t].whole;
+      CAPTURE(seed, t, name_of(network), changed_only);
+      for (const FaultRule& rule : fault_rules) {
+        CAPTURE(rule.name);
+        const auto found = expected[t].faults.find(std::string(rule.name));
+        CHECK(faults(tally, rule.kind) == (found == expected[t].faults.end() ? 0 : found->second));
+      }
+      CHECK(tally.diffs == expected[t].diffs);
+      // Each fetch is a request, each WROR a notice to the home.
+      const auto sent = [&](MessageKind kind) { return tally.messages_by_kind[static_cast<std::size_t>(kind)]; };
+      CHECK(sent(MessageKind::page_request) == faults(tally, FaultKind::RUMR) + faults(tally, FaultKind::WUMR));
+      CHECK(sent(MessageKind::write_request) == faults(tally, FaultKind::WROR));
+    }
+  }
+}
+
+TEST_CASE("what is asked for is served: every fetch has a reply, every reply a fetch") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Result result = run(p3_score(), NetworkKind::queue, random_program(seed, {4, 2}));
+    std::uint64_t asked = 0, served_bytes = 0, control = 0;
+    for (const ThreadResult& thread : result.threads) {
+      asked += faults(thread.whole, FaultKind::RUMR) + faults(thread.whole, FaultKind::WUMR);
+      served_bytes += thread.whole.served_bytes;
+      for (const MessageKind kind : {MessageKind::lock_grant, MessageKind::barrier_release}) {
+        control += thread.whole.messages_by_kind[static_cast<std::size_t>(kind)];
+      }
+    }
+    CHECK(served_bytes == 4096 * asked + 32 * control);
+  }
+}
+
+TEST_CASE("the same run gives the same result, to the picosecond") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const TestProgram program = random_program(seed, {4, 2});
+    RunOptions options;
+    options.jitter = 0.05;
+    CHECK(text_of(run(p3_score(), network, program, options)) == text_of(run(p3_score(), network, program, options)));
+  }
+}
+
+TEST_CASE("full-page diffs: each diff is 4108 bytes, and no fault changes") {
+  const TestProgram program = random_program(7, {4, 1});
+  RunOptions options;
+  options.full_page_diffs = true;
+  const Result usual = run(p3_score(), NetworkKind::queue, program);
+  const Result full = run(p3_score(), NetworkKind::queue, program, options);
+  std::uint64_t diffs = 0;
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    diffs += full.threads[t].whole.diffs;
+    CHECK(full.threads[t].whole.diff_bytes == 4108 * full.threads[t].whole.diffs);
+    CHECK(full.threads[t].whole.faults == usual.threads[t].whole.faults);
+  }
+  CHECK(diffs > 0);
+}
+
+TEST_CASE("the compute factor scales compute and nothing else") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(1000);
+  RunOptions options;
+  options.compute_factor = 2.5;
+  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  CHECK(spent(result.threads[0].whole, Spent::compute) == us(2500));
+  CHECK(result.makespan == us(2500 + 3 * 661 + 8 + 18.95 + 587));
+}
+
+TEST_CASE("more compute time than can be simulated is refused, not wrapped around") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(1e9);  // 1000 s
+  RunOptions options;
+  options.compute_factor = GENERATE(1e5, 1e30);
+  CHECK_THROWS(run(p3_score(), NetworkKind::queue, program, options));
+}

@@ -1,1 +1,77 @@
+/// Jitter: a lognormal factor on the local part of remote faults.
+
+#include <cmath>
+
 #include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+constexpr std::uint32_t fetches = 100;
+
+/// The mean factor over `fetches` fetches, each of which has a local part of 79.96 us beside 507.04 us of messages.
+double mean_factor(std::uint64_t seed, double jitter) {
+  TestProgram program({2, 1});
+  program.pages = 2 * fetches;
+  program.barrier(0, 0);
+  program.barrier(1, 0, {});
+  std::vector<trace::TouchRun> touches;
+  for (std::uint32_t i = 0; i < fetches; ++i) touches.push_back(reads(2 * i));
+  program.barrier(1, 1000, touches);
+  program.barrier(0, 1000);
+  RunOptions options;
+  options.seed = seed;
+  options.jitter = jitter;
+  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  const double per_fetch = in_us(spent(result.threads[1].whole, FaultKind::RUMR)) / (fetches + 1);
+  return (per_fetch - 507.04) / 79.96;
+}
+
+}  // namespace
+
+TEST_CASE("without jitter the seed means nothing and every fetch costs the same") {
+  CHECK(mean_factor(1, 0) == Approx(1).epsilon(1e-9));
+  CHECK(mean_factor(2, 0) == Approx(1).epsilon(1e-9));
+}
+
+TEST_CASE("the factor has mean 1 and the coefficient of variation asked for") {
+  // Means of 101 draws each: they scatter by a tenth of the coefficient.
+  const double jitter = GENERATE(0.05, 0.5);
+  constexpr int runs = 60;
+  double sum = 0, squares = 0;
+  for (int seed = 1; seed <= runs; ++seed) {
+    const double factor = mean_factor(static_cast<std::uint64_t>(seed), jitter);
+    sum += factor;
+    squares += factor * factor;
+  }
+  const double mean = sum / runs;
+  const double scatter = std::sqrt((squares - runs * mean * mean) / (runs - 1)) * std::sqrt(fetches + 1.0);
+  CAPTURE(jitter, mean, scatter);
+  // 6060 draws: their mean is within jitter / 78 of 1, three times that with room to spare.
+  CHECK(mean == Approx(1).margin(3 * jitter / 78));
+  // A standard deviation from 60 values is good to 9 %.
+  CHECK(scatter == Approx(jitter).epsilon(0.3));
+}
+
+TEST_CASE("another seed is another run, the same seed the same") {
+  CHECK(mean_factor(3, 0.05) == mean_factor(3, 0.05));
+  CHECK(mean_factor(3, 0.05) != mean_factor(4, 0.05));
+}
+
+TEST_CASE("local faults do not jitter") {
+  TestProgram program({2, 2});
+  program.barrier(0, 100, {writes(0), writes(4)});
+  program.barrier(1, 100, {writes(8)});
+  program.barrier(2, 100);
+  program.barrier(3, 100);
+  RunOptions options;
+  options.jitter = 0.5;
+  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  CHECK(spent(result.threads[0].whole, FaultKind::WROH) == us(3 * 8));
+  CHECK(spent(result.threads[1].whole, FaultKind::WROL) == us(44));
+}
