@@ -9,6 +9,7 @@ Rules, one line per violation, `file:line: what (why)`:
   simgrid   only sim/ includes SimGrid
   pure      models/ includes no header of the operating system, of files or of clocks
   from root quoted includes name their folder, so that a reader and this check see the layer
+  names     no test case with a semicolon, at which CMake would cut its name in two
   homes     no folder called utils, common or manager
   leaks     no path of a developer's machine, no marker of unfinished work
 """
@@ -47,6 +48,8 @@ IMPURE = re.compile(
     r"^(fstream|iostream|filesystem|cstdio|stdio\.h|thread|mutex|condition_variable|future)$|"
     r"^fmt/(os|ostream)\.h$"
 )
+
+TEST_CASE_WITH_SEMICOLON = re.compile(r'TEST_CASE\w*\([^"]*"[^"]*;')
 
 #: Paths below a home or scratch folder. Written in pieces so that this file does not contain what it looks for.
 LEAKS = [
@@ -100,6 +103,15 @@ def check_text(path: str, text: str) -> list[str]:
     return found
 
 
+def check_test_names(path: str, text: str) -> list[str]:
+    """Violations of names in one source file; arguments as in check_includes."""
+    return [
+        f"{path}:{number}: a test case's name holds a semicolon (ctest could not find it: use another sign)"
+        for number, line in enumerate(text.splitlines(), start=1)
+        if TEST_CASE_WITH_SEMICOLON.search(line)
+    ]
+
+
 def check_folders(path: str) -> list[str]:
     """Violations of homes in one path."""
     banned = BANNED_FOLDERS.intersection(path.split("/")[:-1])
@@ -130,7 +142,7 @@ def check(checkout: Path) -> list[str]:
             continue
         found += check_text(name, text)
         if Path(name).suffix in SOURCES:
-            found += check_includes(name, text)
+            found += check_includes(name, text) + check_test_names(name, text)
     return found
 
 
@@ -180,6 +192,10 @@ class EachRuleFindsItsViolation(unittest.TestCase):
             self.assertEqual(len(check_text("docs/a.md", line + "\n")), 1, line)
         for line in ("#!/usr/bin/env python3", "results/tmp/x/y", "$work/root/x", "/workloads/", '"/tmp/sdsm-XXXXXX"'):
             self.assertEqual(check_text("docs/a.md", line + "\n"), [], line)
+
+    def test_a_test_case_with_a_semicolon_is_found(self) -> None:
+        self.assertEqual(len(check_test_names("tests/a.cpp", 'TEST_CASE("a page; its home") {')), 1)
+        self.assertEqual(check_test_names("tests/a.cpp", 'TEST_CASE("a page") { f(";"); }'), [])
 
     def test_a_folder_is_named_for_its_concept(self) -> None:
         self.assertEqual(len(check_folders("sim/utils/a.cpp")), 1)

@@ -81,7 +81,7 @@ TEST_CASE("chunks together hold every iteration, and each thread's last is empty
   CHECK(singles == 1);
 }
 
-TEST_CASE("the initial thread's clock reads bound the region; every thread ends with `end`") {
+TEST_CASE("the initial thread's clock reads bound the region, and every thread ends with `end`") {
   const TraceContent trace = trace_of("constructs", 2);
   CHECK(trace.events(0).front() == EventKind::clock);
   CHECK(trace.events(0)[trace.events(0).size() - 2] == EventKind::clock);

@@ -58,7 +58,7 @@ TEST_CASE("static without a chunk shares 10 iterations over 4 threads as 3, 3, 2
   }
 }
 
-TEST_CASE("static, 3 deals chunks of 3 round; of 10 iterations thread 1 of 2 gets 3..5 and then 9") {
+TEST_CASE("static, 3 deals chunks of 3 round, and of 10 iterations thread 1 of 2 gets 3..5 and then 9") {
   const LoopBounds loop = loop_of(10, Schedule::static_, 3);
   CHECK(static_chunk(loop, 1, 2, 0).first == 3);
   CHECK(static_chunk(loop, 1, 2, 0).count == 3);

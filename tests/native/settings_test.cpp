@@ -34,7 +34,7 @@ TEST_CASE("what is no schedule is refused and changes nothing") {
   }
 }
 
-TEST_CASE("OMP_NUM_THREADS is a number or a list, of which the first counts; 0 stands for neither") {
+TEST_CASE("OMP_NUM_THREADS is a number or a list, of which the first counts, and 0 stands for neither") {
   CHECK(parse_threads("8") == 8);
   CHECK(parse_threads(" 4 , 2") == 4);
   CHECK(parse_threads("0") == 0);

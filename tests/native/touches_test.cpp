@@ -64,7 +64,7 @@ TEST_CASE("one thread alone reads and writes the same pages, with a barrier and 
   CHECK(steps[1].touches.size() == 2);
 }
 
-TEST_CASE("three pages written downwards have 1023 words in 1 run each, in that order; a new block is a new region") {
+TEST_CASE("three pages written downwards have 1023 words in 1 run each, in that order, and a new block is a new region") {
   const TraceContent trace = trace_of("heap", 2);
   const Step& first = trace.threads[0][0];
   CHECK(first.end.kind == EventKind::fork);
@@ -84,7 +84,7 @@ TEST_CASE("three pages written downwards have 1023 words in 1 run each, in that 
   CHECK(region_named(trace, "small heap blocks").pages == 1);
 }
 
-TEST_CASE("a thread's own stack is never traced; thread 0 writes one word of thread 1's, and thread 1 its part of the sums") {
+TEST_CASE("a thread's own stack is never traced, and thread 0 writes one word of thread 1's, and thread 1 its part of the sums") {
   const TraceContent trace = trace_of("stack", 2);
   std::vector<PageTouch> by_0;
   std::vector<PageTouch> by_1;
@@ -124,7 +124,7 @@ TEST_CASE("inside each critical section the counter's page is read and written a
   }
 }
 
-TEST_CASE("a mapped array and galloc's blocks are regions with the placement asked for; homes are theirs") {
+TEST_CASE("a mapped array and galloc's blocks are regions with the placement asked for, and homes are theirs") {
   const TraceContent trace = trace_of("mapped", 4);
   const trace::Region& table = region_named(trace, "table");
   CHECK(table.kind == trace::RegionKind::mapped);
