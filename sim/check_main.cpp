@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   app.footer("Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line each).");
   auto* const file = app.add_option("platform", path, "SimGrid platform file with the costs of the machine");
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
+  report_usage_errors(app);
   try {
     app.parse(argc, argv);
     if (path.empty() && !properties) throw CLI::RequiredError("platform");

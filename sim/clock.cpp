@@ -21,12 +21,13 @@ void Clock::at(Time date, std::function<void()> action) {
   alarm->action = std::move(action);
   heap_.push_back(alarm);
   std::push_heap(heap_.begin(), heap_.end(), Later{});
-  if (!firing_) arm();
+  arm();
 }
 
-/// Sees to it that SimGrid wakes us for the earliest alarm.
+/// Sees to it that SimGrid wakes us for the earliest alarm. Not while an actor is to run that must come first: SimGrid
+/// fires all timers of a date before it lets actors run, and once fired, actions of later dates are taken, too.
 void Clock::arm() {
-  if (heap_.empty()) return;
+  if (heap_.empty() || to_run_ > 0 || firing_) return;
   const Time date = heap_.front()->date;
   if (armed_) {
     if (armed_for_ <= date) return;
@@ -40,8 +41,7 @@ void Clock::fire() {
   armed_ = nullptr;
   simgrid_now_ = armed_for_;
   firing_ = true;
-  actor_waits_ = false;
-  while (!heap_.empty() && !actor_waits_ && (alone_ == Alone::yes || heap_.front()->date <= simgrid_now_)) {
+  while (!heap_.empty() && to_run_ == 0 && (alone_ == Alone::yes || heap_.front()->date <= simgrid_now_)) {
     std::pop_heap(heap_.begin(), heap_.end(), Later{});
     Alarm* const alarm = heap_.back();
     heap_.pop_back();
@@ -55,8 +55,9 @@ void Clock::fire() {
 }
 
 void Clock::resume(simgrid::s4u::Actor& actor) {
-  actor_waits_ = true;
-  if (alone_ == Alone::no || now_ <= simgrid_now_) {
+  if (alone_ == Alone::no) return actor.resume();
+  ++to_run_;
+  if (now_ <= simgrid_now_) {
     actor.resume();
     return;
   }
@@ -73,7 +74,9 @@ void Doorbell::wait() {
   if (!rung_) {
     sleeper_ = simgrid::s4u::Actor::self();
     asleep_ = true;
+    clock_.pauses();
     simgrid::s4u::this_actor::suspend();
+    clock_.resumed();
   }
   rung_ = false;
 }

@@ -40,11 +40,14 @@ class Clock {
   /// Takes over SimGrid's time, at which a communication of SimGrid's ended.
   void catch_up();
 
-  /// Lets a suspended actor run at now(), before any other action, be it of the same date.
+  /// Lets a suspended actor run at now(): before any later action, and if Alone, before any other of the same date.
   void resume(simgrid::s4u::Actor& actor);
   /// A resumed actor says that it runs.
-  void resumed() { --to_run_; }
-  /// An actor says that it is about to be suspended or to end. Until all resumed actors have said so no action is taken.
+  void resumed() {
+    if (alone_ == Alone::yes) --to_run_;
+  }
+  /// An actor says that it is about to be suspended or to end. If Alone, no action is taken while a
+  /// resumed actor has yet to run.
   void pauses() { arm(); }
 
  private:

@@ -14,6 +14,16 @@ enum ExitStatus : int { done = 0, run_failed = 1, bad_input = 2 };
 /// anything about input 2.
 int report_errors(const std::function<int()>& body);
 
+/// Makes a command's wrong usage one line on stderr, as any other error is. App: CLI::App.
+template <typename App>
+void report_usage_errors(App& app) {
+  app.failure_message([](const App* command, const auto& error) {
+    std::string text = "sdsm: ";
+    text.append(error.what()).append(". `").append(command->get_name()).append(" --help` explains the options\n");
+    return text;
+  });
+}
+
 /// Writes JSON to a file (whole or not at all), or to stdout for "-". Throws std::system_error.
 void write_json(const nlohmann::ordered_json& json, const std::string& where);
 

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   app.add_option("--network", network_name, "queue or simgrid")->check(CLI::IsMember({"queue", "simgrid"}))->capture_default_str();
   app.add_flag("--strict", strict, "exit with 1 if a cost differs from the platform file by more than 1 ns");
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
+  report_usage_errors(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

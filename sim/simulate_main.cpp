@@ -236,6 +236,7 @@ int main(int argc, char** argv) {
                "diffs carry whole pages, whatever the program changed (to see what diffs save)");
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout");
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
+  report_usage_errors(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
