@@ -44,9 +44,9 @@ void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> ra
 /// An open file that is read at any place, by any thread.
 class InputFile {
  public:
-  explicit InputFile(const std::filesystem::path& path) : path_(path) {
+  explicit InputFile(std::filesystem::path path) : path_(std::move(path)) {
     // Not blocking: a named pipe would wait for a writer for ever.
-    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) fail(errno);
     struct stat status {};
     if (fstat(descriptor_, &status) != 0) {
@@ -151,7 +151,7 @@ Footer read_footer(const InputFile& file, std::uint64_t& footer_offset) {
 }  // namespace
 
 struct File::Impl {
-  explicit Impl(const std::filesystem::path& path) : file(path) {
+  explicit Impl(std::filesystem::path path) : file(std::move(path)) {
     check_head(file);
     footer = read_footer(file, footer_offset);
     index_blocks();
@@ -364,7 +364,7 @@ const Interval* ThreadCursor::next() {
   return impl_->next();
 }
 
-File::File(std::filesystem::path path) : impl_(std::make_shared<Impl>(path)) {}
+File::File(std::filesystem::path path) : impl_(std::make_shared<Impl>(std::move(path))) {}
 File::~File() = default;
 File::File(File&&) noexcept = default;
 File& File::operator=(File&&) noexcept = default;

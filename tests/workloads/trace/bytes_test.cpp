@@ -126,6 +126,7 @@ TEST_CASE("a run that leaves its region, or changes what cannot be, is refused")
   refused({0x81, 1, 2});                          // two runs of one word
   refused({0x81, 0x81, 0x08, 1});                 // 1025 words
   refused({0x81, 0x80, 0x80, 0x04, 1});           // 65536 words, 0 in 16 bits
+  refused({0x81, 0x80, 0x80, 0x04, 0});           // 65536 words in no run
   refused({0x10, 0x80, 0x80, 0x80, 0x80, 0x10});  // 2^32 pages, 0 in 32 bits
   CHECK(decoded({0x10, 0x90, 0x4e}, 1).front().pages == 10'000);
 }

@@ -13,6 +13,7 @@
 #include "tests/workloads/trace/samples.hpp"
 #include "workloads/trace/dump.hpp"
 #include "workloads/trace/file_layout.hpp"
+#include "workloads/trace/limits.hpp"
 #include "workloads/trace/reader.hpp"
 #include "workloads/trace/varint.hpp"
 
@@ -340,6 +341,8 @@ TEST_CASE("a number of runs or pages that a file cannot hold asks for no memory"
   CHECK(error_of(scratch, put_together(parts)).find("2 runs in the rest") != std::string::npos);
   parts.blocks[0].content = {14, 0, 1, 0x10};  // a run whose length lies behind the block
   CHECK(error_of(scratch, put_together(parts)).find("a run of 0 pages") != std::string::npos);
+  parts.blocks[0].content = {14, 0, 1, 0x60};  // a run whose position lies behind the block
+  CHECK(error_of(scratch, put_together(parts)).find("a run that goes on behind the block") != std::string::npos);
   parts.blocks[0].content = {14};
   CHECK(error_of(scratch, put_together(parts)).find("goes on behind the block") != std::string::npos);
 }
@@ -370,6 +373,21 @@ TEST_CASE("an interval that is begun and not ended is refused") {
   CHECK(error_of(scratch, put_together(wrong)).find("position that goes back") != std::string::npos);
 }
 
+TEST_CASE("two sound blocks in each other's place are refused by the footer's checksums") {
+  const Scratch scratch;
+  Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
+  for (std::uint64_t ns : {1, 2}) trace.threads[0].push_back({.compute_ns = ns, .end = {.kind = EventKind::flush}});
+  Parts parts = take_apart(bytes_of(scratch, trace));
+  REQUIRE(parts.blocks[0].content == FileBytes{11, 1, 0, 11, 2, 0});
+  parts.blocks = {{.content = {11, 1, 0}, .thread = 0, .intervals = 1},
+                  {.content = {11, 2, 0}, .thread = 0, .intervals = 1}};
+  const std::string footer = footer_text(parts);
+  CHECK(try_read(scratch, put_together(parts.blocks, footer)) == trace);
+  std::swap(parts.blocks[0], parts.blocks[1]);
+  CHECK(error_of(scratch, put_together(parts.blocks, footer)).find("checksum is not the footer's") !=
+        std::string::npos);
+}
+
 TEST_CASE("totals that the blocks do not have are refused after the last interval") {
   const Scratch scratch;
   const Parts parts = take_apart(bytes_of(scratch, small_trace()));
@@ -380,6 +398,38 @@ TEST_CASE("totals that the blocks do not have are refused after the last interva
   wrong = parts;
   wrong.footer["threads"][1]["events"]["flush"] = 1;
   CHECK(error_of(scratch, put_together(wrong)).find("counts other events") != std::string::npos);
+}
+
+TEST_CASE("a thread's intervals are those of its blocks, together and block by block") {
+  const Scratch scratch;
+  Parts parts = take_apart(bytes_of(scratch, small_trace()));
+  parts.footer["threads"][1]["intervals"] = 7;
+  store(put_together(parts), scratch / "a.trace");
+  CHECK_THROWS_AS(File(scratch / "a.trace"), FormatError);
+
+  parts.footer["threads"] = {parts.footer["threads"][0]};
+  parts.footer["header"]["threads"] = 1;
+  parts.footer["regions"] = json::array();
+  parts.footer["threads"][0] = {
+      {"intervals", 3}, {"touch_runs", 0}, {"page_touches", 0}, {"compute_ns", 6}, {"events", {{"flush", 3}}}};
+  parts.blocks = {{.content = {11, 1, 0}, .thread = 0, .intervals = 1},
+                  {.content = {11, 2, 0, 11, 3, 0}, .thread = 0, .intervals = 2}};
+  CHECK(try_read(scratch, put_together(parts)));
+  std::swap(parts.blocks[0].intervals, parts.blocks[1].intervals);
+  CHECK(error_of(scratch, put_together(parts)).find("1 intervals instead of 2") != std::string::npos);
+}
+
+TEST_CASE("compute times whose sum is over a thread's limit are refused") {
+  const Scratch scratch;
+  Trace trace{.header = header_for(1), .regions = {}, .threads = {{}}};
+  trace.threads[0] = {{.compute_ns = max_compute_ns - 1, .end = {.kind = EventKind::flush}},
+                      {.compute_ns = 1, .end = {.kind = EventKind::end}}};
+  Parts parts = take_apart(bytes_of(scratch, trace));
+  CHECK(try_read(scratch, put_together(parts)) == trace);
+  FileBytes& content = parts.blocks[0].content;
+  REQUIRE(content[content.size() - 2] == 1);
+  content[content.size() - 2] = 2;
+  CHECK(error_of(scratch, put_together(parts)).find("more compute time than fits") != std::string::npos);
 }
 
 TEST_CASE("a footer of brackets alone is refused before it takes memory") {
