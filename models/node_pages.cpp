@@ -63,26 +63,26 @@ std::optional<FaultKind> NodePages::access(ProcessId process, PageId page, Proce
 NodePages::AccessedRun NodePages::access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home,
                                              Owner owner, Access access) {
   Entry* entry = &this->entry(first);
-  const Aged before = entry->node;
-  AccessedRun run{1, this->access(*entry, process, first, home, owner, access)};
-  const bool alone = processes_ == 1 && !notices_;
-  const bool remembers = run.kind && (rule_of(*run.kind).makes_twin || rule_of(*run.kind).fetches_page);
-  // Only states decide, so pages in the state of the first do as it did. Where more than a state has to be looked at or
-  // remembered, the caller comes back for each page.
-  if (!alone || remembers) return run;
-  const Permission permission_before = current(before, owner);
-  const Aged after{age_of(owner), run.kind ? rule_of(*run.kind).node_after : permission_before};
-  while (run.pages < pages) {
-    const std::uint64_t next = first.index + run.pages;
-    entry = next % chunk_pages == 0 ? &this->entry({first.region, next}) : entry + 1;
-    if (current(entry->node, owner) != permission_before) break;
-    if (run.kind) {
+  // Only states decide, so pages in the state of the first do as it does. Where more has to be looked at (companions,
+  // notices) or remembered (twins, fetches), the caller comes back for each page.
+  const Permission before = current(entry->node, owner);
+  const std::optional<FaultKind> kind = traps(access, before) ? fault_of(access, before, owner) : std::nullopt;
+  if (processes_ > 1 || notices_ || (kind && (rule_of(*kind).makes_twin || rule_of(*kind).fetches_page))) {
+    return {1, this->access(*entry, process, first, home, owner, access)};
+  }
+  AccessedRun run{0, kind};
+  const Aged after{age_of(owner), kind ? rule_of(*kind).node_after : before};
+  for (;;) {
+    if (kind) {
       if (entry->node.age != after.age) entry->twin = no_twin;
       entry->node = after;
-      if (access == Access::write && owner == Owner::home) ++dirty_home_[index_of(process) - first_];
     }
-    ++run.pages;
+    if (++run.pages == pages) break;
+    const std::uint64_t next = first.index + run.pages;
+    entry = next % chunk_pages == 0 ? &this->entry({first.region, next}) : entry + 1;
+    if (current(entry->node, owner) != before) break;
   }
+  if (kind && access == Access::write && owner == Owner::home) dirty_home_[index_of(process) - first_] += run.pages;
   return run;
 }
 
