@@ -1,5 +1,5 @@
-/// What a traced page touch costs, against a bare SIGSEGV with its mprotect, in one run. A benchmark, not a test: prints
-/// ratios and absolute figures. Run it under the tracer:
+/// What a traced page touch costs, against a bare SIGSEGV with its mprotect, in one run. A benchmark, not a test:
+/// prints ratios and absolute figures. Run it under the tracer:
 ///
 ///   sdsm trace --quiet -n 1 --passes 1 -o touch.trace -- build/touch_bench [PAGES [ROUNDS]]
 ///
@@ -53,8 +53,8 @@ void open_page(int, siginfo_t* info, void*) {
 /// Seconds per page of a bare fault and mprotect. The pages are protected again after each round, which is timed too:
 /// in one call, as the tracer does it.
 double bare_touch(std::size_t pages, int rounds) {
-  auto* memory = static_cast<volatile char*>(mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE,
-                                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  auto* memory = static_cast<volatile char*>(
+      mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   for (std::size_t page = 0; page < pages; ++page) memory[page * page_bytes] = 1;
   constexpr unsigned long has_restorer = 0x04000000;
   const KernelSigaction action{open_page, SA_SIGINFO | SA_ONSTACK | has_restorer, touch_bench_restore, 0};
@@ -112,8 +112,8 @@ int main(int argc, char** argv) {
   };
   const double bare = bare_touch(pages, rounds);
   std::printf("%-34s %8.3f us\n", "bare SIGSEGV and mprotect", bare * 1e6);
-  for (const Row& row : {Row{"read", Use::reads}, Row{"write", Use::writes},
-                         Row{"read, then write", Use::reads_then_writes}}) {
+  for (const Row& row :
+       {Row{"read", Use::reads}, Row{"write", Use::writes}, Row{"read, then write", Use::reads_then_writes}}) {
     const double traced = region_touch(memory, pages, rounds, row.use);
     std::printf("touch by %-25s %8.3f us  %5.2f times the bare one  %9.0f touches/s\n", row.name, traced * 1e6,
                 traced / bare, 1 / traced);

@@ -46,14 +46,18 @@ SDSM_ENTRY void* omp_realloc(void* block, std::size_t bytes, std::uintptr_t /*to
   }
   return engine::reallocate_shared(block, bytes);
 }
-SDSM_ENTRY void omp_free(void* block, std::uintptr_t /*allocator*/) { engine::free_shared(block); }
+SDSM_ENTRY void omp_free(void* block, std::uintptr_t /*allocator*/) {
+  engine::free_shared(block);
+}
 
 SDSM_ENTRY void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t /*allocator*/) {
   void* block = allocate_array(alignment, 1, bytes);
   if (block == nullptr) engine::refuse("GOMP_alloc (an allocate clause)", "there is no memory left");
   return block;
 }
-SDSM_ENTRY void GOMP_free(void* block, std::uintptr_t /*allocator*/) { engine::free_shared(block); }
+SDSM_ENTRY void GOMP_free(void* block, std::uintptr_t /*allocator*/) {
+  engine::free_shared(block);
+}
 
 /// Allocators with traits of their own are told from the default one by nothing.
 SDSM_ENTRY std::uintptr_t omp_init_allocator(std::uintptr_t /*space*/, int /*count*/, const void* /*traits*/) {
@@ -72,9 +76,15 @@ SDSM_ENTRY void omp_destroy_allocator_(const std::uintptr_t* /*allocator*/) {}
 SDSM_ENTRY void omp_set_default_allocator(std::uintptr_t allocator) {
   chosen_allocator = allocator == 0 ? default_allocator : allocator;
 }
-SDSM_ENTRY void omp_set_default_allocator_(const std::uintptr_t* allocator) { omp_set_default_allocator(*allocator); }
-SDSM_ENTRY std::uintptr_t omp_get_default_allocator() { return chosen_allocator; }
-SDSM_ENTRY std::uintptr_t omp_get_default_allocator_() { return chosen_allocator; }
+SDSM_ENTRY void omp_set_default_allocator_(const std::uintptr_t* allocator) {
+  omp_set_default_allocator(*allocator);
+}
+SDSM_ENTRY std::uintptr_t omp_get_default_allocator() {
+  return chosen_allocator;
+}
+SDSM_ENTRY std::uintptr_t omp_get_default_allocator_() {
+  return chosen_allocator;
+}
 
 // The `error` directive.
 namespace {
@@ -90,7 +100,9 @@ void show(const char* kind, const char* text, std::size_t length) {
 }
 }  // namespace
 
-SDSM_ENTRY void GOMP_warning(const char* text, std::size_t length) { show("the program warns: ", text, length); }
+SDSM_ENTRY void GOMP_warning(const char* text, std::size_t length) {
+  show("the program warns: ", text, length);
+}
 SDSM_ENTRY void GOMP_error(const char* text, std::size_t length) {
   show("the program ends itself: ", text, length);
   engine::refuse("the directive 'error'", "its severity is fatal");

@@ -1,5 +1,5 @@
-/// Loops and scopes with what newer compilers pass along: reductions with the task modifier, and scratch memory that the
-/// team shares (inscan reductions, conditional lastprivate).
+/// Loops and scopes with what newer compilers pass along: reductions with the task modifier, and scratch memory that
+/// the team shares (inscan reductions, conditional lastprivate).
 #pragma once
 
 #include "native/gomp/loop.hpp"
@@ -16,8 +16,7 @@ struct ChosenSchedule {
 ChosenSchedule schedule_of(const ThreadState& thread, long schedule, std::uint64_t chunk);
 
 /// `*memory` holds the size wanted, and gets the address of that much zeroed memory, the same for the whole team.
-void start_general(ThreadState& thread, const LoopBounds& loop, Order order, std::uintptr_t* reductions,
-                   void** memory);
+void start_general(ThreadState& thread, const LoopBounds& loop, Order order, std::uintptr_t* reductions, void** memory);
 
 void start_scope(ThreadState& thread, std::uintptr_t* reductions);
 

@@ -3,8 +3,10 @@
 #include "native/gomp/engine.hpp"
 #include "native/gomp/entry.hpp"
 
-#define SDSM_MISSING(name, why) \
-  SDSM_ENTRY void name() { sdsm::engine::refuse(#name, why); }
+#define SDSM_MISSING(name, why)       \
+  SDSM_ENTRY void name() {            \
+    sdsm::engine::refuse(#name, why); \
+  }
 
 #define SDSM_MISSING_DOACROSS(name) \
   SDSM_MISSING(name, "loops with ordered(n) and depend(sink) are not implemented. Use ordered regions instead.")

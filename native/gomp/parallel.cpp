@@ -11,7 +11,9 @@ namespace {
 std::uint64_t regions_started = 0;  ///< only the initial thread starts teams
 
 /// Only one active level is supported. Regions of one thread do not count as active.
-bool is_serialised(const ThreadState& thread) { return thread.active_level > 0; }
+bool is_serialised(const ThreadState& thread) {
+  return thread.active_level > 0;
+}
 
 /// A region inside an active region: the caller runs it alone.
 void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
@@ -107,11 +109,11 @@ SDSM_ENTRY unsigned GOMP_parallel_reductions(void (*body)(void*), void* data, un
   return gomp::run_parallel({.body = body, .data = data, .requested_threads = size, .reductions = reductions});
 }
 
-#define SDSM_PARALLEL_LOOP(name, kind)                                                                              \
+#define SDSM_PARALLEL_LOOP(name, kind)                                                                               \
   SDSM_ENTRY void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, \
-                                            long step, long chunk, unsigned /*flags*/) {                            \
-    const LoopBounds loop = gomp::signed_loop(start, end, step, kind, chunk);                                       \
-    gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});                  \
+                                            long step, long chunk, unsigned /*flags*/) {                             \
+    const LoopBounds loop = gomp::signed_loop(start, end, step, kind, chunk);                                        \
+    gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});                   \
   }
 SDSM_PARALLEL_LOOP(static, Schedule::static_)
 SDSM_PARALLEL_LOOP(dynamic, Schedule::dynamic)
@@ -119,11 +121,11 @@ SDSM_PARALLEL_LOOP(guided, Schedule::guided)
 SDSM_PARALLEL_LOOP(nonmonotonic_dynamic, Schedule::dynamic)
 SDSM_PARALLEL_LOOP(nonmonotonic_guided, Schedule::guided)
 
-#define SDSM_PARALLEL_RUNTIME_LOOP(name)                                                                            \
+#define SDSM_PARALLEL_RUNTIME_LOOP(name)                                                                             \
   SDSM_ENTRY void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, \
-                                            long step, unsigned /*flags*/) {                                        \
-    const LoopBounds loop = gomp::runtime_loop(gomp::this_thread(), start, end, step);                              \
-    gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});                  \
+                                            long step, unsigned /*flags*/) {                                         \
+    const LoopBounds loop = gomp::runtime_loop(gomp::this_thread(), start, end, step);                               \
+    gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});                   \
   }
 SDSM_PARALLEL_RUNTIME_LOOP(runtime)
 SDSM_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime)
@@ -135,8 +137,12 @@ SDSM_ENTRY void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned
   gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});
 }
 
-SDSM_ENTRY bool GOMP_cancel(int /*which*/, bool /*do_cancel*/) { return false; }
-SDSM_ENTRY bool GOMP_cancellation_point(int /*which*/) { return false; }
+SDSM_ENTRY bool GOMP_cancel(int /*which*/, bool /*do_cancel*/) {
+  return false;
+}
+SDSM_ENTRY bool GOMP_cancellation_point(int /*which*/) {
+  return false;
+}
 
 /// `teams` on the host: the teams of the league run one after the other. An implementation may choose their number
 /// where the program gives none: one.

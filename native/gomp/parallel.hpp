@@ -7,9 +7,9 @@ namespace sdsm::gomp {
 struct ParallelRegion {
   void (*body)(void*) = nullptr;
   void* data = nullptr;
-  unsigned requested_threads = 0;             ///< 0: as many as nthreads-var says
-  const LoopBounds* loop = nullptr;           ///< of a combined construct
-  std::uintptr_t* reductions = nullptr;       ///< registered already
+  unsigned requested_threads = 0;        ///< 0: as many as nthreads-var says
+  const LoopBounds* loop = nullptr;      ///< of a combined construct
+  std::uintptr_t* reductions = nullptr;  ///< registered already
 };
 
 /// Size of the team that a region started by `thread` gets: what was asked for, at most the engine's limit, and 1

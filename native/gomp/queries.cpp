@@ -22,7 +22,9 @@ using Fortran8 = std::int64_t;
 
 constexpr int largest_int = std::numeric_limits<int>::max();
 
-int to_int(std::uint64_t value) { return value > largest_int ? largest_int : static_cast<int>(value); }
+int to_int(std::uint64_t value) {
+  return value > largest_int ? largest_int : static_cast<int>(value);
+}
 
 int saturated(Fortran8 value) {
   if (value > largest_int) return largest_int;
@@ -55,18 +57,30 @@ std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) 
 
 /// A query without arguments, in both languages.
 #define SDSM_QUERY(type, name, expression) \
-  SDSM_ENTRY type name() { return expression; } \
-  SDSM_ENTRY type name##_() { return expression; }
+  SDSM_ENTRY type name() {                 \
+    return expression;                     \
+  }                                        \
+  SDSM_ENTRY type name##_() {              \
+    return expression;                     \
+  }
 
 /// A query with one integer argument, in both languages.
-#define SDSM_QUERY_OF(name)                                                              \
-  SDSM_ENTRY int name##_(const Fortran4* argument) { return name(*argument); }           \
-  SDSM_ENTRY int name##_8_(const Fortran8* argument) { return name(saturated(*argument)); }
+#define SDSM_QUERY_OF(name)                            \
+  SDSM_ENTRY int name##_(const Fortran4* argument) {   \
+    return name(*argument);                            \
+  }                                                    \
+  SDSM_ENTRY int name##_8_(const Fortran8* argument) { \
+    return name(saturated(*argument));                 \
+  }
 
 /// A setting with one integer argument, in both languages.
-#define SDSM_SETTING(name)                                                                \
-  SDSM_ENTRY void name##_(const Fortran4* argument) { name(*argument); }                  \
-  SDSM_ENTRY void name##_8_(const Fortran8* argument) { name(saturated(*argument)); }
+#define SDSM_SETTING(name)                              \
+  SDSM_ENTRY void name##_(const Fortran4* argument) {   \
+    name(*argument);                                    \
+  }                                                     \
+  SDSM_ENTRY void name##_8_(const Fortran8* argument) { \
+    name(saturated(*argument));                         \
+  }
 
 SDSM_QUERY(int, omp_get_thread_num, to_int(this_thread().number))
 SDSM_QUERY(int, omp_get_num_threads, to_int(this_thread().team_size))
@@ -92,7 +106,9 @@ SDSM_QUERY(int, omp_get_proc_bind, 0)
 SDSM_QUERY(int, omp_get_num_places, 0)
 SDSM_QUERY(int, omp_get_place_num, -1)
 SDSM_QUERY(int, omp_get_partition_num_places, 0)
-SDSM_ENTRY int omp_get_place_num_procs(int /*place*/) { return 0; }
+SDSM_ENTRY int omp_get_place_num_procs(int /*place*/) {
+  return 0;
+}
 SDSM_QUERY_OF(omp_get_place_num_procs)
 SDSM_ENTRY void omp_get_place_proc_ids(int /*place*/, int* /*ids*/) {}
 SDSM_ENTRY void omp_get_place_proc_ids_(const Fortran4* /*place*/, Fortran4* /*ids*/) {}
@@ -119,17 +135,27 @@ SDSM_QUERY(int, omp_get_default_device, 0)
 SDSM_QUERY(int, omp_is_initial_device, 1)
 SDSM_ENTRY void omp_set_default_device(int /*device*/) {}
 SDSM_SETTING(omp_set_default_device)
-SDSM_ENTRY int omp_pause_resource(int /*kind*/, int /*device*/) { return -1; }
-SDSM_ENTRY int omp_pause_resource_(const Fortran4* /*kind*/, const Fortran4* /*device*/) { return -1; }
-SDSM_ENTRY int omp_pause_resource_all(int /*kind*/) { return -1; }
-SDSM_ENTRY int omp_pause_resource_all_(const Fortran4* /*kind*/) { return -1; }
+SDSM_ENTRY int omp_pause_resource(int /*kind*/, int /*device*/) {
+  return -1;
+}
+SDSM_ENTRY int omp_pause_resource_(const Fortran4* /*kind*/, const Fortran4* /*device*/) {
+  return -1;
+}
+SDSM_ENTRY int omp_pause_resource_all(int /*kind*/) {
+  return -1;
+}
+SDSM_ENTRY int omp_pause_resource_all_(const Fortran4* /*kind*/) {
+  return -1;
+}
 
 SDSM_ENTRY void omp_set_num_threads(int threads) {
   if (threads > 0) this_thread().variables.threads = static_cast<std::uint32_t>(threads);
 }
 SDSM_SETTING(omp_set_num_threads)
 
-SDSM_ENTRY void omp_set_dynamic(int dynamic) { this_thread().variables.dynamic = dynamic != 0; }
+SDSM_ENTRY void omp_set_dynamic(int dynamic) {
+  this_thread().variables.dynamic = dynamic != 0;
+}
 SDSM_SETTING(omp_set_dynamic)
 
 SDSM_ENTRY void omp_set_nested(int nested) {
@@ -172,7 +198,9 @@ SDSM_ENTRY void omp_set_schedule(std::uint32_t kind, int chunk) {
   variables.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : (needs_chunk ? 1 : 0);
   if (variables.schedule == RunSchedule::automatic) variables.chunk = 0;
 }
-SDSM_ENTRY void omp_set_schedule_(const std::uint32_t* kind, const Fortran4* chunk) { omp_set_schedule(*kind, *chunk); }
+SDSM_ENTRY void omp_set_schedule_(const std::uint32_t* kind, const Fortran4* chunk) {
+  omp_set_schedule(*kind, *chunk);
+}
 SDSM_ENTRY void omp_set_schedule_8_(const std::uint32_t* kind, const Fortran8* chunk) {
   omp_set_schedule(*kind, saturated(*chunk));
 }
@@ -182,7 +210,9 @@ SDSM_ENTRY void omp_get_schedule(std::uint32_t* kind, int* chunk) {
   *kind = static_cast<std::uint32_t>(variables.schedule) | (variables.monotonic ? gomp::monotonic_modifier : 0);
   *chunk = to_int(variables.chunk);
 }
-SDSM_ENTRY void omp_get_schedule_(std::uint32_t* kind, Fortran4* chunk) { omp_get_schedule(kind, chunk); }
+SDSM_ENTRY void omp_get_schedule_(std::uint32_t* kind, Fortran4* chunk) {
+  omp_get_schedule(kind, chunk);
+}
 SDSM_ENTRY void omp_get_schedule_8_(std::uint32_t* kind, Fortran8* chunk) {
   int small = 0;
   omp_get_schedule(kind, &small);
@@ -205,8 +235,12 @@ SDSM_ENTRY Fortran4 omp_capture_affinity_(char* buffer, const char* /*format*/, 
                                           std::size_t /*format_length*/) {
   return static_cast<Fortran4>(copy_fortran_text("not bound", buffer, size));
 }
-SDSM_ENTRY void omp_display_affinity(const char* /*format*/) { gomp::message({"threads are not bound to processors"}); }
-SDSM_ENTRY void omp_display_affinity_(const char* /*format*/, std::size_t /*length*/) { omp_display_affinity(nullptr); }
+SDSM_ENTRY void omp_display_affinity(const char* /*format*/) {
+  gomp::message({"threads are not bound to processors"});
+}
+SDSM_ENTRY void omp_display_affinity_(const char* /*format*/, std::size_t /*length*/) {
+  omp_display_affinity(nullptr);
+}
 SDSM_ENTRY void omp_display_env(int /*verbose*/) {
   gomp::message({"omp_display_env: the run-time is sdsm's, with OpenMP 5.0's constructs"});
 }
@@ -215,7 +249,9 @@ SDSM_SETTING(omp_display_env)
 // Fortran's lock routines: a lock variable's address is the lock's, as in C.
 #define SDSM_FORTRAN_LOCK(name)         \
   SDSM_ENTRY void name(void* lock);     \
-  SDSM_ENTRY void name##_(void* lock) { name(lock); }
+  SDSM_ENTRY void name##_(void* lock) { \
+    name(lock);                         \
+  }
 SDSM_FORTRAN_LOCK(omp_init_lock)
 SDSM_FORTRAN_LOCK(omp_destroy_lock)
 SDSM_FORTRAN_LOCK(omp_set_lock)
@@ -226,7 +262,15 @@ SDSM_FORTRAN_LOCK(omp_set_nest_lock)
 SDSM_FORTRAN_LOCK(omp_unset_nest_lock)
 SDSM_ENTRY int omp_test_lock(void* lock);
 SDSM_ENTRY int omp_test_nest_lock(void* lock);
-SDSM_ENTRY Fortran4 omp_test_lock_(void* lock) { return omp_test_lock(lock); }
-SDSM_ENTRY Fortran4 omp_test_nest_lock_(void* lock) { return omp_test_nest_lock(lock); }
-SDSM_ENTRY void omp_init_lock_with_hint_(void* lock, const Fortran4* /*hint*/) { omp_init_lock(lock); }
-SDSM_ENTRY void omp_init_nest_lock_with_hint_(void* lock, const Fortran4* /*hint*/) { omp_init_nest_lock(lock); }
+SDSM_ENTRY Fortran4 omp_test_lock_(void* lock) {
+  return omp_test_lock(lock);
+}
+SDSM_ENTRY Fortran4 omp_test_nest_lock_(void* lock) {
+  return omp_test_nest_lock(lock);
+}
+SDSM_ENTRY void omp_init_lock_with_hint_(void* lock, const Fortran4* /*hint*/) {
+  omp_init_lock(lock);
+}
+SDSM_ENTRY void omp_init_nest_lock_with_hint_(void* lock, const Fortran4* /*hint*/) {
+  omp_init_nest_lock(lock);
+}

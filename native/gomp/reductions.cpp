@@ -111,8 +111,12 @@ using namespace sdsm;
 using gomp::this_thread;
 using gomp::ThreadState;
 
-SDSM_ENTRY void GOMP_taskgroup_start() { gomp::begin_taskgroup(this_thread()); }
-SDSM_ENTRY void GOMP_taskgroup_end() { gomp::end_taskgroup(this_thread()); }
+SDSM_ENTRY void GOMP_taskgroup_start() {
+  gomp::begin_taskgroup(this_thread());
+}
+SDSM_ENTRY void GOMP_taskgroup_end() {
+  gomp::end_taskgroup(this_thread());
+}
 
 SDSM_ENTRY void GOMP_taskgroup_reduction_register(std::uintptr_t* descriptors) {
   ThreadState& thread = this_thread();
@@ -132,8 +136,7 @@ SDSM_ENTRY void GOMP_task_reduction_remap(std::size_t variables, std::size_t wit
   const ThreadState& thread = this_thread();
   if (thread.taskgroup == nullptr) engine::refuse("an in_reduction clause", gomp::unknown_reduction);
   for (std::size_t i = 0; i < variables; ++i) {
-    const auto place =
-        gomp::find_place(thread.taskgroup->reductions, reinterpret_cast<std::uintptr_t>(pointers[i]));
+    const auto place = gomp::find_place(thread.taskgroup->reductions, reinterpret_cast<std::uintptr_t>(pointers[i]));
     if (place.descriptor == nullptr) engine::refuse("an in_reduction clause", gomp::unknown_reduction);
     pointers[i] = reinterpret_cast<void*>(place.descriptor[gomp::Word::memory] +
                                           thread.number * place.descriptor[gomp::Word::part_bytes] + place.offset);

@@ -14,7 +14,9 @@ const char* skip_blanks(const char* text) {
   return text;
 }
 
-char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
 
 /// Moves `text` past `word` if it begins with it, whatever the case.
 bool take(const char*& text, const char* word) {

@@ -23,8 +23,8 @@ struct ControlVariables {
   std::uint64_t chunk = 1;  ///< 0: none given
 };
 
-/// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED
-/// and OMP_MAX_ACTIVE_LEVELS. A malformed one is reported on stderr and left out, as libgomp does.
+/// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_SCHEDULE, OMP_DYNAMIC,
+/// OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. A malformed one is reported on stderr and left out, as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" with an optional "monotonic:" or "nonmonotonic:" before it, in any case, with blanks around

@@ -9,7 +9,9 @@ using gomp::OpenConstruct;
 using gomp::this_thread;
 using gomp::ThreadState;
 
-SDSM_ENTRY void GOMP_barrier() { gomp::team_barrier(this_thread()); }
+SDSM_ENTRY void GOMP_barrier() {
+  gomp::team_barrier(this_thread());
+}
 
 SDSM_ENTRY bool GOMP_barrier_cancel() {
   gomp::team_barrier(this_thread());
@@ -65,26 +67,60 @@ SDSM_ENTRY void GOMP_single_copy_end(void* data) {
   gomp::leave_construct(thread);
 }
 
-SDSM_ENTRY void GOMP_critical_start() { engine::acquire(LockClass::critical, nullptr); }
-SDSM_ENTRY void GOMP_critical_end() { engine::release(LockClass::critical, nullptr); }
-SDSM_ENTRY void GOMP_critical_name_start(void** name) { engine::acquire(LockClass::critical, name); }
-SDSM_ENTRY void GOMP_critical_name_end(void** name) { engine::release(LockClass::critical, name); }
-SDSM_ENTRY void GOMP_atomic_start() { engine::acquire(LockClass::atomic, nullptr); }
-SDSM_ENTRY void GOMP_atomic_end() { engine::release(LockClass::atomic, nullptr); }
+SDSM_ENTRY void GOMP_critical_start() {
+  engine::acquire(LockClass::critical, nullptr);
+}
+SDSM_ENTRY void GOMP_critical_end() {
+  engine::release(LockClass::critical, nullptr);
+}
+SDSM_ENTRY void GOMP_critical_name_start(void** name) {
+  engine::acquire(LockClass::critical, name);
+}
+SDSM_ENTRY void GOMP_critical_name_end(void** name) {
+  engine::release(LockClass::critical, name);
+}
+SDSM_ENTRY void GOMP_atomic_start() {
+  engine::acquire(LockClass::atomic, nullptr);
+}
+SDSM_ENTRY void GOMP_atomic_end() {
+  engine::release(LockClass::atomic, nullptr);
+}
 
 // The lock objects themselves are never read or written: a lock is a message, not a shared variable.
-SDSM_ENTRY void omp_init_lock(void* lock) { engine::create_lock(LockClass::lock, lock); }
-SDSM_ENTRY void omp_init_lock_with_hint(void* lock, unsigned /*hint*/) { engine::create_lock(LockClass::lock, lock); }
-SDSM_ENTRY void omp_destroy_lock(void* lock) { engine::destroy_lock(LockClass::lock, lock); }
-SDSM_ENTRY void omp_set_lock(void* lock) { engine::acquire(LockClass::lock, lock); }
-SDSM_ENTRY void omp_unset_lock(void* lock) { engine::release(LockClass::lock, lock); }
-SDSM_ENTRY int omp_test_lock(void* lock) { return engine::try_acquire(LockClass::lock, lock) ? 1 : 0; }
+SDSM_ENTRY void omp_init_lock(void* lock) {
+  engine::create_lock(LockClass::lock, lock);
+}
+SDSM_ENTRY void omp_init_lock_with_hint(void* lock, unsigned /*hint*/) {
+  engine::create_lock(LockClass::lock, lock);
+}
+SDSM_ENTRY void omp_destroy_lock(void* lock) {
+  engine::destroy_lock(LockClass::lock, lock);
+}
+SDSM_ENTRY void omp_set_lock(void* lock) {
+  engine::acquire(LockClass::lock, lock);
+}
+SDSM_ENTRY void omp_unset_lock(void* lock) {
+  engine::release(LockClass::lock, lock);
+}
+SDSM_ENTRY int omp_test_lock(void* lock) {
+  return engine::try_acquire(LockClass::lock, lock) ? 1 : 0;
+}
 
-SDSM_ENTRY void omp_init_nest_lock(void* lock) { engine::create_lock(LockClass::nest_lock, lock); }
+SDSM_ENTRY void omp_init_nest_lock(void* lock) {
+  engine::create_lock(LockClass::nest_lock, lock);
+}
 SDSM_ENTRY void omp_init_nest_lock_with_hint(void* lock, unsigned /*hint*/) {
   engine::create_lock(LockClass::nest_lock, lock);
 }
-SDSM_ENTRY void omp_destroy_nest_lock(void* lock) { engine::destroy_lock(LockClass::nest_lock, lock); }
-SDSM_ENTRY void omp_set_nest_lock(void* lock) { engine::acquire(LockClass::nest_lock, lock); }
-SDSM_ENTRY void omp_unset_nest_lock(void* lock) { engine::release(LockClass::nest_lock, lock); }
-SDSM_ENTRY int omp_test_nest_lock(void* lock) { return engine::try_acquire_nested(lock); }
+SDSM_ENTRY void omp_destroy_nest_lock(void* lock) {
+  engine::destroy_lock(LockClass::nest_lock, lock);
+}
+SDSM_ENTRY void omp_set_nest_lock(void* lock) {
+  engine::acquire(LockClass::nest_lock, lock);
+}
+SDSM_ENTRY void omp_unset_nest_lock(void* lock) {
+  engine::release(LockClass::nest_lock, lock);
+}
+SDSM_ENTRY int omp_test_nest_lock(void* lock) {
+  return engine::try_acquire_nested(lock);
+}

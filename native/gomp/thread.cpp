@@ -6,9 +6,13 @@ namespace {
 thread_local ThreadState state;
 }
 
-ThreadState& this_thread() { return state; }
+ThreadState& this_thread() {
+  return state;
+}
 
-void start_initial_thread() { state.variables = initial_control_variables(engine::default_threads()); }
+void start_initial_thread() {
+  state.variables = initial_control_variables(engine::default_threads());
+}
 
 OpenConstruct::OpenConstruct(ThreadState& thread)
     : thread_(thread),

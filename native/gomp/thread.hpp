@@ -15,20 +15,20 @@ struct Taskgroup;
 struct CurrentConstruct {
   std::uint64_t number = 0;
   LoopBounds loop;
-  std::uint64_t turn = 0;    ///< chunks of a static schedule that the thread has had
-  Chunk chunk;               ///< the last one handed to the thread
+  std::uint64_t turn = 0;  ///< chunks of a static schedule that the thread has had
+  Chunk chunk;             ///< the last one handed to the thread
   bool is_ordered = false;
   bool has_turn_to_pass = false;  ///< an ordered loop's chunk is at hand
   void* memory = nullptr;
 };
 
 struct ThreadState {
-  std::uint32_t number = 0;     ///< in its team
+  std::uint32_t number = 0;  ///< in its team
   std::uint32_t team_size = 1;
   std::uint32_t level = 0;         ///< enclosing parallel regions
   std::uint32_t active_level = 0;  ///< those of more than one thread
   bool serialised = true;  ///< outside of any region, or inside a nested one: a team of one, which nobody else sees
-  std::uint32_t shared_level = 0;  ///< of the innermost region that is not serialised
+  std::uint32_t shared_level = 0;   ///< of the innermost region that is not serialised
   std::uint32_t shared_number = 0;  ///< the thread's number there
   std::uint32_t shared_size = 1;
   bool in_final_task = false;

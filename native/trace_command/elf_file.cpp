@@ -33,9 +33,13 @@ std::string ElfFile::text_at(std::uint64_t offset) const {
   return text;
 }
 
-bool ElfFile::is_elf() const { return bytes_.size() >= SELFMAG && std::memcmp(bytes_.data(), ELFMAG, SELFMAG) == 0; }
+bool ElfFile::is_elf() const {
+  return bytes_.size() >= SELFMAG && std::memcmp(bytes_.data(), ELFMAG, SELFMAG) == 0;
+}
 
-bool ElfFile::is_script() const { return bytes_.size() >= 2 && std::memcmp(bytes_.data(), "#!", 2) == 0; }
+bool ElfFile::is_script() const {
+  return bytes_.size() >= 2 && std::memcmp(bytes_.data(), "#!", 2) == 0;
+}
 
 bool ElfFile::is_x86_64_program() const {
   const auto header = read_at<Elf64_Ehdr>(0);

@@ -1,6 +1,6 @@
 /// sdsm-trace: traces a program, and shows what a trace holds.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,8 @@ constexpr const char* tracing_help =
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n\n"
-    "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and writes what it did: "
+    "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and writes what it "
+    "did: "
     "compute times, synchronisation, and which pages each thread read and wrote in between.\n"
     "The program runs several times: for its compute times, and a last time with its memory watched. Only the last "
     "run's output is shown. It must do the same each time.";

@@ -11,9 +11,13 @@ namespace sdsm::trace_command {
 namespace {
 
 /// Pages have 40 bits and regions 20 (workloads/trace/limits.hpp); the stream has 32 for a page.
-std::uint64_t key_of(std::uint32_t region, std::uint64_t page) { return std::uint64_t{region} << 32 | page; }
+std::uint64_t key_of(std::uint32_t region, std::uint64_t page) {
+  return std::uint64_t{region} << 32 | page;
+}
 
-std::uint64_t key_of(const trace::TouchRun& touch) { return key_of(index_of(touch.region), touch.first); }
+std::uint64_t key_of(const trace::TouchRun& touch) {
+  return key_of(index_of(touch.region), touch.first);
+}
 
 [[noreturn]] void fail_inconsistent() {
   throw RunError("the run-time's records contradict each other: please report this, with the program");
@@ -77,7 +81,8 @@ std::string TrackedPass::name_of(const tracer::RegionRecord& record) const {
   switch (static_cast<trace::RegionKind>(record.kind)) {
     case trace::RegionKind::globals: return "globals";
     case trace::RegionKind::mapped:
-      return file_.variable_at(record.address).value_or(fmt::format("array at {}+{:#x}", program_name_, record.address));
+      return file_.variable_at(record.address)
+          .value_or(fmt::format("array at {}+{:#x}", program_name_, record.address));
     case trace::RegionKind::heap_block:
       if (record.caller == 0) return fmt::format("heap #{} ({})", record.number, format_bytes(record.bytes));
       return fmt::format("heap #{} ({}, {}+{:#x})", record.number, format_bytes(record.bytes), program_name_,

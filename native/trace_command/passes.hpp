@@ -63,8 +63,8 @@ class RepeatedPass : public Pass {
   std::vector<std::uint64_t> intervals_;
 };
 
-/// Writes the trace. What a thread has changed is known only when its pages are closed, so its intervals wait here until
-/// it synchronises.
+/// Writes the trace. What a thread has changed is known only when its pages are closed, so its intervals wait here
+/// until it synchronises.
 class TrackedPass : public RepeatedPass {
  public:
   TrackedPass(Structure& structure, unsigned number, trace::Writer& writer, const std::filesystem::path& program);

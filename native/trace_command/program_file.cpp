@@ -67,14 +67,17 @@ void check_program(const std::filesystem::path& program) {
     refuse("statically linked, so its OpenMP run-time cannot be replaced. Link it without -static.");
   }
   if (has_own_rights(program)) {
-    refuse("runs with rights of its own (set-user-id or capabilities), so nothing can be loaded into it. Trace a copy.");
+    refuse(
+        "runs with rights of its own (set-user-id or capabilities), so nothing can be loaded into it. Trace a copy.");
   }
   const std::vector<std::string> symbols = file.undefined_symbols();
   const auto uses = [&](const char* prefix) {
-    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& name) { return name.starts_with(prefix); });
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [&](const std::string& name) { return name.starts_with(prefix); });
   };
   if (uses("__kmpc_")) {
-    refuse("built for libomp (clang, or Intel's compiler). Build it with gcc -fopenmp: only libgomp's calls are known.");
+    refuse(
+        "built for libomp (clang, or Intel's compiler). Build it with gcc -fopenmp: only libgomp's calls are known.");
   }
   if (!uses("GOMP_") && !uses("omp_")) {
     refuse("does not use OpenMP. Build it with gcc, g++ or gfortran -fopenmp.");

@@ -9,8 +9,8 @@ namespace sdsm::trace_command {
 /// that can be executed.
 std::filesystem::path find_program(const std::string& name);
 
-/// Throws UsageError, with what to do about it, if the program cannot be traced: no x86-64 program for Linux, statically
-/// linked, set-user-id, built for another OpenMP run-time than libgomp, or without OpenMP.
+/// Throws UsageError, with what to do about it, if the program cannot be traced: no x86-64 program for Linux,
+/// statically linked, set-user-id, built for another OpenMP run-time than libgomp, or without OpenMP.
 void check_program(const std::filesystem::path& program);
 
 }  // namespace sdsm::trace_command

@@ -47,7 +47,8 @@ bool write_all(int file, const char* bytes, std::size_t count) {
 /// Passes the command's input on to the first pass and keeps it, until the input ends or the pass does: a program that
 /// does not read its input must not have to wait for its end.
 struct ProgramInput::Copier {
-  Copier(Descriptor to, int kept) : target(std::move(to)), stop(eventfd(0, EFD_CLOEXEC)), thread([this, kept] { copy(kept); }) {}
+  Copier(Descriptor to, int kept)
+      : target(std::move(to)), stop(eventfd(0, EFD_CLOEXEC)), thread([this, kept] { copy(kept); }) {}
   ~Copier() {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(stop.get(), &one, sizeof one);
@@ -98,7 +99,8 @@ int ProgramInput::next_pass() {
       if (is_first_) {
         kept_ = make_temporary_file();
         int ends[2];
-        if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
+        if (pipe2(ends, O_CLOEXEC) != 0)
+          throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
         current_.reset(ends[0]);
         copier_ = std::make_unique<Copier>(Descriptor(ends[1]), kept_.get());
       } else {

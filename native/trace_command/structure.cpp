@@ -29,7 +29,8 @@ std::string describe(const trace::Event& event) {
     case EventKind::barrier: return fmt::format("{} of {} threads", name, event.value);
     case EventKind::acquire:
     case EventKind::release:
-      return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::LockClass>(event.detail)), event.object);
+      return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::LockClass>(event.detail)),
+                         event.object);
     case EventKind::loop_begin:
     case EventKind::chunk: return fmt::format("{} of {} iterations in construct {}", name, event.value, event.object);
     case EventKind::single:
@@ -56,7 +57,9 @@ void Structure::cut(std::uint32_t thread) {
   threads_.at(thread).back().event = {.kind = trace::EventKind::end};
 }
 
-std::uint64_t Structure::intervals(std::uint32_t thread) const { return threads_.at(thread).size(); }
+std::uint64_t Structure::intervals(std::uint32_t thread) const {
+  return threads_.at(thread).size();
+}
 
 std::uint64_t Structure::least_compute_ns(std::uint32_t thread, std::uint64_t interval) const {
   return threads_.at(thread).at(interval).least_compute_ns;

@@ -91,9 +91,7 @@ class Progress {
 class Run {
  public:
   explicit Run(const TraceRequest& request)
-      : request_(request),
-        progress_(request.is_quiet, request.passes + 1),
-        schedule_(make_temporary_file()) {
+      : request_(request), progress_(request.is_quiet, request.passes + 1), schedule_(make_temporary_file()) {
     program_.file = find_program(request.program.at(0));
     check_program(program_.file);
     program_.arguments = request.program;
@@ -160,9 +158,10 @@ class Run {
     throw_if_interrupted();
     check_end(pass, number, end, is_whole);
     if (number > 1 && end.status != status_) {
-      throw RunError(fmt::format("pass {} ended with status {}, pass 1 with {}: the program does not do the same in each "
-                                 "run. Does it depend on files that it changes?",
-                                 number, end.status, status_));
+      throw RunError(
+          fmt::format("pass {} ended with status {}, pass 1 with {}: the program does not do the same in each "
+                      "run. Does it depend on files that it changes?",
+                      number, end.status, status_));
     }
     status_ = end.status;
     progress_.end(number, what);
@@ -172,9 +171,10 @@ class Run {
     const std::string name = program_.file.string();
     if (pass.refusal()) throw RunError(*pass.refusal());
     if (pass.diverged()) {
-      throw RunError(fmt::format("pass {} did otherwise than pass 1: thread {} came to a point that it had not come to "
-                                 "then. Fix the program's random seed, and let nothing depend on the time of day.",
-                                 number, *pass.diverged()));
+      throw RunError(
+          fmt::format("pass {} did otherwise than pass 1: thread {} came to a point that it had not come to "
+                      "then. Fix the program's random seed, and let nothing depend on the time of day.",
+                      number, *pass.diverged()));
     }
     if (end.was_killed) {
       throw RunError(fmt::format("{}: killed by signal {} ({}) in pass {}; no trace is written", name, end.signal,
@@ -185,9 +185,10 @@ class Run {
                                  end.status));
     }
     if (!pass.is_finished() || !is_whole) {
-      throw RunError(fmt::format("{}: ended with status {} without the tracer's knowledge (has it replaced itself by "
-                                 "exec?); no trace is written",
-                                 name, end.status));
+      throw RunError(
+          fmt::format("{}: ended with status {} without the tracer's knowledge (has it replaced itself by "
+                      "exec?); no trace is written",
+                      name, end.status));
     }
   }
 

@@ -21,7 +21,9 @@
 namespace sdsm::trace_command {
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 struct Pipe {
   Descriptor read_end;
@@ -62,9 +64,10 @@ class Environment {
 std::string preload_list(const std::filesystem::path& runtime) {
   const std::string path = runtime.string();
   if (path.find_first_of(" :\t\n") != std::string::npos) {
-    throw UsageError(fmt::format("{}: blanks or colons in its path keep the run-time from being loaded. Move the build "
-                                 "folder to a path without them.",
-                                 path));
+    throw UsageError(
+        fmt::format("{}: blanks or colons in its path keep the run-time from being loaded. Move the build "
+                    "folder to a path without them.",
+                    path));
   }
   const char* others = std::getenv("LD_PRELOAD");
   return others && *others != '\0' ? path + ":" + others : path;

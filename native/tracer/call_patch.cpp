@@ -24,8 +24,7 @@ int find_dynamic_section(dl_phdr_info* object, std::size_t /*size*/, void* resul
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& header = object->dlpi_phdr[i];
     if (header.p_type != PT_DYNAMIC) continue;
-    *static_cast<const ElfW(Dyn)**>(result) =
-        reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + header.p_vaddr);
+    *static_cast<const ElfW(Dyn)**>(result) = reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + header.p_vaddr);
   }
   return 1;  // the program comes first; no other object is of interest
 }

@@ -3,6 +3,7 @@
 
 #include "native/gomp/engine.hpp"
 #include "native/tracer/raw_memory.hpp"
+#include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
 namespace {
@@ -66,12 +67,18 @@ ConstructRing constructs;
 
 namespace sdsm::engine {
 
-gomp::ConstructState& open_construct(std::uint64_t number) { return tracer::constructs.open(number); }
+/// One thread runs at a time: it only must not be interrupted.
+gomp::ConstructState& open_construct(std::uint64_t number) {
+  tracer::is_inside = true;
+  return tracer::constructs.open(number);
+}
 
-/// One thread runs at a time: nothing to unlock.
-void close_construct(std::uint64_t /*number*/) {}
+void close_construct(std::uint64_t /*number*/) {
+  tracer::is_inside = false;
+}
 
 void leave_construct(std::uint64_t number, std::uint32_t team_size) {
+  const tracer::Uninterrupted guard;
   gomp::ConstructState& state = tracer::constructs.open(number);
   if (++state.left < team_size) return;
   if (state.memory != nullptr) free_shared(state.memory);

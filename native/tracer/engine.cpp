@@ -16,8 +16,12 @@ namespace sdsm::engine {
 
 using namespace sdsm::tracer;
 
-std::uint32_t default_threads() { return options.threads; }
-std::uint32_t thread_limit() { return options.thread_limit; }
+std::uint32_t default_threads() {
+  return options.threads;
+}
+std::uint32_t thread_limit() {
+  return options.thread_limit;
+}
 
 void note(const gomp::Event& event) {
   VirtualThread& self = *running;
@@ -26,16 +30,8 @@ void note(const gomp::Event& event) {
 }
 
 void before_chunk() {
-  is_inside = true;
-  VirtualThread& self = *running;
-  self.stopwatch.pause();
-  // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known, so its compute
-  // time so far is only lent to the clock.
-  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
-  self.clock_ns += so_far;
-  schedule();
-  self.clock_ns -= so_far;
-  self.stopwatch.resume();
+  // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known.
+  yield(*running, 0);
 }
 
 void after_chunk(std::uint64_t construct, std::uint64_t iterations) {
@@ -52,11 +48,11 @@ double wtime() {
     entry = schedule_log::take(ScheduleEntry::Kind::clock, self.number);
   } else {
     // Two reads in a row must differ, or a program that divides by the difference fails.
-    entry.nanoseconds = ++self.clock_ns;
+    entry.value = ++self.clock_ns;
     schedule_log::append(entry);
   }
   begin_interval(self);
-  return static_cast<double>(entry.nanoseconds) * 1e-9;
+  return static_cast<double>(entry.value) * 1e-9;
 }
 
 void* allocate_shared(std::size_t bytes, std::size_t alignment) {
@@ -65,7 +61,9 @@ void* allocate_shared(std::size_t bytes, std::size_t alignment) {
   return block;
 }
 
-void* reallocate_shared(void* block, std::size_t bytes) { return heap::reallocate(block, bytes, 0); }
+void* reallocate_shared(void* block, std::size_t bytes) {
+  return heap::reallocate(block, bytes, 0);
+}
 
 void free_shared(void* block) {
   if (block != nullptr) heap::free(block);
@@ -77,8 +75,12 @@ void* allocate_private(std::size_t bytes) {
   return block;
 }
 
-void free_private(void* block) { __libc_free(block); }
+void free_private(void* block) {
+  __libc_free(block);
+}
 
-void refuse(const char* what, const char* why) { end_run({"the program calls ", what, ": ", why}); }
+void refuse(const char* what, const char* why) {
+  end_run({"the program calls ", what, ": ", why});
+}
 
 }  // namespace sdsm::engine

@@ -14,8 +14,12 @@ namespace sdsm::tracer::heap {
 namespace {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
-constexpr std::size_t small_bytes = 16 * gib;   ///< address space for small blocks
-constexpr std::size_t large_bytes = 256 * gib;  ///< and for blocks of pages
+/// Address space for small blocks, and for blocks of pages: as much as the system gives, which may be little where it
+/// does not overcommit.
+std::size_t small_bytes = 0;
+std::size_t large_bytes = 0;
+constexpr std::size_t wanted_bytes = 256 * gib;
+constexpr std::size_t least_bytes = gib / 4;
 constexpr std::size_t quantum = 16;
 constexpr unsigned most_blocks_per_page = page_bytes / quantum;
 /// At this address in each run, so that pointers stored in traced memory are the same in each pass.
@@ -27,7 +31,7 @@ Range* range = nullptr;
 
 /// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; the powers of two serve
 /// aligned requests.
-constexpr std::uint16_t class_bytes[] = {16,  32,  48,  64,  80,  96,  112, 128, 160,  192,  224,
+constexpr std::uint16_t class_bytes[] = {16,  32,  48,  64,  80,  96,  112, 128,  160,  192,  224,
                                          256, 320, 384, 448, 512, 672, 816, 1024, 1360, 2048, 4096};
 constexpr unsigned class_count = sizeof class_bytes / sizeof class_bytes[0];
 static_assert(class_count < 255);
@@ -61,21 +65,15 @@ struct FreePages {
 };
 GrowingArray<FreePages> free_pages;  ///< by ascending address, no two adjacent
 
-/// The heap's tables must not be seen half changed by another virtual thread.
-class Uninterrupted {
- public:
-  Uninterrupted() : was_inside_(is_inside) { is_inside = true; }
-  ~Uninterrupted() { is_inside = was_inside_; }
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
-
- private:
-  bool was_inside_;
-};
-
-std::uintptr_t address_of_small(std::uint32_t number) { return small_begin + (number - 1) * page_bytes; }
-std::uintptr_t address_of_large(std::uint64_t page) { return large_begin + page * page_bytes; }
-bool is_small(std::uintptr_t address) { return address < large_begin; }
+std::uintptr_t address_of_small(std::uint32_t number) {
+  return small_begin + (number - 1) * page_bytes;
+}
+std::uintptr_t address_of_large(std::uint64_t page) {
+  return large_begin + page * page_bytes;
+}
+bool is_small(std::uintptr_t address) {
+  return address < large_begin;
+}
 std::uint32_t small_number(std::uintptr_t address) {
   return static_cast<std::uint32_t>((address - small_begin) / page_bytes + 1);
 }
@@ -237,9 +235,8 @@ void free_large(std::uintptr_t address) {
   retire_pages(*running, address, block.pages);
   // From this size on the C library gives memory back, too, and gets it zeroed the next time.
   constexpr std::uint64_t pages_worth_returning = 32;
-  const bool is_returned =
-      block.pages >= pages_worth_returning &&
-      madvise(reinterpret_cast<void*>(address), block.pages * page_bytes, MADV_DONTNEED) == 0;
+  const bool is_returned = block.pages >= pages_worth_returning &&
+                           madvise(reinterpret_cast<void*>(address), block.pages * page_bytes, MADV_DONTNEED) == 0;
   for (std::uint64_t i = 0; i < block.pages; ++i) {
     range->page_of(address + i * page_bytes).was_used = !is_returned;
   }
@@ -247,24 +244,37 @@ void free_large(std::uintptr_t address) {
   block = {};
 }
 
-}  // namespace
-
-void start() {
+/// Takes address space for `large_bytes`, and a sixteenth of it for small blocks. False if there is not as much.
+bool reserve_blocks() {
+  small_bytes = large_bytes / 16;
   const std::size_t total = small_bytes + large_bytes;
   // A page before and after that nobody uses keeps the heap apart from other ranges.
   void* wanted = reinterpret_cast<void*>(preferred_address - page_bytes);
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* memory = mmap(wanted, total + 2 * page_bytes, PROT_NONE, flags, -1, 0);
-  if (memory == MAP_FAILED) end_run({"there is no address space for the traced heap (272 GiB). Is `ulimit -v` set?"});
+  if (memory == MAP_FAILED) return false;
   small_begin = reinterpret_cast<std::uintptr_t>(memory) + page_bytes;
   large_begin = small_begin + small_bytes;
-  set_protection(small_begin, small_begin + total, PROT_READ | PROT_WRITE);
+  if (set_protection(small_begin, small_begin + total, PROT_READ | PROT_WRITE)) return true;
+  munmap(memory, total + 2 * page_bytes);
+  return false;
+}
+
+}  // namespace
+
+void start() {
+  for (large_bytes = wanted_bytes; !reserve_blocks(); large_bytes /= 2) {
+    if (large_bytes <= least_bytes) end_run({"there is no address space for the traced heap. Is `ulimit -v` set?"});
+  }
+  const std::size_t total = small_bytes + large_bytes;
   range = &add_range(small_begin, small_begin + total);
   small_pages = reserve_array<SmallPage>(small_bytes / page_bytes + 1);
   large_blocks = reserve_array<LargeBlock>(large_bytes / page_bytes);
 }
 
-bool holds(const void* block) { return range != nullptr && range->holds(reinterpret_cast<std::uintptr_t>(block)); }
+bool holds(const void* block) {
+  return range != nullptr && range->holds(reinterpret_cast<std::uintptr_t>(block));
+}
 
 void* allocate(const Request& request) {
   const Uninterrupted guard;

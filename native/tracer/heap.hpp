@@ -1,5 +1,5 @@
-/// The program's heap, in traced memory. A block of a page or more begins on a page boundary and is a region of its own;
-/// smaller blocks share the pages of one region. What is known about blocks lies outside of the traced pages.
+/// The program's heap, in traced memory. A block of a page or more begins on a page boundary and is a region of its
+/// own; smaller blocks share the pages of one region. What is known about blocks lies outside of the traced pages.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct Request {
   std::size_t bytes = 0;
   std::size_t alignment = 16;  ///< a power of two
   Placement placement = Placement::round_robin;
-  std::uintptr_t caller = 0;    ///< for the block's name
-  bool in_own_pages = false;    ///< even if it is small
+  std::uintptr_t caller = 0;  ///< for the block's name
+  bool in_own_pages = false;  ///< even if it is small
 };
 
 /// Reserves the address space. Before any other call.

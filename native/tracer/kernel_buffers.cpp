@@ -1,5 +1,6 @@
-/// System calls fail on protected pages instead of trapping (EFAULT). These functions, which hand buffers of the program
-/// to the kernel, touch them first, as the program would: what the kernel reads is a read, what it writes a write.
+/// System calls fail on protected pages instead of trapping (EFAULT). These functions, which hand buffers of the
+/// program to the kernel, touch them first, as the program would: what the kernel reads is a read, what it writes a
+/// write.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -49,18 +50,18 @@ void each_part(const iovec* parts, int count, KernelUse use) {
 }  // namespace
 
 /// Defines `name` to run `touches`, then the C library's own function.
-#define SDSM_TOUCHING(result, name, parameters, arguments, touches)                      \
-  SDSM_ENTRY result name parameters {                                                    \
+#define SDSM_TOUCHING(result, name, parameters, arguments, touches)                           \
+  SDSM_ENTRY result name parameters {                                                         \
     static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    touches;                                                                             \
-    return real arguments;                                                               \
+    touches;                                                                                  \
+    return real arguments;                                                                    \
   }
 
-#define SDSM_TOUCHING_QUIETLY(result, name, parameters, arguments, touches)              \
-  SDSM_ENTRY result name parameters noexcept {                                           \
+#define SDSM_TOUCHING_QUIETLY(result, name, parameters, arguments, touches)                   \
+  SDSM_ENTRY result name parameters noexcept {                                                \
     static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    touches;                                                                             \
-    return real arguments;                                                               \
+    touches;                                                                                  \
+    return real arguments;                                                                    \
   }
 
 // Files and sockets.
@@ -134,15 +135,15 @@ SDSM_TOUCHING_QUIETLY(ssize_t, readlink, (const char* path, char* buffer, std::s
                       (reads_text(path), writes(buffer, bytes)))
 SDSM_TOUCHING_QUIETLY(char*, getcwd, (char* buffer, std::size_t bytes), (buffer, bytes), writes(buffer, bytes))
 
-#define SDSM_OPENING(name)                                                                      \
-  SDSM_ENTRY int name(const char* path, int flags, ...) {                                       \
+#define SDSM_OPENING(name)                                                                              \
+  SDSM_ENTRY int name(const char* path, int flags, ...) {                                               \
     static const auto real = reinterpret_cast<int (*)(const char*, int, ...)>(dlsym(RTLD_NEXT, #name)); \
-    va_list arguments;                                                                          \
-    va_start(arguments, flags);                                                                 \
-    const mode_t mode = va_arg(arguments, mode_t);                                              \
-    va_end(arguments);                                                                          \
-    reads_text(path);                                                                           \
-    return real(path, flags, mode);                                                             \
+    va_list arguments;                                                                                  \
+    va_start(arguments, flags);                                                                         \
+    const mode_t mode = va_arg(arguments, mode_t);                                                      \
+    va_end(arguments);                                                                                  \
+    reads_text(path);                                                                                   \
+    return real(path, flags, mode);                                                                     \
   }
 SDSM_OPENING(open)
 SDSM_OPENING(open64)
@@ -155,7 +156,5 @@ SDSM_TOUCHING_QUIETLY(int, uname, (utsname * name), (name), fills(name))
 SDSM_TOUCHING_QUIETLY(int, gethostname, (char* name, std::size_t bytes), (name, bytes), writes(name, bytes))
 SDSM_TOUCHING(ssize_t, getrandom, (void* buffer, std::size_t bytes, unsigned flags), (buffer, bytes, flags),
               writes(buffer, bytes))
-SDSM_TOUCHING(int, nanosleep, (const timespec* wanted, timespec* left), (wanted, left),
-              (reads(wanted, sizeof *wanted), fills(left)))
 SDSM_TOUCHING(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options), fills(status))
 SDSM_TOUCHING(pid_t, wait, (int* status), (status), fills(status))

@@ -88,6 +88,11 @@ void ask_for(VirtualThread& self, const Lock& lock) {
   close_pages(self, Closing::at_synchronisation);
 }
 
+Lock& find_lock(LockClass lock_class, const void* address) {
+  const Uninterrupted guard;
+  return locks.find(lock_class, address);
+}
+
 /// Ends the interval with `acquire`, and returns with the lock held and the interval still to begin.
 void take_lock(VirtualThread& self, Lock& lock) {
   ask_for(self, lock);
@@ -134,16 +139,6 @@ trace::Event ordered_event(EventKind kind) {
   return {kind, static_cast<std::uint8_t>(LockClass::ordered), id_of_ordered, 0};
 }
 
-/// A point at which others may go first, in the middle of an interval.
-void yield(VirtualThread& self) {
-  is_inside = true;
-  self.stopwatch.pause();
-  self.clock_ns += 1;
-  schedule();
-  self.stopwatch.resume();
-  is_inside = false;
-}
-
 }  // namespace
 }  // namespace sdsm::tracer
 
@@ -153,7 +148,7 @@ using namespace sdsm::tracer;
 
 void acquire(LockClass lock_class, const void* address) {
   VirtualThread& self = *running;
-  Lock& lock = locks.find(lock_class, address);
+  Lock& lock = find_lock(lock_class, address);
   if (lock_class == LockClass::nest_lock && lock.holder == &self) {
     ++lock.depth;
     return;
@@ -165,9 +160,9 @@ void acquire(LockClass lock_class, const void* address) {
 
 bool try_acquire(LockClass lock_class, const void* address) {
   VirtualThread& self = *running;
-  Lock& lock = locks.find(lock_class, address);
+  Lock& lock = find_lock(lock_class, address);
   // Others go first here, not after the test: a test that succeeded must not wait any more.
-  yield(self);
+  yield(self, 0);
   if (lock.holder != nullptr) return false;
   ask_for(self, lock);
   lock.holder = &self;
@@ -178,14 +173,14 @@ bool try_acquire(LockClass lock_class, const void* address) {
 
 int try_acquire_nested(const void* address) {
   VirtualThread& self = *running;
-  Lock& lock = locks.find(LockClass::nest_lock, address);
+  Lock& lock = find_lock(LockClass::nest_lock, address);
   if (lock.holder == &self) return static_cast<int>(++lock.depth);
   return try_acquire(LockClass::nest_lock, address) ? 1 : 0;
 }
 
 void release(LockClass lock_class, const void* address) {
   VirtualThread& self = *running;
-  Lock& lock = locks.find(lock_class, address);
+  Lock& lock = find_lock(lock_class, address);
   if (lock.holder == nullptr) {
     refuse("the release of a lock that nobody holds", "thread and lock are the program's to put right");
   }
@@ -202,14 +197,16 @@ void release(LockClass lock_class, const void* address) {
 }
 
 void create_lock(LockClass lock_class, const void* address) {
-  Lock& lock = locks.find(lock_class, address);
+  const Uninterrupted guard;
+  Lock& lock = find_lock(lock_class, address);
   lock.holder = nullptr;
   lock.depth = 0;
   lock.lock_class = lock_class;
 }
 
 void destroy_lock(LockClass lock_class, const void* address) {
-  Lock& lock = locks.find(lock_class, address);
+  const Uninterrupted guard;
+  Lock& lock = find_lock(lock_class, address);
   lock.holder = nullptr;
   lock.depth = 0;
 }
@@ -235,6 +232,7 @@ void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
 }
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
+  const Uninterrupted guard;
   open_construct(loop.construct).ordered_turn = next_iteration;
   wake_ordered(loop.construct, running->clock_ns);
 }

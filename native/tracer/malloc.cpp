@@ -21,7 +21,9 @@ using namespace sdsm::tracer;
 
 namespace {
 
-bool is_traced(std::uintptr_t caller) { return owns_heap && program_image.is_program(caller); }
+bool is_traced(std::uintptr_t caller) {
+  return owns_heap && program_image.is_program(caller);
+}
 
 /// Null and errno, as C11 and POSIX want it.
 void* or_no_memory(void* block) {

@@ -1,8 +1,8 @@
 #include "native/tracer/options.hpp"
 
+#include <fcntl.h>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 
 #include "native/gomp/settings.hpp"
 #include "native/tracer/ending.hpp"

@@ -16,8 +16,12 @@ struct Options {
 };
 inline Options options;
 
-inline bool is_tracked() { return options.mode == Mode::track; }
-inline bool is_replay() { return options.mode != Mode::record; }
+inline bool is_tracked() {
+  return options.mode == Mode::track;
+}
+inline bool is_replay() {
+  return options.mode != Mode::record;
+}
 
 /// Reads the environment and takes the tracer's own variables out of it.
 void read_options();

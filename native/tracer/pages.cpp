@@ -39,8 +39,9 @@ Range* find_range(std::uintptr_t address) {
 std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
   if (regions == nullptr) regions = reserve_array<RegionInfo>(most_regions + 1);
   if (regions_used > most_regions) {
-    end_run({"the program allocates more than 1048576 blocks of a page or more, and a trace can name no more. Trace "
-             "fewer iterations."});
+    end_run(
+        {"the program allocates more than 1048576 blocks of a page or more, and a trace can name no more. Trace "
+         "fewer iterations."});
   }
   const std::uint32_t id = regions_used++;
   regions[id] = region;
@@ -62,9 +63,13 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   return id;
 }
 
-std::uint32_t region_count() { return regions_used; }
+std::uint32_t region_count() {
+  return regions_used;
+}
 
-RegionInfo& region_info(std::uint32_t region) { return regions[region]; }
+RegionInfo& region_info(std::uint32_t region) {
+  return regions[region];
+}
 
 void set_region_pages(std::uint32_t region, std::uint64_t pages) {
   RegionInfo& info = regions[region];

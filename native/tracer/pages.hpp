@@ -22,7 +22,7 @@ struct PageInfo {
   std::byte* twin = nullptr;  ///< the page's bytes before the first write
   std::uint32_t region = 0;
   PageState state{};
-  bool was_used = false;        ///< heap: not known to be zero
+  bool was_used = false;          ///< heap: not known to be zero
   std::uint8_t faults_again = 0;  ///< faults in a row that the page's state does not explain
 };
 

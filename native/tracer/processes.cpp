@@ -47,7 +47,7 @@ Function next_function(const char* name) {
 
 using namespace sdsm::tracer;
 
-SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/, void* (*)(void*) /*function*/,
+SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/, void* (*)(void*)/*function*/,
                               void* /*argument*/) noexcept {
   end_run({"the program calls pthread_create: threads that OpenMP does not know cannot be traced. Use OpenMP alone."});
 }
@@ -61,7 +61,9 @@ SDSM_ENTRY pid_t fork() noexcept {
 }
 
 /// As fork(): a child that shares memory would run on protected pages.
-SDSM_ENTRY pid_t vfork() noexcept { return fork(); }
+SDSM_ENTRY pid_t vfork() noexcept {
+  return fork();
+}
 
 SDSM_ENTRY int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
   static const auto real = next_function<int (*)(const char*, char* const*, char* const*)>("execve");
@@ -71,7 +73,9 @@ SDSM_ENTRY int execve(const char* path, char* const* arguments, char* const* env
   return real(path, arguments, environment);
 }
 
-SDSM_ENTRY int execv(const char* path, char* const* arguments) noexcept { return execve(path, arguments, environ); }
+SDSM_ENTRY int execv(const char* path, char* const* arguments) noexcept {
+  return execve(path, arguments, environ);
+}
 
 SDSM_ENTRY int execvp(const char* file, char* const* arguments) noexcept {
   static const auto real = next_function<int (*)(const char*, char* const*)>("execvp");

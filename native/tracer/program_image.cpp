@@ -9,8 +9,12 @@
 namespace sdsm::tracer {
 namespace {
 
-std::uintptr_t page_down(std::uintptr_t address) { return address & ~(page_bytes - 1); }
-std::uintptr_t page_up(std::uintptr_t address) { return page_down(address + page_bytes - 1); }
+std::uintptr_t page_down(std::uintptr_t address) {
+  return address & ~(page_bytes - 1);
+}
+std::uintptr_t page_up(std::uintptr_t address) {
+  return page_down(address + page_bytes - 1);
+}
 
 AddressRange whole_of(const dl_phdr_info& object) {
   AddressRange range{~std::uintptr_t{0}, 0};

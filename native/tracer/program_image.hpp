@@ -17,15 +17,13 @@ struct ProgramImage {
   std::uintptr_t load_offset = 0;  ///< added to the file's addresses (position-independent programs)
   AddressRange whole;
   AddressRange code;
-  AddressRange variables;  ///< whole pages of .data and .bss, without what is read-only after relocation
+  AddressRange variables;    ///< whole pages of .data and .bss, without what is read-only after relocation
   AddressRange cxx_library;  ///< libstdc++, whose operator new allocates for the program
 
   /// An allocation called for from `caller` is the program's.
   bool is_program(std::uintptr_t caller) const { return whole.holds(caller) || cxx_library.holds(caller); }
   /// 0 for an address outside of the program.
-  std::uintptr_t file_address(std::uintptr_t address) const {
-    return whole.holds(address) ? address - load_offset : 0;
-  }
+  std::uintptr_t file_address(std::uintptr_t address) const { return whole.holds(address) ? address - load_offset : 0; }
 };
 inline ProgramImage program_image;
 

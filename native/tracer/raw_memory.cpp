@@ -7,8 +7,7 @@
 namespace sdsm::tracer {
 
 void* reserve(std::size_t bytes) {
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) end_run({"the tracer needs more address space than it gets. Is `ulimit -v` set?"});
   return memory;
 }

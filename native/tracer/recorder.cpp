@@ -1,9 +1,9 @@
 #include "native/tracer/recorder.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
 
 namespace sdsm::tracer::recorder {
 namespace {
@@ -39,12 +39,16 @@ void append(const void* bytes, std::size_t count) {
 
 }  // namespace
 
-void connect(int descriptor) { stream = descriptor; }
+void connect(int descriptor) {
+  stream = descriptor;
+}
 void disconnect() {
   stream = -1;
   used = 0;
 }
-bool is_connected() { return stream >= 0; }
+bool is_connected() {
+  return stream >= 0;
+}
 
 void put(RecordKind kind, const void* part, std::size_t bytes, const void* more, std::size_t more_bytes) {
   if (stream < 0) return;

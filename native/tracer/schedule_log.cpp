@@ -22,6 +22,10 @@ const ScheduleEntry* entries = nullptr;
 std::size_t count = 0;
 std::size_t next = 0;
 
+bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) {
+  return next < count && entries[next].kind == kind && entries[next].self == self;
+}
+
 }  // namespace
 
 void open() {
@@ -41,8 +45,8 @@ void append(const ScheduleEntry& entry) {
   if (used == buffered) flush();
 }
 
-bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) {
-  return next < count && entries[next].kind == kind && entries[next].self == self;
+bool is_preempted_next(std::uint32_t self, std::uint64_t interval) {
+  return is_next(ScheduleEntry::Kind::preempt, self) && entries[next].value == interval;
 }
 
 ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) {

@@ -16,8 +16,8 @@ void open();
 void append(const ScheduleEntry& entry);
 ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self);
 
-/// Whether the next entry is `self`'s and of that kind. Later passes only.
-bool is_next(ScheduleEntry::Kind kind, std::uint32_t self);
+/// Whether the next entry is an interruption of `self` in its interval number `interval`. Later passes only.
+bool is_preempted_next(std::uint32_t self, std::uint64_t interval);
 
 /// First pass: writes what is in the buffer.
 void flush();

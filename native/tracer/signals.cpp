@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <initializer_list>
+
 #include "native/gomp/entry.hpp"
 
 namespace sdsm::tracer {
@@ -50,6 +52,48 @@ SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct siga
   if (wanted == nullptr) return real_sigaction(signal, action, old);
   const struct sigaction before = *wanted;
   if (action != nullptr) *wanted = *action;
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+namespace {
+
+/// A touch while SIGSEGV is blocked would kill the program.
+sigset_t without_own(const sigset_t& wanted) {
+  sigset_t set = wanted;
+  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal}) sigdelset(&set, number);
+  return set;
+}
+
+using MaskFunction = int (*)(int, const sigset_t*, sigset_t*);
+
+int set_mask(MaskFunction real, int how, const sigset_t* set, sigset_t* old) {
+  // Through copies, as the kernel cannot reach protected pages.
+  sigset_t wanted;
+  sigset_t before;
+  if (set != nullptr) wanted = how == SIG_UNBLOCK ? *set : without_own(*set);
+  const int result = real(how, set != nullptr ? &wanted : nullptr, &before);
+  if (old != nullptr && result == 0) *old = before;
+  return result;
+}
+
+}  // namespace
+
+SDSM_ENTRY int sigprocmask(int how, const sigset_t* set, sigset_t* old) noexcept {
+  static const auto real = reinterpret_cast<MaskFunction>(dlsym(RTLD_NEXT, "sigprocmask"));
+  return set_mask(real, how, set, old);
+}
+
+SDSM_ENTRY int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) noexcept {
+  static const auto real = reinterpret_cast<MaskFunction>(dlsym(RTLD_NEXT, "pthread_sigmask"));
+  return set_mask(real, how, set, old);
+}
+
+/// The handler's stack is the tracer's; the program's own handlers run on it too.
+SDSM_ENTRY int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
+  static stack_t wanted{nullptr, SS_DISABLE, 0};
+  const stack_t before = wanted;
+  if (stack != nullptr) wanted = *stack;
   if (old != nullptr) *old = before;
   return 0;
 }

@@ -111,7 +111,11 @@ void name_stack(std::uint32_t thread) {
   open_stack(stack);
 }
 
-void open_stack(const Stack& stack) { set_protection(stack.begin, stack.end, PROT_READ | PROT_WRITE); }
-void shut_stack(const Stack& stack) { set_protection(stack.begin, stack.end, PROT_NONE); }
+void open_stack(const Stack& stack) {
+  set_protection(stack.begin, stack.end, PROT_READ | PROT_WRITE);
+}
+void shut_stack(const Stack& stack) {
+  set_protection(stack.begin, stack.end, PROT_NONE);
+}
 
 }  // namespace sdsm::tracer

@@ -9,8 +9,8 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
-#include "native/tracer/ending.hpp"
 #include "native/tracer/call_patch.hpp"
+#include "native/tracer/ending.hpp"
 #include "native/tracer/flush_patch.hpp"
 #include "native/tracer/heap.hpp"
 #include "native/tracer/options.hpp"
@@ -115,8 +115,8 @@ int run_main(int argc, char** argv, char** environment) {
   gomp::start_initial_thread();
   patch_flushes();
   patch_calls();
-  // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded, where
-  // it was copied there) that there are threads now.
+  // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded,
+  // where it was copied there) that there are threads now.
   start_watchdog();
   if (is_tracked()) {
     start_tracking();
@@ -183,7 +183,9 @@ SDSM_ENTRY void _exit(int status) {
   finish();
   for (;;) syscall(SYS_exit_group, status);
 }
-SDSM_ENTRY void _Exit(int status) noexcept { _exit(status); }
+SDSM_ENTRY void _Exit(int status) noexcept {
+  _exit(status);
+}
 SDSM_ENTRY void quick_exit(int status) noexcept {
   static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
   finish();

@@ -18,8 +18,8 @@ inline std::uint64_t thread_cpu_ns() {
 /// How the processor's time stamp counter relates to time, and what the measuring itself costs. Found once, at start.
 struct ClockRates {
   double ns_per_tick = 1;
-  std::uint64_t read_ns = 0;      ///< what an interval's two clock reads add to its CPU time
-  std::uint64_t trap_ticks = 0;   ///< of a page touch: kernel entry and exit, outside of the handler
+  std::uint64_t read_ns = 0;     ///< what an interval's two clock reads add to its CPU time
+  std::uint64_t trap_ticks = 0;  ///< of a page touch: kernel entry and exit, outside of the handler
 };
 inline ClockRates clock_rates;
 
@@ -83,7 +83,8 @@ class Stopwatch {
   std::uint64_t own_at_ticks(std::uint64_t ticks) const {
     const std::uint64_t passed = ticks - base_ticks_;
     if (ticks < base_ticks_ || passed < excluded_ticks_) return base_own_ns_;
-    return base_own_ns_ + static_cast<std::uint64_t>(static_cast<double>(passed - excluded_ticks_) * clock_rates.ns_per_tick);
+    return base_own_ns_ +
+           static_cast<std::uint64_t>(static_cast<double>(passed - excluded_ticks_) * clock_rates.ns_per_tick);
   }
 
   std::uint64_t own_at_cpu(std::uint64_t cpu_ns) const {
@@ -92,8 +93,8 @@ class Stopwatch {
     return base_own_ns_ + (passed > excluded ? passed - excluded : 0);
   }
 
-  std::uint64_t own_ns_ = 0;        ///< up to the last pause
-  std::uint64_t base_own_ns_ = 0;   ///< at the base
+  std::uint64_t own_ns_ = 0;       ///< up to the last pause
+  std::uint64_t base_own_ns_ = 0;  ///< at the base
   std::uint64_t base_cpu_ns_ = 0;
   std::uint64_t base_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;      ///< end of the last touch

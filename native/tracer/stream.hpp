@@ -127,15 +127,15 @@ struct DivergedRecord {
 struct ScheduleEntry {
   enum class Kind : std::uint8_t {
     pick,     ///< thread `self` reached a scheduling point; `chosen` went on
-    preempt,  ///< thread `self` was interrupted while it computed; `chosen` went on
-    clock,    ///< thread `self` read its clock: `nanoseconds`
+    preempt,  ///< thread `self` was interrupted in its interval number `value`; `chosen` went on
+    clock,    ///< thread `self` read its clock: `value` nanoseconds
   };
   Kind kind{};
   std::uint8_t unused = 0;
   std::uint16_t self = 0;
   std::uint16_t chosen = 0;
   std::uint16_t unused2 = 0;
-  std::uint64_t nanoseconds = 0;
+  std::uint64_t value = 0;
 };
 
 }  // namespace sdsm::tracer

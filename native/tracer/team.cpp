@@ -14,7 +14,9 @@ gomp::TeamStart team;
 bool has_team = false;
 std::uint32_t arrived = 0;
 
-trace::Event team_event(EventKind kind) { return {kind, 0, team.region, team.size}; }
+trace::Event team_event(EventKind kind) {
+  return {kind, 0, team.region, team.size};
+}
 
 /// The latest of the members' clocks: when the last of them arrived.
 std::uint64_t latest_clock() {
@@ -34,9 +36,15 @@ void run_body(void* argument) {
 
 }  // namespace
 
-bool is_in_team() { return has_team; }
-std::uint32_t current_team_size() { return has_team ? team.size : 1; }
-std::uint32_t arrived_members() { return arrived; }
+bool is_in_team() {
+  return has_team;
+}
+std::uint32_t current_team_size() {
+  return has_team ? team.size : 1;
+}
+std::uint32_t arrived_members() {
+  return arrived;
+}
 
 void work_in_teams(VirtualThread& self) {
   for (;;) {

@@ -95,6 +95,7 @@ ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, co
   entry.kind = kind;
   entry.self = static_cast<std::uint16_t>(self.number);
   entry.chosen = static_cast<std::uint16_t>(chosen.number);
+  if (kind == ScheduleEntry::Kind::preempt) entry.value = self.intervals;
   return entry;
 }
 
@@ -104,6 +105,13 @@ VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) 
     end_diverged(self.number);
   }
   return threads[entry.chosen];
+}
+
+/// The first pass interrupted this thread on its way to where it is now: the others have their turn first.
+void follow_preemptions(VirtualThread& self) {
+  while (schedule_log::is_preempted_next(self.number, self.intervals)) {
+    switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
+  }
 }
 
 void* run_posix_thread(void* argument) {
@@ -132,8 +140,12 @@ void start_threads() {
   running = &initial;
 }
 
-VirtualThread& thread_of(std::uint32_t number) { return threads[number]; }
-std::uint32_t thread_count() { return count; }
+VirtualThread& thread_of(std::uint32_t number) {
+  return threads[number];
+}
+std::uint32_t thread_count() {
+  return count;
+}
 
 void create_thread(VirtualThread& thread) {
   if (thread.exists) return;
@@ -149,18 +161,15 @@ void create_thread(VirtualThread& thread) {
   const int error = real_pthread_create(&thread.posix_thread, &attributes, run_posix_thread, &thread);
   pthread_attr_destroy(&attributes);
   if (error != 0) {
-    end_run({"thread ", Decimal(thread.number), " cannot be created: error ", Decimal(static_cast<std::uint64_t>(error)),
-             ". Is `ulimit -u` too low?"});
+    end_run({"thread ", Decimal(thread.number), " cannot be created: error ",
+             Decimal(static_cast<std::uint64_t>(error)), ". Is `ulimit -u` too low?"});
   }
 }
 
 void schedule() {
   VirtualThread& self = *running;
   if (is_replay()) {
-    // The first pass interrupted this thread on its way here.
-    while (schedule_log::is_next(ScheduleEntry::Kind::preempt, self.number)) {
-      switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
-    }
+    follow_preemptions(self);
     if (runnable_with_smallest_clock(nullptr) == nullptr) end_deadlocked();
     switch_to(repeat_pick(ScheduleEntry::Kind::pick, self));
     return;
@@ -171,9 +180,22 @@ void schedule() {
   switch_to(*next);
 }
 
+void yield(VirtualThread& self, std::uint64_t nanoseconds) {
+  is_inside = true;
+  self.stopwatch.pause();
+  // The interval's compute time so far is lent to the clock until the interval ends, so that whoever spins here falls
+  // behind those whom it waits for.
+  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
+  self.clock_ns += so_far + nanoseconds + 1;
+  schedule();
+  self.clock_ns -= so_far;
+  self.stopwatch.resume();
+  is_inside = false;
+}
+
 void preempt(VirtualThread& self) {
   if (is_replay()) {
-    if (!schedule_log::is_next(ScheduleEntry::Kind::preempt, self.number)) return;
+    if (!schedule_log::is_preempted_next(self.number, self.intervals)) return;
     switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
     return;
   }
@@ -188,6 +210,7 @@ void preempt(VirtualThread& self) {
 void end_interval(VirtualThread& self, const trace::Event& event) {
   is_inside = true;
   self.stopwatch.pause();
+  if (is_replay()) follow_preemptions(self);
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
   send_touches(self, compute_ns);
@@ -213,6 +236,8 @@ void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_
   ++thread.intervals;
 }
 
-std::uint64_t switch_count() { return switches; }
+std::uint64_t switch_count() {
+  return switches;
+}
 
 }  // namespace sdsm::tracer

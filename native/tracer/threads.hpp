@@ -14,7 +14,7 @@
 namespace sdsm::tracer {
 
 enum class ThreadStatus : std::uint8_t {
-  idle,       ///< in no team
+  idle,  ///< in no team
   runnable,
   at_barrier,
   at_join,
@@ -49,10 +49,10 @@ struct VirtualThread {
   Stopwatch stopwatch;
   std::uint64_t intervals = 0;
   std::uint32_t flushes_in_a_row = 0;
-  bool is_split = false;  ///< its pages were closed in between, since it last synchronised
+  bool is_split = false;        ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches;  ///< of the interval that it is in
 
-  Stack stack;                      ///< that the program's code uses
+  Stack stack;                       ///< that the program's code uses
   std::uintptr_t control_stack = 0;  ///< where it may wait while its stack is protected
   pthread_t posix_thread{};
   std::atomic<int> may_run = 0;  ///< a futex
@@ -64,6 +64,18 @@ extern VirtualThread* running;
 /// True while the tracer's own code runs, which must not be interrupted to let another thread run.
 extern volatile bool is_inside;
 
+/// For the time of a change that another virtual thread must not see half done.
+class Uninterrupted {
+ public:
+  Uninterrupted() : was_inside_(is_inside) { is_inside = true; }
+  ~Uninterrupted() { is_inside = was_inside_; }
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  bool was_inside_;
+};
+
 /// Sets up all threads; the caller becomes thread 0.
 void start_threads();
 VirtualThread& thread_of(std::uint32_t number);
@@ -73,9 +85,12 @@ std::uint32_t thread_count();
 /// Gives `thread` a POSIX thread if it has none yet.
 void create_thread(VirtualThread& thread);
 
-/// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in the
-/// first). Returns when the caller is chosen again.
+/// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in
+/// the first). Returns when the caller is chosen again.
 void schedule();
+
+/// A scheduling point in the middle of the caller's interval, which has waited for `nanoseconds` of its own will.
+void yield(VirtualThread& self, std::uint64_t nanoseconds);
 
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self);

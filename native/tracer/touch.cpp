@@ -1,9 +1,11 @@
 #include "native/tracer/touch.hpp"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstring>
-#include <sys/mman.h>
-#include <ucontext.h>
 
 #include <cerrno>
 
@@ -44,14 +46,34 @@ bool is_tracking = false;
 GrowingArray<std::uintptr_t> opened;
 GrowingArray<std::uintptr_t> written;
 
-std::uintptr_t page_down(std::uintptr_t address) { return address & ~(page_bytes - 1); }
+std::uintptr_t page_down(std::uintptr_t address) {
+  return address & ~(page_bytes - 1);
+}
 
-/// More mappings than the kernel allows: all pages are protected again, which makes one mapping of many, and the touch
-/// is tried once more.
-void open_page(VirtualThread& thread, std::uintptr_t page, int protection) {
-  if (set_protection(page, page + page_bytes, protection)) return;
+/// Mappings that opened pages may have cost since all were protected, and how many there may be. A process may have
+/// 65530 by default (vm.max_map_count).
+std::size_t fragments = 0;
+std::size_t most_fragments = 40'000;
+
+/// Pages with another protection than their neighbours are mappings of their own, up to two more for each.
+bool is_like_neighbour(const Range& range, std::uintptr_t page, PageState state) {
+  const bool has_before = page > range.begin && range.page_of(page - page_bytes).state == state;
+  const bool has_after = page + page_bytes < range.end && range.page_of(page + page_bytes).state == state;
+  return has_before || has_after;
+}
+
+/// Before there are more mappings than the kernel allows, all pages are protected again, which makes one of many.
+void limit_fragments(VirtualThread& thread, const Range& range, std::uintptr_t page, PageState state) {
+  if (is_like_neighbour(range, page, state)) return;
+  fragments += 2;
+  if (fragments < most_fragments) return;
   close_pages(thread, Closing::in_between);
-  if (!set_protection(page, page + page_bytes, protection)) end_run({"the kernel has no mapping left for traced memory"});
+}
+
+void open_page(std::uintptr_t page, int protection) {
+  if (!set_protection(page, page + page_bytes, protection)) {
+    end_run({"the kernel has no mapping left for traced memory. Set vm.max_map_count to 65530 or more."});
+  }
 }
 
 bool is_open(std::uintptr_t page) {
@@ -62,16 +84,16 @@ bool is_open(std::uintptr_t page) {
 /// The first touch of a page, or the first write to a page that was read.
 void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_write, std::uint64_t own_ns) {
   PageInfo& info = range.page_of(page);
-  open_page(thread, page, is_write ? PROT_READ | PROT_WRITE : PROT_READ);
+  const PageState next = is_write ? PageState::written : PageState::read;
+  limit_fragments(thread, range, page, next);
+  open_page(page, is_write ? PROT_READ | PROT_WRITE : PROT_READ);
   if (info.state == PageState::untouched) opened.push_back(page);
   if (is_write) {
     info.twin = twins.take();
     std::memcpy(info.twin, reinterpret_cast<const void*>(page), page_bytes);
     written.push_back(page);
-    info.state = PageState::written;
-  } else {
-    info.state = PageState::read;
   }
+  info.state = next;
   Touch entry;
   entry.region = info.region;
   entry.page = static_cast<std::uint32_t>(page_index(info.region, page));
@@ -124,7 +146,8 @@ std::uint64_t median_of(std::uint64_t* values, std::size_t count) {
 /// The kernel's part of a touch, which the handler cannot see, from touches of scratch pages.
 void calibrate_trap() {
   constexpr std::size_t pages = 128;
-  auto* scratch = static_cast<volatile char*>(mmap(nullptr, pages * page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* scratch =
+      static_cast<volatile char*>(mmap(nullptr, pages * page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   static volatile std::uint64_t handler_ticks = 0;
   struct sigaction action {};
   struct sigaction old {};
@@ -220,6 +243,7 @@ void protect_opened() {
     if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left for traced memory"});
   }
   opened.clear();
+  fragments = 0;
 }
 
 }  // namespace
@@ -243,7 +267,8 @@ void give_signal_stack() {
   stack_t stack{};
   stack.ss_sp = reserve(bytes);
   stack.ss_size = bytes;
-  sigaltstack(&stack, nullptr);
+  // The raw call: the function is interposed.
+  syscall(SYS_sigaltstack, &stack, nullptr);
 }
 
 void close_pages(VirtualThread& thread, Closing closing) {

@@ -1,4 +1,5 @@
-/// Programs that fail, cannot be traced, or do what tracers find hard: each ends with the right status and one clear line.
+/// Programs that fail, cannot be traced, or do what tracers find hard: each ends with the right status and one clear
+/// line.
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 

@@ -9,7 +9,9 @@ using trace::EventKind;
 
 namespace {
 
-constexpr auto detail_of(auto value) { return static_cast<std::uint8_t>(value); }
+constexpr auto detail_of(auto value) {
+  return static_cast<std::uint8_t>(value);
+}
 
 std::vector<Event> events_of(const std::vector<Step>& steps) {
   std::vector<Event> events;

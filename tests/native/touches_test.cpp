@@ -64,7 +64,8 @@ TEST_CASE("one thread alone reads and writes the same pages, with a barrier and 
   CHECK(steps[1].touches.size() == 2);
 }
 
-TEST_CASE("three pages written downwards have 1023 words in 1 run each, in that order, and a new block is a new region") {
+TEST_CASE(
+    "three pages written downwards have 1023 words in 1 run each, in that order, and a new block is a new region") {
   const TraceContent trace = trace_of("heap", 2);
   const Step& first = trace.threads[0][0];
   CHECK(first.end.kind == EventKind::fork);
@@ -72,8 +73,8 @@ TEST_CASE("three pages written downwards have 1023 words in 1 run each, in that 
                                                               {"heap #1", 1, Access::write, {1023, 1}},
                                                               {"heap #1", 0, Access::write, {1023, 1}}});
   // At the first block's address: calloc clears its 1023 words, and word 0 of page 1 becomes 5.
-  CHECK(of_region(first, "heap #2") == std::vector<PageTouch>{{"heap #2", 0, Access::write, {1023, 1}},
-                                                              {"heap #2", 1, Access::write, {1024, 1}}});
+  CHECK(of_region(first, "heap #2") ==
+        std::vector<PageTouch>{{"heap #2", 0, Access::write, {1023, 1}}, {"heap #2", 1, Access::write, {1024, 1}}});
   CHECK(of_region(first, "small heap blocks") ==
         std::vector<PageTouch>{{"small heap blocks", 0, Access::write, {1, 1}}});
   const trace::Region& block = region_named(trace, "heap #1");
@@ -84,7 +85,9 @@ TEST_CASE("three pages written downwards have 1023 words in 1 run each, in that 
   CHECK(region_named(trace, "small heap blocks").pages == 1);
 }
 
-TEST_CASE("a thread's own stack is never traced, and thread 0 writes one word of thread 1's, and thread 1 its part of the sums") {
+TEST_CASE(
+    "a thread's own stack is never traced, and thread 0 writes one word of thread 1's, and thread 1 its part of the "
+    "sums") {
   const TraceContent trace = trace_of("stack", 2);
   std::vector<PageTouch> by_0;
   std::vector<PageTouch> by_1;

@@ -34,7 +34,9 @@ TemporaryFolder::TemporaryFolder() {
   path_ = name;
 }
 
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
+TemporaryFolder::~TemporaryFolder() {
+  std::filesystem::remove_all(path_);
+}
 
 CommandResult run_command(const std::vector<std::string>& command, const std::string& input) {
   const TemporaryFolder folder;
@@ -58,12 +60,19 @@ CommandResult run_command(const std::vector<std::string>& command, const std::st
           content_of(folder / "err")};
 }
 
-std::string program(const std::string& name) { return std::string(TRACED_PROGRAMS) + "/" + name; }
+std::string program(const std::string& name) {
+  return std::string(TRACED_PROGRAMS) + "/" + name;
+}
 
 std::vector<std::string> tracing(unsigned threads, const std::filesystem::path& output,
                                  const std::vector<std::string>& traced_program) {
-  std::vector<std::string> command{std::string(SDSM_BINARY_DIR) + "/sdsm-trace", "--quiet", "-n",
-                                   std::to_string(threads), "-o", output.string(), "--"};
+  std::vector<std::string> command{std::string(SDSM_BINARY_DIR) + "/sdsm-trace",
+                                   "--quiet",
+                                   "-n",
+                                   std::to_string(threads),
+                                   "-o",
+                                   output.string(),
+                                   "--"};
   command.insert(command.end(), traced_program.begin(), traced_program.end());
   return command;
 }
@@ -87,8 +96,7 @@ TraceContent read_trace(const std::filesystem::path& path) {
       step.end = interval->end;
       for (const trace::TouchRun& run : interval->touches) {
         for (std::uint64_t page = run.first; page < run.first + run.pages; ++page) {
-          step.touches.push_back(
-              {region_name(content.regions.at(index_of(run.region))), page, run.access, run.change});
+          step.touches.push_back({region_name(content.regions.at(index_of(run.region))), page, run.access, run.change});
         }
       }
     }

@@ -29,12 +29,12 @@ std::size_t count_of(const Step& step, Access access, const std::string& region_
 }  // namespace
 
 TEST_CASE("two traces of a program are equal in everything but time") {
-  const std::vector<std::string> words = GENERATE(
-      std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
-      std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
-      std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
-      std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
-      std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"});
+  const std::vector<std::string> words =
+      GENERATE(std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
+               std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
+               std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
+               std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
+               std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"});
   const TraceContent first = trace_workload(words, 4);
   const TraceContent second = trace_workload(words, 4);
   CHECK(first.regions == second.regions);
@@ -44,7 +44,8 @@ TEST_CASE("two traces of a program are equal in everything but time") {
   }
 }
 
-TEST_CASE("in Laplace 4 with n = 1024 thread 1 of 4 writes its 256 rows of 2 pages and reads 2 rows more, each iteration") {
+TEST_CASE(
+    "in Laplace 4 with n = 1024 thread 1 of 4 writes its 256 rows of 2 pages and reads 2 rows more, each iteration") {
   // Rows 256..511: written 256 x 2 pages; read with the row above and the one below 258 x 2.
   const TraceContent trace =
       trace_workload({"laplace", "--impl", "4", "--size", "1024", "--iterations", "3", "--no-check"}, 4);
