@@ -161,8 +161,12 @@ class PropertyReader {
       throw PlatformError(findings_);
     }
     const pugi::xml_node zone = find_zone(root);
-    visit(root, zone);
-    require(zone ? zone : root);
+    if (!zone) {
+      report(root.offset_debug(), "no <zone> in the <platform>. Put hosts, links, routes and properties into one");
+      throw PlatformError(findings_);
+    }
+    visit(root, zone, 0);
+    require(zone);
     if (!findings_.empty()) throw PlatformError(findings_);
     reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links),
                                     LinkSpec{*reading_.reference_bandwidth, *reading_.reference_latency});
@@ -170,6 +174,8 @@ class PropertyReader {
   }
 
  private:
+  static constexpr int max_depth = 64;  ///< of elements; no machine needs more, and the stack holds it
+
   static pugi::xml_node find_zone(pugi::xml_node root) {
     for (const char* name : {"zone", "AS"}) {
       if (const pugi::xml_node zone = root.child(name)) return zone;
@@ -179,10 +185,16 @@ class PropertyReader {
 
   /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an
   /// error.
-  void visit(pugi::xml_node node, pugi::xml_node zone) {
+  void visit(pugi::xml_node node, pugi::xml_node zone, int depth) {
+    if (depth > max_depth) {
+      return report(node.offset_debug(),
+                    fmt::format("elements lie more than {} deep in each other. Mend the markup here", max_depth));
+    }
     for (const pugi::xml_node child : node.children()) {
-      if (std::string_view(child.name()) != "prop") {
-        visit(child, zone);
+      const std::string_view name = child.name();
+      if (name == "link" || name == "host") check_machine(child);
+      if (name != "prop") {
+        visit(child, zone, depth + 1);
       } else if (node == zone) {
         read_property(child);
       } else {
@@ -190,6 +202,24 @@ class PropertyReader {
                                                  "<zone>",
                                                  child.attribute("id").value(), node.name()));
       }
+    }
+  }
+
+  /// What SimGrid lets pass, or ends the program for: links and hosts that are there twice, hosts without a processor,
+  /// numbers below zero.
+  void check_machine(pugi::xml_node element) {
+    const auto fail = [&](const std::string& problem) { report(element.offset_debug(), problem); };
+    const std::string what = fmt::format("{} '{}'", element.name(), element.attribute("id").value());
+    if (const auto [first, fresh] = machine_.emplace(what, line_of(element.offset_debug())); !fresh) {
+      fail(fmt::format("{} is given twice (first in line {}). Remove one", what, first->second));
+    }
+    for (const char* number : {"bandwidth", "latency", "speed", "core"}) {
+      const std::string_view value = element.attribute(number).value();
+      if (value.starts_with('-'))
+        fail(fmt::format("{} has the {} '{}'. Give one that is not below zero", what, number, value));
+    }
+    if (std::string_view(element.attribute("core").value()) == "0") {
+      fail(fmt::format("{} has no core. Give it at least one", what));
     }
   }
 
@@ -251,7 +281,8 @@ class PropertyReader {
   std::string text_;
   Reading reading_;
   std::vector<std::string> order_;
-  std::map<std::string, std::size_t> lines_;
+  std::map<std::string, std::size_t> lines_;    ///< of properties, by id
+  std::map<std::string, std::size_t> machine_;  ///< lines of hosts and links, by "host 'id'"
   std::vector<std::string> findings_;
 };
 

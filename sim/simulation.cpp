@@ -44,7 +44,10 @@ class LoadedEngine {
     try {
       engine_->load_platform(path.string());
     } catch (const std::exception& error) {
-      throw PlatformError({fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), error.what())});
+      // SimGrid explains over several lines; one finding is one line.
+      std::string reason = error.what();
+      std::replace(reason.begin(), reason.end(), '\n', ' ');
+      throw PlatformError({fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason)});
     }
   }
   simgrid::s4u::Engine& engine() const { return *engine_; }

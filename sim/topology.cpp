@@ -10,6 +10,10 @@
 namespace sdsm::sim {
 namespace {
 
+/// So that the time of no message comes near to what a run can last.
+constexpr double least_bandwidth = 1;
+constexpr double most_latency = 3600;
+
 /// "node-2" before "node-10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
@@ -39,16 +43,18 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
     : hosts_(engine.get_all_hosts()) {
   std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
   if (hosts_.size() < nodes) {
-    throw std::invalid_argument(fmt::format("the platform has {} hosts, {} nodes were asked for. Use --nodes {} or a larger "
-                                            "platform",
-                                            hosts_.size(), nodes, hosts_.size()));
+    throw std::invalid_argument(
+        fmt::format("the platform has {} hosts, {} nodes were asked for. Use --nodes {} or a larger "
+                    "platform",
+                    hosts_.size(), nodes, hosts_.size()));
   }
   hosts_.resize(nodes);
   for (auto* host : hosts_) {
     if (host->get_core_count() < static_cast<int>(threads_per_node)) {
-      throw std::invalid_argument(fmt::format("host '{}' has {} cores, {} threads per node were asked for. Use more nodes, or "
-                                              "give the host more cores",
-                                              host->get_name(), host->get_core_count(), threads_per_node));
+      throw std::invalid_argument(
+          fmt::format("host '{}' has {} cores, {} threads per node were asked for. Use more nodes, or "
+                      "give the host more cores",
+                      host->get_name(), host->get_core_count(), threads_per_node));
     }
   }
   route_at_.assign(std::size_t{nodes} * nodes, 0);
@@ -85,6 +91,13 @@ std::uint32_t Topology::look_up(std::uint32_t from, std::uint32_t to) const {
   for (auto* link : links) {
     const auto [entry, fresh] = known_.emplace(link, static_cast<std::uint32_t>(links_.size()));
     if (fresh) {
+      if (!(link->get_bandwidth() >= least_bandwidth) ||
+          !(link->get_latency() >= 0 && link->get_latency() <= most_latency)) {
+        throw std::invalid_argument(
+            fmt::format("link '{}' has {} bytes per second and a latency of {} s. Give it at least {} "
+                        "bytes per second and at most {} s",
+                        link->get_name(), link->get_bandwidth(), link->get_latency(), least_bandwidth, most_latency));
+      }
       links_.push_back({{{link->get_bandwidth()}, from_seconds(link->get_latency())},
                         link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE});
     }

@@ -1,1 +1,346 @@
+/// The commands as a user meets them: what they print, what they write, and that whatever is wrong is told in one line.
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <random>
+#include <regex>
+
 #include "tests/catch.hpp"
+#include "tests/sim/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+#include "tests/workloads/programs/run_program.hpp"
+#include "workloads/trace/writer.hpp"
+
+using namespace sdsm;
+using nlohmann::json;
+using sdsm::test::Outcome;
+using sdsm::test::PlatformText;
+using sdsm::test::ScratchFolder;
+using sdsm::test::TemporaryFile;
+using sdsm::test::TestProgram;
+
+namespace {
+
+/// `text` in quotes that the shell leaves alone.
+std::string in_quotes(const std::string& text) {
+  std::string safe(1, '\'');
+  safe.append(text).push_back('\'');
+  return safe;
+}
+
+Outcome sdsm_command(const std::string& command, const std::string& arguments) {
+  return test::run(
+      "LC_ALL=C",
+      in_quotes(std::string(SDSM_BINARY_DIR).append("/sdsm-").append(command)).append(" ").append(arguments));
+}
+
+const std::string p3 = in_quotes(test::p3_score().string());
+
+/// Two threads, 4 pages of shared memory, a fault of each kind that two nodes have, between two looks at the clock.
+TestProgram small_program() {
+  using trace::EventKind;
+  TestProgram program({2, 1});
+  program.pages = 4;
+  program.joins = false;
+  for (auto& intervals : program.threads) intervals.clear();
+  program.clock(0, 100);
+  program.interval(0, 100, {}, {EventKind::fork, 0, 0, 2});
+  program.interval(1, 0, {}, {EventKind::team_begin, 0, 0, 2});
+  program.barrier(0, 1000, {test::writes(0), test::reads(1, 128)});
+  program.barrier(1, 1000, {test::reads(0), test::writes(0, 10), test::writes(2, 128), test::writes(3, 255)});
+  for (std::uint32_t t = 0; t < 2; ++t) program.interval(t, 10, {}, {EventKind::join, 0, 0, 2});
+  program.clock(0, 100);
+  return program;
+}
+
+/// Writes the program as a trace file.
+void write_trace(const TestProgram& program, const std::filesystem::path& path) {
+  trace::Writer writer(path, program.layout().processes());
+  for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
+    for (const trace::Interval& interval : program.threads[t]) writer.append(t, interval);
+    if (program.joins) writer.append(t, {0, {}, {trace::EventKind::join, 0, 0, program.layout().processes()}});
+    writer.append(t, {0, {}, {trace::EventKind::end, 0, 0, 0}});
+  }
+  writer.finish({.program = {"./program", "--size", "4"},
+                 .threads = program.layout().processes(),
+                 .passes = 3,
+                 .machine = "a machine",
+                 .sdsm_version = "0",
+                 .exit_status = 0},
+                {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, "block"}});
+}
+
+class TraceFile {
+ public:
+  explicit TraceFile(const TestProgram& program = small_program()) : path_(folder_.file("a.trace")) {
+    write_trace(program, path_);
+  }
+  std::string arguments() const { return in_quotes(path_.string()).append(" -q --platform ").append(p3); }
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path beside(const std::string& name) const { return folder_.file(name); }
+
+ private:
+  ScratchFolder folder_;
+  std::filesystem::path path_;
+};
+
+bool one_line_of_ours(const std::string& errors) {
+  return test::is_one_line(errors) && errors.rfind("sdsm: ", 0) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("simulate prints a report and writes JSON whose times sum to the makespan, thread by thread") {
+  const TraceFile trace;
+  const auto file = trace.beside("result.json");
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(file.string()));
+  CAPTURE(run.errors);
+  CHECK(run.status == 0);
+  CHECK(run.errors.empty());
+  CHECK(run.output.find("makespan") != std::string::npos);
+  const json result = json::parse(test::read_text(file));
+  CHECK(result.at("format") == 1);
+  CHECK(result.at("kind") == "simulation");
+  CHECK(result.at("program") == json({"./program", "--size", "4"}));
+  CHECK(result.at("nodes") == 2);
+  CHECK(result.at("threads_per_node") == 1);
+  CHECK(result.at("versions").at("network") == "queue");
+  CHECK(result.at("inputs").size() == 2);
+  CHECK(result.at("inputs")[0].at("sha256").get<std::string>().size() == 64);
+  REQUIRE(result.at("threads").size() == 2);
+  for (const char* part : {"", "/whole_run"}) {
+    const json& whole = result.at(json::json_pointer(part));
+    for (const json& thread : whole.at("threads")) {
+      double sum = 0;
+      for (const auto& [item, time] : thread.at("time_s").items()) {
+        if (item != "fault") sum += time.get<double>();
+      }
+      CHECK(thread.at("time_s").at("fault").size() == fault_kinds);
+      for (const auto& [kind, time] : thread.at("time_s").at("fault").items()) sum += time.get<double>();
+      CHECK(sum == Approx(whole.at("makespan_s").get<double>()).epsilon(1e-12));
+    }
+  }
+  const json& faults = result.at("threads")[1].at("faults");
+  CHECK(faults.at("RUMR") == 2);  // page 0, and the region's page
+  CHECK(faults.at("WROR") == 1);
+  CHECK(faults.at("WUMR") == 1);
+  CHECK(faults.at("WROH") == 1);
+}
+
+TEST_CASE("the same command twice writes the same bytes, on both networks") {
+  const TraceFile trace;
+  const std::string network = GENERATE(as<std::string>{}, "queue", "simgrid");
+  const std::string arguments = trace.arguments() + " --nodes 2 --json - --jitter 0.05 --seed 3 --network " + network;
+  const Outcome first = sdsm_command("simulate", arguments);
+  const Outcome second = sdsm_command("simulate", arguments);
+  CHECK(first.status == 0);
+  CHECK(first.output == second.output);
+  CHECK(json::parse(first.output).at("seed") == 3);
+}
+
+TEST_CASE("the sequential time is what the compute of the region sums to") {
+  const TraceFile trace;
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --sequential-time 7.5s");
+  REQUIRE(run.status == 0);
+  double compute = 0;
+  const json result = json::parse(run.output);
+  for (const json& thread : result.at("threads")) compute += thread.at("time_s").at("compute").get<double>();
+  CHECK(compute == Approx(7.5).epsilon(1e-6));
+}
+
+TEST_CASE("bad input to simulate is one clear line and status 2") {
+  const TraceFile trace;
+  const std::string good = in_quotes(trace.path().string());
+  const TemporaryFile no_platform("<hello/>"), no_trace("not a trace at all", ".trace");
+  const std::string whole = test::read_text(trace.path());
+  const TemporaryFile cut(whole.substr(0, whole.size() / 2), ".trace"), empty("", ".trace");
+  PlatformText wrong_cost;
+  wrong_cost.set("fault.RUMR", "100us");
+  const TemporaryFile contradiction(wrong_cost.text());
+  PlatformText few;
+  few.hosts = 1;
+  few.cores = 1;
+  const TemporaryFile small(few.text());
+  const auto path = [](const TemporaryFile& file) { return in_quotes(file.path().string()); };
+  const std::vector<std::pair<std::string, std::string>> mistakes = {
+      {"", "trace"},
+      {good, "platform"},
+      {good + " -p " + p3, "nodes"},
+      {good + " -p " + p3 + " -n 2 --bogus", "--bogus"},
+      {"no-such.trace -p " + p3 + " -n 2", "no-such.trace"},
+      {"/ -p " + p3 + " -n 2", "/"},
+      {path(no_trace) + " -p " + p3 + " -n 2", "not an sdsm trace"},
+      {path(empty) + " -p " + p3 + " -n 2", path(empty).substr(1, 8)},
+      {path(cut) + " -p " + p3 + " -n 2", path(cut).substr(1, 8)},
+      {good + " -p no-such.xml -n 2", "no-such.xml"},
+      {good + " -p / -n 2", "folder"},
+      {good + " -p " + path(no_platform) + " -n 2", "<platform>"},
+      {good + " -p " + path(contradiction) + " -n 2", "fault.RUMR"},
+      {good + " -p " + path(small) + " -n 2", "1 hosts"},
+      {good + " -p " + path(small) + " -n 1 -t 2", "1 cores"},
+      {good + " -p " + p3 + " -n 0", "above zero"},
+      {good + " -p " + p3 + " -n 2 -t 0", "above zero"},
+      {good + " -p " + p3 + " -n -2", "-2"},
+      {good + " -p " + p3 + " -n two", "two"},
+      {good + " -p " + p3 + " -n 99999999999999", "99999999999999"},
+      {good + " -p " + p3 + " -n 4", "2 threads"},
+      {good + " -p " + p3 + " -n 2 -t 2147483648", "2 threads"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 7.5", "no unit"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 0s", "above zero"},
+      {good + " -p " + p3 + " -n 2 --sequential-time -1s", "negative"},
+      {good + " -p " + p3 + " -n 2 --sequential-trace " + good, "sequential-time"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace " + good, "one thread"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace no-such.trace", "no-such.trace"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 2501h", "104"},
+      {good + " -p " + p3 + " -n 2 --compute-factor 0", "compute-factor"},
+      {good + " -p " + p3 + " -n 2 --compute-factor 1e30", "compute-factor"},
+      {good + " -p " + p3 + " -n 2 --compute-factor 1 --sequential-time 1s", "compute-factor"},
+      {good + " -p " + p3 + " -n 2 --compute-factor inf", "compute-factor"},
+      {good + " -p " + p3 + " -n 2 --compute-factor nan", "compute-factor"},
+      {good + " -p " + p3 + " -n 2 --network carrier-pigeon", "carrier-pigeon"},
+      {good + " -p " + p3 + " -n 2 --region some", "some"},
+      {good + " -p " + p3 + " -n 2 --jitter 3", "jitter"},
+      {good + " -p " + p3 + " -n 2 --jitter nan", "jitter"},
+      {good + " -p " + p3 + " -n 2 --seed x", "seed"},
+      {good + " -p " + p3 + " -n 2 --json /no/such/folder/a.json", "/no/such/folder/a.json"},
+      {good + " -p " + p3 + " -n 2 --json /", "/"},
+  };
+  for (const auto& [arguments, named] : mistakes) {
+    const Outcome run = sdsm_command("simulate", arguments);
+    CAPTURE(arguments, run.errors);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(run.errors.find(named) != std::string::npos);
+  }
+}
+
+TEST_CASE("a trace whose barriers do not match fails the run with status 1, and the old result file stays") {
+  TestProgram program({2, 1});
+  program.joins = false;
+  program.barrier(0, 10);
+  const TraceFile trace(program);
+  const TemporaryFile old("{\"old\": 1}", ".json");
+  const Outcome run =
+      sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(old.path().string()));
+  CAPTURE(run.errors);
+  CHECK(run.status == 1);
+  CHECK(run.errors.find("sdsm: the simulated program stopped") != std::string::npos);
+  CHECK(test::read_text(old.path()) == "{\"old\": 1}");
+}
+
+TEST_CASE("check finds nothing wrong with the project's platforms") {
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(SDSM_SOURCE_DIR) / "platforms")) {
+    if (entry.path().extension() != ".xml") continue;
+    const Outcome run = sdsm_command("check", in_quotes(entry.path().string()));
+    CAPTURE(entry.path().string(), run.errors);
+    CHECK(run.status == 0);
+    CHECK(run.errors.empty());
+    CHECK(run.output.find("nothing found") != std::string::npos);
+  }
+}
+
+TEST_CASE("check tells what SimGrid would stumble over") {
+  struct Mistake {
+    std::string what, instead, named;
+  };
+  const std::vector<Mistake> mistakes = {
+      {"<route src=\"node-0\" dst=\"node-1\">.*?</route>", "", "no route from 'node-0' to 'node-1'"},
+      {"link_ctn id=\"cable-0\"", "link_ctn id=\"cabel-0\"", "cabel-0"},
+      {"dst=\"node-1\"", "dst=\"nodd-1\"", "nodd-1"},
+      {"speed=\"[^\"]*\"", "speed=\"fast\"", "fast"},
+      {"host id=\"node-1\"", "host id=\"node-0\"", "host 'node-0' is given twice"},
+      {"link id=\"cable-1\"", "link id=\"cable-0\"", "link 'cable-0' is given twice"},
+      {"bandwidth=\"100Mbps\"", "bandwidth=\"0Mbps\"", "cable-0"},
+      {"bandwidth=\"100Mbps\"", "bandwidth=\"-1Mbps\"", "link 'cable-0' has the bandwidth '-1Mbps'"},
+      {"bandwidth=\"100Mbps\"", "bandwidth=\"1e-300Mbps\"", "cable-0"},
+      {"bandwidth=\"100Mbps\"", "bandwidth=\"100Mbitps\"", "Mbitps"},
+      {" latency=\"5us\"", " latency=\"-5us\"", "link 'cable-0' has the latency '-5us'"},
+      {" latency=\"5us\"", " latency=\"1e300s\"", "cable-0"},
+      {"core=\"2\"", "core=\"0\"", "host 'node-0' has no core"},
+      {"core=\"2\"", "core=\"-2\"", "host 'node-0' has the core '-2'"},
+      {"core=\"2\"", "core=\"two\"", "two"},
+      {"version=\"4.1\"", "version=\"99\"", "99"},
+      {"<host id=\"node-0\"", "<hots id=\"x\"/><host id=\"node-0\"", "XML"},
+      {"<host id=\"node-0\"", "<host colour=\"red\" id=\"node-0\"", "colour"},
+      {"<host id=\"node-0\"", "<host ", "id"},
+      {"SPLITDUPLEX", "SPLITDPLX", "sharing_policy"},
+      {"<(host|link|route)[^\n]*\n", "", "no host"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const bool everywhere = mistake.named == "no host";
+    const std::string text =
+        std::regex_replace(PlatformText().text(), std::regex(mistake.what), mistake.instead,
+                           everywhere ? std::regex_constants::format_default : std::regex_constants::format_first_only);
+    const TemporaryFile file(text);
+    const Outcome run = sdsm_command("check", in_quotes(file.path().string()));
+    CAPTURE(mistake.what, mistake.instead, run.errors);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(run.errors.find(mistake.named) != std::string::npos);
+  }
+}
+
+TEST_CASE("check refuses elements that lie too deep in each other") {
+  std::string deep = "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">";
+  for (int i = 0; i < 200'000; ++i) deep += "<a>";
+  for (int i = 0; i < 200'000; ++i) deep += "</a>";
+  const TemporaryFile file(deep + "</zone></platform>");
+  const Outcome run = sdsm_command("check", in_quotes(file.path().string()));
+  CHECK(run.status == 2);
+  CHECK(run.errors.find("deep") != std::string::npos);
+}
+
+TEST_CASE("a platform damaged anywhere ends check with status 0 or 2 and a line of ours, never with a crash") {
+  std::mt19937_64 random(1);
+  const std::string whole = PlatformText().text();
+  const char* wish = std::getenv("SDSM_LONG");
+  const int attempts = wish != nullptr && *wish == '1' ? 1000 : 60;
+  int found = 0;
+  for (int i = 0; i < attempts; ++i) {
+    std::string text = whole;
+    const std::size_t at = random() % text.size();
+    switch (random() % 4) {
+      case 0: text.erase(at, 1 + random() % 30); break;
+      case 1: text[at] = static_cast<char>(' ' + random() % 90); break;
+      case 2: text.insert(at, text.substr(random() % text.size(), random() % 100)); break;
+      default: {
+        // A damaged number, which the XML does not show.
+        const std::size_t digit = text.find_first_of("0123456789", at);
+        if (digit != std::string::npos) text[digit] = "-.e019xM"[random() % 8];
+      }
+    }
+    const TemporaryFile file(text);
+    const Outcome run = sdsm_command("check", in_quotes(file.path().string()));
+    CAPTURE(i, run.status, run.errors);
+    CHECK((run.status == 0 || run.status == 2));
+    if (run.status == 2) {
+      ++found;
+      CHECK(run.errors.find("sdsm: ") != std::string::npos);
+    }
+  }
+  CHECK(found > attempts / 3);
+}
+
+TEST_CASE("check lists the properties, and wants a file or the list") {
+  const Outcome list = sdsm_command("check", "--properties");
+  CHECK(list.status == 0);
+  CHECK(list.output.find("fault.RUMR") != std::string::npos);
+  CHECK(list.output.find("barrier.NxT") != std::string::npos);
+  CHECK(sdsm_command("check", "").status == 2);
+  CHECK(sdsm_command("check", "--properties " + p3).status == 2);
+  CHECK(sdsm_command("check", "a.xml b.xml").status == 2);
+}
+
+TEST_CASE("replay finds p3's costs again, and with --strict says by its status that a gigabit platform differs") {
+  CHECK(sdsm_command("replay", p3 + " --strict").status == 0);
+  CHECK(sdsm_command("replay", p3 + " --strict --network simgrid").status == 0);
+  const TemporaryFile gigabit(test::with_cables("1Gbps"));
+  const Outcome shown = sdsm_command("replay", in_quotes(gigabit.path().string()) + " --json -");
+  CHECK(shown.status == 0);
+  CHECK(json::parse(shown.output).at("rows").size() == fault_kinds + 10);
+  CHECK(sdsm_command("replay", in_quotes(gigabit.path().string()) + " --strict").status == 1);
+  const Outcome bad = sdsm_command("replay", "no-such.xml");
+  CHECK(bad.status == 2);
+  CHECK(one_line_of_ours(bad.errors));
+}
