@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "native/trace_command/errors.hpp"
+#include "native/trace_command/touch_places.hpp"
 #include "native/tracer/diff.hpp"
 
 namespace sdsm::trace_command {
@@ -117,11 +118,9 @@ void TrackedPass::on_touches(std::uint32_t number, std::span<const tracer::Touch
     trace::TouchRun run;
     run.region = RegionId{touch.region};
     run.first = touch.page;
-    run.access = touch.is_write != 0 ? trace::Access::write : trace::Access::read;
-    run.position = static_cast<std::uint8_t>(std::min<std::uint16_t>(touch.position, trace::position_steps - 1));
-    // The two clocks that positions come from may differ by a step.
-    if (!state.touches.empty()) run.position = std::max(run.position, state.touches.back().position);
+    run.access = touch.is_write() ? trace::Access::write : trace::Access::read;
     state.touches.push_back(run);
+    state.touch_times.push_back(touch.at_ns());
   }
 }
 
@@ -132,8 +131,11 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   trace::Interval& interval = state.waiting[state.waiting_count++];
   interval.compute_ns = structure_.least_compute_ns(record.thread, number);
   interval.end = event_of(record);
+  const auto places = places_of({record.compute_ns, interval.compute_ns, state.touch_times});
+  for (std::size_t i = 0; i < places.size(); ++i) state.touches[i].position = places[i];
   std::swap(interval.touches, state.touches);
   state.touches.clear();
+  state.touch_times.clear();
 }
 
 void TrackedPass::on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) {

@@ -83,9 +83,10 @@ class TrackedPass : public RepeatedPass {
 
  private:
   struct ThreadState {
-    std::vector<trace::Interval> waiting;  ///< changes unknown yet
-    std::size_t waiting_count = 0;         ///< of `waiting` in use; the rest keeps its storage
-    std::vector<trace::TouchRun> touches;  ///< of the interval that the thread is in
+    std::vector<trace::Interval> waiting;    ///< changes unknown yet
+    std::size_t waiting_count = 0;           ///< of `waiting` in use; the rest keeps its storage
+    std::vector<trace::TouchRun> touches;    ///< of the interval that the thread is in, without their places
+    std::vector<std::uint64_t> touch_times;  ///< each one's, in nanoseconds
     std::vector<tracer::ChangeRecord> changes;
     std::unordered_map<std::uint64_t, tracer::ChangeMapRecord> maps;  ///< of pages closed in between, by page
     bool is_split = false;

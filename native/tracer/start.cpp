@@ -57,7 +57,7 @@ void end_other(std::uint32_t number) {
     return;
   }
   const std::uint64_t compute_ns = thread.status == ThreadStatus::idle ? 0 : thread.stopwatch.elapsed_ns();
-  send_touches(thread, compute_ns);
+  send_touches(thread);
   record_event(thread, end_event, compute_ns);
   close_pages(thread, Closing::at_synchronisation);
 }

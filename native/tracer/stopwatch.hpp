@@ -1,4 +1,4 @@
-/// Time that the program itself computes: thread CPU time without what the tracer adds to it.
+/// Time that the program itself computes: thread CPU time without what the tracer's own code adds to it.
 #pragma once
 
 #include <x86intrin.h>
@@ -18,8 +18,7 @@ inline std::uint64_t thread_cpu_ns() {
 /// How the processor's time stamp counter relates to time, and what the measuring itself costs. Found once, at start.
 struct ClockRates {
   double ns_per_tick = 1;
-  std::uint64_t read_ns = 0;     ///< what an interval's two clock reads add to its CPU time
-  std::uint64_t trap_ticks = 0;  ///< of a page touch: kernel entry and exit, outside of the handler
+  std::uint64_t read_ns = 0;  ///< what an interval's two clock reads add to its CPU time
 };
 inline ClockRates clock_rates;
 
@@ -28,7 +27,8 @@ void calibrate_clocks();
 
 /// One interval's compute time. Between touches that follow each other closely the time stamp counter is used, as a
 /// system call per touch would cost more than a tenth of it; where more time passed, the thread may have been off its
-/// processor, and its CPU clock is asked.
+/// processor, and its CPU clock is asked. What the kernel needs to deliver a fault counts as the program's: it varies
+/// too much to be subtracted here (trace_command/touch_places.hpp does it).
 class Stopwatch {
  public:
   void reset() { own_ns_ = 0; }
@@ -61,11 +61,10 @@ class Stopwatch {
     const std::uint64_t now = __rdtsc();
     if (now - entered_ticks > long_gap_ticks) {
       rebase(own_ns);
-      excluded_ticks_ = clock_rates.trap_ticks / 2;
       return;
     }
     const std::uint64_t start = entered_ticks > base_ticks_ ? entered_ticks : base_ticks_;
-    excluded_ticks_ += now - start + clock_rates.trap_ticks;
+    excluded_ticks_ += now - start;
     last_ticks_ = now;
   }
 

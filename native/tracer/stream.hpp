@@ -76,8 +76,10 @@ struct TouchesHead {
 struct TouchRecord {
   std::uint32_t region = 0;
   std::uint32_t page = 0;
-  std::uint16_t position = 0;
-  std::uint16_t is_write = 0;
+  std::uint64_t time_and_access = 0;  ///< nanoseconds on the interval's stopwatch, times 2, plus 1 for a write
+
+  std::uint64_t at_ns() const { return time_and_access >> 1; }
+  bool is_write() const { return (time_and_access & 1) != 0; }
 };
 
 struct IntervalRecord {
@@ -87,6 +89,8 @@ struct IntervalRecord {
   std::uint16_t unused = 0;
   std::uint64_t object = 0;
   std::uint64_t value = 0;
+  /// Compute time. In the tracked pass it holds, for each touch, what the kernel needs to deliver it: see places_of in
+  /// trace_command/touch_places.hpp.
   std::uint64_t compute_ns = 0;
 };
 

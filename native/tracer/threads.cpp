@@ -213,7 +213,7 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
   if (is_replay()) follow_preemptions(self);
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
-  send_touches(self, compute_ns);
+  send_touches(self);
   record_event(self, event, compute_ns);
   if (event.kind != trace::EventKind::flush) self.flushes_in_a_row = 0;
 }

@@ -30,7 +30,7 @@ constexpr bool is_waiting(ThreadStatus status) {
 struct Touch {
   std::uint32_t region = 0;
   std::uint32_t page = 0;
-  std::uint64_t own_ns = 0;  ///< compute time of the interval up to it
+  std::uint64_t at_ns = 0;  ///< the interval's stopwatch
   bool is_write = false;
 };
 

@@ -82,7 +82,7 @@ bool is_open(std::uintptr_t page) {
 }
 
 /// The first touch of a page, or the first write to a page that was read.
-void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_write, std::uint64_t own_ns) {
+void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_write, std::uint64_t at_ns) {
   PageInfo& info = range.page_of(page);
   const PageState next = is_write ? PageState::written : PageState::read;
   limit_fragments(thread, range, page, next);
@@ -97,7 +97,7 @@ void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_wri
   Touch entry;
   entry.region = info.region;
   entry.page = static_cast<std::uint32_t>(page_index(info.region, page));
-  entry.own_ns = own_ns;
+  entry.at_ns = at_ns;
   entry.is_write = is_write;
   thread.touches.push_back(entry);
 }
@@ -126,48 +126,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     return;
   }
   page_info.faults_again = 0;
-  const std::uint64_t own_ns = thread.stopwatch.enter_touch(entered);
-  touch(thread, *range, page, is_write, own_ns);
-  thread.stopwatch.leave_touch(entered, own_ns);
+  const std::uint64_t at_ns = thread.stopwatch.enter_touch(entered);
+  touch(thread, *range, page, is_write, at_ns);
+  thread.stopwatch.leave_touch(entered, at_ns);
   errno = saved_errno;
-}
-
-/// By insertion: few values, and no library.
-std::uint64_t median_of(std::uint64_t* values, std::size_t count) {
-  for (std::size_t i = 1; i < count; ++i) {
-    const std::uint64_t value = values[i];
-    std::size_t at = i;
-    for (; at > 0 && values[at - 1] > value; --at) values[at] = values[at - 1];
-    values[at] = value;
-  }
-  return values[count / 2];
-}
-
-/// The kernel's part of a touch, which the handler cannot see, from touches of scratch pages.
-void calibrate_trap() {
-  constexpr std::size_t pages = 128;
-  auto* scratch =
-      static_cast<volatile char*>(mmap(nullptr, pages * page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  static volatile std::uint64_t handler_ticks = 0;
-  struct sigaction action {};
-  struct sigaction old {};
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  action.sa_sigaction = [](int, siginfo_t* info, void*) {
-    const std::uint64_t entered = __rdtsc();
-    set_protection(page_down(reinterpret_cast<std::uintptr_t>(info->si_addr)),
-                   page_down(reinterpret_cast<std::uintptr_t>(info->si_addr)) + page_bytes, PROT_READ);
-    handler_ticks = __rdtsc() - entered;
-  };
-  real_sigaction(SIGSEGV, &action, &old);
-  static std::uint64_t outside[pages];
-  for (std::size_t page = 0; page < pages; ++page) {
-    const std::uint64_t before = __rdtsc();
-    static_cast<void>(scratch[page * page_bytes]);
-    outside[page] = __rdtsc() - before - handler_ticks;
-  }
-  real_sigaction(SIGSEGV, &old, nullptr);
-  munmap(const_cast<char*>(scratch), pages * page_bytes);
-  clock_rates.trap_ticks = median_of(outside, pages);
 }
 
 void install_fault_handler() {
@@ -250,7 +212,6 @@ void protect_opened() {
 
 void start_tracking() {
   give_signal_stack();
-  calibrate_trap();
   install_fault_handler();
   protect_all();
   is_tracking = true;
@@ -299,7 +260,7 @@ void retire_pages(VirtualThread& thread, std::uintptr_t begin, std::uint64_t pag
   if (has_open) close_pages(thread, Closing::in_between);
 }
 
-void send_touches(VirtualThread& thread, std::uint64_t compute_ns) {
+void send_touches(VirtualThread& thread) {
   constexpr std::uint32_t most = 1024;
   static TouchRecord records[most];  // not on the stack, which is the program's
   std::uint32_t count = 0;
@@ -311,11 +272,8 @@ void send_touches(VirtualThread& thread, std::uint64_t compute_ns) {
   for (const Touch& touch : thread.touches) {
     // About half of what reading the clock twice takes lies before the interval's first instruction.
     const std::uint64_t lead_ns = clock_rates.read_ns / 2;
-    const std::uint64_t own_ns = touch.own_ns > lead_ns ? touch.own_ns - lead_ns : 0;
-    std::uint64_t position = compute_ns == 0 ? 0 : own_ns * trace::position_steps / compute_ns;
-    if (position >= trace::position_steps) position = trace::position_steps - 1;
-    records[count++] = {touch.region - 1, touch.page, static_cast<std::uint16_t>(position),
-                        static_cast<std::uint16_t>(touch.is_write ? 1 : 0)};
+    const std::uint64_t at_ns = touch.at_ns > lead_ns ? touch.at_ns - lead_ns : 0;
+    records[count++] = {touch.region - 1, touch.page, at_ns << 1 | (touch.is_write ? 1U : 0U)};
     if (count == most) send();
   }
   send();

@@ -25,8 +25,8 @@ void close_pages(VirtualThread& thread, Closing closing);
 /// changed is sent, and they count as untouched.
 void retire_pages(VirtualThread& thread, std::uintptr_t begin, std::uint64_t pages);
 
-/// Sends the touches of the interval that ends when `compute_ns` have passed.
-void send_touches(VirtualThread& thread, std::uint64_t compute_ns);
+/// Sends the touches of the interval that ends.
+void send_touches(VirtualThread& thread);
 
 /// Touches the pages of a buffer as the program would, before the kernel uses it: a system call on a protected page
 /// fails instead of trapping.

@@ -27,8 +27,8 @@ tracer::IntervalRecord interval_of(EventKind kind, std::uint32_t thread = 0, std
   return record;
 }
 
-tracer::TouchRecord touch_of(std::uint32_t page, Access access, std::uint16_t position = 0) {
-  return {one_region, page, position, static_cast<std::uint16_t>(access == Access::write ? 1 : 0)};
+tracer::TouchRecord touch_of(std::uint32_t page, Access access, std::uint64_t at_ns = 0) {
+  return {one_region, page, at_ns * 2 + (access == Access::write ? 1 : 0)};
 }
 
 tracer::ChangeMapRecord map_of(std::uint32_t page, unsigned first_word, unsigned last_word) {
