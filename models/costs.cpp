@@ -15,10 +15,14 @@ Time scaled(Time time, double factor) {
   return Time{std::llround(static_cast<double>(time.count()) * factor)};
 }
 
-std::string name_of(Layout layout) { return fmt::format("{}x{}", layout.nodes, layout.threads_per_node); }
+std::string name_of(Layout layout) {
+  return fmt::format("{}x{}", layout.nodes, layout.threads_per_node);
+}
 
 /// Messages of one gather that cross the network: every process not on process 0's node sends one.
-std::int64_t crossing(Layout team) { return static_cast<std::int64_t>(team.nodes - 1) * team.threads_per_node; }
+std::int64_t crossing(Layout team) {
+  return static_cast<std::int64_t>(team.nodes - 1) * team.threads_per_node;
+}
 
 /// Distance of two layouts for "nearest": threads per node weigh more than nodes, larger counts by their ratio.
 double distance(Layout a, Layout b) {
@@ -77,7 +81,9 @@ std::array<Time, 3> CostModel::synchronisations(Layout team) const {
     std::optional<std::uint32_t> threads;  // the measured number of them nearest to this layout's
     for (const auto& [layout, measured] : costs_.barrier) {
       if (layout.nodes == 1) continue;
-      const auto far = [&](std::uint32_t t) { return std::abs(std::log2(static_cast<double>(t) / team.threads_per_node)); };
+      const auto far = [&](std::uint32_t t) {
+        return std::abs(std::log2(static_cast<double>(t) / team.threads_per_node));
+      };
       if (!threads || far(layout.threads_per_node) < far(*threads)) threads = layout.threads_per_node;
     }
     const auto comparable = [&](Layout layout) { return layout.nodes > 1 && layout.threads_per_node == threads; };
@@ -99,8 +105,8 @@ std::array<Time, 3> CostModel::synchronisations(Layout team) const {
         factor = below->second + part * (above->second - below->second);
       }
     }
-    total = scaled(barrier_model(team, costs_.reference), factor) - 3 * synchronisation_messages(team, costs_.reference) +
-            3 * synchronisation_messages(team, route_);
+    total = scaled(barrier_model(team, costs_.reference), factor) -
+            3 * synchronisation_messages(team, costs_.reference) + 3 * synchronisation_messages(team, route_);
   }
   const Time third = total / 3;
   return {third, third, total - 2 * third};
@@ -129,12 +135,14 @@ std::vector<std::string> CostModel::contradictions() const {
   std::vector<std::string> found;
   const auto check = [&](const std::string& what, Time measured, Time local) {
     if (local >= Time{}) return;
-    found.push_back(fmt::format("{} is {} in all, but its messages alone take {} on the reference network; "
-                                "raise it, or correct reference.*",
-                                what, format_time(measured), format_time(measured - local)));
+    found.push_back(
+        fmt::format("{} is {} in all, but its messages alone take {} on the reference network; "
+                    "raise it, or correct reference.*",
+                    what, format_time(measured), format_time(measured - local)));
   };
   for (const FaultRule& rule : fault_rules) {
-    check(fmt::format("fault.{}", rule.name), costs_.fault[static_cast<std::size_t>(rule.kind)], fault_local(rule.kind));
+    check(fmt::format("fault.{}", rule.name), costs_.fault[static_cast<std::size_t>(rule.kind)],
+          fault_local(rule.kind));
   }
   for (const Bytes payload : {control_payload, max_payload}) {
     check(fmt::format("message of {} bytes", payload.count), message_local(payload) + reference_idle(payload),

@@ -1,6 +1,6 @@
-/// What the protocol's actions cost on one machine. Measured totals come from a platform file; what of them is processor
-/// time (the local part) is derived here, once, by taking off the time of their messages on the idle network on which
-/// they were measured. The local part then holds on any network.
+/// What the protocol's actions cost on one machine. Measured totals come from a platform file; what of them is
+/// processor time (the local part) is derived here, once, by taking off the time of their messages on the idle network
+/// on which they were measured. The local part then holds on any network.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@ struct Costs {
   std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
   std::map<Layout, Time> lock;            ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
-  double home_share = 0.5;        ///< of a local part, how much is the home's (receiver's) processor time. Assumed
-  Time interrupt_delay{};         ///< before a computing home answers. Optional, uncalibrated
-  double memory_contention = 0;   ///< compute takes (1 + this * (threads on the node - 1)) times as long. Optional
+  double home_share = 0.5;       ///< of a local part, how much is the home's (receiver's) processor time. Assumed
+  Time interrupt_delay{};        ///< before a computing home answers. Optional, uncalibrated
+  double memory_contention = 0;  ///< compute takes (1 + this * (threads on the node - 1)) times as long. Optional
 
   Framing framing;
   std::vector<LinkSpec> reference;  ///< route between two nodes of the network on which the above was measured
@@ -48,7 +48,9 @@ class CostModel {
   Time message_local(Bytes payload) const;
 
   /// The home's (receiver's) share of a local part; the rest is the requester's (sender's).
-  Time home_part(Time local) const { return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)}; }
+  Time home_part(Time local) const {
+    return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
+  }
 
   /// The three synchronisations of an empty barrier of a team laid out so; their sum is the barrier's cost. Measured
   /// layouts: the measured total, with its messages' time exchanged for that of the network simulated. Others: see

@@ -1,4 +1,5 @@
-/// Names for the things that a cluster has many of. Each is its own type: a node is not a process, a page is not a byte.
+/// Names for the things that a cluster has many of. Each is its own type: a node is not a process, a page is not a
+/// byte.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-/// How Omni's run-time on SCASH turns a directive into protocol events (spec, scash.md, "Omni OpenMP on SCASH"). What it
-/// keeps in global memory lives on administrative pages, one kind of state to a page, all with process 0 as home.
+/// How Omni's run-time on SCASH turns a directive into protocol events (spec, scash.md, "Omni OpenMP on SCASH"). What
+/// it keeps in global memory lives on administrative pages, one kind of state to a page, all with process 0 as home.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ enum class AdministrativePage : std::uint8_t {
 inline constexpr std::size_t administrative_pages = 4;
 
 enum class Primitive : std::uint8_t {
-  read,      ///< of the administrative page
-  write,     ///< of the administrative page
-  acquire,   ///< the run-time's lock that guards the administrative page
-  release,   ///< that lock
-  barrier,   ///< of the team
-  flush,     ///< own changes go home and copies are dropped, without a lock
+  read,     ///< of the administrative page
+  write,    ///< of the administrative page
+  acquire,  ///< the run-time's lock that guards the administrative page
+  release,  ///< that lock
+  barrier,  ///< of the team
+  flush,    ///< own changes go home and copies are dropped, without a lock
 };
 
 struct ProtocolStep {
@@ -33,14 +33,14 @@ struct ProtocolStep {
 };
 
 enum class Directive : std::uint8_t {
-  fork_master,         ///< the initial thread starts a team
-  fork_worker,         ///< another member begins the region
-  barrier,             ///< also the end of a region
-  single_executes,     ///< the first thread at a `single`: finds the counter behind and moves it
-  single_passes,       ///< the others: find it moved
-  copyprivate_gives,   ///< the thread that executed the `single`
-  copyprivate_takes,   ///< the others
-  chunk,               ///< takes iterations of a dynamic or guided loop
+  fork_master,        ///< the initial thread starts a team
+  fork_worker,        ///< another member begins the region
+  barrier,            ///< also the end of a region
+  single_executes,    ///< the first thread at a `single`: finds the counter behind and moves it
+  single_passes,      ///< the others: find it moved
+  copyprivate_gives,  ///< the thread that executed the `single`
+  copyprivate_takes,  ///< the others
+  chunk,              ///< takes iterations of a dynamic or guided loop
   flush,
 };
 

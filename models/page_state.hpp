@@ -60,8 +60,12 @@ inline constexpr std::array<FaultRule, fault_kinds> fault_rules = {{
 }};
 // clang-format on
 
-constexpr const FaultRule& rule_of(FaultKind kind) { return fault_rules[static_cast<std::size_t>(kind)]; }
-constexpr std::string_view name_of(FaultKind kind) { return rule_of(kind).name; }
+constexpr const FaultRule& rule_of(FaultKind kind) {
+  return fault_rules[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(FaultKind kind) {
+  return rule_of(kind).name;
+}
 
 /// Whether a process with this protection traps.
 constexpr bool traps(Access access, Permission own) {
@@ -88,7 +92,9 @@ constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owne
 }
 
 /// What a page is before anyone touched it, and what a copy becomes when it is dropped.
-constexpr Permission resting(Owner owner) { return owner == Owner::remote ? Permission::unmapped : Permission::read_only; }
+constexpr Permission resting(Owner owner) {
+  return owner == Owner::remote ? Permission::unmapped : Permission::read_only;
+}
 
 /// The points at which changes travel and copies die (spec, "At a barrier", "Locks").
 enum class Sync : std::uint8_t {
@@ -97,8 +103,8 @@ enum class Sync : std::uint8_t {
   barrier,  ///< fork and join are barriers too
 };
 
-/// Pages whose diffs a process sends to their homes; their twins are renewed. Besides those that it twinned itself, some
-/// remote pages that companions on its node twinned. (Local ones never: their home is the same memory.)
+/// Pages whose diffs a process sends to their homes; their twins are renewed. Besides those that it twinned itself,
+/// some remote pages that companions on its node twinned. (Local ones never: their home is the same memory.)
 enum class Flushes : std::uint8_t {
   own,      ///< none of companions: they are at the same barrier and send them themselves
   written,  ///< those that it wrote too: the next holder of the lock must find at home what it wrote under the lock

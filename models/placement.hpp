@@ -35,7 +35,8 @@ constexpr ProcessId home_of(Placement placement, std::uint64_t index, std::uint6
 }
 
 /// One past the last page after `index` that has the same home as `index`.
-constexpr std::uint64_t end_of_home(Placement placement, std::uint64_t index, std::uint64_t pages, std::uint32_t processes) {
+constexpr std::uint64_t end_of_home(Placement placement, std::uint64_t index, std::uint64_t pages,
+                                    std::uint32_t processes) {
   switch (placement) {
     case Placement::round_robin: return processes == 1 ? pages : index + 1;
     case Placement::block: {

@@ -49,7 +49,9 @@ Time from_seconds(double seconds) {
   return Time{std::llround(seconds * 1e12)};
 }
 
-Time Bandwidth::time_of(Bytes bytes) const { return from_seconds(static_cast<double>(bytes.count) / bytes_per_second); }
+Time Bandwidth::time_of(Bytes bytes) const {
+  return from_seconds(static_cast<double>(bytes.count) / bytes_per_second);
+}
 
 Time parse_time(std::string_view text) {
   return from_seconds(parse_quantity(

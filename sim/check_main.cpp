@@ -1,7 +1,7 @@
 /// sdsm check: reads a platform file, says everything that is wrong with it, and runs nothing.
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "sim/command_line.hpp"
 #include "sim/simulation.hpp"
@@ -10,8 +10,11 @@ int main(int argc, char** argv) {
   using namespace sdsm::sim;
   std::string path;
   bool properties = false;
-  CLI::App app{"Check a platform file: properties, their units, hosts, routes, costs against the network.", "sdsm check"};
-  app.footer("Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line each).");
+  CLI::App app{"Check a platform file: properties, their units, hosts, routes, costs against the network.",
+               "sdsm check"};
+  app.footer(
+      "Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line "
+      "each).");
   auto* const file = app.add_option("platform", path, "SimGrid platform file with the costs of the machine");
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
   report_usage_errors(app);
@@ -29,8 +32,8 @@ int main(int argc, char** argv) {
     const Platform platform = read_platform(path);
     std::size_t hosts = 0;
     if (const auto findings = check_platform(platform, &hosts); !findings.empty()) throw PlatformError(findings);
-    fmt::print("{}: nothing found. {} hosts, {} properties, barriers measured on {} layouts, locks on {}.\n", path, hosts,
-               platform.properties.size(), platform.costs.barrier.size(), platform.costs.lock.size());
+    fmt::print("{}: nothing found. {} hosts, {} properties, barriers measured on {} layouts, locks on {}.\n", path,
+               hosts, platform.properties.size(), platform.costs.barrier.size(), platform.costs.lock.size());
     return done;
   });
 }

@@ -1,5 +1,5 @@
-/// Simulated time, on SimGrid's clock. SimGrid counts seconds in doubles; everything here counts integer picoseconds and
-/// only the date of a timer is converted, so that sums of costs stay exact however long a run is.
+/// Simulated time, on SimGrid's clock. SimGrid counts seconds in doubles; everything here counts integer picoseconds
+/// and only the date of a timer is converted, so that sums of costs stay exact however long a run is.
 #pragma once
 
 #include <cstdint>

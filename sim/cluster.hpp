@@ -23,11 +23,11 @@ namespace sdsm::sim {
 
 /// Choices of one run that are no property of the platform.
 struct RunOptions {
-  double compute_factor = 1;      ///< target's compute time for each second of the trace's
-  double jitter = 0;              ///< coefficient of variation of a lognormal factor on the local part of remote faults
+  double compute_factor = 1;  ///< target's compute time for each second of the trace's
+  double jitter = 0;          ///< coefficient of variation of a lognormal factor on the local part of remote faults
   std::uint64_t seed = 1;
-  bool full_page_diffs = false;   ///< every written page's diff is the whole page
-  bool whole_run = false;         ///< measure everything, not the region between the clock calls
+  bool full_page_diffs = false;  ///< every written page's diff is the whole page
+  bool whole_run = false;        ///< measure everything, not the region between the clock calls
 };
 
 /// Homes of a region's pages.
@@ -52,9 +52,9 @@ class HomeService {
  public:
   explicit HomeService(Cluster& cluster, std::uint32_t processes) : cluster_(cluster), free_at_(processes) {}
 
-  /// A request that costs `home` `duration` of processor time has arrived; `done` is called when it is served. On a node
-  /// whose processors are all computing, the time is taken from the home's own thread; a home that computes answers only
-  /// after the interrupt delay.
+  /// A request that costs `home` `duration` of processor time has arrived; `done` is called when it is served. On a
+  /// node whose processors are all computing, the time is taken from the home's own thread; a home that computes
+  /// answers only after the interrupt delay.
   void serve(ProcessId home, Time duration, std::function<void()> done);
 
  private:
@@ -89,8 +89,8 @@ class TeamBarrier {
 
   enum class Kind : std::uint8_t { inside, fork_master, fork_worker };
 
-  /// The thread has arrived, with `team` threads (0 to team - 1) expected in all; `through` is called when it may go on.
-  /// A worker that waits for a fork is idle until the master comes. Precondition: the thread is one of the team.
+  /// The thread has arrived, with `team` threads (0 to team - 1) expected in all; `through` is called when it may go
+  /// on. A worker that waits for a fork is idle until the master comes. Precondition: the thread is one of the team.
   void arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through);
 
  private:
@@ -115,8 +115,8 @@ class TeamBarrier {
   void leave(const RoundPtr& round);
 
   Cluster& cluster_;
-  /// Rounds that still wait for members, by size of the team: threads may wait for the fork of a later, larger team while
-  /// a smaller one is at its barriers.
+  /// Rounds that still wait for members, by size of the team: threads may wait for the fork of a later, larger team
+  /// while a smaller one is at its barriers.
   std::map<std::uint32_t, RoundPtr> gathering_;
 };
 
@@ -162,9 +162,7 @@ class Cluster {
     return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
   }
   PageId page_of(AdministrativePage page) const { return {administrative_region, static_cast<std::uint64_t>(page)}; }
-  LockId lock_of(AdministrativePage page) const {
-    return LockId{0xffffff00U + static_cast<std::uint32_t>(page)};
-  }
+  LockId lock_of(AdministrativePage page) const { return LockId{0xffffff00U + static_cast<std::uint32_t>(page)}; }
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }

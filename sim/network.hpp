@@ -42,8 +42,8 @@ class Topology {
   const Link& link(std::uint32_t index) const { return links_[index]; }
   std::size_t link_count() const { return links_.size(); }
 
-  /// Indices of the links from a node to another, in order; empty within a node. Throws std::invalid_argument if there is
-  /// no route. Valid until the next call that meets a new route.
+  /// Indices of the links from a node to another, in order; empty within a node. Throws std::invalid_argument if there
+  /// is no route. Valid until the next call that meets a new route.
   std::span<const std::uint32_t> route(NodeId from, NodeId to) const;
 
   /// Every pair of nodes. Throws as route() does.
@@ -59,7 +59,8 @@ class Topology {
   // Filled as routes are met:
   mutable std::vector<Link> links_;
   mutable std::unordered_map<simgrid::s4u::Link*, std::uint32_t> known_;
-  mutable std::vector<std::uint32_t> route_at_;  ///< [from * nodes + to]: place in route_links_ of a count and as many links
+  mutable std::vector<std::uint32_t>
+      route_at_;  ///< [from * nodes + to]: place in route_links_ of a count and as many links
   mutable std::vector<std::uint32_t> route_links_{0};
 };
 

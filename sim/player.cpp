@@ -79,7 +79,8 @@ void Player::touch(const trace::TouchRun& run) {
 void Player::touch(PageId first, std::uint64_t pages, ProcessId home, Access access, Change change) {
   const Owner owner = cluster_.owner_of(thread_.id(), home);
   if (cluster_.layout.threads_per_node > 1) {
-    for (std::uint64_t i = 0; i < pages; ++i) touch_among_companions({first.region, first.index + i}, home, owner, access, change);
+    for (std::uint64_t i = 0; i < pages; ++i)
+      touch_among_companions({first.region, first.index + i}, home, owner, access, change);
     return;
   }
   for (PageId page = first; page.index < first.index + pages;) {
@@ -93,8 +94,8 @@ void Player::touch(PageId first, std::uint64_t pages, ProcessId home, Access acc
   }
 }
 
-/// Companions share the node's pages: which of them comes first is a matter of simulated time, so a process looks at the
-/// node's state only when simulated time has reached it.
+/// Companions share the node's pages: which of them comes first is a matter of simulated time, so a process looks at
+/// the node's state only when simulated time has reached it.
 void Player::touch_among_companions(PageId page, ProcessId home, Owner owner, Access access, Change change) {
   // Again if a companion took a lock, and with it dropped the page, while it was on its way.
   while (traps(access, pages_.process_permission(thread_.id(), page, owner))) {
@@ -214,16 +215,16 @@ void Player::perform(Directive directive, std::uint32_t team) {
       case Primitive::release: release(cluster_.lock_of(step.page)); break;
       case Primitive::barrier: {
         if (team == 0 || team > cluster_.layout.processes() || index_of(thread_.id()) >= team) {
-          throw RunError(fmt::format("thread {} is at a barrier of {} threads, which are others (the trace's teams do not "
-                                     "match). Trace the program again",
-                                     index_of(thread_.id()), team));
+          throw RunError(
+              fmt::format("thread {} is at a barrier of {} threads, which are others (the trace's teams do not "
+                          "match). Trace the program again",
+                          index_of(thread_.id()), team));
         }
         const auto kind = directive == Directive::fork_master   ? TeamBarrier::Kind::fork_master
                           : directive == Directive::fork_worker ? TeamBarrier::Kind::fork_worker
                                                                 : TeamBarrier::Kind::inside;
-        thread_.catch_up([this, team, kind] {
-          cluster_.barrier.arrive(thread_, team, kind, [this] { thread_.bell.ring(); });
-        });
+        thread_.catch_up(
+            [this, team, kind] { cluster_.barrier.arrive(thread_, team, kind, [this] { thread_.bell.ring(); }); });
         thread_.bell.wait();
         break;
       }

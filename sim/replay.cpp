@@ -81,9 +81,9 @@ class Script {
 /// How to bring about each kind: `first` touches the page before, `then` meets the fault. Home: process 0.
 struct FaultScene {
   Layout layout;
-  std::uint32_t victim;              ///< the thread that meets the fault
+  std::uint32_t victim;  ///< the thread that meets the fault
   Access access;
-  std::uint32_t preparer;            ///< the thread that brought the page into the state before
+  std::uint32_t preparer;  ///< the thread that brought the page into the state before
   std::optional<Access> preparation;
 };
 

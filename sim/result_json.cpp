@@ -32,7 +32,9 @@ std::string sha256_of(const std::filesystem::path& path) {
   return text;
 }
 
-Time spent(const Tally& tally, Spent item) { return tally.time[static_cast<std::size_t>(item)]; }
+Time spent(const Tally& tally, Spent item) {
+  return tally.time[static_cast<std::size_t>(item)];
+}
 
 void write_tally(Json& json, const Tally& tally) {
   Json fault_time, faults, messages;
@@ -43,14 +45,11 @@ void write_tally(Json& json, const Tally& tally) {
   for (std::size_t kind = 0; kind < message_kinds; ++kind) {
     messages[name_of(static_cast<MessageKind>(kind))] = tally.messages_by_kind[kind];
   }
-  json["time_s"] = {{"compute", to_seconds(spent(tally, Spent::compute))},
-                    {"fault", fault_time},
-                    {"diff", to_seconds(spent(tally, Spent::diff))},
-                    {"protect", to_seconds(spent(tally, Spent::protect))},
-                    {"barrier", to_seconds(spent(tally, Spent::barrier))},
-                    {"lock", to_seconds(spent(tally, Spent::lock))},
-                    {"stolen", to_seconds(spent(tally, Spent::stolen))},
-                    {"idle", to_seconds(spent(tally, Spent::idle))}};
+  json["time_s"] = {
+      {"compute", to_seconds(spent(tally, Spent::compute))}, {"fault", fault_time},
+      {"diff", to_seconds(spent(tally, Spent::diff))},       {"protect", to_seconds(spent(tally, Spent::protect))},
+      {"barrier", to_seconds(spent(tally, Spent::barrier))}, {"lock", to_seconds(spent(tally, Spent::lock))},
+      {"stolen", to_seconds(spent(tally, Spent::stolen))},   {"idle", to_seconds(spent(tally, Spent::idle))}};
   json["faults"] = faults;
   json["barriers"] = tally.barriers;
   json["locks"] = tally.locks;
@@ -86,7 +85,8 @@ Json result_document(const RunDescription& description, const Result& result) {
           {"seed", description.seed},
           {"makespan_s", to_seconds(result.makespan)},
           {"threads", thread_list(result, &ThreadResult::region)},
-          {"whole_run", {{"makespan_s", to_seconds(result.whole_makespan)}, {"threads", thread_list(result, &ThreadResult::whole)}}},
+          {"whole_run",
+           {{"makespan_s", to_seconds(result.whole_makespan)}, {"threads", thread_list(result, &ThreadResult::whole)}}},
           {"extrapolated", result.extrapolated},
           {"options",
            {{"compute_factor", description.options.compute_factor},

@@ -7,8 +7,8 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid 3.32 tells only actors that a communication has ended, and our messages are sent from timers too. So couriers
-/// carry them: actors that wait for one message at a time and are reused.
+/// SimGrid 3.32 tells only actors that a communication has ended, and our messages are sent from timers too. So
+/// couriers carry them: actors that wait for one message at a time and are reused.
 class SimgridNetwork final : public Network {
  public:
   SimgridNetwork(Clock& clock, const Topology& topology, const Framing& framing)
@@ -26,7 +26,8 @@ class SimgridNetwork final : public Network {
     if (idle_.empty()) {
       couriers_.push_back(std::make_unique<Courier>(clock_));
       courier = couriers_.back().get();
-      start_actor("courier-" + std::to_string(couriers_.size()), topology_.host(NodeId{0}), [this, courier] { run(*courier); });
+      start_actor("courier-" + std::to_string(couriers_.size()), topology_.host(NodeId{0}),
+                  [this, courier] { run(*courier); });
     } else {
       courier = idle_.back();
       idle_.pop_back();

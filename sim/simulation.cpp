@@ -23,7 +23,8 @@ class AbortIsBadInput {
 
  private:
   static void report(int) {
-    static constexpr char text[] = "sdsm: SimGrid cannot use this platform file (its reason stands above). Mend the file.\n";
+    static constexpr char text[] =
+        "sdsm: SimGrid cannot use this platform file (its reason stands above). Mend the file.\n";
     [[maybe_unused]] const auto written = ::write(2, text, sizeof text - 1);
     ::_exit(2);
   }
@@ -47,7 +48,8 @@ class LoadedEngine {
       // SimGrid explains over several lines; one finding is one line.
       std::string reason = error.what();
       std::replace(reason.begin(), reason.end(), '\n', ' ');
-      throw PlatformError({fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason)});
+      throw PlatformError(
+          {fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason)});
     }
   }
   simgrid::s4u::Engine& engine() const { return *engine_; }
@@ -127,8 +129,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   }
 
   if (progress && program.intervals > 0) {
-    program.sources[0] =
-        std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
+    program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
   }
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
   std::vector<std::unique_ptr<Player>> players;
@@ -159,9 +160,10 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   }
   if (!stuck.empty()) {
     if (stuck.size() > 8) stuck.resize(8);
-    throw RunError(fmt::format("the simulated program stopped at {} with threads waiting for what never comes (the trace's "
-                               "barriers or locks do not match):\n  {}",
-                               format_time(clock.now()), fmt::join(stuck, "\n  ")));
+    throw RunError(
+        fmt::format("the simulated program stopped at {} with threads waiting for what never comes (the trace's "
+                    "barriers or locks do not match):\n  {}",
+                    format_time(clock.now()), fmt::join(stuck, "\n  ")));
   }
 
   Result result;

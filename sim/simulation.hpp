@@ -1,5 +1,5 @@
-/// One run: a program's intervals on a platform, and what came of it. SimGrid allows one engine per process, so a process
-/// calls simulate() once.
+/// One run: a program's intervals on a platform, and what came of it. SimGrid allows one engine per process, so a
+/// process calls simulate() once.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,9 @@ class RunError : public std::runtime_error {
 };
 
 enum class NetworkKind : std::uint8_t { queue, simgrid };
-constexpr std::string_view name_of(NetworkKind kind) { return kind == NetworkKind::queue ? "queue" : "simgrid"; }
+constexpr std::string_view name_of(NetworkKind kind) {
+  return kind == NetworkKind::queue ? "queue" : "simgrid";
+}
 
 /// A program to simulate: one source per thread.
 struct Program {
@@ -60,7 +62,7 @@ using Progress = std::function<void(double)>;
 
 /// Throws std::invalid_argument if the layout does not fit the platform, PlatformError if costs contradict each other,
 /// RunError, and what the sources throw.
-Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program, const RunOptions& options,
-                const Progress& progress = {});
+Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program,
+                const RunOptions& options, const Progress& progress = {});
 
 }  // namespace sdsm::sim

@@ -26,8 +26,8 @@ class Thread {
   ProcessId id() const { return id_; }
   NodeId node() const { return node_; }
 
-  /// Local work of a known cost: no simulator call, simulated time does not move yet. Throws std::invalid_argument if it
-  /// would end after the last date that can be simulated.
+  /// Local work of a known cost: no simulator call, simulated time does not move yet. Throws std::invalid_argument if
+  /// it would end after the last date that can be simulated.
   void spend(Spent item, Time duration);
   /// `count` faults of a kind, which last `duration` together.
   void spend_faults(FaultKind kind, std::uint64_t count, Time duration);

@@ -110,7 +110,10 @@ struct Stages {
     switch (stage) {
       case 0: return schedule(take(queues.up, f.node, now, request_bytes / bytes_per_second) + latency, 1, f);
       case 1: return schedule(take(queues.processor, f.home, now, home_time), 2, f);
-      case 2: return schedule(take(queues.up, f.home, now, page_bytes / bytes_per_second) + latency - page_bytes / bytes_per_second, 3, f);
+      case 2:
+        return schedule(
+            take(queues.up, f.home, now, page_bytes / bytes_per_second) + latency - page_bytes / bytes_per_second, 3,
+            f);
       case 3: return schedule(take(queues.down, f.node, now, page_bytes / bytes_per_second), 4, f);
       default:
         if (--f.left == 0) return;
@@ -122,7 +125,8 @@ struct Stages {
 
 }  // namespace
 
-std::uint64_t simgrid_timers(const std::filesystem::path& platform, std::uint32_t nodes, std::uint64_t faults_per_node) {
+std::uint64_t simgrid_timers(const std::filesystem::path& platform, std::uint32_t nodes,
+                             std::uint64_t faults_per_node) {
   using simgrid::kernel::timer::Timer;
   sg::Engine engine(&argument_count, arguments);
   const std::vector<sg::Host*> hosts = load(engine, platform, nodes);

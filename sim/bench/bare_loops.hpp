@@ -9,9 +9,11 @@
 namespace sdsm::sim::bench {
 
 /// Two S4U communications per fault, waited for by the thread's actor.
-std::uint64_t two_communications(const std::filesystem::path& platform, std::uint32_t nodes, std::uint64_t faults_per_node);
+std::uint64_t two_communications(const std::filesystem::path& platform, std::uint32_t nodes,
+                                 std::uint64_t faults_per_node);
 
-/// SimGrid timers with FIFO queues of our own: five timers per fault, no protocol, no trace, no account, no actor switch.
+/// SimGrid timers with FIFO queues of our own: five timers per fault, no protocol, no trace, no account, no actor
+/// switch.
 std::uint64_t simgrid_timers(const std::filesystem::path& platform, std::uint32_t nodes, std::uint64_t faults_per_node);
 
 /// The same five events on a heap of the standard library: no SimGrid.

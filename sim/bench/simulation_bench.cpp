@@ -1,8 +1,9 @@
-/// How fast the simulator is, beside what bounds it: bare loops that do nothing else. All in one run, each measurement in a
-/// process of its own, rounds interleaved so that a busy machine disturbs all alike; figures are medians and ranges.
+/// How fast the simulator is, beside what bounds it: bare loops that do nothing else. All in one run, each measurement
+/// in a process of its own, rounds interleaved so that a busy machine disturbs all alike; figures are medians and
+/// ranges.
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,8 @@ class SyntheticSource final : public IntervalSource {
       interval_.touches.clear();
       const std::uint64_t count = std::min<std::uint64_t>(touches_, touches_per_interval);
       for (std::uint64_t i = 0; i < count; ++i) {
-        trace::TouchRun run{RegionId{0}, 1, 0, Access::read, static_cast<std::uint8_t>(i * 256 / touches_per_interval), {}};
+        trace::TouchRun run{RegionId{0}, 1, 0, Access::read, static_cast<std::uint8_t>(i * 256 / touches_per_interval),
+                            {}};
         const std::uint64_t share = pages / threads_;
         if (remote_) {
           std::uint64_t home = random_() % (threads_ - 1);
@@ -77,8 +79,8 @@ class SyntheticSource final : public IntervalSource {
   trace::Interval interval_;
 };
 
-std::uint64_t run_simulation(const std::string& platform, NetworkKind network, std::uint32_t nodes, std::uint64_t touches,
-                             bool remote) {
+std::uint64_t run_simulation(const std::string& platform, NetworkKind network, std::uint32_t nodes,
+                             std::uint64_t touches, bool remote) {
   Program program;
   program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::block, pages, 0, "pages"});
   for (std::uint32_t t = 0; t < nodes; ++t) {
@@ -116,7 +118,8 @@ Measurement measure(const std::function<std::uint64_t()>& body) {
   ::wait4(child, &status, 0, &usage);
   if (!whole || status != 0 || faults == 0) throw std::runtime_error("a measurement failed");
   const auto us = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec); };
-  return {(us(usage.ru_utime) + us(usage.ru_stime)) / static_cast<double>(faults), static_cast<double>(usage.ru_maxrss) / 1024};
+  return {(us(usage.ru_utime) + us(usage.ru_stime)) / static_cast<double>(faults),
+          static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
 }  // namespace
@@ -132,7 +135,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Speed of the simulator per fault, beside bare loops.", "simulation_speed"};
   app.add_option("platform", platform, "platform file with at least --nodes hosts")->capture_default_str();
   app.add_option("--nodes", nodes, "nodes")->check(CLI::Range(2, 4096))->capture_default_str();
-  app.add_option("--faults", faults, "faults in all for each measurement")->check(CLI::Range(1000, 100'000'000))->capture_default_str();
+  app.add_option("--faults", faults, "faults in all for each measurement")
+      ->check(CLI::Range(1000, 100'000'000))
+      ->capture_default_str();
   app.add_option("--rounds", rounds, "repetitions")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
   CLI11_PARSE(app, argc, argv);
@@ -149,7 +154,8 @@ int main(int argc, char** argv) {
         {"two communications", [&] { return two_communications(platform, nodes, each); }},
         {"SimGrid timers", [&] { return simgrid_timers(platform, nodes, each); }},
         {"event heap", [&] { return event_heap(nodes, each); }},
-        {"simulate, local fault", [&] { return run_simulation(platform, NetworkKind::queue, nodes, each * 20, false); }}};
+        {"simulate, local fault",
+         [&] { return run_simulation(platform, NetworkKind::queue, nodes, each * 20, false); }}};
     for (int round = 0; round < rounds; ++round) {
       for (Subject& subject : subjects) subject.measurements.push_back(measure(subject.body));
     }
@@ -160,14 +166,19 @@ int main(int argc, char** argv) {
       return values[static_cast<std::size_t>(quantile * static_cast<double>(values.size() - 1) + 0.5)];
     };
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    const std::string header = fmt::format("{} nodes, CPU time of a whole process per fault, {} rounds\n", nodes, rounds);
-    std::string table = header + fmt::format("{:<24} {:>12} {:>20} {:>14} {:>10}\n", "", "us per fault", "min .. max", "faults/s", "peak MiB");
+    const std::string header =
+        fmt::format("{} nodes, CPU time of a whole process per fault, {} rounds\n", nodes, rounds);
+    std::string table = header + fmt::format("{:<24} {:>12} {:>20} {:>14} {:>10}\n", "", "us per fault", "min .. max",
+                                             "faults/s", "peak MiB");
     for (const Subject& subject : subjects) {
       const double median = at(subject, 0.5);
       table += fmt::format("{:<24} {:>12.3f} {:>20} {:>14.0f} {:>10.1f}\n", subject.name, median,
                            fmt::format("{:.3f} .. {:.3f}", at(subject, 0), at(subject, 1)), 1e6 / median,
                            subject.measurements.back().peak_mib);
-      rows.push_back({{"subject", subject.name}, {"us_per_fault", median}, {"min", at(subject, 0)}, {"max", at(subject, 1)},
+      rows.push_back({{"subject", subject.name},
+                      {"us_per_fault", median},
+                      {"min", at(subject, 0)},
+                      {"max", at(subject, 1)},
                       {"peak_mib", subject.measurements.back().peak_mib}});
     }
     // Ratios within a round, so that what disturbs a round disturbs both.
@@ -190,7 +201,9 @@ int main(int argc, char** argv) {
       table += fmt::format("{:<28} {:>8.2f}  ({:.2f} .. {:.2f}; {})\n", name, median, least, most, wanted);
       ratios.push_back({{"ratio", name}, {"median", median}, {"min", least}, {"max", most}, {"wanted", wanted}});
     }
-    if (!json.empty()) write_json({{"format", 1}, {"kind", "simulation_speed"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}}, json);
+    if (!json.empty())
+      write_json({{"format", 1}, {"kind", "simulation_speed"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}},
+                 json);
     if (json != "-") fmt::print("{}", table);
     return done;
   });
