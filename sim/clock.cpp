@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
-#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/version.h>
+#include <simgrid/kernel/Timer.hpp>
 
 namespace sdsm::sim {
 
 using simgrid::kernel::timer::Timer;
+
+namespace {
+
+/// A date on SimGrid's clock. That clock may be a fraction of a picosecond ahead of ours, and SimGrid ends the program
+/// if a timer is set for what it takes for the past.
+double simgrid_date(Time date) {
+  return std::max(to_seconds(date), simgrid::s4u::Engine::get_clock());
+}
+
+}  // namespace
 
 void Clock::at(Time date, std::function<void()> action) {
   if (idle_.empty()) {
@@ -34,7 +44,7 @@ void Clock::arm() {
     armed_->remove();
   }
   armed_for_ = date;
-  armed_ = Timer::set(to_seconds(date), [this] { fire(); });
+  armed_ = Timer::set(simgrid_date(date), [this] { fire(); });
 }
 
 void Clock::fire() {
@@ -62,13 +72,15 @@ void Clock::resume(simgrid::s4u::Actor& actor) {
     return;
   }
   // We are ahead of SimGrid's clock: it steps to now(), and the actor runs then.
-  Timer::set(to_seconds(now_), [this, &actor, date = now_] {
+  Timer::set(simgrid_date(now_), [this, &actor, date = now_] {
     simgrid_now_ = std::max(simgrid_now_, date);
     actor.resume();
   });
 }
 
-void Clock::catch_up() { now_ = std::max(now_, from_seconds(simgrid::s4u::Engine::get_clock())); }
+void Clock::catch_up() {
+  now_ = std::max(now_, from_seconds(simgrid::s4u::Engine::get_clock()));
+}
 
 void Doorbell::wait() {
   if (!rung_) {

@@ -20,14 +20,21 @@ std::uint64_t campaign(std::uint64_t usual) {
   return wish != nullptr && *wish == '1' ? 50 * usual : usual;
 }
 
+/// How the threads of a random program share time between two barriers.
+enum class Course : std::uint8_t {
+  together,
+  in_turn,  ///< thread t begins t x 200 ms after the barrier, when those before it have ended
+};
+
 /// Phases between barriers; in each, threads compute, touch pages and take locks, one lock at a time.
-TestProgram random_program(std::uint64_t seed, Layout layout) {
+TestProgram random_program(std::uint64_t seed, Layout layout, Course course = Course::together) {
   std::mt19937_64 random(seed);
   const auto pick = [&](std::uint64_t high) { return random() % (high + 1); };
   TestProgram program(layout);
   program.pages = 1 + pick(40);
   const std::uint64_t phases = 1 + pick(4);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    const bool with_locks = course == Course::together || pick(1) == 0;
     for (std::uint32_t t = 0; t < layout.processes(); ++t) {
       const auto touches = [&] {
         std::vector<trace::TouchRun> found;
@@ -44,7 +51,15 @@ TestProgram random_program(std::uint64_t seed, Layout layout) {
         }
         return found;
       };
-      for (std::uint64_t lock = pick(3); lock > 0; --lock) {
+      if (course == Course::in_turn && with_locks) {
+        // A lock of its own: the simulator looks at a thread's page protections no later than at its last event, and in
+        // between a companion's lock may take them away.
+        program.acquire(t, 100 + t, 200'000.0 * t);
+        program.release(t, 100 + t);
+      } else if (course == Course::in_turn) {
+        program.interval(t, 200'000.0 * t, {}, {trace::EventKind::loop_end, 0, 0, 0});
+      }
+      for (std::uint64_t lock = with_locks ? pick(3) : 0; lock > 0; --lock) {
         const std::uint64_t id = pick(2);
         program.acquire(t, id, static_cast<double>(pick(3000)), touches());
         program.release(t, id, static_cast<double>(pick(300)), touches());
@@ -60,7 +75,9 @@ struct Counts {
   std::uint64_t diffs = 0;
 };
 
-/// What each thread meets, told in words. With one process per node the order between threads does not matter.
+/// What each thread meets, told in words, the threads in turn between two barriers. (With one process per node the
+/// order between threads does not matter.) Of the fork: one thread of each other node fetches the region's page, the
+/// others find it there.
 std::vector<Counts> in_words(const TestProgram& program, bool drops_changed_only) {
   const test::Cluster cluster{program.layout(), program.pages, drops_changed_only};
   ProtocolInWords words(cluster);
@@ -70,7 +87,8 @@ std::vector<Counts> in_words(const TestProgram& program, bool drops_changed_only
   };
   std::vector<std::size_t> next(program.threads.size(), 1);  // after fork and team_begin
   counts[0].faults["WROH"] = 1;                              // the region's page
-  for (std::size_t t = 1; t < counts.size(); ++t) counts[t].faults["RUMR"] = 1;
+  const std::uint32_t per_node = program.layout().threads_per_node;
+  for (std::size_t t = per_node; t < counts.size(); ++t) counts[t].faults[t % per_node == 0 ? "RUMR" : "RROR"] = 1;
   for (;;) {
     bool more = false;
     for (std::uint32_t t = 0; t < counts.size(); ++t) {
@@ -147,6 +165,40 @@ TEST_CASE("with one process per node each thread meets the faults and sends the 
       CHECK(sent(MessageKind::write_request) == faults(tally, FaultKind::WROR));
     }
   }
+}
+
+TEST_CASE("processes that share a node and take turns meet the faults of all ten kinds as the words tell them") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const bool changed_only = GENERATE(false, true);
+  PlatformText text;
+  text.set("protocol.invalidation", changed_only ? "changed" : "all");
+  text.cores = 3;
+  const TemporaryFile file(text.text());
+  const Layout layouts[] = {{1, 2}, {2, 2}, {2, 3}, {3, 2}};
+  std::map<std::string, std::uint64_t> seen;
+  for (std::uint64_t seed = 1; seed <= campaign(40); ++seed) {
+    const Layout layout = layouts[seed % std::size(layouts)];
+    const TestProgram program = random_program(seed, layout, Course::in_turn);
+    const Result result = run(file.path(), network, program);
+    const std::vector<Counts> expected = in_words(program, changed_only);
+    for (std::uint32_t node = 0; node < layout.nodes; ++node) {
+      // By node, as chance decides which of its threads fetches the region's page.
+      std::map<std::string, std::uint64_t> found, told;
+      for (std::uint32_t t = node * layout.threads_per_node; t < (node + 1) * layout.threads_per_node; ++t) {
+        for (const FaultRule& rule : fault_rules)
+          found[std::string(rule.name)] += faults(result.threads[t].whole, rule.kind);
+        for (const auto& [kind, count] : expected[t].faults) told[kind] += count;
+        found["diffs"] += result.threads[t].whole.diffs;
+        told["diffs"] += expected[t].diffs;
+      }
+      for (const auto& [what, count] : found) {
+        CAPTURE(seed, node, name_of(network), changed_only, what);
+        CHECK(count == told[what]);
+        seen[what] += count;
+      }
+    }
+  }
+  for (const FaultRule& rule : fault_rules) CHECK(seen[std::string(rule.name)] > 5);
 }
 
 TEST_CASE("what is asked for is served: every fetch has a reply, every reply a fetch") {

@@ -1,5 +1,7 @@
 /// Faults in simulated time: what waits for what, and for how long.
 
+#include <chrono>
+
 #include "tests/catch.hpp"
 #include "tests/sim/platform_text.hpp"
 #include "tests/sim/runs.hpp"
@@ -146,4 +148,16 @@ TEST_CASE("a message that nobody waits for does not lengthen the run") {
   // Thread 1 ends last. It was idle while the master wrote the region's page, before the fork.
   CHECK(spent(result.threads[1].whole, Spent::idle) == us(8));
   CHECK(spent(result.threads[0].whole, Spent::idle) > us(51));
+}
+
+TEST_CASE("after a simulated week a fault still costs what it costs, within 1 ns") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  TestProgram program({2, 1});
+  program.barrier_of_all(7 * 86'400e6);
+  program.barrier(0, 100'000);
+  program.barrier(1, 100'000, {reads(0, 10), reads(2, 20), writes(4, 30)});
+  const Result result = run(p3_score(), network, program);
+  CHECK(std::chrono::abs(fault_time(result, 1, FaultKind::RUMR) - us(3 * 587)) < Time{1000});
+  CHECK(std::chrono::abs(fault_time(result, 1, FaultKind::WUMR) - us(599)) < Time{1000});
+  CHECK(result.threads[1].whole.total() == result.whole_makespan);
 }
