@@ -161,6 +161,7 @@ void finish() {
 
 void become_untraced_child() {
   is_started = false;
+  options.thread_limit = 1;  // the other virtual threads stayed with the parent
   stop_tracking();
   close(options.stream);
   go_on_untraced();

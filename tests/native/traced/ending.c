@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile int* nowhere;
@@ -65,12 +66,15 @@ int main(int argc, char** argv) {
     shared[0] = 4;
 #pragma omp parallel
     __asm__ volatile("" ::: "memory"); /* keeps the region */
-    if (fork() == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
       int total = 0;
 #pragma omp parallel reduction(+ : total)
       total += shared[0];
       _exit(total > 0 ? 0 : 1);
     }
+    int status = 1;
+    return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
   }
   return 0;
 }
