@@ -86,6 +86,10 @@ TEST_CASE("a home page that its owner wrote adds 18.95 us, the most that one pro
   const Result result = run(p3_score(), NetworkKind::queue, program);
   CHECK(spent(result.threads[0].whole, Spent::protect) == us(2 * 18.95));  // with the region's page
   CHECK(spent(result.threads[1].whole, Spent::protect) == us(3 * 18.95));
+  // The fork, and 50 ms after it the worker's last step; the barrier between; the owner's 50 ms and its page, the
+  // barrier of three pages; the join.
+  CHECK(result.whole_makespan ==
+        us(8 + 661 + 18.95 + 587 + 50'000) + us(661) + us(50'000 + 8 + 661 + 3 * 18.95) + us(661));
 }
 
 TEST_CASE("a local page's diff is charged and crosses no network") {

@@ -142,3 +142,18 @@ TEST_CASE("a program's lock and the run-time's locks are different locks") {
   const Result result = run(p3_score(), NetworkKind::queue, program);
   CHECK(result.threads[0].whole.locks == 2);
 }
+
+TEST_CASE("a page that a companion's acquire drops on its way is fetched again, and its change is not lost") {
+  TestProgram program({2, 2});
+  program.barrier_of_all(5000);
+  program.barrier(0, 10'000);
+  program.barrier(1, 10'000);
+  program.barrier(2, 10'000, {writes(0)});  // on its way for 547 us
+  program.acquire(3, 0, 100);               // drops the node's copies after 100 + 27.6 + 162.6 + 27.6 us
+  program.release(3, 0, 10);
+  program.barrier(3, 10'000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  const Tally& writer = result.threads[2].whole;
+  CHECK(faults(writer, FaultKind::WUMR) == 2);
+  CHECK(writer.diffs == 1);
+}

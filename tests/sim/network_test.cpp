@@ -96,6 +96,16 @@ TEST_CASE("a message alone takes the idle time of its route") {
   CHECK(close(arrivals(NetworkKind::simgrid, {{100, 1, 0, control_payload}}), {118.8}));
 }
 
+TEST_CASE("cables of different speeds: the slower one sets the pace, whichever comes first") {
+  PlatformText text;
+  text.other_bandwidth[0] = "1Gbps";
+  // Slow, then fast: the fast cable passes on the last frame, counted as a full one, when it has it.
+  CHECK(close(arrivals(NetworkKind::queue, {{0, 1, 0, page_payload}}, text), {346.4 + 5 + 12.304 + 5}));
+  // Fast, then slow: the slow cable begins with the first frame.
+  CHECK(close(arrivals(NetworkKind::queue, {{0, 0, 1, page_payload}}, text), {12.304 + 5 + 346.4 + 5}));
+  CHECK(close(arrivals(NetworkKind::simgrid, {{0, 1, 0, page_payload}}, text), {346.4 + 10}));
+}
+
 TEST_CASE("within a node there is no network") {
   CHECK(close(arrivals(NetworkKind::queue, {{3, 2, 2, page_payload}}), {3}));
   CHECK(close(arrivals(NetworkKind::simgrid, {{3, 2, 2, page_payload}}), {3}));

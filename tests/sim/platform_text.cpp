@@ -40,8 +40,9 @@ std::string PlatformText::text() const {
   for (unsigned i = 0; i < hosts; ++i)
     text += fmt::format("    <host id=\"node-{}\" speed=\"1Gf\" core=\"{}\"/>\n", i, cores);
   for (unsigned i = 0; i < hosts; ++i) {
+    const auto other = other_bandwidth.find(i);
     text += fmt::format("    <link id=\"cable-{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-                        i, bandwidth, latency);
+                        i, other == other_bandwidth.end() ? bandwidth : other->second, latency);
   }
   for (unsigned i = 0; i < hosts; ++i) {
     for (unsigned j = i + 1; j < hosts; ++j) {
