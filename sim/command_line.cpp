@@ -18,7 +18,13 @@ namespace sdsm::sim {
 int report_errors(const std::function<int()>& body) {
   const auto say = [](const std::string& text) { fmt::print(stderr, "sdsm: {}\n", text); };
   try {
-    return body();
+    const int status = body();
+    // A full disk behind stdout must not pass for success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      say("the report could not be written to stdout. Make room, or give another place");
+      return run_failed;
+    }
+    return status;
   } catch (const PlatformError& error) {
     for (const std::string& finding : error.findings()) say(finding);
     return bad_input;
@@ -37,25 +43,42 @@ int report_errors(const std::function<int()>& body) {
   }
 }
 
+void check_output(const std::string& where) {
+  if (where.empty() || where == "-") return;
+  const std::filesystem::path path = where;
+  if (std::filesystem::is_directory(path)) {
+    throw std::invalid_argument(fmt::format("{} is a folder. Name a file to write to", where));
+  }
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder)) {
+    throw std::invalid_argument(
+        fmt::format("there is no folder {} for {}. Make it, or name another file", folder.string(), where));
+  }
+}
+
 void write_json(const nlohmann::ordered_json& json, const std::string& where) {
   const std::string text = json.dump(2) + "\n";
   if (where == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
-    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write to stdout");
-    return;
+    return;  // report_errors() looks whether it could be written
   }
-  const std::filesystem::path part = where + ".part";
+  check_output(where);
+  // A link stays a link, and a device or pipe is written to: only a regular file is replaced as a whole.
+  std::filesystem::path target = where;
+  if (std::filesystem::is_symlink(target)) target = std::filesystem::weakly_canonical(target);
+  const bool replaces = !std::filesystem::exists(target) || std::filesystem::is_regular_file(target);
+  const std::filesystem::path written = replaces ? std::filesystem::path(target.string() + ".part") : target;
   {
-    std::ofstream file(part, std::ios::binary);
+    std::ofstream file(written, std::ios::binary);
     file << text;
     file.close();
     if (!file) {
       const int error = errno;
-      std::filesystem::remove(part);
+      if (replaces) std::filesystem::remove(written);
       throw std::system_error(error, std::generic_category(), "cannot write " + where);
     }
   }
-  std::filesystem::rename(part, where);
+  if (replaces) std::filesystem::rename(written, target);
 }
 
 }  // namespace sdsm::sim

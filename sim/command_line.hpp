@@ -24,6 +24,10 @@ void report_usage_errors(App& app) {
   });
 }
 
+/// Throws std::invalid_argument if a file cannot be written at `where` for a reason that can be told before a run: it
+/// is a folder, or lies in none. Nothing is wrong with "" (not wanted) and "-" (stdout).
+void check_output(const std::string& where);
+
 /// Writes JSON to a file (whole or not at all), or to stdout for "-". Throws std::system_error.
 void write_json(const nlohmann::ordered_json& json, const std::string& where);
 

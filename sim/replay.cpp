@@ -33,6 +33,9 @@ Time in_child(const std::function<Time()>& body) {
     try {
       const std::int64_t count = body().count();
       if (::write(ends[1], &count, sizeof count) == static_cast<ssize_t>(sizeof count)) status = 0;
+    } catch (const PlatformError& error) {
+      for (const std::string& finding : error.findings()) fmt::print(stderr, "sdsm: {}\n", finding);
+      status = 2;
     } catch (const std::exception& error) {
       fmt::print(stderr, "sdsm: {}\n", error.what());
     }
@@ -44,6 +47,9 @@ Time in_child(const std::function<Time()>& body) {
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+    throw std::invalid_argument("this platform cannot be used (why stands above). `sdsm check` tells more");
+  }
   if (!whole || status != 0) throw RunError("a re-run of a microbenchmark failed");
   return Time{count};
 }

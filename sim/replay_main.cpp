@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   app.add_option("--network", network_name, "queue or simgrid")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
-  app.add_flag("--strict", strict, "exit with 1 if a cost differs from the platform file by more than 1 ns");
+  app.add_flag("--strict", strict,
+               "exit with 1 if a cost differs from the platform file by more than 1 ns, or could not be re-run");
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
   report_usage_errors(app);
   try {
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? done : bad_input;
   }
   return report_errors([&]() -> int {
+    check_output(json);
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
     const auto replayed =
@@ -68,6 +70,6 @@ int main(int argc, char** argv) {
     }
     for (const std::string& what : skipped)
       fmt::print(stderr, "sdsm: {}: the platform has no room to re-run it\n", what);
-    return strict && differs ? run_failed : done;
+    return strict && (differs || !skipped.empty()) ? run_failed : done;
   });
 }

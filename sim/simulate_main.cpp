@@ -158,6 +158,7 @@ int run(const Request& request) {
     throw std::invalid_argument(
         fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
   }
+  check_output(request.json);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};

@@ -14,21 +14,27 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid reports some faults of a platform by abort() after printing what is wrong. Bad input must end with status 2,
-/// so the abort is caught while it reads.
-class AbortIsBadInput {
+/// SimGrid answers some faults of a platform by abort() after printing what is wrong, and a zone without any route by a
+/// segmentation fault. Bad input must end with status 2, so both are caught while it reads a platform.
+class CrashIsBadInput {
  public:
-  AbortIsBadInput() : before_(std::signal(SIGABRT, &report)) {}
-  ~AbortIsBadInput() { std::signal(SIGABRT, before_); }
+  CrashIsBadInput() : abort_before_(std::signal(SIGABRT, &report)), fault_before_(std::signal(SIGSEGV, &report)) {}
+  ~CrashIsBadInput() {
+    std::signal(SIGABRT, abort_before_);
+    std::signal(SIGSEGV, fault_before_);
+  }
 
  private:
   static void report(int) {
     static constexpr char text[] =
-        "sdsm: SimGrid cannot use this platform file (its reason stands above). Mend the file.\n";
+        "sdsm: SimGrid cannot use this platform file (its reason, if it gave one, stands above). Mend its zones, "
+        "hosts, "
+        "links or routes; every pair of hosts needs a route.\n";
     [[maybe_unused]] const auto written = ::write(2, text, sizeof text - 1);
     ::_exit(2);
   }
-  void (*before_)(int);
+  void (*abort_before_)(int);
+  void (*fault_before_)(int);
 };
 
 /// SimGrid's engine with a platform in it. Throws PlatformError if SimGrid rejects the file.
@@ -43,7 +49,7 @@ class LoadedEngine {
     int count = 3;
     engine_ = std::make_unique<simgrid::s4u::Engine>(&count, arguments);
     configure_engine();
-    const AbortIsBadInput guard;
+    const CrashIsBadInput guard;
     try {
       engine_->load_platform(path.string());
     } catch (const std::exception& error) {
@@ -84,6 +90,7 @@ class ObservedSource final : public IntervalSource {
 bool offers(const Platform& platform, Layout layout) {
   const LoadedEngine loaded(platform.path);
   try {
+    const CrashIsBadInput guard;
     const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
     return true;
   } catch (const std::invalid_argument&) {
@@ -97,6 +104,7 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
   *hosts = loaded.engine().get_host_count();
   try {
     if (*hosts == 0) throw std::invalid_argument("the platform has no host. Add a <host> for each node");
+    const CrashIsBadInput guard;
     const Topology topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
     topology.find_all_routes();
     for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
@@ -116,7 +124,10 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
                 const RunOptions& options, const Progress& progress) {
   const LoadedEngine loaded(platform.path);
   simgrid::s4u::Engine& engine = loaded.engine();
-  const Topology topology(engine, layout.nodes, layout.threads_per_node);
+  const Topology topology = [&] {
+    const CrashIsBadInput guard;
+    return Topology(engine, layout.nodes, layout.threads_per_node);
+  }();
 
   Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
   const Framing& framing = platform.costs.framing;
