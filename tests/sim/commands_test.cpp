@@ -229,6 +229,40 @@ TEST_CASE("a trace whose barriers do not match fails the run with status 1, and 
   CHECK(test::read_text(old.path()) == "{\"old\": 1}");
 }
 
+TEST_CASE("an output that is a link stays one, and what it leads to is written") {
+  const TraceFile trace(small_program());
+  const TemporaryFile target("old", ".json");
+  const auto link = trace.beside("link.json");
+  std::filesystem::create_symlink(target.path(), link);
+  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(link.string())).status == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(json::parse(test::read_text(target.path())).at("nodes") == 2);
+}
+
+TEST_CASE("a report that stdout has no room for fails the command") {
+  const TraceFile trace(small_program());
+  // The harness takes stdout itself, so a shell in between sends it to the full device.
+  const auto to_full_disk = [](const std::string& command) {
+    return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " > /dev/full\"");
+  };
+  for (const std::string form : {"", " --json -"}) {
+    const Outcome run = to_full_disk("simulate' " + trace.arguments() + " --nodes 2" + form);
+    CHECK(run.status == 1);
+    CHECK(one_line_of_ours(run.errors));
+  }
+  CHECK(to_full_disk("check' --properties").status == 1);
+}
+
+TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
+  const TraceFile trace(small_program());
+  const std::string text = std::regex_replace(test::read_text(test::p3_score()), std::regex("<route [^\\n]*\\n"), "");
+  const TemporaryFile platform(text, ".xml");
+  const std::string path = in_quotes(platform.path().string());
+  CHECK(sdsm_command("check", path).status == 2);
+  CHECK(sdsm_command("replay", path).status == 2);
+  CHECK(sdsm_command("simulate", in_quotes(trace.path().string()) + " -n 2 -p " + path).status == 2);
+}
+
 TEST_CASE("check finds nothing wrong with the project's platforms") {
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(SDSM_SOURCE_DIR) / "platforms")) {
     if (entry.path().extension() != ".xml") continue;
