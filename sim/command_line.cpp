@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 
@@ -41,6 +44,15 @@ int report_errors(const std::function<int()>& body) {
     say(error.what());
     return run_failed;
   }
+}
+
+std::string whole_number(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_plain = status == std::errc() && rest == text.data() + text.size() && (text == "0" || text[0] != '0');
+  if (is_plain) return {};
+  return fmt::format("'{}' is not a whole number from 0 to {}. Write it in plain digits", text,
+                     std::numeric_limits<std::uint64_t>::max());
 }
 
 void check_output(const std::string& where) {

@@ -24,6 +24,10 @@ void report_usage_errors(App& app) {
   });
 }
 
+/// For an option that is a count or a seed: what is wrong with `text`, or nothing. CLI11 itself takes -1 for the
+/// largest number there is, what is too large for the largest, and 010 for eight.
+std::string whole_number(const std::string& text);
+
 /// Throws std::invalid_argument if a file cannot be written at `where` for a reason that can be told before a run: it
 /// is a folder, or lies in none. Nothing is wrong with "" (not wanted) and "-" (stdout).
 void check_output(const std::string& where);

@@ -203,6 +203,13 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + p3 + " -n 2 --jitter 3", "jitter"},
       {good + " -p " + p3 + " -n 2 --jitter nan", "jitter"},
       {good + " -p " + p3 + " -n 2 --seed x", "seed"},
+      {good + " -p " + p3 + " -n 2 --seed -1", "seed: '-1'"},
+      {good + " -p " + p3 + " -n 2 --seed +1", "seed: '+1'"},
+      {good + " -p " + p3 + " -n 2 --seed 18446744073709551616", "seed"},
+      {good + " -p " + p3 + " -n 02", "nodes: '02'"},
+      {good + " -p " + p3 + " -n 0x2", "nodes: '0x2'"},
+      {good + " -p " + p3 + " -n -18446744073709551614", "nodes: '-18446744073709551614'"},
+      {good + " -p " + p3 + " -n 2 -t -18446744073709551615", "threads-per-node: '-18446744073709551615'"},
       {good + " -p " + p3 + " -n 2 --json /no/such/folder/a.json", "/no/such/folder/a.json"},
       {good + " -p " + p3 + " -n 2 --json /", "/"},
   };
