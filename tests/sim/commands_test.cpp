@@ -270,6 +270,25 @@ TEST_CASE("a platform without any route is bad input to check, simulate and repl
   CHECK(sdsm_command("simulate", in_quotes(trace.path().string()) + " -n 2 -p " + path).status == 2);
 }
 
+TEST_CASE("replay tells a platform that cannot be used from one that is too small") {
+  const TemporaryFile still(test::with_cables("0Mbps"));
+  const Outcome refused = sdsm_command("replay", in_quotes(still.path().string()));
+  CHECK(refused.status == 2);
+  CHECK(refused.errors.find("'0Mbps'") != std::string::npos);
+  PlatformText pair;
+  pair.hosts = 2;
+  const TemporaryFile small(pair.text());
+  const Outcome skipped = sdsm_command("replay", in_quotes(small.path().string()));
+  CHECK(skipped.status == 0);
+  CHECK(skipped.errors.find("sdsm: barrier.4x2: the platform has no room") != std::string::npos);
+  // A route is missing between two of the hosts that are used.
+  const std::regex route("<route src=\"node-0\" dst=\"node-1\">.*?</route>");
+  const TemporaryFile cut(std::regex_replace(PlatformText().text(), route, ""));
+  const Outcome broken = sdsm_command("replay", in_quotes(cut.path().string()));
+  CHECK(broken.status == 2);
+  CHECK(broken.errors.find("no route from 'node-0' to 'node-1'") != std::string::npos);
+}
+
 TEST_CASE("check finds nothing wrong with the project's platforms") {
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(SDSM_SOURCE_DIR) / "platforms")) {
     if (entry.path().extension() != ".xml") continue;
