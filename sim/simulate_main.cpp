@@ -11,6 +11,7 @@
 #include "sim/command_line.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/output.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -158,7 +159,7 @@ int run(const Request& request) {
     throw std::invalid_argument(
         fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
   }
-  check_output(request.json);
+  trace::check_output(request.json);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
@@ -262,7 +263,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? done : bad_input;
+    return answer(app, error);
   }
   return report_errors([&] { return run(request); });
 }

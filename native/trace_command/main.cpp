@@ -10,6 +10,7 @@
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
+#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace {
@@ -69,7 +70,7 @@ int show_info(std::vector<std::string> own) {
   app.add_option("FILE", file, "trace file")->required();
   app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
   if (!parse(app, std::move(own))) return 0;
-  print_info(file, json.empty() ? std::nullopt : std::optional<std::filesystem::path>(json));
+  print_info(file, json);
   return 0;
 }
 
@@ -121,7 +122,13 @@ int run(Arguments arguments) {
 int main(int argc, char** argv) {
   const auto say = [](const std::string& what) { fmt::print(stderr, "sdsm: {}\n", what); };
   try {
-    return run(split(argc, argv));
+    const int status = run(split(argc, argv));
+    // A full disk behind stdout must not pass for success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      say("the output could not be written to stdout. Make room, or give another place");
+      return run_failed;
+    }
+    return status;
   } catch (const CLI::ParseError& error) {
     say(fmt::format("{}. See sdsm trace --help.", error.what()));
     return bad_usage;
@@ -136,10 +143,7 @@ int main(int argc, char** argv) {
     return run_failed;
   } catch (const std::system_error& error) {
     say(error.what());
-    // A file that is not there is the user's to put right; a disk that is full is the run's end.
-    const bool is_input = error.code() == std::errc::no_such_file_or_directory ||
-                          error.code() == std::errc::permission_denied || error.code() == std::errc::is_a_directory;
-    return is_input ? bad_usage : run_failed;
+    return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
   } catch (const std::exception& error) {
     say(error.what());
     return run_failed;

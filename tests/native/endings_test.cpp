@@ -1,5 +1,7 @@
 /// Programs that fail, cannot be traced, or do what tracers find hard: each ends with the right status and one clear
 /// line.
+#include <fstream>
+
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 
@@ -83,6 +85,41 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"info"}) == 2);
   CHECK(status({"info", "/nowhere/x.trace"}) == 2);
   CHECK(status({"dump", program("ending")}) == 2);
+}
+
+TEST_CASE("info finds damage in what it does not print, and writes to devices as they are") {
+  const TemporaryFolder folder;
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace", trace = (folder / "t.trace").string();
+  REQUIRE(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
+  CHECK(run_command({command, "info", trace}).status == 0);
+  CHECK(run_command({command, "info", trace, "--json", "/dev/null"}).status == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(run_command({command, "info", trace, "--json", "/dev/full"}).status == 1);
+  CHECK(run_command({command, "info", trace, "--json", "/nowhere/a.json"}).status == 2);
+  CHECK(run_command({command, "info", trace, "--json", "/"}).status == 2);
+  const std::string written = (folder / "a.json").string();
+  CHECK(run_command({command, "info", trace, "--json", written}).status == 0);
+  CHECK(std::filesystem::file_size(written) > 100);
+  {
+    std::fstream file(trace, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(24);  // in the first block
+    const char byte = static_cast<char>(file.get() ^ 1);
+    file.seekp(24);
+    file.put(byte);
+  }
+  const CommandResult damaged = run_command({command, "info", trace});
+  INFO(damaged.errors);
+  CHECK(damaged.status == 2);
+  CHECK(damaged.output.empty());
+  CHECK(damaged.errors.starts_with("sdsm: " + trace + ": byte 16: "));
+}
+
+TEST_CASE("a trace whose name is a link to nothing yet is made where the link leads") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("target.trace", folder / "t.trace");
+  REQUIRE(run_command(tracing(2, folder / "t.trace", {program("ending"), "shell"})).status == 0);
+  CHECK(std::filesystem::is_symlink(folder / "t.trace"));
+  CHECK(std::filesystem::is_regular_file(folder / "target.trace"));
 }
 
 TEST_CASE("every pass reads the same standard input, here for 2 + 3 + 1 empty regions after the first") {

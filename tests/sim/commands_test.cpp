@@ -246,6 +246,38 @@ TEST_CASE("an output that is a link stays one, and what it leads to is written")
   CHECK(json::parse(test::read_text(target.path())).at("nodes") == 2);
 }
 
+TEST_CASE("a link to a file that is not there yet stays one, and the file is made") {
+  const TraceFile trace(small_program());
+  const auto target = trace.beside("target.json"), link = trace.beside("link.json"), far = trace.beside("far.json");
+  std::filesystem::create_symlink("target.json", link);
+  std::filesystem::create_symlink(link, far);
+  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(far.string())).status == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::is_symlink(far));
+  CHECK_FALSE(std::filesystem::is_symlink(target));
+  CHECK(json::parse(test::read_text(target)).at("nodes") == 2);
+
+  const auto circle = trace.beside("circle.json"), astray = trace.beside("astray.json");
+  std::filesystem::create_symlink("circle.json", circle);
+  std::filesystem::create_symlink("no-folder/a.json", astray);
+  for (const auto& wrong : {circle, astray}) {
+    const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(wrong.string()));
+    CAPTURE(run.errors);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+  }
+}
+
+TEST_CASE("an output that is a device is written to, and a full one fails the run") {
+  const TraceFile trace(small_program());
+  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json /dev/null").status == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  const Outcome full = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json /dev/full");
+  CAPTURE(full.errors);
+  CHECK(full.status == 1);
+  CHECK(one_line_of_ours(full.errors));
+}
+
 TEST_CASE("a report that stdout has no room for fails the command") {
   const TraceFile trace(small_program());
   // The harness takes stdout itself, so a shell in between sends it to the full device.
@@ -258,6 +290,7 @@ TEST_CASE("a report that stdout has no room for fails the command") {
     CHECK(one_line_of_ours(run.errors));
   }
   CHECK(to_full_disk("check' --properties").status == 1);
+  CHECK(to_full_disk("simulate' --help").status == 1);
 }
 
 TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
