@@ -163,12 +163,13 @@ int run(const Request& request) {
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
-  if (std::uint64_t{layout.nodes} * layout.threads_per_node != file.header().threads) {
+  const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
+  if (threads != file.header().threads) {
     throw std::invalid_argument(fmt::format(
-        "{} was traced with {} threads, but {} nodes x {} threads per node make {}. Choose "
-        "nodes and threads so that they match, or trace again with -n {}",
-        request.trace, file.header().threads, layout.nodes, layout.threads_per_node,
-        std::uint64_t{layout.nodes} * layout.threads_per_node, std::uint64_t{layout.nodes} * layout.threads_per_node));
+        "{} has {} threads, but {} nodes x {} threads per node make {}. Choose nodes and threads so that they match, "
+        "or "
+        "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
+        request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
   RunOptions options = request.options;
   options.whole_run = request.region == "whole";
@@ -199,6 +200,12 @@ int run(const Request& request) {
   const Result result = simulate(platform, layout, network, std::move(program), options, progress);
   if (bar) fmt::print(stderr, "\r{:<60}\r", "");
 
+  if (const int status = file.header().exit_status; status != 0) {
+    fmt::print(stderr,
+               "sdsm: warning: the program traced in {} ended with status {}, so it may have done only a part of its "
+               "work; so does the simulation.\n",
+               request.trace, status);
+  }
   for (const std::string& what : result.extrapolated) {
     fmt::print(stderr,
                "sdsm: warning: {} gives no {} cost for {}x{}; a message-level model stands in for it, and the result "

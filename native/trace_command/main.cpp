@@ -51,7 +51,8 @@ Arguments split(int argc, char** argv) {
   return arguments;
 }
 
-/// False if the user asked for help, which is printed. Throws CLI::ParseError.
+/// False if the user asked for help, which is printed. Throws UsageError, or CLI::ExtrasError for arguments that are
+/// too many.
 bool parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
   try {
@@ -60,11 +61,24 @@ bool parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::Success& request) {
     app.exit(request);
     return false;
+  } catch (const CLI::ExtrasError&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}. See {} --help.", error.what(), app.get_name()));
   }
 }
 
 int show_info(std::vector<std::string> own) {
   CLI::App app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
+  app.footer(
+      "Reads the whole file, so that damage anywhere is found. Tells the program and the status that it ended with, "
+      "its\n"
+      "threads (a simulation needs nodes x threads per node of as many), what each thread did and computed, and the\n"
+      "regions of memory with their pages and placement.\n\n"
+      "Examples:\n"
+      "  sdsm trace info program.trace\n"
+      "  sdsm trace info program.trace --json -\n\n"
+      "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
   app.add_option("FILE", file, "trace file")->required();
@@ -76,6 +90,10 @@ int show_info(std::vector<std::string> own) {
 
 int show_dump(std::vector<std::string> own) {
   CLI::App app("Prints a whole trace file as JSON lines.", "sdsm trace dump");
+  app.footer(
+      "Example:\n  sdsm trace dump program.trace | head\n\n"
+      "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
+      "docs/trace-format.md.");
   std::string file;
   app.add_option("FILE", file, "trace file")->required();
   if (!parse(app, std::move(own))) return 0;
@@ -97,7 +115,14 @@ int trace(Arguments arguments) {
       ->capture_default_str()
       ->type_name("N");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
-  if (!parse(app, std::move(arguments.own))) return 0;
+  try {
+    if (!parse(app, std::move(arguments.own))) return 0;
+  } catch (const CLI::ExtrasError&) {
+    const std::string extra = app.remaining().front();
+    if (extra.starts_with('-')) throw UsageError(fmt::format("unknown option {}. See sdsm trace --help.", extra));
+    throw UsageError(
+        fmt::format("'{0}' stands before --. Put the program and its arguments behind it: -- {0} ...", extra));
+  }
   if (arguments.program.empty()) {
     throw UsageError("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
   }
@@ -107,6 +132,12 @@ int trace(Arguments arguments) {
 
 int run(Arguments arguments) {
   const std::string first = arguments.own.empty() ? "" : arguments.own.front();
+  if (!first.empty() && !first.starts_with('-') && first != "info" && first != "dump") {
+    throw UsageError(fmt::format(
+        "'{0}' is neither info nor dump nor an option. To trace it: sdsm trace -n 4 -o FILE -- {0}; to look at "
+        "a trace: sdsm trace info FILE",
+        first));
+  }
   if (first != "info" && first != "dump") return trace(std::move(arguments));
   // A file's name may begin with a dash: then it stands behind --.
   arguments.own.erase(arguments.own.begin());

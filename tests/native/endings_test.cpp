@@ -87,6 +87,40 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"dump", program("ending")}) == 2);
 }
 
+TEST_CASE("bad usage is told with what to type instead") {
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
+  const auto errors = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), command);
+    const CommandResult result = run_command(arguments);
+    CHECK(result.status == 2);
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+    return result.errors;
+  };
+  CHECK(errors({"frob"}).find("'frob'") != std::string::npos);
+  CHECK(errors({"frob"}).find("sdsm trace info FILE") != std::string::npos);
+  CHECK(errors({"frob"}).find("-- frob") != std::string::npos);
+  CHECK(errors({"-n", "2", "-o", "a.trace", "./program", "x"}).find("-- ./program") != std::string::npos);
+  CHECK(errors({"-n", "2", "-o", "a.trace", "--bogus", "--", "true"}).find("--bogus") != std::string::npos);
+  CHECK(errors({"info"}).find("sdsm trace info --help") != std::string::npos);
+  CHECK(errors({"dump"}).find("sdsm trace dump --help") != std::string::npos);
+  const CommandResult help = run_command({command, "info", "--help"});
+  CHECK(help.status == 0);
+  CHECK(help.output.find("Example") != std::string::npos);
+}
+
+TEST_CASE("larger teams than were asked for are told, with what keeps them small") {
+  const TemporaryFolder folder;
+  const CommandResult larger = run_command(tracing(2, folder / "t.trace", {program("ending"), "team"}));
+  INFO(larger.errors);
+  CHECK(larger.status == 0);
+  CHECK(larger.errors.find("OMP_THREAD_LIMIT=2") != std::string::npos);
+  CHECK(read_trace(folder / "t.trace").header.threads == 8);
+  std::vector<std::string> limited{"/usr/bin/env", "OMP_THREAD_LIMIT=2"};
+  for (const std::string& word : tracing(2, folder / "t.trace", {program("ending"), "team"})) limited.push_back(word);
+  CHECK(run_command(limited).errors.empty());
+  CHECK(read_trace(folder / "t.trace").header.threads == 2);
+}
+
 TEST_CASE("info finds damage in what it does not print, and writes to devices as they are") {
   const TemporaryFolder folder;
   const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace", trace = (folder / "t.trace").string();

@@ -55,7 +55,7 @@ TestProgram small_program() {
 }
 
 /// Writes the program as a trace file.
-void write_trace(const TestProgram& program, const std::filesystem::path& path) {
+void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0) {
   trace::Writer writer(path, program.layout().processes());
   for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
     for (const trace::Interval& interval : program.threads[t]) writer.append(t, interval);
@@ -67,7 +67,7 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path) 
                  .passes = 3,
                  .machine = "a machine",
                  .sdsm_version = "0",
-                 .exit_status = 0},
+                 .exit_status = exit_status},
                 {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, "block"}});
 }
 
@@ -185,6 +185,7 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + p3 + " -n two", "two"},
       {good + " -p " + p3 + " -n 99999999999999", "99999999999999"},
       {good + " -p " + p3 + " -n 4", "2 threads"},
+      {good + " -p " + p3 + " -n 4", "OMP_THREAD_LIMIT=4"},
       {good + " -p " + p3 + " -n 2 -t 2147483648", "2 threads"},
       {good + " -p " + p3 + " -n 2 --sequential-time 7.5", "no unit"},
       {good + " -p " + p3 + " -n 2 --sequential-time 0s", "above zero"},
@@ -234,6 +235,15 @@ TEST_CASE("a trace whose barriers do not match fails the run with status 1, and 
   CHECK(run.status == 1);
   CHECK(run.errors.rfind("sdsm: the simulated program stopped", 0) == 0);
   CHECK(test::read_text(old.path()) == "{\"old\": 1}");
+}
+
+TEST_CASE("the trace of a program that failed is simulated with a warning") {
+  const TraceFile trace;
+  write_trace(small_program(), trace.path(), 3);
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2");
+  CHECK(run.status == 0);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find("ended with status 3") != std::string::npos);
 }
 
 TEST_CASE("an output that is a link stays one, and what it leads to is written") {
