@@ -1,8 +1,10 @@
 /// sdsm simulate: plays a trace on a platform and says how long it takes and where the time goes.
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -113,9 +115,13 @@ void print_report(const Request& request, Layout layout, const Result& result) {
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
              request.network);
   fmt::print("makespan {} (whole run {})\n\n", format_time(result.makespan), format_time(result.whole_makespan));
+  const auto marked = [&](const std::string& cost) {
+    const auto& names = result.extrapolated;
+    return cost + (std::find(names.begin(), names.end(), cost) == names.end() ? "" : "*");
+  };
   fmt::print("Where the time goes, seconds:\n");
   fmt::print("{:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "thread", "compute", "faults", "diff",
-             "protect", "barrier", "lock", "stolen", "idle");
+             "protect", marked("barrier"), marked("lock"), "stolen", "idle");
   const std::size_t shown = std::min<std::size_t>(result.threads.size(), 32);
   for (std::size_t i = 0; i < shown; ++i) {
     const Tally& tally = result.threads[i].region;
@@ -128,6 +134,10 @@ void print_report(const Request& request, Layout layout, const Result& result) {
   }
   if (shown < result.threads.size())
     fmt::print("  ... and {} more (--json gives all)\n", result.threads.size() - shown);
+  if (!result.extrapolated.empty()) {
+    fmt::print("* extrapolated: no {} was measured on {}x{}, so a message-level model stands in for it\n",
+               fmt::join(result.extrapolated, " and no "), layout.nodes, layout.threads_per_node);
+  }
   fmt::print("\nFaults and messages, all threads:");
   for (const FaultRule& rule : fault_rules) {
     std::uint64_t count = 0;

@@ -246,6 +246,23 @@ TEST_CASE("the trace of a program that failed is simulated with a warning") {
   CHECK(run.errors.find("ended with status 3") != std::string::npos);
 }
 
+TEST_CASE("what was extrapolated is marked in the table, with a footnote") {
+  const TraceFile trace;
+  PlatformText other;
+  other.properties.erase("barrier.2x1");
+  const TemporaryFile platform(other.text());
+  const auto arguments = [&](const std::string& path) {
+    return in_quotes(trace.path().string()) + " -q --nodes 2 --platform " + path;
+  };
+  const Outcome marked = sdsm_command("simulate", arguments(in_quotes(platform.path().string())));
+  CAPTURE(marked.output);
+  CHECK(marked.status == 0);
+  CHECK(marked.output.find(" barrier* ") != std::string::npos);
+  CHECK(marked.output.find(" lock ") != std::string::npos);
+  CHECK(marked.output.find("\n* extrapolated") != std::string::npos);
+  CHECK(sdsm_command("simulate", arguments(p3)).output.find('*') == std::string::npos);
+}
+
 TEST_CASE("an output that is a link stays one, and what it leads to is written") {
   const TraceFile trace(small_program());
   const TemporaryFile target("old", ".json");
