@@ -22,6 +22,7 @@ constexpr int run_failed = 1;
 constexpr int bad_usage = 2;
 
 constexpr const char* tracing_help =
+    "Record what an OpenMP program does, so that it can be simulated, and show what was recorded.\n\n"
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n\n"
