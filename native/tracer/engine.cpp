@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "native/program/shared_memory.hpp"
 #include "native/tracer/ending.hpp"
-#include "native/tracer/heap.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/threads.hpp"
@@ -29,15 +29,6 @@ void note(const gomp::Event& event) {
   begin_interval(self);
 }
 
-void before_chunk() {
-  // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known.
-  yield(*running, 0);
-}
-
-void after_chunk(std::uint64_t construct, std::uint64_t iterations) {
-  note({gomp::EventKind::chunk, 0, construct, iterations});
-}
-
 double wtime() {
   VirtualThread& self = *running;
   end_interval(self, {gomp::EventKind::clock, 0, 0, 0});
@@ -56,17 +47,17 @@ double wtime() {
 }
 
 void* allocate_shared(std::size_t bytes, std::size_t alignment) {
-  void* block = heap::allocate({.bytes = bytes, .alignment = alignment});
-  if (block != nullptr) heap::clear(block, bytes);
+  void* block = shared_heap::allocate({.bytes = bytes, .alignment = alignment});
+  if (block != nullptr) shared_heap::clear(block, bytes);
   return block;
 }
 
 void* reallocate_shared(void* block, std::size_t bytes) {
-  return heap::reallocate(block, bytes, 0);
+  return shared_heap::reallocate(block, bytes, 0);
 }
 
 void free_shared(void* block) {
-  if (block != nullptr) heap::free(block);
+  if (block != nullptr) shared_heap::free(block);
 }
 
 void* allocate_private(std::size_t bytes) {
