@@ -2,13 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <stdexcept>
 #include <system_error>
 
+#include "models/units.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulation.hpp"
 #include "workloads/trace/output.hpp"
@@ -45,12 +43,12 @@ int report_errors(const std::function<int()>& body) {
 }
 
 std::string whole_number(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_plain = status == std::errc() && rest == text.data() + text.size() && (text == "0" || text[0] != '0');
-  if (is_plain) return {};
-  return fmt::format("'{}' is not a whole number from 0 to {}. Write it in plain digits", text,
-                     std::numeric_limits<std::uint64_t>::max());
+  try {
+    parse_whole_number(text);
+    return {};
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
 }
 
 void write_json(const nlohmann::ordered_json& json, const std::string& where) {

@@ -78,6 +78,10 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({}) == 2);
   CHECK(status({"-n", "0", "-o", "/dev/null", "--", "true"}) == 2);
   CHECK(status({"-n", "100000", "-o", "/dev/null", "--", "true"}) == 2);
+  CHECK(status({"-n", "02", "-o", "/tmp/x", "--", program("ending")}) == 2);
+  CHECK(status({"-n", "2.5", "-o", "/dev/null", "--", program("ending")}) == 2);
+  CHECK(status({"-n", "-18446744073709551614", "-o", "/tmp/x", "--", program("ending")}) == 2);
+  CHECK(status({"-n", "2", "--passes", "010", "-o", "/tmp/x", "--", program("ending")}) == 2);
   CHECK(status({"-n", "two", "-o", "/dev/null", "--", "true"}) == 2);
   CHECK(status({"-n", "2", "--", "true"}) == 2);
   CHECK(status({"-n", "2", "-o", "/tmp/x"}) == 2);
