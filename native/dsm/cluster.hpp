@@ -49,6 +49,9 @@ Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = 
 /// The same without an answer.
 void tell(ProcessId to, Head head, const void* payload = nullptr);
 
+/// Calls `function` while no request is being handled: managers.hpp's functions are to be called so.
+void while_nothing_is_handled(void (*function)(std::uint32_t), std::uint32_t argument);
+
 /// Counts a message that was sent to another node; those within a node are none.
 void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes);
 /// Counts an answer to another node. Any thread.

@@ -177,7 +177,7 @@ std::uintptr_t administrative_begin = 0;
 
 }  // namespace
 
-void start_coherence() {
+void start_coherence(const AddressRange& own_stack, const AddressRange& own_variables) {
   if (!takes_faults(self.layout)) return;
   pages.emplace(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node},
                 self.layout.threads_per_node);
@@ -185,6 +185,7 @@ void start_coherence() {
   to_protect.reserve(1 << 16);
   twinned.reserve(1 << 16);
   install_fault_handler();
+  protect_ranges(own_stack, own_variables);
   is_started = true;
 }
 

@@ -6,11 +6,13 @@
 
 #include "models/openmp.hpp"
 #include "models/page_state.hpp"
+#include "native/program/program_image.hpp"
 
 namespace sdsm::dsm {
 
-/// Protects the shared memory and begins to take faults. The calling thread is the application thread.
-void start_coherence();
+/// Protects the shared memory and begins to take faults. A process's own stack and thread-local variables stay as they
+/// are: its use of them costs nothing and is never counted.
+void start_coherence(const program::AddressRange& own_stack, const program::AddressRange& own_variables);
 void stop_coherence();
 
 /// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied.

@@ -237,7 +237,7 @@ void set_team(std::uint32_t size) {
   team = size;
 }
 
-void dismiss_all() {
+void dismiss_all(std::uint32_t /*unused*/) {
   is_dismissed = true;
   for (std::uint32_t i = 1; i < processes(); ++i) {
     if (i < arrived.size() && arrived[i]) dismiss(ProcessId{i});

@@ -51,6 +51,18 @@ Range* find_range(std::uintptr_t address) {
   return nullptr;
 }
 
+void protect_ranges(const AddressRange& open, const AddressRange& open_too) {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    std::uintptr_t at = ranges[i].begin;
+    for (const AddressRange& kept : {open, open_too}) {
+      if (!ranges[i].holds(kept.begin)) continue;
+      if (at < kept.begin) set_protection(at, kept.begin, PROT_NONE);
+      at = kept.end;
+    }
+    if (at < ranges[i].end) set_protection(at, ranges[i].end, PROT_NONE);
+  }
+}
+
 void make_ranges_private() {
   for (std::size_t i = 0; i < range_count; ++i) {
     const Range& range = ranges[i];

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 
 namespace sdsm::dsm {
@@ -36,6 +37,9 @@ Range* find_range(std::uintptr_t address);
 inline std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }
+
+/// Shuts all memory but the two pieces.
+void protect_ranges(const AddressRange& open, const AddressRange& open_too);
 
 /// In a forked child: the memory becomes its own copy.
 void make_ranges_private();

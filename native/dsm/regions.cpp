@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint32_t most_regions = std::uint32_t{1} << 22;
 
-RegionInfo* regions = nullptr;  ///< by id; those that this process knows
-std::uint32_t next_region = 1;
+RegionInfo* regions = nullptr;       ///< by id; those that this process knows
+std::uint32_t made = 0;              ///< regions that the program has made, behind the fixed ones
 std::vector<std::uint32_t> learned;  ///< ids that were asked for, by a process that does not keep the books
 std::atomic<std::uint32_t> known_generation = 0;
 
@@ -31,8 +31,8 @@ void name_pages(const RegionInfo& info, std::uint32_t id, std::uint64_t first, s
 }
 
 std::uint32_t add(const RegionInfo& info) {
-  if (next_region > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
-  const std::uint32_t id = next_region++;
+  const std::uint32_t id = stack_region(processes()) + made++;
+  if (id > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
   region(id) = info;
   name_pages(info, id, 0, info.pages);
   return id;
@@ -54,8 +54,15 @@ Placement heap_placement(Placement asked) {
 
 }  // namespace
 
-std::uint32_t add_fixed_region(const RegionInfo& info) {
-  return add(info);
+void name_fixed_region(std::uint32_t id, const RegionInfo& info) {
+  region(id) = info;
+  name_pages(info, id, 0, info.pages);
+}
+
+std::vector<RegionInfo> made_regions() {
+  std::vector<RegionInfo> list;
+  for (std::uint32_t i = 0; i < made; ++i) list.push_back(region(stack_region(processes()) + i));
+  return list;
 }
 
 const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id) {

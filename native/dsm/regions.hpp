@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "models/placement.hpp"
 #include "native/dsm/memory.hpp"
@@ -12,16 +13,26 @@
 
 namespace sdsm::dsm {
 
-/// Region 0 is none; these exist from the start, the same in all processes.
-enum class FixedRegion : std::uint32_t { globals = 1, administrative, initial_stack, first_free };
+// Region 0 is none. These exist from the start, the same in all processes, which name each of them once.
+inline constexpr std::uint32_t globals_region = 1;
+inline constexpr std::uint32_t administrative_region = 2;
+constexpr std::uint32_t stack_region(std::uint32_t process) {
+  return 3 + 2 * process;
+}
+/// Of the memory that holds the process's thread-local variables.
+constexpr std::uint32_t control_region(std::uint32_t process) {
+  return 4 + 2 * process;
+}
 
 struct KnownRegion {
   std::uint32_t id = 0;
   RegionInfo info;
 };
 
-/// Names a region that all processes know from the start. They all name the same ones in the same order.
-std::uint32_t add_fixed_region(const RegionInfo& region);
+void name_fixed_region(std::uint32_t id, const RegionInfo& region);
+
+/// At the keeper of the books: the regions that the program has made so far, oldest first.
+std::vector<RegionInfo> made_regions();
 
 /// The region of a page in shared memory, asked for if need be; null if it belongs to none (never allocated).
 const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id);

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "models/ids.hpp"
-#include "native/dsm/tally.hpp"
+#include "native/dsm/control.hpp"
 
 namespace sdsm::dsm {
 
