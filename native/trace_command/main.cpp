@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <system_error>
 
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
@@ -15,6 +15,7 @@
 namespace {
 
 using namespace sdsm;
+using namespace sdsm::command;
 using namespace sdsm::trace_command;
 
 constexpr int run_failed = 1;
