@@ -2,35 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
-
-#include <openssl/evp.h>
 #include <simgrid/version.h>
+
+#include "workloads/trace/file_hash.hpp"
 
 namespace sdsm::sim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string sha256_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
-  EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr);
-  std::array<char, 1 << 16> buffer;
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
-    EVP_DigestUpdate(context.get(), buffer.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
-  unsigned length = 0;
-  EVP_DigestFinal_ex(context.get(), digest.data(), &length);
-  std::string text;
-  for (unsigned i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
-}
 
 Time spent(const Tally& tally, Spent item) {
   return tally.time[static_cast<std::size_t>(item)];
@@ -76,7 +55,8 @@ Json thread_list(const Result& result, Tally ThreadResult::*which) {
 
 Json result_document(const RunDescription& description, const Result& result) {
   Json inputs = Json::array();
-  for (const auto& path : description.inputs) inputs.push_back({{"path", path.string()}, {"sha256", sha256_of(path)}});
+  for (const auto& path : description.inputs)
+    inputs.push_back({{"path", path.string()}, {"sha256", trace::sha256_of(path)}});
   return {{"format", result_format},
           {"kind", "simulation"},
           {"program", description.program},

@@ -11,6 +11,8 @@
 ///     work ping                      ->              are you alive?
 ///                               <-  pong
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
+///                               <-  lost_peer   (LostPeer) the same, where the reason is another process's: its
+///                                               connection is closed. The launcher looks for the reason there first
 ///                               <-  result      (Result) at the end of the program
 /// A process ends as soon as its launcher's end of the socket is closed.
 #pragma once
@@ -30,7 +32,18 @@ inline constexpr std::uint32_t control_version = 1;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
-enum class FrameKind : std::uint32_t { welcome, listening, peers, connected, go, ping, pong, failed, result };
+enum class FrameKind : std::uint32_t {
+  welcome,
+  listening,
+  peers,
+  connected,
+  go,
+  ping,
+  pong,
+  failed,
+  result,
+  lost_peer
+};
 
 struct FrameHead {
   FrameKind kind{};
@@ -60,7 +73,13 @@ struct Welcome {
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
 
-/// The run of one process. `region` lies between the initial thread's first and last omp_get_wtime; the same as `whole`
+struct LostPeer {
+  std::uint32_t process = 0;
+};
+
+/// The run of one process. Both tallies are differences: `now_ns` is the part's duration. The program's exit status is
+/// the process's own. After its result a process goes on answering pings until it closes its end or exits.
+/// `region` lies between the initial thread's first and last omp_get_wtime; the same as `whole`
 /// if the program calls it less than twice.
 struct Result {
   Tally region{};

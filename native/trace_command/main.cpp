@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "models/units.hpp"
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
@@ -17,6 +17,7 @@
 namespace {
 
 using namespace sdsm;
+using namespace sdsm::command;
 using namespace sdsm::trace_command;
 
 constexpr int run_failed = 1;

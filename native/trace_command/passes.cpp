@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 #include "native/trace_command/touch_places.hpp"
 #include "native/tracer/diff.hpp"
 
 namespace sdsm::trace_command {
+
+using namespace command;
+
 namespace {
 
 /// Pages have 40 bits and regions 20 (workloads/trace/limits.hpp); the stream has 32 for a page.

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "native/trace_command/elf_file.hpp"
+#include "native/command/elf_file.hpp"
 #include "native/trace_command/stream_reader.hpp"
 #include "native/trace_command/structure.hpp"
 #include "workloads/trace/writer.hpp"
@@ -101,7 +101,7 @@ class TrackedPass : public RepeatedPass {
   std::string name_of(const tracer::RegionRecord& record) const;
 
   trace::Writer& writer_;
-  ElfFile file_;
+  command::ElfFile file_;
   std::string program_name_;
   std::vector<ThreadState> states_;
   std::vector<trace::Region> regions_;

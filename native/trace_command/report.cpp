@@ -5,12 +5,15 @@
 #include <iostream>
 #include <numeric>
 
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 #include "workloads/trace/dump.hpp"
 #include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::trace_command {
+
+using namespace command;
+
 namespace {
 
 std::string joined(const std::vector<std::string>& words) {

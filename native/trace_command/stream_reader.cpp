@@ -6,10 +6,14 @@
 #include <cstring>
 #include <system_error>
 
-#include "native/trace_command/errors.hpp"
-#include "native/trace_command/interruption.hpp"
+#include "native/command/errors.hpp"
+#include "native/command/interruption.hpp"
+#include "native/trace_command/trace_program.hpp"
 
 namespace sdsm::trace_command {
+
+using namespace command;
+
 namespace {
 
 using tracer::RecordKind;
@@ -95,7 +99,7 @@ bool read_stream(int descriptor, StreamHandler& handler) {
     begin = 0;
     const ssize_t count = read(descriptor, buffer.data() + end, buffer.size() - end);
     if (count < 0) {
-      throw_if_interrupted();
+      throw_if_interrupted(interrupted);
       if (errno == EINTR) continue;
       throw std::system_error(errno, std::generic_category(), "the program's stream of records cannot be read");
     }

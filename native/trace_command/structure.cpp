@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 
 namespace sdsm::trace_command {
+
+using namespace command;
+
 namespace {
 
 constexpr const char* advice =

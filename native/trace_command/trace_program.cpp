@@ -13,24 +13,19 @@
 #include <memory>
 #include <system_error>
 
-#include "native/trace_command/errors.hpp"
-#include "native/trace_command/interruption.hpp"
+#include "native/command/errors.hpp"
+#include "native/command/interruption.hpp"
+#include "native/command/program_file.hpp"
+#include "native/command/program_input.hpp"
+#include "native/command/program_start.hpp"
 #include "native/trace_command/passes.hpp"
-#include "native/trace_command/program_file.hpp"
-#include "native/trace_command/program_input.hpp"
 #include "native/trace_command/traced_process.hpp"
 
 namespace sdsm::trace_command {
-namespace {
 
-std::filesystem::path runtime_library() {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const auto& candidate : {folder / "libsdsm-trace.so", folder.parent_path() / "lib" / "libsdsm-trace.so"}) {
-    if (std::filesystem::exists(candidate)) return candidate;
-  }
-  throw RunError(fmt::format("{}: libsdsm-trace.so is not beside the command. Build the target sdsm-trace-runtime.",
-                             folder.string()));
-}
+using namespace command;
+
+namespace {
 
 /// CPU model and clock, for people.
 std::string machine_name() {
@@ -95,7 +90,7 @@ class Run {
     program_.file = find_program(request.program.at(0));
     check_program(program_.file);
     program_.arguments = request.program;
-    program_.runtime = runtime_library();
+    program_.runtime = runtime_library("libsdsm-trace.so", "sdsm-trace-runtime");
     program_.threads = request.threads;
   }
 
@@ -158,7 +153,7 @@ class Run {
     const bool is_whole = read_stream(process.stream(), pass);
     const ProcessEnd end = process.wait();
     input_.end_pass();
-    throw_if_interrupted();
+    throw_if_interrupted(interrupted);
     check_end(pass, number, end, is_whole);
     if (number > 1 && end.status != status_) {
       throw RunError(

@@ -6,6 +6,9 @@
 
 namespace sdsm::trace_command {
 
+/// What is said when a signal ends the command.
+inline constexpr const char* interrupted = "interrupted; no trace is written";
+
 struct TraceRequest {
   std::vector<std::string> program;  ///< name and arguments
   std::uint32_t threads = 1;

@@ -15,62 +15,18 @@
 #include <cstring>
 #include <system_error>
 
-#include "native/trace_command/errors.hpp"
-#include "native/trace_command/interruption.hpp"
+#include "native/command/errors.hpp"
+#include "native/command/interruption.hpp"
+#include "native/trace_command/trace_program.hpp"
 
 namespace sdsm::trace_command {
+
+using namespace command;
+
 namespace {
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
-}
-
-struct Pipe {
-  Descriptor read_end;
-  Descriptor write_end;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-/// The program's environment: the caller's, and what the run-time needs.
-class Environment {
- public:
-  void set(const std::string& name, const std::string& value) {
-    const std::string prefix = name + "=";
-    std::erase_if(entries_, [&](const std::string& entry) { return entry.starts_with(prefix); });
-    entries_.push_back(prefix + value);
-  }
-  std::vector<char*> pointers() {
-    std::vector<char*> list;
-    for (std::string& entry : entries_) list.push_back(entry.data());
-    list.push_back(nullptr);
-    return list;
-  }
-
- private:
-  static std::vector<std::string> inherited() {
-    std::vector<std::string> entries;
-    for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
-    return entries;
-  }
-  std::vector<std::string> entries_ = inherited();
-};
-
-/// LD_PRELOAD is a list with colons and blanks between its entries, so a path must have none of them.
-std::string preload_list(const std::filesystem::path& runtime) {
-  const std::string path = runtime.string();
-  if (path.find_first_of(" :\t\n") != std::string::npos) {
-    throw UsageError(
-        fmt::format("{}: blanks or colons in its path keep the run-time from being loaded. Move the build "
-                    "folder to a path without them.",
-                    path));
-  }
-  const char* others = std::getenv("LD_PRELOAD");
-  return others && *others != '\0' ? path + ":" + others : path;
 }
 
 /// In the child: what does not return goes on as the program.
@@ -100,22 +56,6 @@ std::string preload_list(const std::filesystem::path& runtime) {
 
 }  // namespace
 
-void Descriptor::reset(int number) {
-  if (number_ >= 0) close(number_);
-  number_ = number;
-}
-
-Descriptor make_temporary_file() {
-  std::error_code error;
-  auto folder = std::filesystem::temp_directory_path(error);
-  if (error) folder = ".";
-  std::string name = (folder / "sdsm-trace-XXXXXX").string();
-  Descriptor file(mkostemp(name.data(), O_CLOEXEC));
-  if (file.get() < 0) fail("cannot create a temporary file");
-  unlink(name.c_str());
-  return file;
-}
-
 TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, int schedule, const Streams& streams) {
   Pipe records = make_pipe();
   Pipe failure = make_pipe();
@@ -126,7 +66,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   records.write_end.reset();
 
   Environment environment;
-  environment.set("LD_PRELOAD", preload_list(program.runtime));
+  environment.preload(program.runtime);
   // Binding a function at its first call would write to the program's memory at odd times.
   environment.set("LD_BIND_NOW", "1");
   environment.set("OMP_NUM_THREADS", std::to_string(program.threads));
@@ -135,9 +75,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   environment.set(tracer::variable::schedule, std::to_string(schedule_copy.get()));
   environment.set(tracer::variable::mode, std::string(1, static_cast<char>(mode)));
   std::vector<std::string> arguments = program.arguments;
-  std::vector<char*> argument_list;
-  for (std::string& argument : arguments) argument_list.push_back(argument.data());
-  argument_list.push_back(nullptr);
+  const std::vector<char*> argument_list = pointers_to(arguments);
   const std::vector<char*> environment_list = environment.pointers();
 
   const pid_t driver = getpid();
@@ -166,11 +104,10 @@ ProcessEnd TracedProcess::wait() {
   int status = 0;
   while (waitpid(process_, &status, 0) < 0) {
     if (errno != EINTR) fail("cannot wait for the program");
-    throw_if_interrupted();
+    throw_if_interrupted(interrupted);
   }
   process_ = -1;
-  if (WIFSIGNALED(status)) return {true, WTERMSIG(status), 0};
-  return {false, 0, WEXITSTATUS(status)};
+  return process_end(status);
 }
 
 }  // namespace sdsm::trace_command

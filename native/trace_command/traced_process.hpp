@@ -7,35 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "native/command/descriptor.hpp"
+#include "native/command/program_start.hpp"
 #include "native/tracer/stream.hpp"
 
 namespace sdsm::trace_command {
-
-/// A file descriptor that is closed at the end of its life.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { reset(); }
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) reset(other.release());
-    return *this;
-  }
-  int get() const { return number_; }
-  int release() {
-    const int number = number_;
-    number_ = -1;
-    return number;
-  }
-  void reset(int number = -1);
-
- private:
-  int number_ = -1;
-};
-
-/// A temporary file without a name. Throws std::system_error.
-Descriptor make_temporary_file();
 
 struct TracedProgram {
   std::filesystem::path file;
@@ -51,13 +27,6 @@ struct Streams {
   int errors = 2;
 };
 
-/// How the process ended.
-struct ProcessEnd {
-  bool was_killed = false;
-  int signal = 0;
-  int status = 0;
-};
-
 class TracedProcess {
  public:
   /// Starts the program. Throws UsageError if it cannot be executed, std::system_error if the system refuses.
@@ -68,11 +37,11 @@ class TracedProcess {
   TracedProcess& operator=(const TracedProcess&) = delete;
 
   int stream() const { return stream_.get(); }
-  ProcessEnd wait();
+  command::ProcessEnd wait();
 
  private:
   pid_t process_ = -1;
-  Descriptor stream_;
+  command::Descriptor stream_;
 };
 
 }  // namespace sdsm::trace_command

@@ -1,4 +1,4 @@
-#include "native/trace_command/program_file.hpp"
+#include "native/command/program_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,11 +6,11 @@
 #include <cstring>
 #include <fstream>
 
-#include "native/trace_command/elf_file.hpp"
-#include "native/trace_command/errors.hpp"
+#include "native/command/elf_file.hpp"
+#include "native/command/errors.hpp"
 #include "tests/catch.hpp"
 
-using namespace sdsm::trace_command;
+using namespace sdsm::command;
 
 namespace {
 

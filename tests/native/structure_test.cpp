@@ -1,9 +1,10 @@
 #include "native/trace_command/structure.hpp"
 
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm;
+using namespace sdsm::command;
 using namespace sdsm::trace_command;
 using trace::Event;
 using trace::EventKind;

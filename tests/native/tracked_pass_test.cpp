@@ -3,12 +3,13 @@
 
 #include <filesystem>
 
-#include "native/trace_command/errors.hpp"
+#include "native/command/errors.hpp"
 #include "native/trace_command/passes.hpp"
 #include "tests/catch.hpp"
 #include "workloads/trace/reader.hpp"
 
 using namespace sdsm;
+using namespace sdsm::command;
 using namespace sdsm::trace_command;
 using trace::Access;
 using trace::EventKind;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sdsm::trace_command {
+namespace sdsm::command {
 
 /// Every access is checked against the file's size: a damaged file has no symbols, and crashes nothing.
 class ElfFile {
@@ -39,4 +39,4 @@ class ElfFile {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace sdsm::trace_command
+}  // namespace sdsm::command

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "native/trace_command/traced_process.hpp"
+#include "native/command/descriptor.hpp"
 
-namespace sdsm::trace_command {
+namespace sdsm::command {
 
 class ProgramInput {
  public:
@@ -29,4 +29,4 @@ class ProgramInput {
   std::unique_ptr<Copier> copier_;
 };
 
-}  // namespace sdsm::trace_command
+}  // namespace sdsm::command

@@ -1,4 +1,4 @@
-#include "native/trace_command/program_file.hpp"
+#include "native/command/program_file.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,10 +11,10 @@
 #include <cstring>
 #include <sstream>
 
-#include "native/trace_command/elf_file.hpp"
-#include "native/trace_command/errors.hpp"
+#include "native/command/elf_file.hpp"
+#include "native/command/errors.hpp"
 
-namespace sdsm::trace_command {
+namespace sdsm::command {
 namespace {
 
 bool is_executable_file(const std::filesystem::path& path) {
@@ -60,15 +60,14 @@ void check_program(const std::filesystem::path& program) {
   const auto refuse = [&](const std::string& why) { throw UsageError(fmt::format("{}: {}", program.string(), why)); };
   if (access(program.c_str(), R_OK) != 0) refuse("the file cannot be read, so it cannot be checked for OpenMP");
   const ElfFile file(program);
-  if (file.is_script()) refuse("a script, not a program. Trace the program that it starts.");
+  if (file.is_script()) refuse("a script, not a program. Give the program that it starts.");
   if (!file.is_elf()) refuse("not a program for Linux");
-  if (!file.is_x86_64_program()) refuse("not an x86-64 program, and no other kind can be traced");
+  if (!file.is_x86_64_program()) refuse("not an x86-64 program, and other kinds are not supported");
   if (!file.is_dynamic()) {
     refuse("statically linked, so its OpenMP run-time cannot be replaced. Link it without -static.");
   }
   if (has_own_rights(program)) {
-    refuse(
-        "runs with rights of its own (set-user-id or capabilities), so nothing can be loaded into it. Trace a copy.");
+    refuse("runs with rights of its own (set-user-id or capabilities), so nothing can be loaded into it. Give a copy.");
   }
   const std::vector<std::string> symbols = file.undefined_symbols();
   const auto uses = [&](const char* prefix) {
@@ -84,4 +83,4 @@ void check_program(const std::filesystem::path& program) {
   }
 }
 
-}  // namespace sdsm::trace_command
+}  // namespace sdsm::command

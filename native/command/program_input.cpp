@@ -1,4 +1,4 @@
-#include "native/trace_command/program_input.hpp"
+#include "native/command/program_input.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-namespace sdsm::trace_command {
+namespace sdsm::command {
 namespace {
 
 enum class InputKind { file, pipe, none };
@@ -118,4 +118,4 @@ void ProgramInput::end_pass() {
   copier_.reset();
 }
 
-}  // namespace sdsm::trace_command
+}  // namespace sdsm::command

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace sdsm::trace_command {
+namespace sdsm::command {
 
 /// Bad input or usage: exit status 2.
 class UsageError : public std::runtime_error {
@@ -16,4 +16,4 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace sdsm::trace_command
+}  // namespace sdsm::command

@@ -1,4 +1,4 @@
-#include "native/trace_command/elf_file.hpp"
+#include "native/command/elf_file.hpp"
 
 #include <elf.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace sdsm::trace_command {
+namespace sdsm::command {
 
 ElfFile::ElfFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -94,4 +94,4 @@ std::optional<std::string> ElfFile::variable_at(std::uint64_t address) const {
   return found;
 }
 
-}  // namespace sdsm::trace_command
+}  // namespace sdsm::command

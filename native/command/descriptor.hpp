@@ -1,0 +1,38 @@
+#pragma once
+
+namespace sdsm::command {
+
+/// A file descriptor that is closed at the end of its life.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+  int get() const { return number_; }
+  int release() {
+    const int number = number_;
+    number_ = -1;
+    return number;
+  }
+  void reset(int number = -1);
+
+ private:
+  int number_ = -1;
+};
+
+/// Closed when a program is executed. Makers throw std::system_error.
+struct Pipe {
+  Descriptor read_end;
+  Descriptor write_end;
+};
+Pipe make_pipe();
+
+/// A temporary file without a name.
+Descriptor make_temporary_file();
+
+}  // namespace sdsm::command

@@ -1,0 +1,41 @@
+/// What a program with a run-time of ours in it is started with.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sdsm::command {
+
+/// The program's environment: the caller's, and what the run-time needs.
+class Environment {
+ public:
+  Environment();
+  void set(const std::string& name, const std::string& value);
+  /// Puts the run-time before what the caller has loaded already. LD_PRELOAD is a list with colons and blanks between
+  /// its entries: throws UsageError if the run-time's path has any.
+  void preload(const std::filesystem::path& runtime);
+  /// For execve. Valid until the next change.
+  std::vector<char*> pointers();
+
+ private:
+  std::vector<std::string> entries_;
+};
+
+/// For execve: pointers into `words`, and the null behind them.
+std::vector<char*> pointers_to(std::vector<std::string>& words);
+
+/// The library `file` beside the command that runs, or in the lib folder beside its own. Throws RunError that names the
+/// CMake target that builds it.
+std::filesystem::path runtime_library(const std::string& file, const std::string& target);
+
+/// How a process ended.
+struct ProcessEnd {
+  bool was_killed = false;
+  int signal = 0;
+  int status = 0;
+};
+/// From waitpid's status.
+ProcessEnd process_end(int wait_status);
+
+}  // namespace sdsm::command

@@ -1,0 +1,44 @@
+/// Whose fault it is that a run ends: when one process dies, the others lose their connections to it and say so,
+/// perhaps before its death is known.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sdsm::run_command {
+
+/// The likelier the cause of the others, the earlier.
+enum class BlameKind : std::uint8_t {
+  death,      ///< killed by a signal, or gone without a word
+  report,     ///< said why it failed
+  silence,    ///< no answer, no connection, or nonsense
+  lost_peer,  ///< lost its connection to another
+};
+
+class Blame {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// How long a likelier cause is waited for.
+  static constexpr std::chrono::milliseconds patience{200};
+
+  void add(BlameKind kind, std::string text, Time now) {
+    if (!decides_at_) decides_at_ = now + patience;
+    if (is_any() && kind_ <= kind) return;
+    kind_ = kind;
+    text_ = std::move(text);
+  }
+  bool is_any() const { return !text_.empty(); }
+  bool is_decided(Time now) const { return decides_at_ && now >= *decides_at_; }
+  /// The first of the likeliest kind.
+  const std::string& text() const { return text_; }
+
+ private:
+  BlameKind kind_{};
+  std::string text_;
+  std::optional<Time> decides_at_;
+};
+
+}  // namespace sdsm::run_command

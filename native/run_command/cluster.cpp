@@ -1,0 +1,374 @@
+#include "native/run_command/cluster.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include "native/command/errors.hpp"
+#include "native/command/interruption.hpp"
+#include "native/run_command/blame.hpp"
+#include "native/run_command/descendants.hpp"
+
+namespace sdsm::run_command {
+
+using namespace command;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+using dsm::FrameKind;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+/// What all processes have to have done before the next step.
+enum class Stage { listening, connecting, running };
+
+/// A text of a process, made fit for one line on a terminal.
+std::string one_line(std::string_view text) {
+  constexpr std::size_t most = 1000;
+  std::string line(text.substr(0, most));
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\0')) line.pop_back();
+  for (char& sign : line) {
+    if (static_cast<unsigned char>(sign) < ' ' || sign == 127) sign = ' ';
+  }
+  return line;
+}
+
+class Cluster {
+ public:
+  explicit Cluster(const ClusterOptions& options) : options_(options) {}
+  ~Cluster() {
+    // All before the first is waited for.
+    for (const Member& member : members_) member.process.kill_it();
+    const bool has_failed = !is_finished();
+    members_.clear();
+    if (has_failed) descendants_.kill_all();
+  }
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  ClusterResult run(ProgramStart& start, int input) {
+    make_secret();
+    start_processes(start, input);
+    last_round_ = stage_began_ = Clock::now();
+    for (std::uint32_t i = 0; i < size(); ++i) welcome(i);
+    while (!is_finished()) {
+      wait_for_news();
+      const auto now = Clock::now();
+      forgive_pause(now);
+      // Before the processes are looked at: Ctrl-C on a terminal kills them too.
+      if (interruption() != 0) {
+        throw RunError(fmt::format("interrupted by signal {} ({}): all processes are stopped", interruption(),
+                                   strsignal(interruption())));
+      }
+      for (std::uint32_t i = 0; i < size(); ++i) look_at(i, now);
+      if (blame_.is_decided(now)) throw RunError(blame_.text());
+      go_on(now);
+    }
+    // A process that failed and had a result all the same.
+    if (blame_.is_any()) throw RunError(blame_.text());
+    return result();
+  }
+
+ private:
+  struct Member {
+    explicit Member(ClusterProcess started) : process(std::move(started)), last_heard(Clock::now()) {}
+
+    ClusterProcess process;
+    bool is_ready = false;  ///< has done what the stage asks for
+    bool is_blamed = false;
+    bool was_closed = false;  ///< its end of the socket
+    std::string address;
+    Clock::time_point last_heard;
+    std::optional<dsm::Result> result;
+  };
+
+  std::uint32_t size() const { return options_.layout.processes(); }
+
+  std::string name_of(std::uint32_t process) const {
+    return fmt::format("process {} on node {}", process, index_of(options_.layout.node_of(ProcessId{process})));
+  }
+
+  bool is_finished() const {
+    return members_.size() == size() && std::all_of(members_.begin(), members_.end(), [](const Member& member) {
+             return member.result && member.process.end() && !member.process.end()->was_killed;
+           });
+  }
+
+  void make_secret() {
+    std::size_t have = 0;
+    while (have < secret_.size()) {
+      const ssize_t count = getrandom(secret_.data() + have, secret_.size() - have, 0);
+      if (count < 0 && errno != EINTR) fail("cannot get random bytes");
+      if (count > 0) have += static_cast<std::size_t>(count);
+    }
+  }
+
+  void start_processes(ProgramStart& start, int input) {
+    const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (nothing.get() < 0) fail("/dev/null");
+    members_.reserve(size());
+    for (std::uint32_t node = 0; node < options_.layout.nodes; ++node) {
+      // Its processes inherit it: a name in a file system would have to be removed.
+      const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
+      if (memory.get() < 0) fail("cannot make a node's memory");
+      for (std::uint32_t thread = 0; thread < options_.layout.threads_per_node; ++thread) {
+        throw_if_interrupted("interrupted during the start: all processes are stopped");
+        members_.emplace_back(ClusterProcess(start, members_.empty() ? input : nothing.get(), memory.get()));
+      }
+    }
+  }
+
+  void welcome(std::uint32_t number) {
+    dsm::Welcome welcome;
+    welcome.process = number;
+    welcome.nodes = options_.layout.nodes;
+    welcome.threads_per_node = options_.layout.threads_per_node;
+    welcome.transport = options_.transport;
+    welcome.placement = options_.placement;
+    welcome.node_memory = memory_descriptor;
+    std::memcpy(welcome.secret, secret_.data(), secret_.size());
+    constexpr std::string_view host = "127.0.0.1";
+    host.copy(welcome.listen_host, sizeof welcome.listen_host - 1);
+    members_[number].process.control().send(FrameKind::welcome, &welcome, sizeof welcome);
+  }
+
+  void wait_for_news() {
+    // An end is looked for at each round; nothing but the closed socket tells of it.
+    bool is_ending = blame_.is_any();
+    polled_.clear();
+    for (Member& member : members_) {
+      ControlChannel& control = member.process.control();
+      if (!control.is_open() && !member.process.end()) is_ending = true;
+      const short events = static_cast<short>(POLLIN | (control.has_unsent() ? POLLOUT : 0));
+      polled_.push_back({control.descriptor(), events, 0});
+    }
+    const int milliseconds = is_ending ? 5 : 50;
+    if (poll(polled_.data(), polled_.size(), milliseconds) < 0 && errno != EINTR) fail("cannot wait for the processes");
+  }
+
+  /// A stopped launcher (Ctrl-Z) has heard nothing, which is not the processes' fault.
+  void forgive_pause(Clock::time_point now) {
+    const auto pause = now - last_round_;
+    last_round_ = now;
+    if (pause < std::chrono::seconds(1)) return;
+    stage_began_ += pause;
+    for (Member& member : members_) member.last_heard += pause;
+  }
+
+  void blame(std::uint32_t number, BlameKind kind, const std::string& what, Clock::time_point now) {
+    members_[number].is_blamed = true;
+    blame_.add(kind, fmt::format("{} {}", name_of(number), what), now);
+  }
+
+  void look_at(std::uint32_t number, Clock::time_point now) {
+    Member& member = members_[number];
+    ControlChannel& control = member.process.control();
+    // The end first: what a process said before it must be in the socket by then.
+    const bool had_ended = member.process.end().has_value();
+    const auto& end = member.process.look_for_end();
+    control.flush();
+    control.receive();
+    try {
+      while (const auto frame = control.next_frame()) {
+        member.last_heard = now;
+        take(number, *frame, now);
+      }
+    } catch (const ProtocolError& error) {
+      blame(number, BlameKind::silence,
+            fmt::format("{}. Does the program write to files that it did not open? If not, build sdsm again: its "
+                        "libsdsm-run.so may be of another build",
+                        error.what()),
+            now);
+    }
+    if (end && !had_ended) judge_end(number, *end, now);
+    if (!control.is_open() && !member.was_closed) {
+      member.was_closed = true;
+      member.last_heard = now;
+    }
+    if (!end) look_for_silence(number, now);
+  }
+
+  void take(std::uint32_t number, const Frame& frame, Clock::time_point now) {
+    Member& member = members_[number];
+    const auto expect = [&](bool is_expected) {
+      if (!is_expected) throw ProtocolError("sent the launcher a message that has no place there");
+    };
+    switch (frame.kind) {
+      case FrameKind::listening:
+        expect(stage_ == Stage::listening && !member.is_ready && !frame.payload.empty() &&
+               frame.payload.find('\n') == std::string::npos);
+        member.address = frame.payload;
+        member.is_ready = true;
+        return;
+      case FrameKind::connected:
+        expect(stage_ == Stage::connecting && !member.is_ready && frame.payload.empty());
+        member.is_ready = true;
+        return;
+      case FrameKind::pong: return expect(stage_ == Stage::running);
+      case FrameKind::result: {
+        expect(stage_ == Stage::running && !member.result && frame.payload.size() == sizeof(dsm::Result));
+        dsm::Result result;
+        std::memcpy(&result, frame.payload.data(), sizeof result);
+        member.result = result;
+        return;
+      }
+      case FrameKind::failed:
+        return blame(number, BlameKind::report, fmt::format("ended the run: {}", one_line(frame.payload)), now);
+      case FrameKind::lost_peer: {
+        dsm::LostPeer lost;
+        expect(frame.payload.size() == sizeof lost);
+        std::memcpy(&lost, frame.payload.data(), sizeof lost);
+        expect(lost.process < size());
+        return blame(number, BlameKind::lost_peer,
+                     fmt::format("lost its connection to {}, which still runs. Run it again; if that helps not, try "
+                                 "the other --transport",
+                                 name_of(lost.process)),
+                     now);
+      }
+      case FrameKind::welcome:
+      case FrameKind::peers:
+      case FrameKind::go:
+      case FrameKind::ping: break;
+    }
+    expect(false);
+  }
+
+  void judge_end(std::uint32_t number, const ProcessEnd& end, Clock::time_point now) {
+    const Member& member = members_[number];
+    // One that said why it ends has been blamed for that.
+    if (member.is_blamed) return;
+    if (end.was_killed) {
+      return blame(number, BlameKind::death,
+                   fmt::format("was killed by signal {} ({}){}. {}", end.signal, strsignal(end.signal), when(),
+                               hint_for(end.signal)),
+                   now);
+    }
+    if (member.result) return;
+    const char* hint =
+        stage_ == Stage::listening
+            ? "The run-time has not taken over (is there a message of the dynamic linker above?), or the "
+              "program ended before its main function"
+            : "Programs must end by exit or by returning from main, not by _exit, and must not replace "
+              "themselves by exec";
+    blame(number, BlameKind::death, fmt::format("ended with status {} and no word{}. {}", end.status, when(), hint),
+          now);
+  }
+
+  std::string when() const { return stage_ == Stage::running ? "" : " before the program began"; }
+
+  static const char* hint_for(int signal) {
+    switch (signal) {
+      case SIGKILL: return "Was it killed by hand, or for want of memory (dmesg tells)?";
+      case SIGINT:
+      case SIGTERM:
+      case SIGHUP: return "Somebody has stopped it; the run can be repeated";
+      default: return "If it does so without sdsm run too, look for the reason there first; else please report it";
+    }
+  }
+
+  void look_for_silence(std::uint32_t number, Clock::time_point now) {
+    const Member& member = members_[number];
+    if (member.is_blamed) return;
+    // Without a socket it has to end, soon unless it has said its result: what programs do at their exit takes time.
+    if (!member.process.control().is_open() && !member.result) {
+      if (now - member.last_heard < Blame::patience) return;
+      return blame(number, BlameKind::silence,
+                   fmt::format("has closed its connection to the launcher (file descriptor {}){}. Programs must not "
+                               "close files that they did not open",
+                               control_descriptor, when()),
+                   now);
+    }
+    const bool is_starting = stage_ != Stage::running;
+    if (is_starting && member.is_ready) return;
+    if (Seconds(now - (is_starting ? stage_began_ : member.last_heard)) <= options_.timeout) return;
+    const std::string limit = fmt::format("{:g} s", options_.timeout.count());
+    const std::string what = stage_ == Stage::listening ? fmt::format("has not reported within {} of its start", limit)
+                             : stage_ == Stage::connecting
+                                 ? fmt::format("has not connected to the others within {}", limit)
+                             : member.result ? fmt::format("has not ended within {} of its result", limit)
+                                             : fmt::format("has not answered for {}", limit);
+    blame(number, BlameKind::silence,
+          what + ". Is it stopped, or the machine overloaded? A larger --timeout gives it more time", now);
+  }
+
+  bool is_everybody_ready() const {
+    return std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.is_ready; });
+  }
+
+  void go_on(Clock::time_point now) {
+    if (stage_ == Stage::running) return ping(now);
+    if (blame_.is_any() || !is_everybody_ready()) return;
+    if (stage_ == Stage::listening) {
+      std::string peers;
+      for (const Member& member : members_) peers += member.address + "\n";
+      enter(Stage::connecting, now);
+      for (Member& member : members_) member.process.control().send(FrameKind::peers, peers.data(), peers.size());
+    } else {
+      enter(Stage::running, now);
+      last_ping_ = now;
+      for (Member& member : members_) member.process.control().send(FrameKind::go);
+    }
+  }
+
+  void enter(Stage stage, Clock::time_point now) {
+    stage_ = stage;
+    stage_began_ = now;
+    for (Member& member : members_) {
+      member.is_ready = false;
+      member.last_heard = now;
+    }
+  }
+
+  void ping(Clock::time_point now) {
+    const Seconds interval = std::min(Seconds(1), options_.timeout / 4);
+    if (now - last_ping_ < interval) return;
+    last_ping_ = now;
+    for (Member& member : members_) {
+      // One that takes nothing has enough to answer.
+      ControlChannel& control = member.process.control();
+      if (!control.has_unsent()) control.send(FrameKind::ping);
+    }
+  }
+
+  ClusterResult result() const {
+    ClusterResult result;
+    for (const Member& member : members_) {
+      result.processes.push_back(*member.result);
+      if (result.status == 0) result.status = member.process.end()->status;
+    }
+    return result;
+  }
+
+  const ClusterOptions& options_;
+  Descendants descendants_;
+  std::array<std::uint8_t, dsm::secret_bytes> secret_{};
+  std::vector<Member> members_;
+  std::vector<pollfd> polled_;
+  Stage stage_ = Stage::listening;
+  Blame blame_;
+  Clock::time_point stage_began_;
+  Clock::time_point last_round_;
+  Clock::time_point last_ping_;
+};
+
+}  // namespace
+
+ClusterResult run_cluster(ProgramStart& start, const ClusterOptions& options, int input) {
+  return Cluster(options).run(start, input);
+}
+
+}  // namespace sdsm::run_command

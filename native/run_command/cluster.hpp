@@ -1,0 +1,29 @@
+/// One run of a program on a cluster of processes: starts them, introduces them to each other, and watches them.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "models/ids.hpp"
+#include "native/run_command/cluster_process.hpp"
+
+namespace sdsm::run_command {
+
+struct ClusterOptions {
+  Layout layout;
+  dsm::HeapPlacement placement{};
+  dsm::Transport transport{};
+  std::chrono::duration<double> timeout{30};  ///< for each step of the start, and for an answer after it
+};
+
+struct ClusterResult {
+  std::vector<dsm::Result> processes;
+  int status = 0;  ///< the program's exit status
+};
+
+/// Runs the program; input: the standard input of process 0, the others have none. When it returns or throws, no
+/// process of the run is left. Throws RunError with the first cause if a process dies, reports a failure or does not
+/// answer, or if the command is interrupted; UsageError if the program cannot be executed; std::system_error.
+ClusterResult run_cluster(ProgramStart& start, const ClusterOptions& options, int input);
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,151 @@
+#include "native/run_command/cluster_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "native/command/errors.hpp"
+
+namespace sdsm::run_command {
+
+using namespace command;
+
+namespace {
+
+/// What kept the child from becoming the program. It travels through a pipe that a successful start closes.
+enum class Step : int { addresses, descriptors, execution };
+struct StartFailure {
+  Step step{};
+  int error = 0;
+};
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+[[noreturn]] void give_up(int failure, Step step) {
+  const StartFailure told{step, errno};
+  [[maybe_unused]] const ssize_t written = write(failure, &told, sizeof told);
+  _exit(127);
+}
+
+bool has_fixed_addresses() {
+  const int before = personality(0xffffffff);
+  if (before == -1) return false;
+  if (personality(static_cast<unsigned long>(before) | ADDR_NO_RANDOMIZE) == -1) return false;
+  errno = EPERM;
+  return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0;
+}
+
+/// Out of the way of the numbers that are to be given: each may be any of the others.
+int moved_away(int descriptor) {
+  return fcntl(descriptor, F_DUPFD_CLOEXEC, memory_descriptor + 1);
+}
+
+struct Inherited {
+  int input;
+  int control;
+  int memory;
+};
+
+/// In the child: becomes the program.
+[[noreturn]] void become_program(const char* file, char* const* arguments, char* const* environment,
+                                 const Inherited& inherited, int failure, pid_t launcher) {
+  // The kernel kills it when the launcher, which would have, is gone.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != launcher) _exit(1);
+  failure = moved_away(failure);
+  const int input = moved_away(inherited.input);
+  const int control = moved_away(inherited.control);
+  const int memory = moved_away(inherited.memory);
+  if (failure < 0 || input < 0 || control < 0 || memory < 0 || dup2(input, STDIN_FILENO) < 0 ||
+      dup2(control, control_descriptor) < 0 || dup2(memory, memory_descriptor) < 0) {
+    give_up(failure, Step::descriptors);
+  }
+  if (!has_fixed_addresses()) give_up(failure, Step::addresses);
+  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(file, arguments, environment);
+  give_up(failure, Step::execution);
+}
+
+[[noreturn]] void explain(const StartFailure& failure, const std::filesystem::path& program) {
+  const char* why = std::strerror(failure.error);
+  switch (failure.step) {
+    case Step::addresses:
+      throw RunError(
+          fmt::format("the system does not let a process have fixed addresses ({}), which all processes of a run need. "
+                      "Allow the system call personality: in a container by --security-opt seccomp=unconfined.",
+                      why));
+    case Step::descriptors:
+      throw RunError(fmt::format(
+          "a process could not be given its files ({}). Raise the limit of open files: ulimit -n 1024.", why));
+    case Step::execution: break;
+  }
+  throw UsageError(
+      fmt::format("{}: cannot be executed ({}). Is it whole, and built for this machine?", program.string(), why));
+}
+
+}  // namespace
+
+ClusterProcess::ClusterProcess(ProgramStart& start, int input, int node_memory) : control_(Descriptor()) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot create a socket");
+  control_ = ControlChannel(Descriptor(ends[0]));
+  Descriptor process_end(ends[1]);
+  Pipe failure = make_pipe();
+  const std::vector<char*> arguments = pointers_to(start.arguments);
+  const std::vector<char*> environment = start.environment.pointers();
+
+  const pid_t launcher = getpid();
+  process_ = fork();
+  if (process_ < 0) fail("cannot start a process");
+  if (process_ == 0) {
+    become_program(start.file.c_str(), arguments.data(), environment.data(), {input, process_end.get(), node_memory},
+                   failure.write_end.get(), launcher);
+  }
+  failure.write_end.reset();
+  StartFailure told;
+  ssize_t count = 0;
+  do {
+    count = read(failure.read_end.get(), &told, sizeof told);
+  } while (count < 0 && errno == EINTR);
+  if (count != sizeof told) return;
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  explain(told, start.file);
+}
+
+ClusterProcess::ClusterProcess(ClusterProcess&& other) noexcept
+    : process_(std::exchange(other.process_, -1)), control_(std::move(other.control_)), end_(other.end_) {}
+
+ClusterProcess::~ClusterProcess() {
+  kill_it();
+  if (process_ < 0 || end_) return;
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void ClusterProcess::kill_it() const {
+  if (process_ >= 0 && !end_) kill(process_, SIGKILL);
+}
+
+const std::optional<ProcessEnd>& ClusterProcess::look_for_end() {
+  int status = 0;
+  if (!end_ && waitpid(process_, &status, WNOHANG) == process_) end_ = process_end(status);
+  return end_;
+}
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,51 @@
+/// The launcher's end of the socket to one process.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "native/command/descriptor.hpp"
+#include "native/dsm/control.hpp"
+
+namespace sdsm::run_command {
+
+/// What came is no frame.
+class ProtocolError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Frame {
+  dsm::FrameKind kind{};
+  std::string payload;
+};
+
+/// Never blocks: a process that hangs must not make the launcher hang.
+class ControlChannel {
+ public:
+  /// socket: connected, and non-blocking.
+  explicit ControlChannel(command::Descriptor socket) : socket_(std::move(socket)) {}
+
+  /// Of the socket; negative once it is closed.
+  int descriptor() const { return socket_.get(); }
+  bool is_open() const { return socket_.get() >= 0; }
+
+  /// Sends what the socket takes, and keeps the rest for flush(). Nothing happens on a closed socket.
+  void send(dsm::FrameKind kind, const void* payload = nullptr, std::size_t bytes = 0);
+  void flush();
+  bool has_unsent() const { return is_open() && !unsent_.empty(); }
+
+  /// Takes what has come. Closes the socket when the process has.
+  void receive();
+  /// The next frame that has come as a whole. Throws ProtocolError.
+  std::optional<Frame> next_frame();
+
+ private:
+  command::Descriptor socket_;
+  std::string unsent_;
+  std::string received_;
+};
+
+}  // namespace sdsm::run_command

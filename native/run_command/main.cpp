@@ -1,0 +1,184 @@
+/// sdsm-run: runs an OpenMP program on a cluster of processes that share their memory by software.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+#include "native/command/errors.hpp"
+#include "native/run_command/run_program.hpp"
+#include "workloads/trace/output.hpp"
+
+namespace {
+
+using namespace sdsm;
+using namespace sdsm::command;
+using namespace sdsm::run_command;
+
+constexpr int run_failed = 1;
+constexpr int bad_usage = 2;
+
+constexpr const char* help =
+    "Runs an OpenMP program on a cluster of processes, one for each thread, that share their memory by software.\n\n"
+    "sdsm run -n THREADS [OPTIONS] -- PROGRAM [ARGUMENTS...]\n\n"
+    "PROGRAM is built with gcc, g++ or gfortran -fopenmp and nothing else. Processes of one node share pages directly; "
+    "those of different nodes by messages, as on a real cluster.\n"
+    "Its output is the program's own; how long it ran, and what each thread did, goes to stderr.\n\n"
+    "  sdsm run -n 4 -- ./program                                4 nodes of one thread\n"
+    "  sdsm run --nodes 2 --threads-per-node 2 -- ./program      2 nodes of two threads\n"
+    "  sdsm run -n 4 --repeat 5 --json times.json -- ./program   5 times, results for scripts";
+
+constexpr const char* footer =
+    "Programs with inline atomic operations (omp atomic, std::atomic, omp flush) are refused, with the places of "
+    "these: "
+    "such operations act on a node's copy of a page, and are lost.\n"
+    "Exit status: 0 done, 1 the run failed or the program ended with another status than 0, 2 bad input or usage. See "
+    "docs/running.md.";
+
+struct Size {
+  std::optional<std::uint32_t> threads;
+  std::optional<std::uint32_t> nodes;
+  std::optional<std::uint32_t> threads_per_node;
+};
+
+/// Throws UsageError if the numbers contradict each other.
+Layout layout_of(const Size& size) {
+  if (!size.threads && !size.nodes) {
+    throw UsageError(
+        "how many threads? Say -n THREADS, or --nodes N and --threads-per-node T: sdsm run -n 4 -- PROGRAM");
+  }
+  Layout layout;
+  if (size.threads) {
+    const std::uint32_t divisor = size.nodes ? *size.nodes : size.threads_per_node.value_or(1);
+    if (*size.threads % divisor != 0) {
+      throw UsageError(
+          fmt::format("{} threads cannot be laid out evenly by {}. Give a multiple of it to -n.", *size.threads,
+                      size.nodes ? fmt::format("{} nodes", divisor) : fmt::format("{} per node", divisor)));
+    }
+    layout.nodes = size.nodes.value_or(*size.threads / divisor);
+    layout.threads_per_node = *size.threads / layout.nodes;
+    if (size.threads_per_node && *size.threads_per_node != layout.threads_per_node) {
+      throw UsageError(fmt::format("-n {} is not --nodes {} times --threads-per-node {}. Leave one of the three out.",
+                                   *size.threads, *size.nodes, *size.threads_per_node));
+    }
+  } else {
+    layout.nodes = *size.nodes;
+    layout.threads_per_node = size.threads_per_node.value_or(1);
+  }
+  if (layout.processes() > dsm::most_processes) {
+    throw UsageError(fmt::format("{} nodes of {} threads are more than the {} processes that a run may have.",
+                                 layout.nodes, layout.threads_per_node, dsm::most_processes));
+  }
+  return layout;
+}
+
+int run(int argc, char** argv) {
+  std::vector<std::string> own;
+  RunRequest request;
+  bool has_separator = false;
+  for (int i = 1; i < argc; ++i) {
+    if (has_separator) {
+      request.program.emplace_back(argv[i]);
+    } else if (std::string_view(argv[i]) == "--") {
+      has_separator = true;
+    } else {
+      own.emplace_back(argv[i]);
+    }
+  }
+
+  CLI::App app(help, "sdsm run");
+  app.footer(footer);
+  app.allow_extras();
+  Size size;
+  double timeout = request.cluster.timeout.count();
+  const auto count = CLI::Range(1U, dsm::most_processes);
+  app.add_option("-n,--threads", size.threads, "OpenMP threads (OMP_NUM_THREADS of the program), each a process")
+      ->check(count)
+      ->type_name("THREADS");
+  app.add_option("--nodes", size.nodes, "nodes of the cluster (as many as threads)")->check(count)->type_name("N");
+  app.add_option("--threads-per-node", size.threads_per_node, "threads of each node (1)")->check(count)->type_name("T");
+  app.add_option(
+         "--placement", request.cluster.placement,
+         "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, dsm::HeapPlacement>{{"as-asked", dsm::HeapPlacement::as_asked},
+                                                                {"round-robin", dsm::HeapPlacement::round_robin},
+                                                                {"block", dsm::HeapPlacement::block},
+                                                                {"first-touch", dsm::HeapPlacement::first_touch}})
+                      .description(""))
+      ->type_name("as-asked|round-robin|block|first-touch");
+  app.add_option("--transport", request.cluster.transport, "sockets that nodes exchange messages through [unix]")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, dsm::Transport>{{"unix", dsm::Transport::unix_sockets},
+                                                                                {"tcp", dsm::Transport::tcp}})
+                      .description(""))
+      ->type_name("unix|tcp");
+  app.add_option("--timeout", timeout, "end the run when a process has not answered for so long")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str()
+      ->type_name("SECONDS");
+  app.add_option("--repeat", request.repeat, "run so often, one after another; the results are the median run's")
+      ->check(CLI::Range(1U, 10000U))
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--json", request.json, "write the results to this file, or to stdout with -")->type_name("FILE|-");
+  app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
+  std::reverse(own.begin(), own.end());  // as CLI11 wants a vector
+  try {
+    app.parse(own);
+  } catch (const CLI::Success& asked) {
+    app.exit(asked);
+    return 0;
+  }
+  if (!app.remaining().empty()) {
+    const std::string first = app.remaining().front();
+    throw UsageError(
+        first.starts_with("-")
+            ? fmt::format("unknown option {}. sdsm run --help lists them.", first)
+            : fmt::format("{}: put the program and its arguments behind --: sdsm run -n 4 -- {}", first, first));
+  }
+  if (request.program.empty()) {
+    throw UsageError("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
+  }
+  request.cluster.layout = layout_of(size);
+  request.cluster.timeout = std::chrono::duration<double>(timeout);
+  return run_program(request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto say = [](const std::string& what) { fmt::print(stderr, "sdsm: {}\n", what); };
+  try {
+    const int status = run(argc, argv);
+    // A full disk behind stdout must not pass for success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      say("the results could not be written to stdout. Make room, or give another place");
+      return run_failed;
+    }
+    return status;
+  } catch (const CLI::ParseError& error) {
+    say(fmt::format("{}. See sdsm run --help.", error.what()));
+    return bad_usage;
+  } catch (const UsageError& error) {
+    say(error.what());
+    return bad_usage;
+  } catch (const std::invalid_argument& error) {
+    say(error.what());
+    return bad_usage;
+  } catch (const RunError& error) {
+    say(error.what());
+    return run_failed;
+  } catch (const std::system_error& error) {
+    say(error.what());
+    return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return run_failed;
+  }
+}

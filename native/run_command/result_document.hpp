@@ -1,0 +1,36 @@
+/// Results of native runs, in the form of simulated ones (sim/result_json.hpp), so that one script reads both.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "native/run_command/cluster.hpp"
+
+namespace sdsm::run_command {
+
+inline constexpr int result_format = 1;
+
+struct RunDescription {
+  std::vector<std::string> program;
+  std::filesystem::path file;  ///< hashed as it is on disk
+  ClusterOptions options;
+};
+
+/// The run whose time is the median; of an even number of runs the faster one of the two in the middle, as it has to be
+/// one of them. Precondition: not empty.
+std::size_t median_run(const std::vector<double>& makespans_s);
+
+/// median: the processes of the run whose time is the median; makespans_s: of all runs, in order. Throws
+/// std::system_error if the program cannot be read.
+nlohmann::ordered_json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
+                                       const std::vector<double>& makespans_s);
+
+/// What a user types for it.
+std::string name_of(dsm::HeapPlacement placement);
+std::string name_of(dsm::Transport transport);
+
+}  // namespace sdsm::run_command

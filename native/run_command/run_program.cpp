@@ -1,0 +1,69 @@
+#include "native/run_command/run_program.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "native/command/errors.hpp"
+#include "native/command/interruption.hpp"
+#include "native/command/program_file.hpp"
+#include "native/command/program_input.hpp"
+#include "native/run_command/figures.hpp"
+#include "native/run_command/report.hpp"
+#include "native/run_command/result_document.hpp"
+#include "workloads/trace/output.hpp"
+
+namespace sdsm::run_command {
+
+using namespace command;
+
+namespace {
+
+ProgramStart prepare(const RunRequest& request) {
+  ProgramStart start;
+  start.file = find_program(request.program.at(0));
+  check_program(start.file);
+  start.arguments = request.program;
+  start.environment.preload(runtime_library("libsdsm-run.so", "sdsm-run-runtime"));
+  // Binding a function at its first call would write to the program's memory at odd times.
+  start.environment.set("LD_BIND_NOW", "1");
+  start.environment.set("OMP_NUM_THREADS", std::to_string(request.cluster.layout.processes()));
+  start.environment.set(dsm::control_variable, std::to_string(control_descriptor));
+  return start;
+}
+
+}  // namespace
+
+int run_program(const RunRequest& request) {
+  trace::check_output(request.json);
+  ProgramStart start = prepare(request);
+  catch_interruptions();
+  // A program that runs once reads the command's own input, a terminal's too.
+  ProgramInput repeated_input;
+  std::vector<std::vector<dsm::Result>> runs;
+  std::vector<double> makespans;
+  for (unsigned i = 0; i < request.repeat; ++i) {
+    const int input = request.repeat == 1 ? STDIN_FILENO : repeated_input.next_pass();
+    ClusterResult result = run_cluster(start, request.cluster, input);
+    if (request.repeat > 1) repeated_input.end_pass();
+    if (!request.is_quiet) {
+      fmt::print(stderr, "{}", report_text(start.file.filename().string(), request.cluster.layout, result.processes));
+    }
+    if (result.status != 0) {
+      fmt::print(stderr, "sdsm: the program ended with status {}{}\n", result.status,
+                 request.json.empty() ? "" : "; no results are written");
+      return 1;
+    }
+    makespans.push_back(makespan_s(result.processes));
+    runs.push_back(std::move(result.processes));
+  }
+  if (request.repeat > 1 && !request.is_quiet) fmt::print(stderr, "{}", repeats_text(makespans));
+  if (request.json.empty()) return 0;
+  const RunDescription description{request.program, start.file, request.cluster};
+  const auto document = result_document(description, runs[median_run(makespans)], makespans);
+  trace::write_output(document.dump(2) + "\n", request.json);
+  return 0;
+}
+
+}  // namespace sdsm::run_command

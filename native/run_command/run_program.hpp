@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "native/run_command/cluster.hpp"
+
+namespace sdsm::run_command {
+
+struct RunRequest {
+  std::vector<std::string> program;  ///< name and arguments
+  ClusterOptions cluster;
+  unsigned repeat = 1;
+  std::string json;  ///< file, "-" for stdout, "" for none
+  bool is_quiet = false;
+  bool allows_atomics = false;
+};
+
+/// Runs the program as often as asked, prints a report on stderr and writes the results. Returns the command's exit
+/// status: 0, or 1 (with the reason on stderr) if the program itself ended with another status than 0; then it is not
+/// repeated, and nothing is written. Throws UsageError, RunError, std::invalid_argument or std::system_error.
+int run_program(const RunRequest& request);
+
+}  // namespace sdsm::run_command
