@@ -33,6 +33,8 @@ inline NodeId own_node() {
 inline Tally tally;
 
 std::uint64_t now_ns();
+/// When this process began.
+inline std::uint64_t begun_ns = 0;
 
 /// Connects to the launcher that the environment names, and learns who this process is. Without one the program runs
 /// alone, as one process.

@@ -1,5 +1,6 @@
 #include "native/dsm/managers.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -31,6 +32,7 @@ std::uint32_t newest_generation() {
 std::uint32_t team = 1;
 std::vector<bool> arrived;
 bool is_dismissed = false;
+std::atomic<std::uint32_t> dismissed = 0;
 
 void release_team() {
   for (std::uint32_t i = 0; i < team; ++i) {
@@ -51,6 +53,7 @@ void release_team() {
 void dismiss(ProcessId member) {
   const ClockCalls clock = clock_calls();
   answer(member, {.kind = WireKind::quit, .address = clock.last_ns, .value = clock.count});
+  ++dismissed;
 }
 
 void arrive(ProcessId from) {
@@ -242,6 +245,10 @@ void dismiss_all(std::uint32_t /*unused*/) {
   for (std::uint32_t i = 1; i < processes(); ++i) {
     if (i < arrived.size() && arrived[i]) dismiss(ProcessId{i});
   }
+}
+
+std::uint32_t dismissed_processes() {
+  return dismissed;
 }
 
 }  // namespace sdsm::dsm

@@ -18,8 +18,10 @@ void answer(ProcessId to, const Head& head, const void* payload = nullptr);
 
 /// At the barrier's master: threads 0 to size - 1 are the team from now on.
 void set_team(std::uint32_t size);
-/// At the barrier's master: nobody needs to wait any more, as the program has ended.
+/// At the barrier's master: the program has ended, and whoever waits for work or comes for it is told so.
 void dismiss_all(std::uint32_t unused = 0);
+/// Processes that have been told. Any thread.
+std::uint32_t dismissed_processes();
 
 /// Ordered loops: what a lock_request's value says if the turn does not matter.
 inline constexpr std::uint64_t any_turn = ~std::uint64_t{0};

@@ -125,12 +125,17 @@ std::uint64_t fingerprint() {
 void finish() {
   if (!is_begun || !is_initial()) return;
   is_begun = false;
+  const Result own = result();
   while_nothing_is_handled(dismiss_all, 0);
-  send_result(result());
+  // The others come for more work soon, but for one that the program left in the middle of a region.
+  constexpr int patience_ms = 2000;
+  for (int waited = 0; dismissed_processes() + 1 < processes() && waited < patience_ms; ++waited) usleep(1000);
+  send_result(own);
 }
 
 /// Before the program's constructors: from here on its allocations are shared memory.
 void prepare() {
+  begun_ns = now_ns();
   meet_launcher();
   unsetenv(control_variable);
   find_program_image();

@@ -156,7 +156,7 @@ void synchronise_memory() {
 
 Result result() {
   Result result;
-  result.whole = tally_at(now_ns());
+  result.whole = tally_at(now_ns() - begun_ns);
   result.clock_calls = clock_count.load(std::memory_order_relaxed);
   result.region = result.clock_calls >= 2 ? at_last_clock - at_first_clock : result.whole;
   return result;

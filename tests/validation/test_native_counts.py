@@ -1,0 +1,54 @@
+"""Is the simulation the real thing? Faults by kind and messages by type of `sdsm run` and of `sdsm simulate` of a trace
+of the same program are equal, thread by thread, with one process per node."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+SDSM = SOURCE / "build" / "sdsm"
+PLATFORM = SOURCE / "platforms" / "p3-score.xml"
+WORKLOADS = SOURCE / "build" / "workloads"
+
+#: Counts that the rules of the protocol decide, whatever the timing.
+COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs", "diff_bytes", "bytes", "served")
+
+
+def output_of(*command: object) -> str:
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True, timeout=280).stdout
+
+
+def simulated(folder: Path, threads: int, *program: object) -> dict:
+    trace = folder / "program.trace"
+    output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", threads, "-o", trace, "--", *program)
+    return json.loads(
+        output_of(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads, "--quiet", "--json", "-")
+    )
+
+
+def executed(folder: Path, threads: int, *program: object) -> dict:
+    path = folder / "run.json"
+    output_of(SDSM, "run", "--quiet", "-n", threads, "--json", path, "--", *program)
+    return json.loads(path.read_text())
+
+
+def counts(result: dict) -> list[dict]:
+    return [{count: thread[count] for count in COUNTS} for thread in result["threads"]]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4, 8])
+@pytest.mark.parametrize("impl", [1, 2, 3, 4, 5, 6])
+def test_laplace(tmp_path, impl, threads):
+    program = (WORKLOADS / "laplace", "--impl", impl, "--size", 256, "--iterations", 5, "--no-check")
+    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
+
+
+@pytest.mark.parametrize("threads", [2, 4, 8])
+@pytest.mark.parametrize("impl", [1, 2, 3, 4])
+def test_fft(tmp_path, impl, threads):
+    program = (WORKLOADS / "fft", "--impl", impl, "--points", 16384, "--no-check")
+    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
