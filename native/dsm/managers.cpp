@@ -41,12 +41,14 @@ void release_team() {
   const ClockCalls clock = clock_calls();
   for (std::uint32_t i = 0; i < team; ++i) {
     arrived[i] = false;
-    const ProcessId member{i};
-    count_served(member, MessageKind::barrier_release, control_payload.count);
-    answer(member, {.kind = WireKind::barrier_release,
-                    .generation = newest_generation(),
-                    .address = clock.last_ns,
-                    .value = clock.count});
+    count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
+  }
+  // This process goes on last, when all is counted that it may look at.
+  for (std::uint32_t i = team; i-- > 0;) {
+    answer(ProcessId{i}, {.kind = WireKind::barrier_release,
+                          .generation = newest_generation(),
+                          .address = clock.last_ns,
+                          .value = clock.count});
   }
 }
 

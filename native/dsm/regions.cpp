@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint32_t most_regions = std::uint32_t{1} << 22;
 
-RegionInfo* regions = nullptr;       ///< by id; those that this process knows
-std::uint32_t made = 0;              ///< regions that the program has made, behind the fixed ones
-std::vector<std::uint32_t> learned;  ///< ids that were asked for, by a process that does not keep the books
+RegionInfo* regions = nullptr;     ///< by id; those that this process knows
+std::uint32_t made = 0;            ///< regions that the program has made, behind the fixed ones
+std::vector<KnownRegion> learned;  ///< what was asked for, by a process that does not keep the books
 std::atomic<std::uint32_t> known_generation = 0;
 
 RegionInfo& region(std::uint32_t id) {
@@ -22,11 +22,11 @@ RegionInfo& region(std::uint32_t id) {
   return regions[id];
 }
 
-void name_pages(const RegionInfo& info, std::uint32_t id, std::uint64_t first, std::uint64_t end) {
-  const Range* range = find_range(info.begin);
-  const std::size_t begin = range->page_number(info.begin);
-  for (std::uint64_t page = first; page < end; ++page) {
-    __atomic_store_n(&range->region_of[begin + page], id, __ATOMIC_RELEASE);
+void name_pages(std::uintptr_t begin, std::uint64_t pages, std::uint32_t id) {
+  const Range* range = find_range(begin);
+  const std::size_t first = range->page_number(begin);
+  for (std::uint64_t page = 0; page < pages; ++page) {
+    __atomic_store_n(&range->region_of[first + page], id, __ATOMIC_RELEASE);
   }
 }
 
@@ -34,13 +34,13 @@ std::uint32_t add(const RegionInfo& info) {
   const std::uint32_t id = stack_region(processes()) + made++;
   if (id > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
   region(id) = info;
-  name_pages(info, id, 0, info.pages);
+  name_pages(info.begin, info.pages, id);
   return id;
 }
 
 /// The fixed regions stay for good; what was asked for may have changed.
 void forget_learned() {
-  for (const std::uint32_t id : learned) name_pages(region(id), 0, 0, region(id).pages);
+  for (const KnownRegion& known : learned) name_pages(known.begin, known.pages, no_region);
   learned.clear();
 }
 
@@ -56,7 +56,7 @@ Placement heap_placement(Placement asked) {
 
 void name_fixed_region(std::uint32_t id, const RegionInfo& info) {
   region(id) = info;
-  name_pages(info, id, 0, info.pages);
+  name_pages(info.begin, info.pages, id);
 }
 
 std::vector<RegionInfo> made_regions() {
@@ -71,11 +71,11 @@ const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id
   if (is_initial()) return nullptr;
   KnownRegion known;
   ask(ProcessId{0}, {.kind = WireKind::region_of, .address = page}, nullptr, &known);
-  if (known.info.pages == 0) return nullptr;
+  if (known.pages == 0) return nullptr;
   id = known.id;
   region(id) = known.info;
-  name_pages(known.info, id, 0, known.info.pages);
-  learned.push_back(id);
+  name_pages(known.begin, known.pages, id);
+  learned.push_back(known);
   return &region(id);
 }
 
@@ -87,9 +87,16 @@ RegionHomes homes_of(const RegionInfo& info) {
 KnownRegion known_region(std::uintptr_t page) {
   const Range* range = find_range(page);
   if (range == nullptr) return {};
-  const std::uint32_t id = __atomic_load_n(&range->region_of[range->page_number(page)], __ATOMIC_ACQUIRE);
+  const auto id_of = [&](std::size_t number) { return __atomic_load_n(&range->region_of[number], __ATOMIC_ACQUIRE); };
+  const std::size_t asked = range->page_number(page);
+  const std::uint32_t id = id_of(asked);
   if (id == no_region) return {};
-  return {id, region(id)};
+  std::size_t first = asked;
+  std::size_t end = asked + 1;
+  const std::size_t last_end = (range->end - range->begin) / page_bytes;
+  while (first > 0 && id_of(first - 1) == id) --first;
+  while (end < last_end && id_of(end) == id) ++end;
+  return {id, region(id), range->begin + first * page_bytes, end - first};
 }
 
 std::uint32_t generation() {
@@ -120,7 +127,7 @@ void set_region_pages(std::uint32_t id, std::uint64_t pages) {
   RegionInfo& info = region(id);
   const std::uint64_t before = info.pages;
   info.pages = pages;
-  name_pages(info, id, before, pages);
+  name_pages(info.begin + before * page_bytes, pages - before, id);
 }
 
 void retire_pages(std::uintptr_t begin, std::uint64_t pages) {

@@ -24,9 +24,12 @@ constexpr std::uint32_t control_region(std::uint32_t process) {
   return 4 + 2 * process;
 }
 
+/// A region, and adjacent pages that belong to it. (An array that the program places is cut out of the globals.)
 struct KnownRegion {
   std::uint32_t id = 0;
   RegionInfo info;
+  std::uintptr_t begin = 0;  ///< of those pages
+  std::uint64_t pages = 0;   ///< 0: the page asked for belongs to no region
 };
 
 void name_fixed_region(std::uint32_t id, const RegionInfo& region);

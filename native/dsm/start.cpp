@@ -193,6 +193,8 @@ void share_variables() {
   const AddressRange variables = program_image.variables;
   if (variables.begin >= variables.end) return;
   need(add_range(variables.begin, variables.end - variables.begin, is_initial()), "the program's variables");
+  // The others ask: some of the variables may be placed elsewhere.
+  if (!is_initial()) return;
   name_region(globals_region, variables.begin, variables.end, trace::RegionKind::globals);
 }
 
