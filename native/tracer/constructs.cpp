@@ -2,10 +2,11 @@
 #include <cstring>
 
 #include "native/gomp/engine.hpp"
-#include "native/tracer/raw_memory.hpp"
+#include "native/program/raw_memory.hpp"
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 namespace {
 
 struct Numbered {

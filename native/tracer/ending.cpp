@@ -18,6 +18,19 @@ namespace {
 
 }  // namespace
 
+void end_diverged(std::uint32_t thread) {
+  const DivergedRecord record{thread};
+  recorder::put(RecordKind::diverged, &record, sizeof record);
+  recorder::flush();
+  leave();
+}
+
+}  // namespace sdsm::tracer
+
+namespace sdsm::program {
+
+using namespace tracer;
+
 void end_run(std::initializer_list<const char*> why) {
   if (recorder::is_connected()) {
     recorder::put_text(RecordKind::refused, why);
@@ -28,11 +41,4 @@ void end_run(std::initializer_list<const char*> why) {
   leave();
 }
 
-void end_diverged(std::uint32_t thread) {
-  const DivergedRecord record{thread};
-  recorder::put(RecordKind::diverged, &record, sizeof record);
-  recorder::flush();
-  leave();
-}
-
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "native/program/shared_memory.hpp"
 #include "native/tracer/ending.hpp"
-#include "native/tracer/heap.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/threads.hpp"
@@ -56,17 +56,17 @@ double wtime() {
 }
 
 void* allocate_shared(std::size_t bytes, std::size_t alignment) {
-  void* block = heap::allocate({.bytes = bytes, .alignment = alignment});
-  if (block != nullptr) heap::clear(block, bytes);
+  void* block = shared_heap::allocate({.bytes = bytes, .alignment = alignment});
+  if (block != nullptr) shared_heap::clear(block, bytes);
   return block;
 }
 
 void* reallocate_shared(void* block, std::size_t bytes) {
-  return heap::reallocate(block, bytes, 0);
+  return shared_heap::reallocate(block, bytes, 0);
 }
 
 void free_shared(void* block) {
-  if (block != nullptr) heap::free(block);
+  if (block != nullptr) shared_heap::free(block);
 }
 
 void* allocate_private(std::size_t bytes) {

@@ -7,15 +7,16 @@
 #include <csignal>
 #include <cstring>
 
+#include "native/program/program_image.hpp"
+#include "native/program/signals.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
-#include "native/tracer/program_image.hpp"
-#include "native/tracer/signals.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
 #include "native/tracer/touch.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 namespace {
 
 constexpr unsigned char wide_flush[] = {0xf0, 0x48, 0x83, 0x0c, 0x24, 0x00};  // lock orq $0, (%rsp)

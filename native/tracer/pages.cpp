@@ -4,12 +4,13 @@
 
 #include <cerrno>
 
+#include "native/program/program_image.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
-#include "native/tracer/program_image.hpp"
 #include "native/tracer/recorder.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 namespace {
 
 constexpr std::size_t most_ranges = 4;
@@ -35,6 +36,31 @@ Range* find_range(std::uintptr_t address) {
   }
   return nullptr;
 }
+
+std::uint32_t region_count() {
+  return regions_used;
+}
+
+RegionInfo& region_info(std::uint32_t region) {
+  return regions[region];
+}
+
+void protect_all() {
+  for (std::size_t i = 0; i < range_count; ++i) set_protection(ranges[i].begin, ranges[i].end, PROT_NONE);
+}
+
+void unprotect_all() {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    // One mapping at most is left of each range: the kernel cannot refuse.
+    set_protection(ranges[i].begin, ranges[i].end, PROT_READ | PROT_WRITE);
+  }
+}
+
+}  // namespace sdsm::tracer
+
+namespace sdsm::program {
+
+using namespace tracer;
 
 std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
   if (regions == nullptr) regions = reserve_array<RegionInfo>(most_regions + 1);
@@ -63,14 +89,6 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   return id;
 }
 
-std::uint32_t region_count() {
-  return regions_used;
-}
-
-RegionInfo& region_info(std::uint32_t region) {
-  return regions[region];
-}
-
 void set_region_pages(std::uint32_t region, std::uint64_t pages) {
   RegionInfo& info = regions[region];
   Range* range = find_range(info.begin);
@@ -80,21 +98,4 @@ void set_region_pages(std::uint32_t region, std::uint64_t pages) {
   info.pages = pages;
 }
 
-bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection) {
-  if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0) return true;
-  if (errno == ENOMEM) return false;
-  end_run({"mprotect fails on traced memory, error ", Decimal(static_cast<std::uint64_t>(errno))});
-}
-
-void protect_all() {
-  for (std::size_t i = 0; i < range_count; ++i) set_protection(ranges[i].begin, ranges[i].end, PROT_NONE);
-}
-
-void unprotect_all() {
-  for (std::size_t i = 0; i < range_count; ++i) {
-    // One mapping at most is left of each range: the kernel cannot refuse.
-    set_protection(ranges[i].begin, ranges[i].end, PROT_READ | PROT_WRITE);
-  }
-}
-
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

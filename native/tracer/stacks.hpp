@@ -4,9 +4,11 @@
 
 #include <cstdint>
 
+#include "native/program/stacks.hpp"
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 
 /// Reserves one stack for each of `threads` threads: as large as the shell's limit for the first, and as OMP_STACKSIZE
 /// says (else 8 MiB) for the others.
@@ -19,8 +21,5 @@ void name_stack(std::uint32_t thread);
 /// The stack's owner goes on, or stops.
 void open_stack(const Stack& stack);
 void shut_stack(const Stack& stack);
-
-/// Calls function(argument) with the stack pointer at `top`, and returns when it does.
-extern "C" void sdsm_call_on_stack(std::uintptr_t top, void (*function)(void*), void* argument);
 
 }  // namespace sdsm::tracer

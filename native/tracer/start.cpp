@@ -9,13 +9,13 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
-#include "native/tracer/call_patch.hpp"
+#include "native/program/call_patch.hpp"
+#include "native/program/heap.hpp"
+#include "native/program/program_image.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/flush_patch.hpp"
-#include "native/tracer/heap.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
-#include "native/tracer/program_image.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/stacks.hpp"
@@ -23,6 +23,7 @@
 #include "native/tracer/watchdog.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 namespace {
 
 using Main = int (*)(int, char**, char**);

@@ -2,9 +2,6 @@
 
 namespace sdsm::tracer {
 
-/// The program's allocations come from the traced heap: from before its constructors run to the end of the process.
-inline bool owns_heap = false;
-
 /// The program is through: the last events, and tracking ends. Nothing happens the second time.
 void finish();
 

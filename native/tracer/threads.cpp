@@ -8,11 +8,11 @@
 #include <climits>
 #include <new>
 
+#include "native/program/real_pthread.hpp"
 #include "native/tracer/deadlock.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
-#include "native/tracer/real_pthread.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/stacks.hpp"
@@ -20,6 +20,7 @@
 #include "native/tracer/touch.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 
 VirtualThread* running = nullptr;
 volatile bool is_inside = true;

@@ -8,10 +8,11 @@
 #include <cstdint>
 
 #include "native/gomp/engine.hpp"
-#include "native/tracer/raw_memory.hpp"
+#include "native/program/raw_memory.hpp"
 #include "native/tracer/stopwatch.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 
 enum class ThreadStatus : std::uint8_t {
   idle,  ///< in no team

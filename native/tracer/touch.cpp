@@ -9,13 +9,14 @@
 
 #include <cerrno>
 
+#include "native/program/signals.hpp"
 #include "native/tracer/diff.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
-#include "native/tracer/signals.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 namespace {
 
 /// Twins come from here and go back; a page of memory each.
@@ -249,17 +250,6 @@ void close_pages(VirtualThread& thread, Closing closing) {
   if (closing == Closing::at_synchronisation) thread.is_split = false;
 }
 
-void retire_pages(VirtualThread& thread, std::uintptr_t begin, std::uint64_t pages) {
-  if (!is_tracking) return;
-  Range* range = find_range(begin);
-  bool has_open = false;
-  for (std::uint64_t i = 0; i < pages && !has_open; ++i) {
-    has_open = range->page_of(begin + i * page_bytes).state != PageState::untouched;
-  }
-  // Rare enough to protect everything: the pages' touches go out under the block's own name.
-  if (has_open) close_pages(thread, Closing::in_between);
-}
-
 void send_touches(VirtualThread& thread) {
   constexpr std::uint32_t most = 1024;
   static TouchRecord records[most];  // not on the stack, which is the program's
@@ -280,6 +270,23 @@ void send_touches(VirtualThread& thread) {
   thread.touches.clear();
 }
 
+}  // namespace sdsm::tracer
+
+namespace sdsm::program {
+
+using namespace tracer;
+
+void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
+  if (!is_tracking) return;
+  Range* range = find_range(begin);
+  bool has_open = false;
+  for (std::uint64_t i = 0; i < pages && !has_open; ++i) {
+    has_open = range->page_of(begin + i * page_bytes).state != PageState::untouched;
+  }
+  // Rare enough to protect everything: the pages' touches go out under the block's own name.
+  if (has_open) close_pages(*running, Closing::in_between);
+}
+
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
   if (!is_tracking || bytes == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
@@ -292,4 +299,4 @@ void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
   }
 }
 
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

@@ -21,16 +21,7 @@ void give_signal_stack();
 /// because another thread is to run.
 void close_pages(VirtualThread& thread, Closing closing);
 
-/// The pages of [begin, begin + pages) stop being what they were (a block is freed): what the running thread has
-/// changed is sent, and they count as untouched.
-void retire_pages(VirtualThread& thread, std::uintptr_t begin, std::uint64_t pages);
-
 /// Sends the touches of the interval that ends.
 void send_touches(VirtualThread& thread);
-
-/// Touches the pages of a buffer as the program would, before the kernel uses it: a system call on a protected page
-/// fails instead of trapping.
-enum class KernelUse : bool { reads, writes };
-void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use);
 
 }  // namespace sdsm::tracer

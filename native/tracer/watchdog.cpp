@@ -10,14 +10,15 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "native/program/real_pthread.hpp"
+#include "native/program/signals.hpp"
 #include "native/tracer/options.hpp"
-#include "native/tracer/real_pthread.hpp"
 #include "native/tracer/schedule_log.hpp"
-#include "native/tracer/signals.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
+using namespace program;
 namespace {
 
 constexpr long look_every_ns = 10'000'000;

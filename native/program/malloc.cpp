@@ -3,11 +3,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "native/gomp/entry.hpp"
-#include "native/tracer/heap.hpp"
-#include "native/tracer/program_image.hpp"
-#include "native/tracer/start.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/shared_memory.hpp"
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -17,7 +17,7 @@ void* __libc_memalign(std::size_t, std::size_t);
 void __libc_free(void*);
 }
 
-using namespace sdsm::tracer;
+using namespace sdsm::program;
 
 namespace {
 
@@ -32,16 +32,32 @@ void* or_no_memory(void* block) {
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t caller) {
-  return or_no_memory(heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
+  return or_no_memory(
+      shared_heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
 }
 
 void* allocate_zeroed(std::size_t bytes, std::uintptr_t caller) {
   void* block = allocate(bytes, 16, caller);
-  if (block != nullptr) heap::clear(block, bytes);
+  if (block != nullptr) shared_heap::clear(block, bytes);
   return block;
 }
 
 }  // namespace
+
+namespace sdsm::program::shared_heap {
+
+void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
+  const std::size_t old_room = room(block);
+  // A block that would be half empty is moved, so that shrinking gives memory back.
+  if (bytes <= old_room && bytes >= old_room / 2) return block;
+  void* moved = allocate({.bytes = bytes, .caller = caller});
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, bytes < old_room ? bytes : old_room);
+  free(block);
+  return moved;
+}
+
+}  // namespace sdsm::program::shared_heap
 
 #define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
@@ -60,8 +76,8 @@ SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
 
 SDSM_ENTRY void free(void* block) noexcept {
   if (block == nullptr) return;
-  if (heap::holds(block)) {
-    heap::free(block);
+  if (shared_heap::holds(block)) {
+    shared_heap::free(block);
   } else {
     __libc_free(block);
   }
@@ -70,12 +86,12 @@ SDSM_ENTRY void free(void* block) noexcept {
 SDSM_ENTRY void* realloc(void* block, std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
   if (block == nullptr) return is_traced(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
-  if (!heap::holds(block)) return __libc_realloc(block, bytes);
+  if (!shared_heap::holds(block)) return __libc_realloc(block, bytes);
   if (bytes == 0) {
-    heap::free(block);
+    shared_heap::free(block);
     return nullptr;
   }
-  return or_no_memory(heap::reallocate(block, bytes, caller));
+  return or_no_memory(shared_heap::reallocate(block, bytes, caller));
 }
 
 SDSM_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
@@ -83,12 +99,12 @@ SDSM_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t bytes)
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
   const std::uintptr_t caller = SDSM_CALLER;
   if (block == nullptr) return is_traced(caller) ? allocate(total, 16, caller) : __libc_malloc(total);
-  if (!heap::holds(block)) return __libc_realloc(block, total);
+  if (!shared_heap::holds(block)) return __libc_realloc(block, total);
   if (total == 0) {
-    heap::free(block);
+    shared_heap::free(block);
     return nullptr;
   }
-  return or_no_memory(heap::reallocate(block, total, caller));
+  return or_no_memory(shared_heap::reallocate(block, total, caller));
 }
 
 SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
@@ -119,7 +135,7 @@ SDSM_ENTRY void* valloc(std::size_t bytes) noexcept {
 
 SDSM_ENTRY std::size_t malloc_usable_size(void* block) noexcept {
   if (block == nullptr) return 0;
-  if (heap::holds(block)) return heap::room(block);
+  if (shared_heap::holds(block)) return shared_heap::room(block);
   // The C library's own layout: the word before a block holds its size, and flags in the lowest three bits.
   const std::size_t size = static_cast<const std::size_t*>(block)[-1];
   constexpr std::size_t is_mapped = 2;

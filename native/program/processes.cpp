@@ -9,13 +9,11 @@
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
-#include "native/tracer/ending.hpp"
-#include "native/tracer/options.hpp"
-#include "native/tracer/real_pthread.hpp"
-#include "native/tracer/start.hpp"
-#include "native/tracer/touch.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/real_pthread.hpp"
+#include "native/program/shared_memory.hpp"
 
-namespace sdsm::tracer {
+namespace sdsm::program {
 
 int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
   using Function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
@@ -43,20 +41,21 @@ Function next_function(const char* name) {
 }
 
 }  // namespace
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program
 
-using namespace sdsm::tracer;
+using namespace sdsm::program;
 
 SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*attributes*/, void* (*)(void*)/*function*/,
                               void* /*argument*/) noexcept {
-  end_run({"the program calls pthread_create: threads that OpenMP does not know cannot be traced. Use OpenMP alone."});
+  end_run(
+      {"the program calls pthread_create: threads that OpenMP does not know cannot be followed. Use OpenMP alone."});
 }
 
-/// The child gets a copy of everything and runs on untraced; the parent is traced as before.
+/// The child gets a copy of everything and runs on alone; the parent goes on as before.
 SDSM_ENTRY pid_t fork() noexcept {
   static const auto real = next_function<pid_t (*)()>("fork");
   const pid_t child = real();
-  if (child == 0) become_untraced_child();
+  if (child == 0) become_lone_child();
   return child;
 }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sdsm::tracer {
+namespace sdsm::program {
 
 struct AddressRange {
   std::uintptr_t begin = 0;
@@ -30,4 +30,4 @@ inline ProgramImage program_image;
 /// Looks the addresses up in the dynamic linker's list.
 void find_program_image();
 
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

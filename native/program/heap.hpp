@@ -1,5 +1,6 @@
-/// The program's heap, in traced memory. A block of a page or more begins on a page boundary and is a region of its
-/// own; smaller blocks share the pages of one region. What is known about blocks lies outside of the traced pages.
+/// The books of the program's heap, in shared memory. A block of a page or more begins on a page boundary and is a
+/// region of its own; smaller blocks share the pages of one region. What is known about blocks lies outside of the
+/// shared pages.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 #include "models/placement.hpp"
 
-namespace sdsm::tracer::heap {
+namespace sdsm::program::heap {
 
 struct Request {
   std::size_t bytes = 0;
@@ -26,11 +27,9 @@ bool holds(const void* block);
 void* allocate(const Request& request);
 /// Zeroes the first `bytes` of a block that was just allocated; pages that the kernel gives zeroed stay untouched.
 void clear(void* block, std::size_t bytes);
-/// Keeps the first min(old, new) bytes.
-void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller);
 /// The run ends with a message if `block` is no block of this heap, or was freed before.
 void free(void* block);
 /// Bytes that the block has room for.
 std::size_t room(const void* block);
 
-}  // namespace sdsm::tracer::heap
+}  // namespace sdsm::program::heap

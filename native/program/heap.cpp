@@ -1,16 +1,14 @@
-#include "native/tracer/heap.hpp"
+#include "native/program/heap.hpp"
 
 #include <sys/mman.h>
 
 #include <cstring>
 
-#include "native/tracer/ending.hpp"
-#include "native/tracer/options.hpp"
-#include "native/tracer/pages.hpp"
-#include "native/tracer/threads.hpp"
-#include "native/tracer/touch.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/raw_memory.hpp"
+#include "native/program/shared_memory.hpp"
 
-namespace sdsm::tracer::heap {
+namespace sdsm::program::heap {
 namespace {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
@@ -27,7 +25,6 @@ constexpr std::uintptr_t preferred_address = 0x200000000000;
 
 std::uintptr_t small_begin = 0;
 std::uintptr_t large_begin = 0;
-Range* range = nullptr;
 
 /// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; the powers of two serve
 /// aligned requests.
@@ -56,6 +53,7 @@ struct LargeBlock {
   std::uint64_t pages;  ///< 0: no block begins here
 };
 LargeBlock* large_blocks = nullptr;
+bool* was_used = nullptr;            ///< by page of the large part: not known to be zero
 std::uint64_t large_pages_used = 0;  ///< the part beyond has never been used
 std::uint32_t blocks_named = 0;
 
@@ -232,14 +230,12 @@ void free_large(std::uintptr_t address) {
   if (address % page_bytes != 0 || block.pages == 0) {
     end_run({"the program frees an address that no allocation returned, or frees it twice"});
   }
-  retire_pages(*running, address, block.pages);
+  retire_pages(address, block.pages);
   // From this size on the C library gives memory back, too, and gets it zeroed the next time.
   constexpr std::uint64_t pages_worth_returning = 32;
   const bool is_returned = block.pages >= pages_worth_returning &&
                            madvise(reinterpret_cast<void*>(address), block.pages * page_bytes, MADV_DONTNEED) == 0;
-  for (std::uint64_t i = 0; i < block.pages; ++i) {
-    range->page_of(address + i * page_bytes).was_used = !is_returned;
-  }
+  for (std::uint64_t i = 0; i < block.pages; ++i) was_used[first + i] = !is_returned;
   give_pages_back(first, block.pages);
   block = {};
 }
@@ -248,36 +244,29 @@ void free_large(std::uintptr_t address) {
 bool reserve_blocks() {
   small_bytes = large_bytes / 16;
   const std::size_t total = small_bytes + large_bytes;
-  // A page before and after that nobody uses keeps the heap apart from other ranges.
-  void* wanted = reinterpret_cast<void*>(preferred_address - page_bytes);
-  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* memory = mmap(wanted, total + 2 * page_bytes, PROT_NONE, flags, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  small_begin = reinterpret_cast<std::uintptr_t>(memory) + page_bytes;
+  small_begin = reserve_heap(preferred_address, total);
   large_begin = small_begin + small_bytes;
-  if (set_protection(small_begin, small_begin + total, PROT_READ | PROT_WRITE)) return true;
-  munmap(memory, total + 2 * page_bytes);
-  return false;
+  return small_begin != 0;
 }
 
 }  // namespace
 
 void start() {
   for (large_bytes = wanted_bytes; !reserve_blocks(); large_bytes /= 2) {
-    if (large_bytes <= least_bytes) end_run({"there is no address space for the traced heap. Is `ulimit -v` set?"});
+    if (large_bytes <= least_bytes) end_run({"there is no address space for the program's heap. Is `ulimit -v` set?"});
   }
-  const std::size_t total = small_bytes + large_bytes;
-  range = &add_range(small_begin, small_begin + total);
   small_pages = reserve_array<SmallPage>(small_bytes / page_bytes + 1);
   large_blocks = reserve_array<LargeBlock>(large_bytes / page_bytes);
+  was_used = reserve_array<bool>(large_bytes / page_bytes);
 }
 
 bool holds(const void* block) {
-  return range != nullptr && range->holds(reinterpret_cast<std::uintptr_t>(block));
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  return address >= small_begin && address < large_begin + large_bytes;
 }
 
 void* allocate(const Request& request) {
-  const Uninterrupted guard;
+  const HeapGuard guard;
   if (request.alignment == 0 || (request.alignment & (request.alignment - 1)) != 0) return nullptr;
   if (request.bytes < page_bytes && request.alignment < page_bytes && !request.in_own_pages) {
     const std::size_t bytes = request.bytes > quantum ? request.bytes : quantum;
@@ -294,7 +283,7 @@ void clear(void* block, std::size_t bytes) {
   }
   const std::uintptr_t end = begin + bytes;
   for (std::uintptr_t at = begin; at < end; at += page_bytes) {
-    if (!range->page_of(at).was_used) continue;
+    if (!was_used[(at - large_begin) / page_bytes]) continue;
     std::memset(reinterpret_cast<void*>(at), 0, end - at < page_bytes ? end - at : page_bytes);
   }
 }
@@ -305,19 +294,8 @@ std::size_t room(const void* block) {
   return large_blocks[(address - large_begin) / page_bytes].pages * page_bytes;
 }
 
-void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
-  const std::size_t old_room = room(block);
-  // A block that would be half empty is moved, so that shrinking gives memory back.
-  if (bytes <= old_room && bytes >= old_room / 2) return block;
-  void* moved = allocate({.bytes = bytes, .caller = caller});
-  if (moved == nullptr) return nullptr;
-  std::memcpy(moved, block, bytes < old_room ? bytes : old_room);
-  free(block);
-  return moved;
-}
-
 void free(void* block) {
-  const Uninterrupted guard;
+  const HeapGuard guard;
   const auto address = reinterpret_cast<std::uintptr_t>(block);
   if (is_small(address)) {
     free_small(address);
@@ -326,4 +304,4 @@ void free(void* block) {
   }
 }
 
-}  // namespace sdsm::tracer::heap
+}  // namespace sdsm::program::heap

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <new>
 
-namespace sdsm::tracer {
+namespace sdsm::program {
 
 inline constexpr std::size_t page_bytes = 4096;
 
@@ -46,6 +46,10 @@ class GrowingArray {
   std::size_t capacity_ = 0;
 };
 
+/// Changes the protection of whole pages; ends the run if the kernel refuses for another reason than a lack of
+/// mappings. False if there are too many mappings (vm.max_map_count).
+bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection);
+
 /// Doubles `old_bytes` (0: the first page). Contents are kept.
 void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes);
 
@@ -57,4 +61,4 @@ void GrowingArray<Element>::grow() {
   capacity_ = new_bytes / sizeof(Element);
 }
 
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

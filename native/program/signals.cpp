@@ -1,4 +1,4 @@
-#include "native/tracer/signals.hpp"
+#include "native/program/signals.hpp"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,7 @@
 
 #include "native/gomp/entry.hpp"
 
-namespace sdsm::tracer {
+namespace sdsm::program {
 namespace {
 
 using SigactionFunction = int (*)(int, const struct sigaction*, struct sigaction*);
@@ -15,7 +15,7 @@ using SigactionFunction = int (*)(int, const struct sigaction*, struct sigaction
 struct sigaction wanted_for_fault {};
 struct sigaction wanted_for_trap {};
 
-/// Null for a signal that the tracer leaves to the program.
+/// Null for a signal that is left to the program.
 struct sigaction* wanted_for(int signal) {
   if (signal == SIGSEGV) return &wanted_for_fault;
   if (signal == SIGTRAP) return &wanted_for_trap;
@@ -43,9 +43,9 @@ void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
   real_sigaction(signal, &by_default, nullptr);
 }
 
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program
 
-using namespace sdsm::tracer;
+using namespace sdsm::program;
 
 SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
   struct sigaction* wanted = wanted_for(signal);
@@ -89,7 +89,7 @@ SDSM_ENTRY int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) noex
   return set_mask(real, how, set, old);
 }
 
-/// The handler's stack is the tracer's; the program's own handlers run on it too.
+/// The handler's stack is the run-time's; the program's own handlers run on it too.
 SDSM_ENTRY int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
   static stack_t wanted{nullptr, SS_DISABLE, 0};
   const stack_t before = wanted;

@@ -1,4 +1,4 @@
-#include "native/tracer/call_patch.hpp"
+#include "native/program/call_patch.hpp"
 
 #include <link.h>
 #include <sys/mman.h>
@@ -8,10 +8,10 @@
 #include <cstring>
 #include <limits>
 
-#include "native/tracer/pages.hpp"
-#include "native/tracer/program_image.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
 
-namespace sdsm::tracer {
+namespace sdsm::program {
 namespace {
 
 /// Relocations of the table's entries, all bound at start (LD_BIND_NOW).
@@ -101,4 +101,4 @@ void patch_calls() {
   set_protection(begin, end, PROT_READ | PROT_EXEC);
 }
 
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

@@ -22,9 +22,9 @@
 #include <ctime>
 
 #include "native/gomp/entry.hpp"
-#include "native/tracer/touch.hpp"
+#include "native/program/shared_memory.hpp"
 
-using namespace sdsm::tracer;
+using namespace sdsm::program;
 
 namespace {
 

@@ -1,12 +1,12 @@
-#include "native/tracer/program_image.hpp"
+#include "native/program/program_image.hpp"
 
 #include <link.h>
 
 #include <cstring>
 
-#include "native/tracer/raw_memory.hpp"
+#include "native/program/raw_memory.hpp"
 
-namespace sdsm::tracer {
+namespace sdsm::program {
 namespace {
 
 std::uintptr_t page_down(std::uintptr_t address) {
@@ -61,4 +61,4 @@ void find_program_image() {
   dl_iterate_phdr(look_at, &is_first);
 }
 
-}  // namespace sdsm::tracer
+}  // namespace sdsm::program

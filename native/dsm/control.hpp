@@ -1,0 +1,71 @@
+/// What the launcher (`sdsm run`) and the processes that it starts say to each other, each over a stream socket of its
+/// own that the process inherits. Frames of a FrameHead and `bytes` of payload; numbers as the machine has them, as all
+/// processes run one program on one kind of machine.
+///
+///   launcher                         process
+///     welcome (Welcome)         ->              who you are
+///                               <-  listening   (address as text) where others reach me
+///     peers (addresses, one a line) ->          all processes' addresses, in order
+///                               <-  connected   connections to all others stand
+///     go                        ->              everybody is ready: the program may begin (process 0), or wait for
+///     work ping                      ->              are you alive?
+///                               <-  pong
+///                               <-  failed      (text) why this process ends the run; it exits with status 1
+///                               <-  result      (Result) at the end of the program
+/// A process ends as soon as its launcher's end of the socket is closed.
+#pragma once
+
+#include <cstdint>
+
+#include "models/placement.hpp"
+#include "native/dsm/tally.hpp"
+
+namespace sdsm::dsm {
+
+/// The one environment variable that the run-time reads: the number of the inherited control socket. It is the same in
+/// all processes, as their initial stacks have to look alike.
+inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
+
+inline constexpr std::uint32_t control_version = 1;
+inline constexpr std::uint32_t most_processes = 256;
+inline constexpr std::uint32_t secret_bytes = 32;
+
+enum class FrameKind : std::uint32_t { welcome, listening, peers, connected, go, ping, pong, failed, result };
+
+struct FrameHead {
+  FrameKind kind{};
+  std::uint32_t bytes = 0;  ///< of the payload that follows; at most most_frame_bytes
+};
+inline constexpr std::uint32_t most_frame_bytes = 1 << 20;
+
+enum class Transport : std::uint32_t {
+  unix_sockets,  ///< abstract names: nothing is left behind in any folder
+  tcp,
+};
+
+/// Where the pages of the program's heap start: what the program asks for (`as_asked`), or one rule for all of them.
+enum class HeapPlacement : std::uint32_t { as_asked, round_robin, block, first_touch };
+
+struct Welcome {
+  std::uint32_t version = control_version;
+  std::uint32_t process = 0;
+  std::uint32_t nodes = 1;
+  std::uint32_t threads_per_node = 1;
+  Transport transport{};
+  HeapPlacement placement{};
+  /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
+  /// that this process inherits.
+  std::int32_t node_memory = -1;
+  std::uint8_t secret[secret_bytes] = {};  ///< random, one for each run; who connects has to know it
+  char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
+};
+
+/// The run of one process. `region` lies between the initial thread's first and last omp_get_wtime; the same as `whole`
+/// if the program calls it less than twice.
+struct Result {
+  Tally region{};
+  Tally whole{};
+  std::uint64_t clock_calls = 0;  ///< of the initial thread; the region is the clock's if 2 or more
+};
+
+}  // namespace sdsm::dsm

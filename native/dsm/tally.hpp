@@ -1,0 +1,45 @@
+/// What one process counts and times while it runs. Plain data: processes send it to the launcher as it is.
+#pragma once
+
+#include <cstdint>
+
+#include "models/messages.hpp"
+#include "models/page_state.hpp"
+
+namespace sdsm::dsm {
+
+/// Counts and nanoseconds since the process's start. Differences of two tallies describe a part of a run.
+struct Tally {
+  std::uint64_t faults[fault_kinds];      ///< by FaultKind
+  std::uint64_t fault_ns[fault_kinds];    ///< from the trap's handler's begin to its end
+  std::uint64_t messages[message_kinds];  ///< sent to other nodes, by MessageKind; the simulator counts the same
+  std::uint64_t messages_sent;            ///< as requester or writer: without what was served for others
+  std::uint64_t bytes_sent;               ///< payload of those
+  std::uint64_t served;                   ///< replies, grants and barrier releases for others
+  std::uint64_t served_bytes;
+  std::uint64_t diffs;
+  std::uint64_t diff_bytes;
+  std::uint64_t barriers;
+  std::uint64_t locks;
+  std::uint64_t traps;       ///< signals taken: faults, and traps that only restored a protection
+  std::uint64_t diff_ns;     ///< finding differences, sending them, waiting until they are applied
+  std::uint64_t barrier_ns;  ///< waiting for others at barriers
+  std::uint64_t protect_ns;  ///< protecting pages again at barriers and locks
+  std::uint64_t lock_ns;     ///< waiting for locks
+  std::uint64_t idle_ns;     ///< between parallel regions
+  std::uint64_t now_ns;      ///< monotonic clock when the tally was taken
+};
+
+inline constexpr std::uint64_t tally_words = sizeof(Tally) / sizeof(std::uint64_t);
+static_assert(sizeof(Tally) % sizeof(std::uint64_t) == 0);
+
+/// Word by word: what happened between two tallies of one process.
+inline Tally operator-(const Tally& later, const Tally& earlier) {
+  Tally difference = later;
+  auto* words = reinterpret_cast<std::uint64_t*>(&difference);
+  const auto* subtracted = reinterpret_cast<const std::uint64_t*>(&earlier);
+  for (std::uint64_t i = 0; i < tally_words; ++i) words[i] -= subtracted[i];
+  return difference;
+}
+
+}  // namespace sdsm::dsm

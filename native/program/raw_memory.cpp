@@ -1,0 +1,31 @@
+#include "native/program/raw_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "native/program/ending.hpp"
+
+namespace sdsm::program {
+
+void* reserve(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) end_run({"there is not enough address space. Is `ulimit -v` set?"});
+  return memory;
+}
+
+void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes) {
+  if (old_bytes == 0) return reserve(new_bytes);
+  void* moved = mremap(memory, old_bytes, new_bytes, MREMAP_MAYMOVE);
+  if (moved == MAP_FAILED)
+    end_run({"the memory for lists of pages is used up: too many pages are touched between two synchronisations"});
+  return moved;
+}
+
+bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection) {
+  if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0) return true;
+  if (errno == ENOMEM) return false;
+  end_run({"mprotect fails on shared memory, error ", Decimal(static_cast<std::uint64_t>(errno))});
+}
+
+}  // namespace sdsm::program

@@ -1,0 +1,16 @@
+/// The stacks that the program's code runs on: how large they are, and how it gets there.
+#pragma once
+
+#include <cstdint>
+
+namespace sdsm::program {
+
+/// As the shell's limit for stacks says; whole pages.
+std::uint64_t initial_stack_bytes();
+/// As OMP_STACKSIZE says (OpenMP 5.0, 6.7), else 8 MiB; whole pages.
+std::uint64_t other_stack_bytes();
+
+/// Calls function(argument) with the stack pointer at `top`, and returns when it does.
+extern "C" void sdsm_call_on_stack(std::uintptr_t top, void (*function)(void*), void* argument);
+
+}  // namespace sdsm::program

@@ -1,0 +1,86 @@
+/// The tracer's answers to native/program/shared_memory.hpp that concern the heap, the placement and forked children.
+#include "native/program/shared_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "native/program/program_image.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/pages.hpp"
+#include "native/tracer/start.hpp"
+#include "native/tracer/threads.hpp"
+
+namespace sdsm::program {
+
+using namespace tracer;
+
+std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
+  // A page before and after that nobody uses keeps the heap apart from other ranges.
+  void* wanted = reinterpret_cast<void*>(begin - page_bytes);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = mmap(wanted, bytes + 2 * page_bytes, PROT_NONE, flags, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(memory) + page_bytes;
+  if (set_protection(first, first + bytes, PROT_READ | PROT_WRITE)) {
+    add_range(first, first + bytes);
+    return first;
+  }
+  munmap(memory, bytes + 2 * page_bytes);
+  return 0;
+}
+
+HeapGuard::HeapGuard() : was_inside_(is_inside) {
+  is_inside = true;
+}
+HeapGuard::~HeapGuard() {
+  is_inside = was_inside_;
+}
+
+namespace shared_heap {
+bool holds(const void* block) {
+  return heap::holds(block);
+}
+void* allocate(const heap::Request& request) {
+  return heap::allocate(request);
+}
+void clear(void* block, std::size_t bytes) {
+  heap::clear(block, bytes);
+}
+void free(void* block) {
+  heap::free(block);
+}
+std::size_t room(const void* block) {
+  return heap::room(block);
+}
+}  // namespace shared_heap
+
+int home_of_address(std::uintptr_t address) {
+  const Range* range = find_range(address);
+  if (range == nullptr) return -1;
+  const std::uint32_t number = range->page_of(address).region;
+  if (number == no_region) return -1;
+  const RegionInfo& region = region_info(number);
+  if (region.kind == trace::RegionKind::thread_stack) return static_cast<int>(region.owner);
+  const ProcessId home = home_of(region.placement, page_index(number, address), region.pages, options.threads);
+  return static_cast<int>(index_of(home));
+}
+
+bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement) {
+  const AddressRange variables = program_image.variables;
+  if (!variables.holds(begin) || bytes > variables.end - begin) return false;
+  RegionInfo region;
+  region.begin = begin;
+  region.pages = (bytes + page_bytes - 1) / page_bytes;
+  region.kind = trace::RegionKind::mapped;
+  region.placement = placement;
+  retire_pages(begin, region.pages);
+  add_region(region, bytes);
+  return true;
+}
+
+void become_lone_child() {
+  become_untraced_child();
+}
+
+}  // namespace sdsm::program
