@@ -72,15 +72,10 @@ constexpr Chunk shared_chunk(const LoopBounds& loop, std::uint64_t taken, std::u
   return {taken, count < left ? count : left};
 }
 
-/// Shared state of one construct. An engine hands it out zeroed.
+/// What a construct's threads share beside whose turn it is. An engine hands it out zeroed.
 struct ConstructState {
-  std::uint64_t iterations_taken;  ///< dynamic and guided loops, sections
-  bool single_taken;               ///< a thread executes the `single`
-  const void* copied;              ///< what that thread hands on (copyprivate)
-  std::uint64_t ordered_turn;      ///< first iteration of the chunk whose ordered regions may run
-  std::uintptr_t* reductions;      ///< registered by the first thread (task modifier)
-  void* memory;                    ///< scratch that the compiler asked for (inscan, conditional lastprivate)
-  std::uint32_t left;              ///< threads that are through
+  std::uintptr_t* reductions;  ///< registered by the first thread (task modifier)
+  void* memory;                ///< scratch that the compiler asked for (inscan, conditional lastprivate)
 };
 
 }  // namespace sdsm::gomp

@@ -55,19 +55,27 @@ std::uint32_t thread_limit();
 /// Events: fork, team_begin, join.
 void run_team(const gomp::TeamStart& start);
 
-/// Waits for all members of the caller's team. `kind` is barrier, or copyprivate with the construct in `object`.
-void barrier(gomp::EventKind kind, std::uint64_t object, std::uint32_t team_size);
+/// Waits for all members of the caller's team. Event: barrier.
+void barrier(std::uint32_t team_size);
 
 /// Something the trace records that makes nobody wait: single, loop_end, task, loop_begin.
 void note(const gomp::Event& event);
 
-/// Called before work is taken from shared loop state: a point at which another thread may go first.
-void before_chunk();
-/// The chunk that was taken: ends the interval with the event `chunk`.
-void after_chunk(std::uint64_t construct, std::uint64_t iterations);
+// Work-sharing constructs of the caller's team. All its members meet them in the same order, and their numbers ascend.
 
-/// State of work-sharing construct `number` of the caller's team; zeroed for whoever comes first. Only the caller uses
-/// it until close_construct.
+/// True for the one thread that executes the `single`. Event: single.
+bool take_single(std::uint64_t number);
+
+/// The thread that executed the `single` hands `data` on to the others (copyprivate). Both wait for the whole team.
+/// Event: copyprivate.
+void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size);
+const void* take_copied(std::uint64_t number, std::uint32_t team_size);
+
+/// Iterations of a dynamic or guided loop, or a section; none when all are taken. Event: chunk.
+gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size);
+
+/// What else the team shares about a construct, in rare cases; zeroed for whoever comes first. Only the caller uses it
+/// until close_construct.
 gomp::ConstructState& open_construct(std::uint64_t number);
 void close_construct(std::uint64_t number);
 /// The calling thread will not open `number` again. The state is freed when `team_size` threads have said so.

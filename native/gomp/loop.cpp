@@ -77,6 +77,18 @@ void enter_combined_loop(ThreadState& thread, const LoopBounds& loop) {
        static_cast<std::uint8_t>(loop.schedule));
 }
 
+namespace {
+
+Chunk take_chunk(ThreadState& thread) {
+  const CurrentConstruct& construct = thread.construct;
+  if (!thread.serialised) return engine::take_chunk(construct.number, construct.loop, thread.team_size);
+  const Chunk chunk = shared_chunk(construct.loop, thread.own_iterations_taken, 1);
+  thread.own_iterations_taken += chunk.count;
+  return chunk;
+}
+
+}  // namespace
+
 bool next_chunk(ThreadState& thread) {
   CurrentConstruct& construct = thread.construct;
   if (construct.has_turn_to_pass) {
@@ -87,13 +99,7 @@ bool next_chunk(ThreadState& thread) {
   if (construct.loop.schedule == Schedule::static_) {
     construct.chunk = static_chunk(construct.loop, thread.number, thread.team_size, construct.turn++);
   } else {
-    if (!thread.serialised) engine::before_chunk();
-    {
-      OpenConstruct shared(thread);
-      construct.chunk = shared_chunk(construct.loop, shared->iterations_taken, thread.team_size);
-      shared->iterations_taken += construct.chunk.count;
-    }
-    if (!thread.serialised) engine::after_chunk(construct.number, construct.chunk.count);
+    construct.chunk = take_chunk(thread);
   }
   const bool got_one = construct.chunk.count > 0;
   construct.has_turn_to_pass = got_one && construct.is_ordered;

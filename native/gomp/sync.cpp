@@ -3,9 +3,7 @@
 #include "native/gomp/thread.hpp"
 
 using namespace sdsm;
-using gomp::EventKind;
 using gomp::LockClass;
-using gomp::OpenConstruct;
 using gomp::this_thread;
 using gomp::ThreadState;
 
@@ -23,14 +21,7 @@ namespace {
 /// True for the one thread of the team that executes the `single` at hand.
 bool enter_single(ThreadState& thread) {
   gomp::begin_construct(thread);
-  bool is_first = false;
-  {
-    OpenConstruct shared(thread);
-    is_first = !shared->single_taken;
-    shared->single_taken = true;
-  }
-  gomp::note(thread, EventKind::single, thread.construct.number, 0, is_first ? 1 : 0);
-  return is_first;
+  return thread.serialised || engine::take_single(thread.construct.number);
 }
 
 }  // namespace
@@ -47,23 +38,14 @@ SDSM_ENTRY bool GOMP_single_start() {
 SDSM_ENTRY void* GOMP_single_copy_start() {
   ThreadState& thread = this_thread();
   if (enter_single(thread)) return nullptr;
-  if (!thread.serialised) engine::barrier(EventKind::copyprivate, thread.construct.number, thread.team_size);
-  const void* copied = nullptr;
-  {
-    OpenConstruct shared(thread);
-    copied = shared->copied;
-  }
+  const void* copied = engine::take_copied(thread.construct.number, thread.team_size);
   gomp::leave_construct(thread);
   return const_cast<void*>(copied);
 }
 
 SDSM_ENTRY void GOMP_single_copy_end(void* data) {
   ThreadState& thread = this_thread();
-  {
-    OpenConstruct shared(thread);
-    shared->copied = data;
-  }
-  if (!thread.serialised) engine::barrier(EventKind::copyprivate, thread.construct.number, thread.team_size);
+  if (!thread.serialised) engine::give_copied(thread.construct.number, data, thread.team_size);
   gomp::leave_construct(thread);
 }
 

@@ -26,6 +26,7 @@ void begin_construct(ThreadState& thread) {
   thread.construct = {};
   if (thread.serialised) {
     thread.own_construct = {};
+    thread.own_iterations_taken = 0;
   } else {
     thread.construct.number = thread.next_construct++;
   }
@@ -40,7 +41,7 @@ void note(const ThreadState& thread, EventKind kind, std::uint64_t object, std::
 }
 
 void team_barrier(const ThreadState& thread) {
-  if (!thread.serialised) engine::barrier(EventKind::barrier, 0, thread.team_size);
+  if (!thread.serialised) engine::barrier(thread.team_size);
 }
 
 }  // namespace sdsm::gomp

@@ -35,7 +35,9 @@ struct ThreadState {
   bool in_task = false;
   std::uint64_t next_construct = 0;
   CurrentConstruct construct;
-  ConstructState own_construct{};  ///< of a serialised team
+  // Of a serialised team:
+  ConstructState own_construct{};
+  std::uint64_t own_iterations_taken = 0;
   Taskgroup* taskgroup = nullptr;
   std::uint32_t teams = 1;  ///< of the league, inside `teams`
   std::uint32_t team = 0;

@@ -3,75 +3,131 @@
 
 #include "native/gomp/engine.hpp"
 #include "native/program/raw_memory.hpp"
+#include "native/tracer/locks.hpp"
+#include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-struct Numbered {
+struct Construct {
   std::uint64_t number = 0;
+  std::uint64_t iterations_taken = 0;  ///< dynamic and guided loops, sections
+  bool single_taken = false;           ///< a thread executes the `single`
+  const void* copied = nullptr;        ///< what that thread hands on (copyprivate)
+  std::uint64_t ordered_turn = 0;      ///< first iteration of the chunk whose ordered regions may run
+  std::uint32_t left = 0;              ///< threads that are through
   gomp::ConstructState state{};
 };
 
 /// A ring: constructs are numbered in sequence, and threads are rarely far apart. It grows where `nowait` lets them be.
 class ConstructRing {
  public:
-  gomp::ConstructState& open(std::uint64_t number) {
+  Construct& open(std::uint64_t number) {
     if (capacity_ == 0) grow();
     while (place(number) != nullptr && place(number)->number != number) grow();
-    Numbered*& at = place(number);
+    Construct*& at = place(number);
     if (at == nullptr) at = make(number);
-    return at->state;
+    return *at;
   }
 
   void free(std::uint64_t number) {
-    Numbered*& at = place(number);
+    Construct*& at = place(number);
     free_.push_back(at);
     at = nullptr;
   }
 
  private:
-  Numbered*& place(std::uint64_t number) { return ring_[number & (capacity_ - 1)]; }
+  Construct*& place(std::uint64_t number) { return ring_[number & (capacity_ - 1)]; }
 
-  Numbered* make(std::uint64_t number) {
+  Construct* make(std::uint64_t number) {
     if (free_.is_empty()) {
       constexpr std::size_t batch = 256;
-      auto* fresh = reserve_array<Numbered>(batch);
+      auto* fresh = reserve_array<Construct>(batch);
       for (std::size_t i = 0; i < batch; ++i) free_.push_back(fresh + i);
     }
-    Numbered* made = free_.back();
+    Construct* made = free_.back();
     free_.pop_back();
-    *made = {number, {}};
+    *made = {};
+    made->number = number;
     return made;
   }
 
   void grow() {
-    Numbered** old = ring_;
+    Construct** old = ring_;
     const std::size_t old_capacity = capacity_;
     capacity_ = old_capacity == 0 ? 512 : 2 * old_capacity;
-    ring_ = reserve_array<Numbered*>(capacity_);
+    ring_ = reserve_array<Construct*>(capacity_);
     for (std::size_t i = 0; i < old_capacity; ++i) {
       if (old[i] != nullptr) place(old[i]->number) = old[i];
     }
   }
 
-  Numbered** ring_ = nullptr;
+  Construct** ring_ = nullptr;
   std::size_t capacity_ = 0;
-  GrowingArray<Numbered*> free_;
+  GrowingArray<Construct*> free_;
 };
 
 ConstructRing constructs;
 
 }  // namespace
+
+std::uint64_t& ordered_turn(std::uint64_t number) {
+  return constructs.open(number).ordered_turn;
+}
+
 }  // namespace sdsm::tracer
 
 namespace sdsm::engine {
 
+using tracer::constructs;
+using tracer::Uninterrupted;
+
+bool take_single(std::uint64_t number) {
+  bool is_first = false;
+  {
+    const Uninterrupted guard;
+    bool& is_taken = constructs.open(number).single_taken;
+    is_first = !is_taken;
+    is_taken = true;
+  }
+  note({gomp::EventKind::single, static_cast<std::uint8_t>(is_first ? 1 : 0), number, 0});
+  return is_first;
+}
+
+void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size) {
+  {
+    const Uninterrupted guard;
+    constructs.open(number).copied = data;
+  }
+  tracer::wait_for_team({gomp::EventKind::copyprivate, 0, number, team_size});
+}
+
+const void* take_copied(std::uint64_t number, std::uint32_t team_size) {
+  tracer::wait_for_team({gomp::EventKind::copyprivate, 0, number, team_size});
+  const Uninterrupted guard;
+  return constructs.open(number).copied;
+}
+
+gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
+  // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known.
+  tracer::yield(*tracer::running, 0);
+  gomp::Chunk chunk;
+  {
+    const Uninterrupted guard;
+    std::uint64_t& taken = constructs.open(number).iterations_taken;
+    chunk = gomp::shared_chunk(loop, taken, team_size);
+    taken += chunk.count;
+  }
+  note({gomp::EventKind::chunk, 0, number, chunk.count});
+  return chunk;
+}
+
 /// One thread runs at a time: it only must not be interrupted.
 gomp::ConstructState& open_construct(std::uint64_t number) {
   tracer::is_inside = true;
-  return tracer::constructs.open(number);
+  return constructs.open(number).state;
 }
 
 void close_construct(std::uint64_t /*number*/) {
@@ -79,11 +135,11 @@ void close_construct(std::uint64_t /*number*/) {
 }
 
 void leave_construct(std::uint64_t number, std::uint32_t team_size) {
-  const tracer::Uninterrupted guard;
-  gomp::ConstructState& state = tracer::constructs.open(number);
-  if (++state.left < team_size) return;
-  if (state.memory != nullptr) free_shared(state.memory);
-  tracer::constructs.free(number);
+  const Uninterrupted guard;
+  tracer::Construct& construct = constructs.open(number);
+  if (++construct.left < team_size) return;
+  if (construct.state.memory != nullptr) free_shared(construct.state.memory);
+  constructs.free(number);
 }
 
 }  // namespace sdsm::engine

@@ -29,15 +29,6 @@ void note(const gomp::Event& event) {
   begin_interval(self);
 }
 
-void before_chunk() {
-  // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known.
-  yield(*running, 0);
-}
-
-void after_chunk(std::uint64_t construct, std::uint64_t iterations) {
-  note({gomp::EventKind::chunk, 0, construct, iterations});
-}
-
 double wtime() {
   VirtualThread& self = *running;
   end_interval(self, {gomp::EventKind::clock, 0, 0, 0});

@@ -216,7 +216,7 @@ void enter_ordered(const gomp::OrderedLoop& loop) {
   end_interval(self, ordered_event(EventKind::acquire));
   close_pages(self, Closing::at_synchronisation);
   schedule();
-  while (open_construct(loop.construct).ordered_turn != loop.first_iteration) {
+  while (ordered_turn(loop.construct) != loop.first_iteration) {
     self.status = ThreadStatus::at_ordered;
     self.waits_for = reinterpret_cast<const void*>(loop.construct + 1);
     schedule();
@@ -233,7 +233,7 @@ void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
   const Uninterrupted guard;
-  open_construct(loop.construct).ordered_turn = next_iteration;
+  ordered_turn(loop.construct) = next_iteration;
   wake_ordered(loop.construct, running->clock_ns);
 }
 

@@ -15,4 +15,7 @@ struct Lock {
   std::uint32_t depth = 0;  ///< times that the holder of a nested lock has it
 };
 
+/// First iteration of the chunk whose ordered regions may run, of loop `construct`.
+std::uint64_t& ordered_turn(std::uint64_t construct);
+
 }  // namespace sdsm::tracer

@@ -62,6 +62,25 @@ void work_in_teams(VirtualThread& self) {
   }
 }
 
+void wait_for_team(const trace::Event& event) {
+  const auto team_size = static_cast<std::uint32_t>(event.value);
+  VirtualThread& self = *running;
+  end_interval(self, event);
+  close_pages(self, Closing::at_synchronisation);
+  if (++arrived == team_size) {
+    arrived = 0;
+    const std::uint64_t latest = latest_clock();
+    for (std::uint32_t i = 0; i < team_size; ++i) {
+      thread_of(i).clock_ns = latest;
+      thread_of(i).status = ThreadStatus::runnable;
+    }
+  } else {
+    self.status = ThreadStatus::at_barrier;
+  }
+  schedule();
+  begin_interval(self);
+}
+
 }  // namespace sdsm::tracer
 
 namespace sdsm::engine {
@@ -101,22 +120,8 @@ void run_team(const gomp::TeamStart& start) {
   begin_interval(self);
 }
 
-void barrier(gomp::EventKind kind, std::uint64_t object, std::uint32_t team_size) {
-  VirtualThread& self = *running;
-  end_interval(self, {kind, 0, object, team_size});
-  close_pages(self, Closing::at_synchronisation);
-  if (++arrived == team_size) {
-    arrived = 0;
-    const std::uint64_t latest = latest_clock();
-    for (std::uint32_t i = 0; i < team_size; ++i) {
-      thread_of(i).clock_ns = latest;
-      thread_of(i).status = ThreadStatus::runnable;
-    }
-  } else {
-    self.status = ThreadStatus::at_barrier;
-  }
-  schedule();
-  begin_interval(self);
+void barrier(std::uint32_t team_size) {
+  wait_for_team({EventKind::barrier, 0, 0, team_size});
 }
 
 }  // namespace sdsm::engine

@@ -8,6 +8,9 @@ namespace sdsm::tracer {
 /// What a thread other than the initial one does for the whole run: its part in one team after the other.
 [[noreturn]] void work_in_teams(VirtualThread& self);
 
+/// Ends the caller's interval with `event`, whose value is the team's size, and waits for the team.
+void wait_for_team(const trace::Event& event);
+
 /// True while a parallel region runs.
 bool is_in_team();
 /// Size of the team at work.
