@@ -212,7 +212,7 @@ std::string span(Range range, int digits) {
 }
 
 void print_touches(const std::vector<Touch>& touches) {
-  fmt::print("CPU time of a page touch, {} rounds, the least of each\n", touches.front().us.size());
+  fmt::print("CPU time of a page touch, {} rounds\n", touches.front().us.size());
   fmt::print("{:<34} {:>12} {:>20} {:>14}\n", "", "us per touch", "min .. max", "touches/s");
   for (const Touch& touch : touches) {
     const Range us = range(touch.us);
