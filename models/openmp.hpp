@@ -7,6 +7,7 @@
 #include <span>
 
 #include "models/ids.hpp"
+#include "models/placement.hpp"
 
 namespace sdsm {
 
@@ -76,6 +77,19 @@ constexpr std::span<const ProtocolStep> steps_of(Directive directive) {
   }
   return {};
 }
+
+/// The run-time's own lock that guards an administrative page. Numbers above those of the program's locks.
+constexpr LockId lock_of(AdministrativePage page) {
+  return LockId{0xffffff00U + static_cast<std::uint32_t>(page)};
+}
+
+/// Homes of the administrative pages.
+inline constexpr RegionHomes administrative_homes{Placement::initial, administrative_pages, std::nullopt};
+
+/// A barrier synchronises three times ([WR-env]'s phases 1, 3 and 5): each time every process sends this one a message,
+/// and gets one when all have come.
+inline constexpr ProcessId barrier_master{0};
+inline constexpr int barrier_synchronisations = 3;
 
 /// Process that keeps a lock's queue (spec, "Locks").
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {

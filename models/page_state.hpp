@@ -12,6 +12,8 @@
 #include <optional>
 #include <string_view>
 
+#include "models/ids.hpp"
+
 namespace sdsm {
 
 enum class Access : std::uint8_t { read, write };
@@ -24,6 +26,17 @@ enum class Permission : std::uint8_t {
 };
 
 enum class Owner : std::uint8_t { home, local, remote };
+
+/// What the page of `home` is to a process.
+constexpr Owner owner_of(const Layout& layout, ProcessId accessor, ProcessId home) {
+  if (accessor == home) return Owner::home;
+  return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
+}
+
+/// One process in the whole run pays no faults: SCASH special-cases it (spec, scash.md, "Memory model").
+constexpr bool takes_faults(const Layout& layout) {
+  return layout.processes() > 1;
+}
 
 /// The ten kinds of faults of [WR-env]: access (Read, Write), the node's permission before (Read-Only, read-Write,
 /// UnMapped), owner (Home, Local, Remote).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "models/ids.hpp"
@@ -46,6 +47,25 @@ constexpr std::uint64_t end_of_home(Placement placement, std::uint64_t index, st
     case Placement::initial: break;
   }
   return pages;
+}
+
+/// Homes of a region's pages.
+struct RegionHomes {
+  Placement placement = Placement::initial;
+  std::uint64_t pages = 0;
+  std::optional<ProcessId> owner;  ///< the home of all pages, whatever the placement says
+
+  constexpr ProcessId home(std::uint64_t index, std::uint32_t processes) const {
+    return owner ? *owner : home_of(placement, index, pages, processes);
+  }
+  constexpr std::uint64_t end_of_home(std::uint64_t index, std::uint32_t processes) const {
+    return owner ? pages : sdsm::end_of_home(placement, index, pages, processes);
+  }
+};
+
+/// A thread's own stack: its home is that thread's process, which uses it freely (spec, "What is shared").
+constexpr RegionHomes homes_of_stack(ProcessId thread, std::uint64_t pages) {
+  return {Placement::initial, pages, thread};
 }
 
 }  // namespace sdsm

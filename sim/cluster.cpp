@@ -21,9 +21,11 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       arriving_(layout_.nodes),
       random_(options_.seed) {
   for (const trace::Region& region : regions) {
-    homes.push_back({region.placement, region.pages, region.owner, region.kind == trace::RegionKind::thread_stack});
+    homes.push_back(region.kind == trace::RegionKind::thread_stack
+                        ? homes_of_stack(ProcessId{region.owner}, region.pages)
+                        : RegionHomes{region.placement, region.pages, std::nullopt});
   }
-  homes.push_back({Placement::initial, administrative_pages, 0, false});
+  homes.push_back(administrative_homes);
   if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
   processors.resize(layout.nodes);
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {

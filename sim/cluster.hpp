@@ -30,21 +30,6 @@ struct RunOptions {
   bool whole_run = false;        ///< measure everything, not the region between the clock calls
 };
 
-/// Homes of a region's pages.
-struct RegionHomes {
-  Placement placement = Placement::initial;
-  std::uint64_t pages = 0;
-  std::uint32_t owner = 0;  ///< for thread stacks: the home of all pages
-  bool owned = false;
-
-  ProcessId home(std::uint64_t index, std::uint32_t processes) const {
-    return owned ? ProcessId{owner} : home_of(placement, index, pages, processes);
-  }
-  std::uint64_t end_of_home(std::uint64_t index, std::uint32_t processes) const {
-    return owned ? pages : sdsm::end_of_home(placement, index, pages, processes);
-  }
-};
-
 class Cluster;
 
 /// Requests at each home: one after another, first come, first served.
@@ -156,13 +141,8 @@ class Cluster {
   /// Waits inside a request, diff or lock hand-over are driven by timers; only the owner of `thread` blocks.
   Thread& thread(ProcessId process) { return *threads[index_of(process)]; }
   NodePages& pages(NodeId node) { return *node_pages[index_of(node)]; }
-  bool single_process() const { return layout.processes() == 1; }
-  Owner owner_of(ProcessId accessor, ProcessId home) const {
-    if (accessor == home) return Owner::home;
-    return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
-  }
+  Owner owner_of(ProcessId accessor, ProcessId home) const { return sdsm::owner_of(layout, accessor, home); }
   PageId page_of(AdministrativePage page) const { return {administrative_region, static_cast<std::uint64_t>(page)}; }
-  LockId lock_of(AdministrativePage page) const { return LockId{0xffffff00U + static_cast<std::uint32_t>(page)}; }
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }

@@ -15,8 +15,7 @@ void count_served(Cluster& cluster, ProcessId server, MessageKind kind, Bytes pa
 
 void LockManager::acquire(Thread& thread, LockId lock, std::function<void()> acquired) {
   NodePages& pages = cluster_.pages(thread.node());
-  std::vector<Twinned> diffs =
-      cluster_.single_process() ? std::vector<Twinned>{} : pages.flush(thread.id(), Sync::acquire);
+  std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::acquire);
   cluster_.flushes[index_of(thread.id())]->start(
       std::move(diffs), [this, &thread, lock, acquired = std::move(acquired)]() mutable {
         const ProcessId manager = manager_of(lock, cluster_.layout.processes());
@@ -53,8 +52,7 @@ void LockManager::grant(LockId lock, Waiter waiter) {
 
 void LockManager::release(Thread& thread, LockId lock, std::function<void()> released) {
   NodePages& pages = cluster_.pages(thread.node());
-  std::vector<Twinned> diffs =
-      cluster_.single_process() ? std::vector<Twinned>{} : pages.flush(thread.id(), Sync::release);
+  std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::release);
   cluster_.flushes[index_of(thread.id())]->start(
       std::move(diffs), [this, &thread, lock, released = std::move(released)] {
         const NodeId to = cluster_.layout.node_of(manager_of(lock, cluster_.layout.processes()));
@@ -76,7 +74,6 @@ void LockManager::release(Thread& thread, LockId lock, std::function<void()> rel
 }
 
 void LockManager::flush(Thread& thread, std::function<void()> flushed) {
-  if (cluster_.single_process()) return flushed();
   NodePages& pages = cluster_.pages(thread.node());
   std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::acquire);
   if (diffs.empty()) {

@@ -48,7 +48,7 @@ Time Player::scaled(std::uint64_t compute_ns) const {
 
 void Player::work(const trace::Interval& interval) {
   const Time compute = scaled(interval.compute_ns);
-  if (cluster_.single_process()) return thread_.spend(Spent::compute, compute);  // no faults are paid (scash.md)
+  if (!takes_faults(cluster_.layout)) return thread_.spend(Spent::compute, compute);
   Time done{};
   for (const trace::TouchRun& run : interval.touches) {
     constexpr auto steps = static_cast<std::int64_t>(trace::position_steps);
@@ -206,13 +206,13 @@ void Player::perform(Directive directive, std::uint32_t team) {
     switch (step.what) {
       case Primitive::read:
       case Primitive::write:
-        if (!cluster_.single_process()) {
+        if (takes_faults(cluster_.layout)) {
           const Access access = step.what == Primitive::read ? Access::read : Access::write;
           touch(page, 1, cluster_.home_of_page(page), access, access == Access::write ? Change{1, 1} : Change{});
         }
         break;
-      case Primitive::acquire: acquire(cluster_.lock_of(step.page)); break;
-      case Primitive::release: release(cluster_.lock_of(step.page)); break;
+      case Primitive::acquire: acquire(lock_of(step.page)); break;
+      case Primitive::release: release(lock_of(step.page)); break;
       case Primitive::barrier: {
         if (team == 0 || team > cluster_.layout.processes() || index_of(thread_.id()) >= team) {
           throw RunError(

@@ -36,9 +36,7 @@ void TeamBarrier::flush(const RoundPtr& round) {
   round->flushing = round->members.size();
   for (Member& member : round->members) {
     const ProcessId process = member.thread->id();
-    std::vector<Twinned> diffs = cluster_.single_process()
-                                     ? std::vector<Twinned>{}
-                                     : cluster_.pages(member.thread->node()).flush(process, Sync::barrier);
+    std::vector<Twinned> diffs = cluster_.pages(member.thread->node()).flush(process, Sync::barrier);
     cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member] {
       member.flushed = cluster_.clock.now();
       if (--round->flushing == 0) {
@@ -53,7 +51,6 @@ void TeamBarrier::invalidate(const RoundPtr& round) {
   std::uint64_t most = 0;
   std::set<NodeId> nodes;
   for (Member& member : round->members) {
-    if (cluster_.single_process()) break;
     member.dirty_home_pages = cluster_.pages(member.thread->node()).take_dirty_home_pages(member.thread->id());
     most = std::max(most, member.dirty_home_pages);
     nodes.insert(member.thread->node());
@@ -88,9 +85,9 @@ void TeamBarrier::leave(const RoundPtr& round) {
     account.charge(Spent::protect, round->synchronised, protected_at);
     account.charge(Spent::barrier, protected_at, now);
     account.count(now, [](Tally& tally) { ++tally.barriers; });
-    if (member.thread->node() != NodeId{0}) {
+    if (member.thread->node() != cluster_.layout.node_of(barrier_master)) {
       Account& master = round->members.front().thread->account;
-      for (int synchronisation = 0; synchronisation < 3; ++synchronisation) {
+      for (int synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
         account.count_message(now, MessageKind::barrier_arrive, control_payload);
         master.count(now, [](Tally& tally) {
           ++tally.served;
