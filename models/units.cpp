@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <stdexcept>
 
 namespace sdsm {
@@ -84,6 +85,17 @@ Bandwidth parse_bandwidth(std::string_view text) {
 
 Time parse_time_per_byte(std::string_view text) {
   return from_seconds(parse_quantity(text, "time per byte", {{"us/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}}));
+}
+
+std::uint64_t parse_whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc() || rest != end || (text.size() > 1 && text.front() == '0')) {
+    throw std::invalid_argument(fmt::format("'{}' is not a whole number from 0 to {}. Write it in plain digits", text,
+                                            std::numeric_limits<std::uint64_t>::max()));
+  }
+  return value;
 }
 
 std::string format_time(Time time) {

@@ -50,6 +50,9 @@ Bytes parse_bytes(std::string_view text);          ///< "64B", "4KiB", "512KiB",
 Bandwidth parse_bandwidth(std::string_view text);  ///< "100Mbps", "1Gbps" (bits), "12.5MBps" (bytes), as in SimGrid
 Time parse_time_per_byte(std::string_view text);   ///< "0.181919us/B": rounded to a picosecond, so 181919 ps
 
+/// A count or a seed in plain digits: no sign, no leading zero (which some readers take for octal), at most 64 bits.
+std::uint64_t parse_whole_number(std::string_view text);
+
 /// "587.000 us", "4.190 s": a time for people, in the unit that gives it one to three digits before the point.
 std::string format_time(Time time);
 

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (path.empty() && !properties) throw CLI::RequiredError("platform");
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? done : bad_input;
+    return answer(app, error);
   }
   return report_errors([&]() -> int {
     if (properties) {

@@ -2,15 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <system_error>
 
+#include "models/units.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::sim {
@@ -36,49 +35,24 @@ int report_errors(const std::function<int()>& body) {
     return bad_input;
   } catch (const std::system_error& error) {
     say(error.what());
-    return bad_input;
+    return trace::is_bad_input(error.code()) ? bad_input : run_failed;
   } catch (const std::exception& error) {
     say(error.what());
     return run_failed;
   }
 }
 
-void check_output(const std::string& where) {
-  if (where.empty() || where == "-") return;
-  const std::filesystem::path path = where;
-  if (std::filesystem::is_directory(path)) {
-    throw std::invalid_argument(fmt::format("{} is a folder. Name a file to write to", where));
-  }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder)) {
-    throw std::invalid_argument(
-        fmt::format("there is no folder {} for {}. Make it, or name another file", folder.string(), where));
+std::string whole_number(const std::string& text) {
+  try {
+    parse_whole_number(text);
+    return {};
+  } catch (const std::invalid_argument& error) {
+    return error.what();
   }
 }
 
 void write_json(const nlohmann::ordered_json& json, const std::string& where) {
-  const std::string text = json.dump(2) + "\n";
-  if (where == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;  // report_errors() looks whether it could be written
-  }
-  check_output(where);
-  // A link stays a link, and a device or pipe is written to: only a regular file is replaced as a whole.
-  std::filesystem::path target = where;
-  if (std::filesystem::is_symlink(target)) target = std::filesystem::weakly_canonical(target);
-  const bool replaces = !std::filesystem::exists(target) || std::filesystem::is_regular_file(target);
-  const std::filesystem::path written = replaces ? std::filesystem::path(target.string() + ".part") : target;
-  {
-    std::ofstream file(written, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) {
-      const int error = errno;
-      if (replaces) std::filesystem::remove(written);
-      throw std::system_error(error, std::generic_category(), "cannot write " + where);
-    }
-  }
-  if (replaces) std::filesystem::rename(written, target);
+  trace::write_output(json.dump(2) + "\n", where);
 }
 
 }  // namespace sdsm::sim

@@ -11,8 +11,15 @@ namespace sdsm::sim {
 enum ExitStatus : int { done = 0, run_failed = 1, bad_input = 2 };
 
 /// Calls `body` and turns exceptions into "sdsm: ..." on stderr and an exit status: RunError and broken invariants 1,
-/// anything about input 2.
+/// anything about input 2, of errors of the system those that another file would mend.
 int report_errors(const std::function<int()>& body);
+
+/// Prints the help that was asked for, or what was wrong with the command line. Returns the command's exit status.
+template <typename App, typename Error>
+int answer(const App& app, const Error& error) {
+  if (app.exit(error) != 0) return bad_input;
+  return report_errors([] { return int{done}; });
+}
 
 /// Makes a command's wrong usage one line on stderr, as any other error is. App: CLI::App.
 template <typename App>
@@ -24,11 +31,11 @@ void report_usage_errors(App& app) {
   });
 }
 
-/// Throws std::invalid_argument if a file cannot be written at `where` for a reason that can be told before a run: it
-/// is a folder, or lies in none. Nothing is wrong with "" (not wanted) and "-" (stdout).
-void check_output(const std::string& where);
+/// For an option that is a count or a seed: what is wrong with `text`, or nothing. CLI11 itself takes -1 for the
+/// largest number there is, what is too large for the largest, and 010 for eight.
+std::string whole_number(const std::string& text);
 
-/// Writes JSON to a file (whole or not at all), or to stdout for "-". Throws std::system_error.
+/// Writes JSON as trace::write_output() writes text.
 void write_json(const nlohmann::ordered_json& json, const std::string& where);
 
 }  // namespace sdsm::sim

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
@@ -24,11 +25,17 @@ class Network {
   virtual WireModel model() const = 0;
 };
 
+/// A platform with fewer hosts or cores than were asked for.
+class TooSmall : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
 /// Links and routes between the nodes in use, read from SimGrid's platform. Routes are looked up when they are first
 /// used: a thousand nodes have a million of them.
 class Topology {
  public:
-  /// Throws std::invalid_argument if the engine's platform has fewer hosts than `nodes`, or one with fewer cores than
+  /// Throws TooSmall if the engine's platform has fewer hosts than `nodes`, or one with fewer cores than
   /// `threads_per_node`. Up to 64 nodes, a missing route is found here, else when it is first used.
   Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node);
 

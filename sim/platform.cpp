@@ -6,10 +6,16 @@
 #include <pugixml.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -102,6 +108,9 @@ const std::vector<Property>& property_table() {
   return table;
 }
 
+constexpr std::uint32_t most_nodes = 65536;
+constexpr std::uint32_t most_threads_per_node = 4096;
+
 /// "4x2" in "barrier.4x2"; empty if the id is not of that form.
 std::optional<Layout> layout_after(std::string_view id, std::string_view prefix) {
   if (!id.starts_with(prefix)) return std::nullopt;
@@ -112,10 +121,68 @@ std::optional<Layout> layout_after(std::string_view id, std::string_view prefix)
   if (nodes.ec != std::errc() || nodes.ptr == end || *nodes.ptr != 'x') return std::nullopt;
   const auto threads = std::from_chars(nodes.ptr + 1, end, layout.threads_per_node);
   if (threads.ec != std::errc() || threads.ptr != end || layout.nodes == 0 || layout.threads_per_node == 0 ||
-      layout.nodes > 65536 || layout.threads_per_node > 4096) {
+      layout.nodes > most_nodes || layout.threads_per_node > most_threads_per_node) {
     return std::nullopt;
   }
   return layout;
+}
+
+/// A layout was meant, whether or not it is one: no other property's last part begins like a number.
+bool is_meant_as_layout(std::string_view id) {
+  for (const std::string_view prefix : {"barrier.", "lock."}) {
+    if (id.starts_with(prefix)) {
+      id.remove_prefix(prefix.size());
+      return !id.empty() && (std::isdigit(static_cast<unsigned char>(id.front())) != 0 || id.front() == '-');
+    }
+  }
+  return false;
+}
+
+/// So that the time of no message comes near to what a run can last.
+constexpr double least_bandwidth = 1;
+constexpr double most_latency = 3600;
+
+/// A quantity as SimGrid reads it: in bytes per second, seconds, or operations per second. Empty where SimGrid would
+/// refuse it, and says so itself.
+std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute) {
+  char* rest = nullptr;
+  const double value = std::strtod(text.c_str(), &rest);
+  std::string_view unit = rest;
+  if (rest == text.c_str()) return std::nullopt;
+  if (attribute == "latency") {
+    static const std::map<std::string_view, double> units{{"", 1},      {"w", 604800}, {"d", 86400}, {"h", 3600},
+                                                          {"m", 60},    {"s", 1},      {"ms", 1e-3}, {"us", 1e-6},
+                                                          {"ns", 1e-9}, {"ps", 1e-12}};
+    const auto known = units.find(unit);
+    return known == units.end() ? std::nullopt : std::optional(value * known->second);
+  }
+  double factor = 1;
+  if (attribute == "bandwidth") {
+    if (unit.ends_with("bps")) factor = 1. / 8;
+    if (!unit.empty() && !unit.ends_with("bps") && !unit.ends_with("Bps")) return std::nullopt;
+    if (!unit.empty()) unit.remove_suffix(3);
+  }
+  constexpr std::string_view prefixes = "kMGTPEZY";
+  if (const auto at = unit.empty() ? std::string_view::npos : prefixes.find(unit.front());
+      at != std::string_view::npos) {
+    factor *= std::pow(unit.substr(1).starts_with('i') ? 1024. : 1000., static_cast<double>(at + 1));
+  }
+  return value * factor;
+}
+
+/// What is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if nothing is.
+std::string problem_with_machine(std::string_view attribute, const std::string& text) {
+  const std::optional<double> value = simgrid_quantity(text, attribute);
+  if (!value) return {};
+  if (attribute == "latency") {
+    if (*value >= 0 && *value <= most_latency) return {};
+    return fmt::format("Give one that is not below zero, and at most {} s", most_latency);
+  }
+  if (attribute == "bandwidth") {
+    if (*value >= least_bandwidth && std::isfinite(*value)) return {};
+    return fmt::format("Give at least {} byte per second, and a finite number", least_bandwidth);
+  }
+  return *value > 0 && std::isfinite(*value) ? "" : "Give one above zero that is finite";
 }
 
 /// Letters to insert, leave out, replace or swap with their neighbour to make one text of the other.
@@ -193,6 +260,7 @@ class PropertyReader {
     for (const pugi::xml_node child : node.children()) {
       const std::string_view name = child.name();
       if (name == "link" || name == "host") check_machine(child);
+      if (name == "zone" || name == "AS") check_routing(child);
       if (name != "prop") {
         visit(child, zone, depth + 1);
       } else if (node == zone) {
@@ -206,20 +274,47 @@ class PropertyReader {
   }
 
   /// What SimGrid lets pass, or ends the program for: links and hosts that are there twice, hosts without a processor,
-  /// numbers below zero.
+  /// numbers that no machine has.
   void check_machine(pugi::xml_node element) {
     const auto fail = [&](const std::string& problem) { report(element.offset_debug(), problem); };
     const std::string what = fmt::format("{} '{}'", element.name(), element.attribute("id").value());
     if (const auto [first, fresh] = machine_.emplace(what, line_of(element.offset_debug())); !fresh) {
       fail(fmt::format("{} is given twice (first in line {}). Remove one", what, first->second));
     }
-    for (const char* number : {"bandwidth", "latency", "speed", "core"}) {
-      const std::string_view value = element.attribute(number).value();
-      if (value.starts_with('-'))
-        fail(fmt::format("{} has the {} '{}'. Give one that is not below zero", what, number, value));
+    for (const char* attribute : {"bandwidth", "latency", "speed"}) {
+      // A host may have several speeds, with commas between them.
+      std::istringstream values(element.attribute(attribute).value());
+      for (std::string value; std::getline(values, value, ',');) {
+        if (const std::string problem = problem_with_machine(attribute, value); !problem.empty()) {
+          fail(fmt::format("{} has the {} '{}'. {}", what, attribute, element.attribute(attribute).value(), problem));
+          break;
+        }
+      }
     }
-    if (std::string_view(element.attribute("core").value()) == "0") {
+    const std::string_view core = element.attribute("core").value();
+    if (core.starts_with('-')) {
+      fail(fmt::format("{} has the core '{}'. Give it at least one", what, core));
+    } else if (core == "0") {
       fail(fmt::format("{} has no core. Give it at least one", what));
+    }
+  }
+
+  void check_routing(pugi::xml_node zone) {
+    static constexpr std::array<std::string_view, 8> routings{"Full",    "Floyd",   "Dijkstra", "DijkstraCache",
+                                                              "Cluster", "Vivaldi", "Wifi",     "None"};
+    const pugi::xml_attribute routing = zone.attribute("routing");
+    if (!routing) return;  // SimGrid says itself that it must be there
+    const std::string_view given = routing.value();
+    // SimGrid does not tell capital letters from small ones here.
+    const auto is_given = [&](std::string_view known) {
+      return std::equal(known.begin(), known.end(), given.begin(), given.end(),
+                        [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+    };
+    if (std::none_of(routings.begin(), routings.end(), is_given)) {
+      report(zone.offset_debug(),
+             fmt::format("the zone '{}' has the routing '{}', which SimGrid does not know. Give one "
+                         "of {}",
+                         zone.attribute("id").value(), given, fmt::join(routings, ", ")));
     }
   }
 
@@ -243,6 +338,11 @@ class PropertyReader {
       }
       const auto& table = property_table();
       const auto row = std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.id == id; });
+      if (row == table.end() && is_meant_as_layout(id)) {
+        return fail(
+            fmt::format("property '{}' names no layout. Write {}NxT: 1 to {} nodes N, 1 to {} threads T on each", id,
+                        id.substr(0, id.find('.') + 1), most_nodes, most_threads_per_node));
+      }
       if (row == table.end()) {
         return fail(fmt::format("unknown property '{}'. Did you mean '{}'? `sdsm check --properties` lists all", id,
                                 nearest_property(id)));
@@ -292,15 +392,17 @@ PlatformError::PlatformError(std::vector<std::string> findings)
     : std::runtime_error(fmt::format("{}", fmt::join(findings, "\n"))), findings_(std::move(findings)) {}
 
 Platform read_platform(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) {
-    throw PlatformError({fmt::format("{}: is a folder. Give a SimGrid platform file", path.string())});
-  }
+  const auto refuse = [&](const std::string& why) {
+    throw PlatformError({fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why)});
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) refuse("is a folder");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    throw PlatformError({fmt::format("{}: cannot be read. Give a SimGrid platform file", path.string())});
-  }
-  return PropertyReader(path, text.str()).read();
+  if (!file) refuse(fmt::format("cannot be read ({})", std::strerror(errno)));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) refuse("is empty");
+  return PropertyReader(path, std::move(text)).read();
 }
 
 std::string describe_properties() {

@@ -36,6 +36,9 @@ Time in_child(const std::function<Time()>& body) {
     } catch (const PlatformError& error) {
       for (const std::string& finding : error.findings()) fmt::print(stderr, "sdsm: {}\n", finding);
       status = 2;
+    } catch (const std::invalid_argument& error) {
+      fmt::print(stderr, "sdsm: {}\n", error.what());
+      status = 2;
     } catch (const std::exception& error) {
       fmt::print(stderr, "sdsm: {}\n", error.what());
     }

@@ -7,6 +7,7 @@
 
 #include "sim/command_line.hpp"
 #include "sim/replay.hpp"
+#include "workloads/trace/output.hpp"
 
 int main(int argc, char** argv) {
   using namespace sdsm;
@@ -33,10 +34,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? done : bad_input;
+    return answer(app, error);
   }
   return report_errors([&]() -> int {
-    check_output(json);
+    trace::check_output(json);
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
     const auto replayed =

@@ -1,8 +1,10 @@
 /// sdsm simulate: plays a trace on a platform and says how long it takes and where the time goes.
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -11,6 +13,7 @@
 #include "sim/command_line.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/output.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -112,9 +115,13 @@ void print_report(const Request& request, Layout layout, const Result& result) {
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
              request.network);
   fmt::print("makespan {} (whole run {})\n\n", format_time(result.makespan), format_time(result.whole_makespan));
+  const auto marked = [&](const std::string& cost) {
+    const auto& names = result.extrapolated;
+    return cost + (std::find(names.begin(), names.end(), cost) == names.end() ? "" : "*");
+  };
   fmt::print("Where the time goes, seconds:\n");
   fmt::print("{:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "thread", "compute", "faults", "diff",
-             "protect", "barrier", "lock", "stolen", "idle");
+             "protect", marked("barrier"), marked("lock"), "stolen", "idle");
   const std::size_t shown = std::min<std::size_t>(result.threads.size(), 32);
   for (std::size_t i = 0; i < shown; ++i) {
     const Tally& tally = result.threads[i].region;
@@ -127,6 +134,10 @@ void print_report(const Request& request, Layout layout, const Result& result) {
   }
   if (shown < result.threads.size())
     fmt::print("  ... and {} more (--json gives all)\n", result.threads.size() - shown);
+  if (!result.extrapolated.empty()) {
+    fmt::print("* extrapolated: no {} was measured on {}x{}, so a message-level model stands in for it\n",
+               fmt::join(result.extrapolated, " and no "), layout.nodes, layout.threads_per_node);
+  }
   fmt::print("\nFaults and messages, all threads:");
   for (const FaultRule& rule : fault_rules) {
     std::uint64_t count = 0;
@@ -158,16 +169,17 @@ int run(const Request& request) {
     throw std::invalid_argument(
         fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
   }
-  check_output(request.json);
+  trace::check_output(request.json);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
-  if (std::uint64_t{layout.nodes} * layout.threads_per_node != file.header().threads) {
+  const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
+  if (threads != file.header().threads) {
     throw std::invalid_argument(fmt::format(
-        "{} was traced with {} threads, but {} nodes x {} threads per node make {}. Choose "
-        "nodes and threads so that they match, or trace again with -n {}",
-        request.trace, file.header().threads, layout.nodes, layout.threads_per_node,
-        std::uint64_t{layout.nodes} * layout.threads_per_node, std::uint64_t{layout.nodes} * layout.threads_per_node));
+        "{} has {} threads, but {} nodes x {} threads per node make {}. Choose nodes and threads so that they match, "
+        "or "
+        "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
+        request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
   RunOptions options = request.options;
   options.whole_run = request.region == "whole";
@@ -198,6 +210,12 @@ int run(const Request& request) {
   const Result result = simulate(platform, layout, network, std::move(program), options, progress);
   if (bar) fmt::print(stderr, "\r{:<60}\r", "");
 
+  if (const int status = file.header().exit_status; status != 0) {
+    fmt::print(stderr,
+               "sdsm: warning: the program traced in {} ended with status {}, so it may have done only a part of its "
+               "work; so does the simulation.\n",
+               request.trace, status);
+  }
   for (const std::string& what : result.extrapolated) {
     fmt::print(stderr,
                "sdsm: warning: {} gives no {} cost for {}x{}; a message-level model stands in for it, and the result "
@@ -230,8 +248,9 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
   app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required();
   app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")->required();
-  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required();
+  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(&whole_number);
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
+      ->check(&whole_number)
       ->capture_default_str();
   auto* const time =
       app.add_option("--sequential-time", request.sequential_time,
@@ -246,7 +265,7 @@ int main(int argc, char** argv) {
   app.add_option("--network", request.network, "queue: store-and-forward FIFO ports, fast; simgrid: SimGrid's own")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
-  app.add_option("--seed", request.options.seed, "of the jitter")->capture_default_str();
+  app.add_option("--seed", request.options.seed, "of the jitter")->check(&whole_number)->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
                  "coefficient of variation of a lognormal factor on the processor part of each remote fault, 0 to 2")
       ->capture_default_str();
@@ -261,7 +280,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? done : bad_input;
+    return answer(app, error);
   }
   return report_errors([&] { return run(request); });
 }

@@ -93,7 +93,7 @@ bool offers(const Platform& platform, Layout layout) {
     const CrashIsBadInput guard;
     const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
     return true;
-  } catch (const std::invalid_argument&) {
+  } catch (const TooSmall&) {
     return false;
   }
 }

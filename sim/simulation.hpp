@@ -50,7 +50,8 @@ struct Result {
   std::uint64_t remote_faults = 0;
 };
 
-/// Whether the platform's hosts, cores and routes suffice for the layout. Creates the process's one engine.
+/// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if their routes cannot
+/// be used. Creates the process's one engine.
 bool offers(const Platform& platform, Layout layout);
 
 /// Every problem that SimGrid or the simulator would have with the platform, whichever network is chosen: as many nodes

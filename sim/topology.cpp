@@ -43,7 +43,7 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
     : hosts_(engine.get_all_hosts()) {
   std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
   if (hosts_.size() < nodes) {
-    throw std::invalid_argument(
+    throw TooSmall(
         fmt::format("the platform has {} hosts, {} nodes were asked for. Use --nodes {} or a larger "
                     "platform",
                     hosts_.size(), nodes, hosts_.size()));
@@ -51,7 +51,7 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
   hosts_.resize(nodes);
   for (auto* host : hosts_) {
     if (host->get_core_count() < static_cast<int>(threads_per_node)) {
-      throw std::invalid_argument(
+      throw TooSmall(
           fmt::format("host '{}' has {} cores, {} threads per node were asked for. Use more nodes, or "
                       "give the host more cores",
                       host->get_name(), host->get_core_count(), threads_per_node));

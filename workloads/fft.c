@@ -1,7 +1,6 @@
 /* The 1D FFT kernel of H.J. Wong and A.P. Rendell, "Optimizing Performance for SCore Cluster Enabled OpenMP
  * Applications" (2005): decimation in time over two arrays that exchange roles, in five implementations.
  * See docs/workloads.md. */
-#include <getopt.h>
 #include <math.h>
 #include <omp.h>
 #include <stdint.h>
@@ -218,12 +217,9 @@ static const struct {
 enum { implementation_count = sizeof implementations / sizeof implementations[0] };
 
 struct options {
-  int implementation;
+  struct run_options run;
   long points;
   long cache_bytes;
-  int check;
-  int hash;
-  const char* output;
 };
 
 /* Pseudo-random reals in [0, 1), the same in every run. */
@@ -332,24 +328,16 @@ static void print_help(void) {
 }
 
 static struct options read_options(int argc, char** argv) {
-  enum { opt_impl = 1, opt_points, opt_cache_bytes, opt_no_check, opt_hash, opt_output, opt_help };
+  enum { opt_points = 1, opt_cache_bytes };
   static const struct option known[] = {
-      {"impl", required_argument, NULL, opt_impl},
       {"points", required_argument, NULL, opt_points},
       {"cache-bytes", required_argument, NULL, opt_cache_bytes},
-      {"no-check", no_argument, NULL, opt_no_check},
-      {"hash", no_argument, NULL, opt_hash},
-      {"output", required_argument, NULL, opt_output},
-      {"help", no_argument, NULL, opt_help},
-      {NULL, 0, NULL, 0},
+      RUN_OPTION_ROWS,
   };
-  struct options options = {.implementation = 4, .points = 1L << 19, .cache_bytes = 512L << 10, .check = 1};
+  struct options options = {.run = {.implementation = 4, .check = 1}, .points = 1L << 19, .cache_bytes = 512L << 10};
   argv[0] = (char*)program;  // getopt's messages begin with it
   for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
     switch (option) {
-      case opt_impl:
-        options.implementation = (int)integer_option(program, "--impl", optarg, 0, implementation_count - 1);
-        break;
       case opt_points:
         options.points = integer_option(program, "--points", optarg, 1, 1L << max_levels);
         if ((options.points & (options.points - 1)) != 0) {
@@ -357,22 +345,16 @@ static struct options read_options(int argc, char** argv) {
         }
         break;
       case opt_cache_bytes: options.cache_bytes = bytes_option(program, "--cache-bytes", optarg); break;
-      case opt_no_check: options.check = 0; break;
-      case opt_hash: options.hash = 1; break;
-      case opt_output: options.output = optarg; break;
-      case opt_help: print_help(); exit(status_done);
-      default: exit(status_bad_input);
+      default: read_run_option(program, option, implementation_count, print_help, &options.run);
     }
   }
-  if (optind < argc) {
-    stop(status_bad_input, program, "unexpected argument '%s' (--help lists the options)", argv[optind]);
-  }
+  refuse_arguments(program, argc, argv);
   return options;
 }
 
 /* The size of the teams to come; ends the program (exit status 2) if the points cannot be shared out among them. */
 static int team_size(const struct options* options) {
-  if (options->implementation == 0) return 1;
+  if (options->run.implementation == 0) return 1;
   omp_set_dynamic(0);
   const int asked = omp_get_max_threads();
   const int limit = omp_get_thread_limit();
@@ -392,11 +374,11 @@ static int team_size(const struct options* options) {
 
 int main(int argc, char** argv) {
   const struct options options = read_options(argc, argv);
-  const enum sdsm_distribution distribution = implementations[options.implementation].distribution;
+  const enum sdsm_distribution distribution = implementations[options.run.implementation].distribution;
   const long n = options.points;
   const int threads = team_size(&options);
-  printf("fft: implementation %d (%s), %ld point%s, %d thread%s\n", options.implementation,
-         implementations[options.implementation].name, n, n == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
+  printf("fft: implementation %d (%s), %ld point%s, %d thread%s\n", options.run.implementation,
+         implementations[options.run.implementation].name, n, n == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
 
   Complex* s = allocate(distribution, n);
   Complex* t = allocate(distribution, n);
@@ -406,16 +388,14 @@ int main(int argc, char** argv) {
 #pragma omp parallel
   __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
   const double begin = omp_get_wtime();
-  implementations[options.implementation].transform((size_t)options.cache_bytes, s, t, n);
+  implementations[options.run.implementation].transform((size_t)options.cache_bytes, s, t, n);
   const double end = omp_get_wtime();
   printf("time: %.6f s\n", end - begin);
 
   const size_t bytes = (size_t)n * sizeof *s;
-  if (options.hash) print_hash(s, bytes);
-  if (options.output) write_result(program, options.output, s, bytes);
-  if (options.check) check(s, &options);
+  hand_over(program, &options.run, s, bytes);
+  if (options.run.check) check(s, &options);
   release(distribution, s);
   release(distribution, t);
-  if (fflush(stdout) != 0) stop(status_failed, program, "cannot write to standard output");
-  return status_done;
+  return end_of_run(program);
 }

@@ -1,7 +1,6 @@
 /* The 2D Laplace kernel of H.J. Wong and A.P. Rendell, "Optimizing Performance for SCore Cluster Enabled OpenMP
  * Applications" (2005): Jacobi iteration on a square grid with fixed edges, in seven implementations that differ only
  * in how OpenMP is used. See docs/workloads.md. */
-#include <getopt.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,13 +136,10 @@ struct hot_edges {
 };
 
 struct options {
-  int implementation;
+  struct run_options run;
   long size;
   long iterations;
   struct hot_edges hot;
-  int check;
-  int hash;
-  const char* output;
 };
 
 static void initialise(double* grid, long size, struct hot_edges hot) {
@@ -258,54 +254,40 @@ static struct hot_edges read_hot_edges(const char* text) {
 }
 
 static struct options read_options(int argc, char** argv) {
-  enum { opt_impl = 1, opt_size, opt_iterations, opt_hot, opt_no_check, opt_hash, opt_output, opt_help };
+  enum { opt_size = 1, opt_iterations, opt_hot };
   static const struct option known[] = {
-      {"impl", required_argument, NULL, opt_impl},
       {"size", required_argument, NULL, opt_size},
       {"iterations", required_argument, NULL, opt_iterations},
       {"hot", required_argument, NULL, opt_hot},
-      {"no-check", no_argument, NULL, opt_no_check},
-      {"hash", no_argument, NULL, opt_hash},
-      {"output", required_argument, NULL, opt_output},
-      {"help", no_argument, NULL, opt_help},
-      {NULL, 0, NULL, 0},
+      RUN_OPTION_ROWS,
   };
   struct options options = {
-      .implementation = 4, .size = 1024, .iterations = 100, .hot = {.top = 1}, .check = 1, .output = NULL};
+      .run = {.implementation = 4, .check = 1}, .size = 1024, .iterations = 100, .hot = {.top = 1}};
   argv[0] = (char*)program;  // getopt's messages begin with it
   for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
     switch (option) {
-      case opt_impl:
-        options.implementation = (int)integer_option(program, "--impl", optarg, 0, implementation_count - 1);
-        break;
       case opt_size: options.size = integer_option(program, "--size", optarg, 3, max_size); break;
       case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 0, 1000000000); break;
       case opt_hot: options.hot = read_hot_edges(optarg); break;
-      case opt_no_check: options.check = 0; break;
-      case opt_hash: options.hash = 1; break;
-      case opt_output: options.output = optarg; break;
-      case opt_help: print_help(); exit(status_done);
-      default: exit(status_bad_input);
+      default: read_run_option(program, option, implementation_count, print_help, &options.run);
     }
   }
-  if (optind < argc) {
-    stop(status_bad_input, program, "unexpected argument '%s' (--help lists the options)", argv[optind]);
-  }
-  if (implementations[options.implementation].memory == static_block && options.size > max_static_size) {
+  refuse_arguments(program, argc, argv);
+  if (implementations[options.run.implementation].memory == static_block && options.size > max_static_size) {
     stop(status_bad_input, program,
          "--size %ld is more than the static arrays of implementation %d hold (%d); use --impl 4, whose grids are "
          "allocated",
-         options.size, options.implementation, max_static_size);
+         options.size, options.run.implementation, max_static_size);
   }
   return options;
 }
 
 int main(int argc, char** argv) {
   const struct options options = read_options(argc, argv);
-  const enum grid_memory memory = implementations[options.implementation].memory;
-  const int threads = options.implementation == 0 ? 1 : omp_get_max_threads();
-  printf("laplace: implementation %d (%s), %ld x %ld, %ld iterations, %d thread%s\n", options.implementation,
-         implementations[options.implementation].name, options.size, options.size, options.iterations, threads,
+  const enum grid_memory memory = implementations[options.run.implementation].memory;
+  const int threads = options.run.implementation == 0 ? 1 : omp_get_max_threads();
+  printf("laplace: implementation %d (%s), %ld x %ld, %ld iterations, %d thread%s\n", options.run.implementation,
+         implementations[options.run.implementation].name, options.size, options.size, options.iterations, threads,
          threads == 1 ? "" : "s");
 
   double* from = allocate(memory, static_grid_a, options.size);
@@ -316,16 +298,14 @@ int main(int argc, char** argv) {
 #pragma omp parallel
   __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
   const double begin = omp_get_wtime();
-  double* result = implementations[options.implementation].solve(from, to, options.size, options.iterations);
+  double* result = implementations[options.run.implementation].solve(from, to, options.size, options.iterations);
   const double end = omp_get_wtime();
   printf("time: %.6f s\n", end - begin);
 
   const size_t bytes = (size_t)options.size * (size_t)options.size * sizeof(double);
-  if (options.hash) print_hash(result, bytes);
-  if (options.output) write_result(program, options.output, result, bytes);
-  if (options.check) check(result, &options);
+  hand_over(program, &options.run, result, bytes);
+  if (options.run.check) check(result, &options);
   release(memory, from);
   release(memory, to);
-  if (fflush(stdout) != 0) stop(status_failed, program, "cannot write to standard output");
-  return status_done;
+  return end_of_run(program);
 }

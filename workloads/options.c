@@ -66,3 +66,23 @@ long bytes_option(const char* program, const char* option, const char* text) {
   stop(status_bad_input, program, "%s '%s' is not a size: write bytes, or KiB, MiB or GiB, such as 512KiB", option,
        text);
 }
+
+void read_run_option(const char* program, int option, int implementations, void (*print_help)(void),
+                     struct run_options* options) {
+  switch (option) {
+    case opt_impl:
+      options->implementation = (int)integer_option(program, "--impl", optarg, 0, implementations - 1);
+      break;
+    case opt_no_check: options->check = 0; break;
+    case opt_hash: options->hash = 1; break;
+    case opt_output: options->output = optarg; break;
+    case opt_help: print_help(); exit(status_done);
+    default: exit(status_bad_input); /* getopt has said why */
+  }
+}
+
+void refuse_arguments(const char* program, int argc, char** argv) {
+  if (optind < argc) {
+    stop(status_bad_input, program, "unexpected argument '%s' (--help lists the options)", argv[optind]);
+  }
+}

@@ -3,6 +3,8 @@
 #ifndef SDSM_WORKLOADS_OPTIONS_H
 #define SDSM_WORKLOADS_OPTIONS_H
 
+#include <getopt.h>
+
 /* What a program says of itself and returns (the same as the commands of sdsm). */
 enum exit_status { status_done = 0, status_failed = 1, status_bad_input = 2 };
 
@@ -15,5 +17,30 @@ long integer_option(const char* program, const char* option, const char* text, l
 
 /* The number of bytes in `text`, with an optional unit: "524288", "512KiB", "1MiB". At least 1. */
 long bytes_option(const char* program, const char* option, const char* text);
+
+/* What every program is asked for, beside options of its own. */
+struct run_options {
+  int implementation;
+  int check;
+  int hash;
+  const char* output; /* NULL: not wanted */
+};
+
+/* Numbers of these options, out of the way of a program's own, and their rows for getopt_long. */
+enum { opt_impl = 256, opt_no_check, opt_hash, opt_output, opt_help };
+#define RUN_OPTION_ROWS                                                                       \
+  {"impl", required_argument, NULL, opt_impl}, {"no-check", no_argument, NULL, opt_no_check}, \
+      {"hash", no_argument, NULL, opt_hash}, {"output", required_argument, NULL, opt_output}, \
+      {"help", no_argument, NULL, opt_help}, {                                                \
+    NULL, 0, NULL, 0                                                                          \
+  }
+
+/* Reads the option that getopt_long has just returned and that is none of the program's own; --help and an unknown one
+ * end the program. */
+void read_run_option(const char* program, int option, int implementations, void (*print_help)(void),
+                     struct run_options* options);
+
+/* Ends the program (exit status 2) if there are arguments left that are no options. */
+void refuse_arguments(const char* program, int argc, char** argv);
 
 #endif

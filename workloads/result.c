@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "workloads/options.h"
-
-void print_hash(const void* data, size_t bytes) {
+static void print_hash(const void* data, size_t bytes) {
   // Offset basis and prime: G. Fowler, L.C. Noll, K.-P. Vo, "The FNV Non-Cryptographic Hash Algorithm".
   uint64_t hash = 14695981039346656037u;
   const unsigned char* byte = data;
@@ -15,7 +13,7 @@ void print_hash(const void* data, size_t bytes) {
   printf("hash: %016" PRIx64 "\n", hash);
 }
 
-void write_result(const char* program, const char* path, const void* data, size_t bytes) {
+static void write_result(const char* program, const char* path, const void* data, size_t bytes) {
   FILE* file = fopen(path, "wb");
   if (!file) stop(status_failed, program, "cannot write '%s': %s", path, strerror(errno));
   errno = 0;
@@ -24,4 +22,14 @@ void write_result(const char* program, const char* path, const void* data, size_
   if (written != bytes || closed != 0) {
     stop(status_failed, program, "'%s' is incomplete (%zu bytes were to be written): %s", path, bytes, strerror(errno));
   }
+}
+
+void hand_over(const char* program, const struct run_options* options, const void* data, size_t bytes) {
+  if (options->hash) print_hash(data, bytes);
+  if (options->output) write_result(program, options->output, data, bytes);
+}
+
+enum exit_status end_of_run(const char* program) {
+  if (fflush(stdout) != 0) stop(status_failed, program, "cannot write to standard output");
+  return status_done;
 }

@@ -4,10 +4,13 @@
 
 #include <stddef.h>
 
-/* Prints "hash: <16 hexadecimal digits>", the 64-bit FNV-1a hash of the bytes. */
-void print_hash(const void* data, size_t bytes);
+#include "workloads/options.h"
 
-/* Writes the bytes as they are in memory. Ends the program (exit status 1) if the file cannot be written whole. */
-void write_result(const char* program, const char* path, const void* data, size_t bytes);
+/* With --hash prints "hash: <16 hexadecimal digits>", the 64-bit FNV-1a hash of the bytes; with --output writes them as
+ * they are in memory. Ends the program (exit status 1) if the file cannot be written whole. */
+void hand_over(const char* program, const struct run_options* options, const void* data, size_t bytes);
+
+/* The exit status of a program that got this far. Ends it with status 1 if what it printed could not be written. */
+enum exit_status end_of_run(const char* program);
 
 #endif

@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <system_error>
 
+#include "models/units.hpp"
 #include "native/trace_command/errors.hpp"
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
+#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace {
@@ -21,6 +23,7 @@ constexpr int run_failed = 1;
 constexpr int bad_usage = 2;
 
 constexpr const char* tracing_help =
+    "Record what an OpenMP program does, so that it can be simulated, and show what was recorded.\n\n"
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n\n"
@@ -50,7 +53,18 @@ Arguments split(int argc, char** argv) {
   return arguments;
 }
 
-/// False if the user asked for help, which is printed. Throws CLI::ParseError.
+/// CLI11 itself takes 010 for eight, and -1 modulo the largest number.
+std::string whole_number(const std::string& text) {
+  try {
+    parse_whole_number(text);
+    return {};
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
+/// False if the user asked for help, which is printed. Throws UsageError, or CLI::ExtrasError for arguments that are
+/// too many.
 bool parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
   try {
@@ -59,22 +73,39 @@ bool parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::Success& request) {
     app.exit(request);
     return false;
+  } catch (const CLI::ExtrasError&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}. See {} --help.", error.what(), app.get_name()));
   }
 }
 
 int show_info(std::vector<std::string> own) {
   CLI::App app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
+  app.footer(
+      "Reads the whole file, so that damage anywhere is found. Tells the program and the status that it ended with, "
+      "its\n"
+      "threads (a simulation needs nodes x threads per node of as many), what each thread did and computed, and the\n"
+      "regions of memory with their pages and placement.\n\n"
+      "Examples:\n"
+      "  sdsm trace info program.trace\n"
+      "  sdsm trace info program.trace --json -\n\n"
+      "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
   app.add_option("FILE", file, "trace file")->required();
   app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
   if (!parse(app, std::move(own))) return 0;
-  print_info(file, json.empty() ? std::nullopt : std::optional<std::filesystem::path>(json));
+  print_info(file, json);
   return 0;
 }
 
 int show_dump(std::vector<std::string> own) {
   CLI::App app("Prints a whole trace file as JSON lines.", "sdsm trace dump");
+  app.footer(
+      "Example:\n  sdsm trace dump program.trace | head\n\n"
+      "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
+      "docs/trace-format.md.");
   std::string file;
   app.add_option("FILE", file, "trace file")->required();
   if (!parse(app, std::move(own))) return 0;
@@ -88,15 +119,24 @@ int trace(Arguments arguments) {
   TraceRequest request;
   app.add_option("-n,--threads", request.threads, "OpenMP threads (OMP_NUM_THREADS of the program)")
       ->required()
+      ->check(&whole_number)
       ->check(CLI::Range(1U, tracer::most_threads))
       ->type_name("THREADS");
   app.add_option("-o,--output", request.output, "trace file to write")->required()->type_name("FILE");
   app.add_option("--passes", request.passes, "untracked runs, whose least compute times are taken")
+      ->check(&whole_number)
       ->check(CLI::Range(1U, 1000U))
       ->capture_default_str()
       ->type_name("N");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
-  if (!parse(app, std::move(arguments.own))) return 0;
+  try {
+    if (!parse(app, std::move(arguments.own))) return 0;
+  } catch (const CLI::ExtrasError&) {
+    const std::string extra = app.remaining().front();
+    if (extra.starts_with('-')) throw UsageError(fmt::format("unknown option {}. See sdsm trace --help.", extra));
+    throw UsageError(
+        fmt::format("'{0}' stands before --. Put the program and its arguments behind it: -- {0} ...", extra));
+  }
   if (arguments.program.empty()) {
     throw UsageError("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
   }
@@ -106,6 +146,12 @@ int trace(Arguments arguments) {
 
 int run(Arguments arguments) {
   const std::string first = arguments.own.empty() ? "" : arguments.own.front();
+  if (!first.empty() && !first.starts_with('-') && first != "info" && first != "dump") {
+    throw UsageError(fmt::format(
+        "'{0}' is neither info nor dump nor an option. To trace it: sdsm trace -n 4 -o FILE -- {0}; to look at "
+        "a trace: sdsm trace info FILE",
+        first));
+  }
   if (first != "info" && first != "dump") return trace(std::move(arguments));
   // A file's name may begin with a dash: then it stands behind --.
   arguments.own.erase(arguments.own.begin());
@@ -121,7 +167,13 @@ int run(Arguments arguments) {
 int main(int argc, char** argv) {
   const auto say = [](const std::string& what) { fmt::print(stderr, "sdsm: {}\n", what); };
   try {
-    return run(split(argc, argv));
+    const int status = run(split(argc, argv));
+    // A full disk behind stdout must not pass for success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      say("the output could not be written to stdout. Make room, or give another place");
+      return run_failed;
+    }
+    return status;
   } catch (const CLI::ParseError& error) {
     say(fmt::format("{}. See sdsm trace --help.", error.what()));
     return bad_usage;
@@ -136,10 +188,7 @@ int main(int argc, char** argv) {
     return run_failed;
   } catch (const std::system_error& error) {
     say(error.what());
-    // A file that is not there is the user's to put right; a disk that is full is the run's end.
-    const bool is_input = error.code() == std::errc::no_such_file_or_directory ||
-                          error.code() == std::errc::permission_denied || error.code() == std::errc::is_a_directory;
-    return is_input ? bad_usage : run_failed;
+    return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
   } catch (const std::exception& error) {
     say(error.what());
     return run_failed;

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iostream>
 #include <numeric>
 
 #include "native/trace_command/errors.hpp"
 #include "workloads/trace/dump.hpp"
+#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::trace_command {
@@ -42,17 +42,21 @@ void print_text(const trace::File& file) {
 
 }  // namespace
 
-void print_info(const std::filesystem::path& path, const std::optional<std::filesystem::path>& json) {
-  const trace::File file(path);
-  if (!json) return print_text(file);
-  const std::string text = trace::info(file).dump(2);
-  if (*json == "-") {
-    std::cout << text << '\n';
-    return;
+void print_info(const std::filesystem::path& path, const std::string& json) {
+  try {
+    trace::check_output(json);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
   }
-  std::ofstream out(*json);
-  out << text << '\n';
-  if (!out.flush()) throw RunError(fmt::format("{}: cannot be written", json->string()));
+  const trace::File file(path);
+  // What is printed stands in the file's index; that the intervals agree with it shows only when they are read.
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    trace::ThreadCursor cursor = file.thread(thread);
+    while (cursor.next() != nullptr) {
+    }
+  }
+  if (json.empty()) return print_text(file);
+  trace::write_output(trace::info(file).dump(2) + "\n", json);
 }
 
 void print_dump(const std::filesystem::path& path) {

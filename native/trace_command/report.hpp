@@ -1,12 +1,13 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <string>
 
 namespace sdsm::trace_command {
 
-/// Prints what a trace file holds: as text on stdout, or as JSON to `json` ("-": stdout).
-void print_info(const std::filesystem::path& trace, const std::optional<std::filesystem::path>& json);
+/// Reads all of a trace file, so that damage anywhere is found, and prints what it holds: as text on stdout, or as JSON
+/// to `json` ("": not wanted, "-": stdout).
+void print_info(const std::filesystem::path& trace, const std::string& json);
 
 /// Prints all of it as JSON lines on stdout.
 void print_dump(const std::filesystem::path& trace);

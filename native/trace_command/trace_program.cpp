@@ -125,8 +125,11 @@ class Run {
 
   int write_trace() {
     if (structure_.threads() > request_.threads) {
-      fmt::print(stderr, "sdsm: warning: the program asks for teams of up to {} threads, so the trace has as many\n",
-                 structure_.threads());
+      fmt::print(
+          stderr,
+          "sdsm: warning: the program itself asks for teams of up to {0} threads, more than -n {1}: the trace has {0} "
+          "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again\n",
+          structure_.threads(), request_.threads);
     }
     trace::Writer writer(request_.output, structure_.threads());
     const unsigned number = request_.passes + 1;

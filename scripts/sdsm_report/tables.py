@@ -49,6 +49,22 @@ def percent(value: float | None) -> str:
     return "" if value is None else f"{round(value, 1) + 0.0:+.1f} %"
 
 
+EXTRAPOLATED_NOTE = (
+    "* extrapolated: no barrier or lock was measured on this layout, so a message-level model stands in for it"
+)
+
+
+def _predicted(line: Line, value: float | None, digits: int) -> str:
+    """The figure, marked if a cost in it was extrapolated; empty for None."""
+    text = figure(value, digits)
+    return f"{text}*" if text and line.extrapolated else text
+
+
+def _with_footnote(table: str, lines: Sequence[Line]) -> str:
+    marked = any(line.extrapolated and line.predicted_s is not None for line in lines)
+    return f"{table}\n{EXTRAPOLATED_NOTE}" if marked else table
+
+
 def times_table(lines: Sequence[Line]) -> str:
     """Predicted against published times and speedups."""
     header = ("impl", "layout", "predicted s", "published s", "error", "speedup", "published", "error", "calibrated by")
@@ -61,7 +77,7 @@ def times_table(lines: Sequence[Line]) -> str:
             (
                 str(line.implementation),
                 line.layout,
-                figure(line.predicted_s, 2),
+                _predicted(line, line.predicted_s, 2),
                 figure(line.published_s, 1),
                 percent(line.time_error_percent),
                 figure(line.predicted_speedup, 2),
@@ -70,7 +86,7 @@ def times_table(lines: Sequence[Line]) -> str:
                 note,
             )
         )
-    return text_table(header, rows)
+    return _with_footnote(text_table(header, rows), lines)
 
 
 def incomplete_list(lines: Sequence[Line]) -> str:
@@ -85,14 +101,14 @@ def incomplete_list(lines: Sequence[Line]) -> str:
 def spread_table(lines: Sequence[Line]) -> str:
     """Distributions over seeds beside the published ones, seconds."""
     header = ("impl", "layout", "seeds", "min", "published", "error", "mean", "published", "sd", "published")
-    return text_table(
+    table = text_table(
         header,
         [
             (
                 str(line.implementation),
                 line.layout,
                 str(line.seeds),
-                figure(line.predicted_s, 1),
+                _predicted(line, line.predicted_s, 1),
                 figure(line.published_s, 1),
                 percent(line.time_error_percent),
                 figure(line.predicted_mean_s, 1),
@@ -103,6 +119,7 @@ def spread_table(lines: Sequence[Line]) -> str:
             for line in lines
         ],
     )
+    return _with_footnote(table, lines)
 
 
 COUNT_COLUMNS = {

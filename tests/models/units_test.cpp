@@ -147,3 +147,13 @@ TEST_CASE("times are written in the unit that gives one to three digits before t
   CHECK(format_time(Time{}) == "0.000 s");
   CHECK(format_time(Time{-8'000'000}) == "-8.000 us");
 }
+
+TEST_CASE("a whole number is plain digits and nothing else") {
+  CHECK(parse_whole_number("0") == 0);
+  CHECK(parse_whole_number("20") == 20);
+  CHECK(parse_whole_number("18446744073709551615") == 18446744073709551615U);
+  for (const char* text : {"", "-1", "+1", " 1", "1 ", "010", "00", "0x2", "2.0", "1e3", "18446744073709551616"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_whole_number(text), std::invalid_argument);
+  }
+}

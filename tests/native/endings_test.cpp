@@ -1,5 +1,7 @@
 /// Programs that fail, cannot be traced, or do what tracers find hard: each ends with the right status and one clear
 /// line.
+#include <fstream>
+
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 
@@ -76,6 +78,10 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({}) == 2);
   CHECK(status({"-n", "0", "-o", "/dev/null", "--", "true"}) == 2);
   CHECK(status({"-n", "100000", "-o", "/dev/null", "--", "true"}) == 2);
+  CHECK(status({"-n", "02", "-o", "/tmp/x", "--", program("ending")}) == 2);
+  CHECK(status({"-n", "2.5", "-o", "/dev/null", "--", program("ending")}) == 2);
+  CHECK(status({"-n", "-18446744073709551614", "-o", "/tmp/x", "--", program("ending")}) == 2);
+  CHECK(status({"-n", "2", "--passes", "010", "-o", "/tmp/x", "--", program("ending")}) == 2);
   CHECK(status({"-n", "two", "-o", "/dev/null", "--", "true"}) == 2);
   CHECK(status({"-n", "2", "--", "true"}) == 2);
   CHECK(status({"-n", "2", "-o", "/tmp/x"}) == 2);
@@ -83,6 +89,75 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"info"}) == 2);
   CHECK(status({"info", "/nowhere/x.trace"}) == 2);
   CHECK(status({"dump", program("ending")}) == 2);
+}
+
+TEST_CASE("bad usage is told with what to type instead") {
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
+  const auto errors = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), command);
+    const CommandResult result = run_command(arguments);
+    CHECK(result.status == 2);
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+    return result.errors;
+  };
+  CHECK(errors({"frob"}).find("'frob'") != std::string::npos);
+  CHECK(errors({"frob"}).find("sdsm trace info FILE") != std::string::npos);
+  CHECK(errors({"frob"}).find("-- frob") != std::string::npos);
+  CHECK(errors({"-n", "2", "-o", "a.trace", "./program", "x"}).find("-- ./program") != std::string::npos);
+  CHECK(errors({"-n", "2", "-o", "a.trace", "--bogus", "--", "true"}).find("--bogus") != std::string::npos);
+  CHECK(errors({"info"}).find("sdsm trace info --help") != std::string::npos);
+  CHECK(errors({"dump"}).find("sdsm trace dump --help") != std::string::npos);
+  const CommandResult help = run_command({command, "info", "--help"});
+  CHECK(help.status == 0);
+  CHECK(help.output.find("Example") != std::string::npos);
+}
+
+TEST_CASE("larger teams than were asked for are told, with what keeps them small") {
+  const TemporaryFolder folder;
+  const CommandResult larger = run_command(tracing(2, folder / "t.trace", {program("ending"), "team"}));
+  INFO(larger.errors);
+  CHECK(larger.status == 0);
+  CHECK(larger.errors.find("OMP_THREAD_LIMIT=2") != std::string::npos);
+  CHECK(read_trace(folder / "t.trace").header.threads == 8);
+  std::vector<std::string> limited{"/usr/bin/env", "OMP_THREAD_LIMIT=2"};
+  for (const std::string& word : tracing(2, folder / "t.trace", {program("ending"), "team"})) limited.push_back(word);
+  CHECK(run_command(limited).errors.empty());
+  CHECK(read_trace(folder / "t.trace").header.threads == 2);
+}
+
+TEST_CASE("info finds damage in what it does not print, and writes to devices as they are") {
+  const TemporaryFolder folder;
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace", trace = (folder / "t.trace").string();
+  REQUIRE(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
+  CHECK(run_command({command, "info", trace}).status == 0);
+  CHECK(run_command({command, "info", trace, "--json", "/dev/null"}).status == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(run_command({command, "info", trace, "--json", "/dev/full"}).status == 1);
+  CHECK(run_command({command, "info", trace, "--json", "/nowhere/a.json"}).status == 2);
+  CHECK(run_command({command, "info", trace, "--json", "/"}).status == 2);
+  const std::string written = (folder / "a.json").string();
+  CHECK(run_command({command, "info", trace, "--json", written}).status == 0);
+  CHECK(std::filesystem::file_size(written) > 100);
+  {
+    std::fstream file(trace, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(24);  // in the first block
+    const char byte = static_cast<char>(file.get() ^ 1);
+    file.seekp(24);
+    file.put(byte);
+  }
+  const CommandResult damaged = run_command({command, "info", trace});
+  INFO(damaged.errors);
+  CHECK(damaged.status == 2);
+  CHECK(damaged.output.empty());
+  CHECK(damaged.errors.starts_with("sdsm: " + trace + ": byte 16: "));
+}
+
+TEST_CASE("a trace whose name is a link to nothing yet is made where the link leads") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("target.trace", folder / "t.trace");
+  REQUIRE(run_command(tracing(2, folder / "t.trace", {program("ending"), "shell"})).status == 0);
+  CHECK(std::filesystem::is_symlink(folder / "t.trace"));
+  CHECK(std::filesystem::is_regular_file(folder / "target.trace"));
 }
 
 TEST_CASE("every pass reads the same standard input, here for 2 + 3 + 1 empty regions after the first") {

@@ -157,8 +157,25 @@ def test_everything_failing_still_ends_with_tables(place, capsys):
 def test_an_extrapolated_cost_is_marked_in_the_table(place, capsys):
     place.behave(extrapolate="fft-1-4x2")
     assert place.run("--only", "fft", "--no-figures") == 0
-    marked = [line for line in capsys.readouterr().out.splitlines() if "(extrapolated: barrier)" in line]
+    out = capsys.readouterr().out
+    marked = [line for line in out.splitlines() if "(extrapolated: barrier)" in line]
     assert len(marked) == 1 and marked[0].split()[:2] == ["1", "4x2"]
+    assert marked[0].split()[2].endswith("*")
+    assert out.count("\n* extrapolated: ") == 1
+
+
+def test_an_extrapolated_cost_is_marked_in_both_tables_of_a_distribution(place, capsys):
+    place.behave(extrapolate="laplace-1-4x1")
+    assert place.run("--only", "laplace", "--no-figures") == 0
+    out = capsys.readouterr().out
+    rows = [line for line in out.splitlines() if line.split()[:2] == ["1", "4x1"]]
+    assert len(rows) == 2 and all(any(cell.endswith("*") for cell in row.split()[2:]) for row in rows)
+    assert out.count("\n* extrapolated: ") == 2
+
+
+def test_nothing_is_marked_where_every_cost_was_measured(place, capsys):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    assert "*" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -82,6 +82,21 @@ class Dispatcher(unittest.TestCase):
             self.assertEqual(result.returncode, 0)
             self.assertIn("  argparse     Fit costs.\n  cli11        Play a trace.\n", result.stdout)
 
+    def test_the_usage_line_of_a_subcommand_is_not_taken_for_its_description(self) -> None:
+        self.program(self.scripts, "sdsm-trace", "printf 'sdsm trace -n N\\nsdsm trace info\\n\\nRuns a program.\\n'")
+        self.assertIn("  trace        Runs a program.\n", self.run_sdsm("help").stdout)
+
+    def test_an_overview_that_cannot_be_written_is_one_line_and_status_1(self) -> None:
+        self.program(self.scripts, "sdsm-count", "echo Counts.")
+        for argument in ("--help", "--version", "help"):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run(
+                    [str(self.sdsm), argument], env={"PATH": SHELL_TOOLS}, stdout=full, stderr=subprocess.PIPE, text=True
+                )
+            self.assertEqual(result.returncode, 1, argument)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertTrue(result.stderr.startswith("sdsm: "), result.stderr)
+
     def test_help_with_a_name_asks_that_subcommand(self) -> None:
         self.program(self.scripts, "sdsm-count", 'echo "$*"')
         self.assertEqual(self.run_sdsm("help", "count").stdout, "--help\n")

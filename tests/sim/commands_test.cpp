@@ -55,7 +55,7 @@ TestProgram small_program() {
 }
 
 /// Writes the program as a trace file.
-void write_trace(const TestProgram& program, const std::filesystem::path& path) {
+void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0) {
   trace::Writer writer(path, program.layout().processes());
   for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
     for (const trace::Interval& interval : program.threads[t]) writer.append(t, interval);
@@ -67,7 +67,7 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path) 
                  .passes = 3,
                  .machine = "a machine",
                  .sdsm_version = "0",
-                 .exit_status = 0},
+                 .exit_status = exit_status},
                 {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, "block"}});
 }
 
@@ -185,6 +185,7 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + p3 + " -n two", "two"},
       {good + " -p " + p3 + " -n 99999999999999", "99999999999999"},
       {good + " -p " + p3 + " -n 4", "2 threads"},
+      {good + " -p " + p3 + " -n 4", "OMP_THREAD_LIMIT=4"},
       {good + " -p " + p3 + " -n 2 -t 2147483648", "2 threads"},
       {good + " -p " + p3 + " -n 2 --sequential-time 7.5", "no unit"},
       {good + " -p " + p3 + " -n 2 --sequential-time 0s", "above zero"},
@@ -203,6 +204,13 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + p3 + " -n 2 --jitter 3", "jitter"},
       {good + " -p " + p3 + " -n 2 --jitter nan", "jitter"},
       {good + " -p " + p3 + " -n 2 --seed x", "seed"},
+      {good + " -p " + p3 + " -n 2 --seed -1", "seed: '-1'"},
+      {good + " -p " + p3 + " -n 2 --seed +1", "seed: '+1'"},
+      {good + " -p " + p3 + " -n 2 --seed 18446744073709551616", "seed"},
+      {good + " -p " + p3 + " -n 02", "nodes: '02'"},
+      {good + " -p " + p3 + " -n 0x2", "nodes: '0x2'"},
+      {good + " -p " + p3 + " -n -18446744073709551614", "nodes: '-18446744073709551614'"},
+      {good + " -p " + p3 + " -n 2 -t -18446744073709551615", "threads-per-node: '-18446744073709551615'"},
       {good + " -p " + p3 + " -n 2 --json /no/such/folder/a.json", "/no/such/folder/a.json"},
       {good + " -p " + p3 + " -n 2 --json /", "/"},
   };
@@ -229,6 +237,32 @@ TEST_CASE("a trace whose barriers do not match fails the run with status 1, and 
   CHECK(test::read_text(old.path()) == "{\"old\": 1}");
 }
 
+TEST_CASE("the trace of a program that failed is simulated with a warning") {
+  const TraceFile trace;
+  write_trace(small_program(), trace.path(), 3);
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2");
+  CHECK(run.status == 0);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find("ended with status 3") != std::string::npos);
+}
+
+TEST_CASE("what was extrapolated is marked in the table, with a footnote") {
+  const TraceFile trace;
+  PlatformText other;
+  other.properties.erase("barrier.2x1");
+  const TemporaryFile platform(other.text());
+  const auto arguments = [&](const std::string& path) {
+    return in_quotes(trace.path().string()) + " -q --nodes 2 --platform " + path;
+  };
+  const Outcome marked = sdsm_command("simulate", arguments(in_quotes(platform.path().string())));
+  CAPTURE(marked.output);
+  CHECK(marked.status == 0);
+  CHECK(marked.output.find(" barrier* ") != std::string::npos);
+  CHECK(marked.output.find(" lock ") != std::string::npos);
+  CHECK(marked.output.find("\n* extrapolated") != std::string::npos);
+  CHECK(sdsm_command("simulate", arguments(p3)).output.find('*') == std::string::npos);
+}
+
 TEST_CASE("an output that is a link stays one, and what it leads to is written") {
   const TraceFile trace(small_program());
   const TemporaryFile target("old", ".json");
@@ -237,6 +271,38 @@ TEST_CASE("an output that is a link stays one, and what it leads to is written")
   CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(link.string())).status == 0);
   CHECK(std::filesystem::is_symlink(link));
   CHECK(json::parse(test::read_text(target.path())).at("nodes") == 2);
+}
+
+TEST_CASE("a link to a file that is not there yet stays one, and the file is made") {
+  const TraceFile trace(small_program());
+  const auto target = trace.beside("target.json"), link = trace.beside("link.json"), far = trace.beside("far.json");
+  std::filesystem::create_symlink("target.json", link);
+  std::filesystem::create_symlink(link, far);
+  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(far.string())).status == 0);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::is_symlink(far));
+  CHECK_FALSE(std::filesystem::is_symlink(target));
+  CHECK(json::parse(test::read_text(target)).at("nodes") == 2);
+
+  const auto circle = trace.beside("circle.json"), astray = trace.beside("astray.json");
+  std::filesystem::create_symlink("circle.json", circle);
+  std::filesystem::create_symlink("no-folder/a.json", astray);
+  for (const auto& wrong : {circle, astray}) {
+    const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(wrong.string()));
+    CAPTURE(run.errors);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+  }
+}
+
+TEST_CASE("an output that is a device is written to, and a full one fails the run") {
+  const TraceFile trace(small_program());
+  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json /dev/null").status == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  const Outcome full = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json /dev/full");
+  CAPTURE(full.errors);
+  CHECK(full.status == 1);
+  CHECK(one_line_of_ours(full.errors));
 }
 
 TEST_CASE("a report that stdout has no room for fails the command") {
@@ -251,6 +317,7 @@ TEST_CASE("a report that stdout has no room for fails the command") {
     CHECK(one_line_of_ours(run.errors));
   }
   CHECK(to_full_disk("check' --properties").status == 1);
+  CHECK(to_full_disk("simulate' --help").status == 1);
 }
 
 TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
@@ -261,6 +328,25 @@ TEST_CASE("a platform without any route is bad input to check, simulate and repl
   CHECK(sdsm_command("check", path).status == 2);
   CHECK(sdsm_command("replay", path).status == 2);
   CHECK(sdsm_command("simulate", in_quotes(trace.path().string()) + " -n 2 -p " + path).status == 2);
+}
+
+TEST_CASE("replay tells a platform that cannot be used from one that is too small") {
+  const TemporaryFile still(test::with_cables("0Mbps"));
+  const Outcome refused = sdsm_command("replay", in_quotes(still.path().string()));
+  CHECK(refused.status == 2);
+  CHECK(refused.errors.find("'0Mbps'") != std::string::npos);
+  PlatformText pair;
+  pair.hosts = 2;
+  const TemporaryFile small(pair.text());
+  const Outcome skipped = sdsm_command("replay", in_quotes(small.path().string()));
+  CHECK(skipped.status == 0);
+  CHECK(skipped.errors.find("sdsm: barrier.4x2: the platform has no room") != std::string::npos);
+  // A route is missing between two of the hosts that are used.
+  const std::regex route("<route src=\"node-0\" dst=\"node-1\">.*?</route>");
+  const TemporaryFile cut(std::regex_replace(PlatformText().text(), route, ""));
+  const Outcome broken = sdsm_command("replay", in_quotes(cut.path().string()));
+  CHECK(broken.status == 2);
+  CHECK(broken.errors.find("no route from 'node-0' to 'node-1'") != std::string::npos);
 }
 
 TEST_CASE("check finds nothing wrong with the project's platforms") {

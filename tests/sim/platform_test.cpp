@@ -146,6 +146,74 @@ TEST_CASE("a layout that is none makes an unknown property") {
   CHECK(line_of(findings[0]) == edited.line);
 }
 
+TEST_CASE("a layout that is numbered wrongly is told what layouts there are, not what else it could be") {
+  const auto id = GENERATE(as<std::string>{}, "barrier.0x1", "barrier.2x0", "lock.-2x1", "lock.2X1", "barrier.65537x1");
+  CAPTURE(id);
+  const auto findings = findings_of(with_line("barrier.4x2", fmt::format("<prop id=\"{}\" value=\"5us\"/>", id)).text);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].find("1 to 65536 nodes") != std::string::npos);
+  CHECK(findings[0].find("Did you mean") == std::string::npos);
+}
+
+TEST_CASE("a number of a host or link that no machine has is an error with its line, as the file writes it") {
+  struct Mistake {
+    std::string attribute, value;
+  };
+  const auto mistake = GENERATE(values<Mistake>({{"speed", "0"},
+                                                 {"speed", "0f"},
+                                                 {"speed", "0Gf"},
+                                                 {"speed", "-0f"},
+                                                 {"speed", "-1f"},
+                                                 {"speed", "nan"},
+                                                 {"speed", "inf"},
+                                                 {"speed", "1Gf,0f"},
+                                                 {"speed", "1Gf, -1Gf"},
+                                                 {"bandwidth", "0Mbps"},
+                                                 {"bandwidth", "0.5bps"},
+                                                 {"bandwidth", "1e-300Mbps"},
+                                                 {"bandwidth", "inf"},
+                                                 {"latency", "1.5h"},
+                                                 {"latency", "1e300s"},
+                                                 {"latency", "nan"}}));
+  CAPTURE(mistake.attribute, mistake.value);
+  const bool is_host = mistake.attribute == "speed";
+  const std::string what = is_host ? "host id=\"node-1\"" : "link id=\"cable-1\"";
+  std::string line = is_host
+                         ? "<host id=\"node-1\" speed=\"1Gf\" core=\"2\"/>"
+                         : "<link id=\"cable-1\" bandwidth=\"1MBps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>";
+  const std::size_t at = line.find(mistake.attribute + "=\"") + mistake.attribute.size() + 2;
+  line.replace(at, line.find('"', at) - at, mistake.value);
+  const Edited edited = with_line(what, line);
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find(fmt::format("has the {} '{}'", mistake.attribute, mistake.value)) != std::string::npos);
+}
+
+TEST_CASE("a routing that SimGrid does not know is an error with its line and those it knows") {
+  const Edited edited = with_line("<zone", "<zone id=\"cluster\" routing=\"Bogus\">");
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find("'Bogus'") != std::string::npos);
+  CHECK(findings[0].find("Full") != std::string::npos);
+  CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
+}
+
+TEST_CASE("a platform file that is empty or cannot be opened is told apart") {
+  CHECK(findings_of("").at(0).find("empty") != std::string::npos);
+  const auto reason = [](const std::filesystem::path& path) {
+    try {
+      read_platform(path);
+    } catch (const PlatformError& error) {
+      return error.findings().at(0);
+    }
+    return std::string();
+  };
+  CHECK(reason("no-such.xml").find("No such file or directory") != std::string::npos);
+  CHECK(reason(p3_score() / "a.xml").find("Not a directory") != std::string::npos);
+}
+
 TEST_CASE("a property given twice is an error that tells both lines") {
   const Edited first = with_line("fault.WROH", "<prop id=\"fault.WROH\" value=\"8us\"/>");
   const Edited edited =

@@ -16,6 +16,7 @@
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/footer.hpp"
 #include "workloads/trace/limits.hpp"
+#include "workloads/trace/output.hpp"
 #include "workloads/trace/run_codec.hpp"
 #include "workloads/trace/varint.hpp"
 
@@ -55,9 +56,8 @@ struct CompressorDeleter {
 /// The .part file: created, appended to, then given its name or removed.
 class OutputFile {
  public:
-  explicit OutputFile(std::filesystem::path path)
-      : path_(std::filesystem::is_symlink(path) ? std::filesystem::weakly_canonical(path) : std::move(path)),
-        part_path_(path_.string() + ".part") {
+  explicit OutputFile(const std::filesystem::path& path)
+      : path_(output_target(path)), part_path_(path_.string() + ".part") {
     if (std::filesystem::is_directory(path_)) fail_with(EISDIR, path_, "cannot write the trace");
     // The trace takes the name of what was there, and that must not be a device.
     if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_)) {
@@ -140,8 +140,8 @@ struct ThreadState {
 }  // namespace
 
 struct Writer::Impl {
-  Impl(std::filesystem::path path, std::uint32_t thread_count)
-      : file(std::move(path)), compressor(ZSTD_createCCtx()), threads(thread_count) {
+  Impl(const std::filesystem::path& path, std::uint32_t thread_count)
+      : file(path), compressor(ZSTD_createCCtx()), threads(thread_count) {
     if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, compression_level);
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
@@ -276,11 +276,11 @@ void Writer::Impl::write_footer(const Header& header, const std::vector<Region>&
   file.write(encode_trailer(trailer, frame));
 }
 
-Writer::Writer(std::filesystem::path path, std::uint32_t threads) {
+Writer::Writer(const std::filesystem::path& path, std::uint32_t threads) {
   if (threads == 0 || threads > max_threads) {
     throw std::invalid_argument(fmt::format("trace: {} threads are outside 1..{}", threads, max_threads));
   }
-  impl_ = std::make_unique<Impl>(std::move(path), threads);
+  impl_ = std::make_unique<Impl>(path, threads);
 }
 
 Writer::~Writer() = default;

@@ -15,7 +15,7 @@ class Writer {
  public:
   /// threads: 1..65536, else std::invalid_argument. Throws std::system_error if the file cannot be created, or if
   /// another writer is at it.
-  Writer(std::filesystem::path path, std::uint32_t threads);
+  Writer(const std::filesystem::path& path, std::uint32_t threads);
   ~Writer();  ///< Removes the .part file unless finish() was called.
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

@@ -53,6 +53,11 @@ int main(int argc, char** argv) {
       }
     }
   }
+  if (strcmp(way, "team") == 0) {
+    /* Larger than what was asked for. */
+#pragma omp parallel num_threads(8)
+    __asm__ volatile("" ::: "memory"); /* keeps the region */
+  }
   if (strcmp(way, "shell") == 0) {
     /* A command in traced memory, which has been protected since it was written. */
     char* command = malloc(8192);

@@ -1,0 +1,335 @@
+#include "native/dsm/cluster.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "native/dsm/managers.hpp"
+#include "native/dsm/sockets.hpp"
+#include "native/gomp/message.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/real_pthread.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+using program::Decimal;
+using program::end_run;
+
+/// What who connects says first. Whoever does not know the secret is sent away.
+struct Hello {
+  std::uint8_t secret[secret_bytes] = {};
+  std::uint32_t process = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t fingerprint = 0;
+};
+
+std::uint8_t secret[secret_bytes];
+int listener = -1;
+std::vector<int> asking;     ///< by process: where this one asks
+std::vector<int> answering;  ///< by process: where this one answers
+
+/// Only one thread at a time handles requests: the service thread, or the application thread with one to itself.
+pthread_mutex_t handling = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t control_sending = PTHREAD_MUTEX_INITIALIZER;
+
+class Locked {
+ public:
+  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
+  ~Locked() { pthread_mutex_unlock(&mutex_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+/// The answer to what this process asked itself.
+struct Mailbox {
+  std::atomic<std::uint32_t> is_full = 0;
+  Head head;
+  std::byte payload[most_payload];
+};
+Mailbox mailbox;
+
+bool send_frame(FrameKind kind, const void* payload, std::size_t bytes) {
+  if (self.control < 0) return true;
+  const Locked guard(control_sending);
+  const FrameHead head{kind, static_cast<std::uint32_t>(bytes)};
+  return send_all(self.control, &head, sizeof head, payload, bytes);
+}
+
+[[noreturn]] void leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+/// The launcher is gone, or wants this process gone: nobody is left to tell.
+std::string receive_frame(FrameKind wanted) {
+  FrameHead head;
+  if (!receive_all(self.control, &head, sizeof head)) leave(1);
+  if (head.kind != wanted || head.bytes > most_frame_bytes) end_run({"the launcher says something unexpected"});
+  std::string payload(head.bytes, '\0');
+  if (!receive_all(self.control, payload.data(), payload.size())) leave(1);
+  return payload;
+}
+
+[[noreturn]] void end_without(ProcessId peer) {
+  end_run({"the connection to process ", Decimal(index_of(peer)), " is closed"});
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) end = text.size();
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+void connect_to_others(const std::vector<std::string>& addresses, std::uint64_t fingerprint) {
+  Hello hello;
+  std::memcpy(hello.secret, secret, sizeof secret);
+  hello.process = index_of(self.process);
+  hello.fingerprint = fingerprint;
+  for (std::uint32_t other = 0; other < processes(); ++other) {
+    if (ProcessId{other} == self.process) continue;
+    asking[other] = connect_to(addresses[other]);
+    if (asking[other] < 0 || !send_all(asking[other], &hello, sizeof hello)) {
+      end_run(
+          {"process ", Decimal(other), " cannot be reached at ", addresses[other].c_str(), ": ", std::strerror(errno)});
+    }
+  }
+}
+
+bool is_same_secret(const std::uint8_t* other) {
+  unsigned difference = 0;  // in the same time wherever they differ
+  for (std::size_t i = 0; i < secret_bytes; ++i) difference |= static_cast<unsigned>(secret[i] ^ other[i]);
+  return difference == 0;
+}
+
+/// Strangers are sent away, and cannot keep the others waiting for long.
+void accept_others(std::uint64_t fingerprint) {
+  constexpr int patience_ms = 2000;
+  for (std::uint32_t missing = processes() - 1; missing > 0;) {
+    const int socket = accept_from(listener, -1);
+    if (socket < 0) continue;
+    limit_waiting(socket, patience_ms);
+    Hello hello;
+    const bool is_known = receive_all(socket, &hello, sizeof hello) && is_same_secret(hello.secret) &&
+                          hello.process < processes() && answering[hello.process] < 0;
+    if (!is_known) {
+      close(socket);
+      continue;
+    }
+    if (hello.fingerprint != fingerprint) {
+      end_run({"the program or a library lies at other addresses in process ", Decimal(hello.process),
+               ". All hosts need the same program and libraries, and address randomisation has to be off."});
+    }
+    limit_waiting(socket, 0);
+    answering[hello.process] = socket;
+    --missing;
+  }
+}
+
+void answer_launcher() {
+  FrameHead head;
+  if (!receive_all(self.control, &head, sizeof head)) leave(1);
+  if (head.kind != FrameKind::ping || head.bytes != 0) end_run({"the launcher says something unexpected"});
+  send_frame(FrameKind::pong, nullptr, 0);
+}
+
+/// Whoever closes its connection has ended, or died: the launcher sees which, and tells everybody. Here it only has no
+/// more questions.
+void forget_process(ProcessId from) {
+  int& socket = answering[index_of(from)];
+  close(socket);
+  socket = -1;
+}
+
+void answer_process(ProcessId from) {
+  const int socket = answering[index_of(from)];
+  static std::byte payload[most_payload];
+  Head head;
+  if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
+  if (head.bytes > most_payload || !receive_all(socket, payload, head.bytes)) return forget_process(from);
+  const Locked guard(handling);
+  handle(from, head, payload);
+}
+
+}  // namespace
+
+std::uint64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void meet_launcher() {
+  const char* number = std::getenv(control_variable);
+  if (number == nullptr) {
+    self.node_memory = memfd_create("sdsm", MFD_CLOEXEC);
+    if (self.node_memory < 0) end_run({"there is no memory for the program"});
+    return;
+  }
+  self.control = std::atoi(number);
+  fcntl(self.control, F_SETFD, FD_CLOEXEC);
+  Welcome welcome;
+  const std::string payload = receive_frame(FrameKind::welcome);
+  if (payload.size() != sizeof welcome) end_run({"the launcher is of another version than the run-time"});
+  std::memcpy(&welcome, payload.data(), sizeof welcome);
+  if (welcome.version != control_version) end_run({"the launcher is of another version than the run-time"});
+  self.process = ProcessId{welcome.process};
+  self.layout = {welcome.nodes, welcome.threads_per_node};
+  self.placement = welcome.placement;
+  self.node_memory = welcome.node_memory;
+  fcntl(self.node_memory, F_SETFD, FD_CLOEXEC);
+  std::memcpy(secret, welcome.secret, sizeof secret);
+  std::string address;
+  listener = listen_on(welcome.transport, welcome.listen_host, address);
+  if (listener < 0) end_run({"no socket to listen on ", welcome.listen_host, ": ", std::strerror(errno)});
+  send_frame(FrameKind::listening, address.data(), address.size());
+}
+
+void meet_others(std::uint64_t fingerprint) {
+  if (self.control < 0) return;
+  const std::vector<std::string> addresses = lines_of(receive_frame(FrameKind::peers));
+  if (addresses.size() != processes()) end_run({"the launcher tells too few addresses"});
+  asking.assign(processes(), -1);
+  answering.assign(processes(), -1);
+  connect_to_others(addresses, fingerprint);
+  accept_others(fingerprint);
+  close(listener);
+  send_frame(FrameKind::connected, nullptr, 0);
+  receive_frame(FrameKind::go);
+}
+
+void serve() {
+  const int events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
+  const auto listen_to = [&](int socket, std::uint32_t number) {
+    if (socket < 0) return;
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u32 = number;
+    epoll_ctl(events, EPOLL_CTL_ADD, socket, &event);
+  };
+  for (std::uint32_t other = 0; other < answering.size(); ++other) listen_to(answering[other], other);
+  listen_to(self.control, processes());
+  for (;;) {
+    epoll_event ready[16];
+    const int count = epoll_wait(events, ready, 16, -1);
+    for (int i = 0; i < count; ++i) {
+      if (ready[i].data.u32 == processes()) {
+        answer_launcher();
+      } else {
+        answer_process(ProcessId{ready[i].data.u32});
+      }
+    }
+  }
+}
+
+Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
+  if (to == self.process) {
+    mailbox.is_full.store(0, std::memory_order_relaxed);
+    {
+      const Locked guard(handling);
+      handle(to, head, static_cast<const std::byte*>(payload));
+    }
+    mailbox.is_full.wait(0, std::memory_order_acquire);
+    if (mailbox.head.bytes > 0) std::memcpy(answer_payload, mailbox.payload, mailbox.head.bytes);
+    return mailbox.head;
+  }
+  const int socket = asking[index_of(to)];
+  Head reply;
+  if (!send_all(socket, &head, sizeof head, payload, head.bytes) || !receive_all(socket, &reply, sizeof reply) ||
+      !receive_all(socket, answer_payload, reply.bytes)) {
+    end_without(to);
+  }
+  return reply;
+}
+
+void tell(ProcessId to, Head head, const void* payload) {
+  if (to == self.process) {
+    const Locked guard(handling);
+    return handle(to, head, static_cast<const std::byte*>(payload));
+  }
+  if (!send_all(asking[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
+}
+
+void answer(ProcessId to, const Head& head, const void* payload) {
+  if (to == self.process) {
+    mailbox.head = head;
+    if (head.bytes > 0) std::memcpy(mailbox.payload, payload, head.bytes);
+    mailbox.is_full.store(1, std::memory_order_release);
+    mailbox.is_full.notify_one();
+    return;
+  }
+  // One that cannot be answered is gone, which the service thread will notice.
+  send_all(answering[index_of(to)], &head, sizeof head, payload, head.bytes);
+}
+
+void while_nothing_is_handled(void (*function)(std::uint32_t), std::uint32_t argument) {
+  const Locked guard(handling);
+  function(argument);
+}
+
+void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) {
+  if (self.layout.node_of(to) == own_node()) return;
+  ++tally.messages[static_cast<std::size_t>(kind)];
+  ++tally.messages_sent;
+  tally.bytes_sent += bytes;
+}
+
+void count_served(ProcessId to, std::uint64_t bytes) {
+  if (self.layout.node_of(to) == own_node()) return;
+  __atomic_fetch_add(&tally.served, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&tally.served_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) {
+  if (self.layout.node_of(to) == own_node()) return;
+  __atomic_fetch_add(&tally.messages[static_cast<std::size_t>(kind)], 1, __ATOMIC_RELAXED);
+  count_served(to, bytes);
+}
+
+void send_result(const Result& result) {
+  send_frame(FrameKind::result, &result, sizeof result);
+}
+
+}  // namespace sdsm::dsm
+
+namespace sdsm::program {
+
+using namespace dsm;
+
+void end_run(std::initializer_list<const char*> why) {
+  if (self.control < 0) {
+    gomp::message(why);
+  } else {
+    // On the stack: this may be a signal handler.
+    char text[1024];
+    std::size_t length = 0;
+    for (const char* part : why) {
+      const std::size_t bytes = std::strlen(part);
+      if (length + bytes > sizeof text) break;
+      std::memcpy(text + length, part, bytes);
+      length += bytes;
+    }
+    send_frame(FrameKind::failed, text, length);
+  }
+  leave(1);
+}
+
+}  // namespace sdsm::program

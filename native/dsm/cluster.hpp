@@ -1,0 +1,64 @@
+/// Who this process is, and how it asks others.
+#pragma once
+
+#include <cstdint>
+
+#include "models/ids.hpp"
+#include "native/dsm/control.hpp"
+#include "native/dsm/wire.hpp"
+
+namespace sdsm::dsm {
+
+struct Self {
+  Layout layout;
+  ProcessId process{};
+  HeapPlacement placement{};
+  int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
+  int node_memory = -1;  ///< file of the node's memory
+};
+inline Self self;
+
+inline std::uint32_t processes() {
+  return self.layout.processes();
+}
+inline bool is_initial() {
+  return self.process == ProcessId{0};
+}
+inline NodeId own_node() {
+  return self.layout.node_of(self.process);
+}
+
+/// Counts of this process. Written by its application thread, but for `served`, `served_bytes` and what grants and
+/// releases count, which its service thread writes too (through count_served).
+inline Tally tally;
+
+std::uint64_t now_ns();
+
+/// Connects to the launcher that the environment names, and learns who this process is. Without one the program runs
+/// alone, as one process.
+void meet_launcher();
+/// Connects to all other processes, and waits until everybody is ready. `fingerprint` tells whether all processes have
+/// the program and its libraries at the same addresses.
+void meet_others(std::uint64_t fingerprint);
+/// The service thread: answers others, until the process ends.
+[[noreturn]] void serve();
+
+/// Asks `to` (this process included), and waits for the answer. `payload` has head.bytes bytes; the answer's payload
+/// goes to `answer`, which has room for it.
+Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr);
+/// The same without an answer.
+void tell(ProcessId to, Head head, const void* payload = nullptr);
+
+/// Calls `function` while no request is being handled: managers.hpp's functions are to be called so.
+void while_nothing_is_handled(void (*function)(std::uint32_t), std::uint32_t argument);
+
+/// Counts a message that was sent to another node; those within a node are none.
+void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes);
+/// Counts an answer to another node. Any thread.
+void count_served(ProcessId to, std::uint64_t bytes);
+void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes);
+
+/// Sends the launcher this process's result. Once, at the end.
+void send_result(const Result& result);
+
+}  // namespace sdsm::dsm

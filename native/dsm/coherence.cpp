@@ -1,0 +1,293 @@
+#include "native/dsm/coherence.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "models/node_pages.hpp"
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/diff.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/regions.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/shared_memory.hpp"
+#include "native/program/signals.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+/// A page as the protocol knows it, and where it is.
+struct Place {
+  PageId id;
+  std::uintptr_t address = 0;
+  ProcessId home{};
+  Owner owner{};
+};
+
+/// A page that this process may touch now.
+struct Opened {
+  std::uintptr_t address = 0;
+  Owner owner{};
+};
+
+std::optional<NodePages> pages;
+bool is_started = false;
+std::vector<Opened> opened;  ///< since they were last protected; some more than once
+std::vector<Place> twinned;  ///< in the order in which they were twinned
+
+int protection_of(Permission permission) {
+  switch (permission) {
+    case Permission::unmapped: return PROT_NONE;
+    case Permission::read_only: return PROT_READ;
+    case Permission::read_write: break;
+  }
+  return PROT_READ | PROT_WRITE;
+}
+
+std::byte* view_of(std::uintptr_t address) {
+  return find_range(address)->view_of(address);
+}
+std::byte* twin_of(std::uintptr_t address) {
+  return find_range(address)->twin_of(address);
+}
+
+/// Adjacent pages get their protection in one call: it costs more than the pages do.
+void protect(std::vector<std::uintptr_t>& addresses, int protection) {
+  std::sort(addresses.begin(), addresses.end());
+  for (std::size_t i = 0; i < addresses.size();) {
+    const std::uintptr_t begin = addresses[i];
+    std::uintptr_t end = begin + page_bytes;
+    while (++i < addresses.size() && addresses[i] <= end) end = addresses[i] + page_bytes;
+    if (!set_protection(begin, end, protection)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
+  }
+  addresses.clear();
+}
+
+std::vector<std::uintptr_t> to_protect;
+
+/// Takes the pages that `does_end` out of `opened`, and protects them.
+template <typename DoesEnd>
+void shut(int protection, DoesEnd does_end) {
+  std::size_t kept = 0;
+  for (const Opened& page : opened) {
+    if (does_end(page)) {
+      to_protect.push_back(page.address);
+    } else {
+      opened[kept++] = page;
+    }
+  }
+  opened.resize(kept);
+  protect(to_protect, protection);
+}
+
+/// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530. When
+/// they are used up all pages are shut: what the protocol allows is opened again at the next access, uncounted.
+void open_page(const Place& place, Permission permission) {
+  opened.push_back({place.address, place.owner});
+  const int protection = protection_of(permission);
+  if (set_protection(place.address, place.address + page_bytes, protection)) return;
+  shut(PROT_NONE, [&](const Opened& page) { return page.address != place.address; });
+  if (!set_protection(place.address, place.address + page_bytes, protection)) {
+    end_run({"the kernel has no mapping left for shared memory. Set vm.max_map_count to 65530 or more."});
+  }
+}
+
+bool find_place(std::uintptr_t address, Place& place) {
+  Range* range = find_range(address);
+  if (range == nullptr) return false;
+  place.address = page_down(address);
+  std::uint32_t id = no_region;
+  const RegionInfo* region = region_at(*range, place.address, id);
+  if (region == nullptr) return false;
+  place.id = {RegionId{id}, (place.address - region->begin) / page_bytes};
+  place.home = homes_of(*region).home(place.id.index, processes());
+  place.owner = owner_of(self.layout, self.process, place.home);
+  return true;
+}
+
+/// Does what the rule of the fault says; pages.access() has made the transition.
+void resolve(const Place& place, const FaultRule& rule) {
+  if (rule.fetches_page) {
+    ask(place.home, {.kind = WireKind::page_request, .address = place.address}, nullptr, view_of(place.address));
+    count_message(place.home, MessageKind::page_request, control_payload.count);
+  } else if (rule.sends_request && rule.owner == Owner::remote) {
+    tell(place.home, {.kind = WireKind::write_request, .address = place.address});
+    count_message(place.home, MessageKind::write_request, control_payload.count);
+  }
+  if (rule.makes_twin) {
+    std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
+    twinned.push_back(place);
+  }
+  open_page(place, rule.process_after);
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const std::uint64_t begun = now_ns();
+  const int saved_errno = errno;
+  Place place;
+  if (!is_started || !find_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
+    return pass_fault_to_program(signal, info, context);
+  }
+  ++tally.traps;
+  const auto* machine = static_cast<const ucontext_t*>(context);
+  constexpr greg_t write_bit = 2;  // of the page fault's error code
+  const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
+  const Access access = is_write ? Access::write : Access::read;
+  if (const auto kind = pages->access(self.process, place.id, place.home, place.owner, access)) {
+    resolve(place, rule_of(*kind));
+    ++tally.faults[static_cast<std::size_t>(*kind)];
+    tally.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
+  } else {
+    // The protocol allows it: a home page that nobody has looked at, or one that was shut for lack of mappings.
+    open_page(place, pages->process_permission(self.process, place.id, place.owner));
+  }
+  errno = saved_errno;
+}
+
+void install_fault_handler() {
+  struct sigaction action {};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_sigaction = on_fault;
+  sigemptyset(&action.sa_mask);
+  real_sigaction(SIGSEGV, &action, nullptr);
+}
+
+/// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial.
+void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
+  constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
+  for (std::uint32_t sent = 0; sent < bytes;) {
+    const std::uint32_t piece = std::min(most, bytes - sent);
+    ask(place.home, {.kind = WireKind::diff, .bytes = piece, .address = sent, .value = bytes}, diff + sent);
+    count_message(place.home, MessageKind::diff, piece);
+    sent += piece;
+  }
+  ++tally.diffs;
+  tally.diff_bytes += bytes;
+}
+
+std::uintptr_t administrative_begin = 0;
+
+}  // namespace
+
+void start_coherence(const AddressRange& own_stack, const AddressRange& own_variables) {
+  if (!takes_faults(self.layout)) return;
+  pages.emplace(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node},
+                self.layout.threads_per_node);
+  opened.reserve(1 << 16);
+  to_protect.reserve(1 << 16);
+  twinned.reserve(1 << 16);
+  install_fault_handler();
+  protect_ranges(own_stack, own_variables);
+  is_started = true;
+}
+
+void stop_coherence() {
+  is_started = false;
+}
+
+void flush(Sync sync) {
+  if (twinned.empty()) return;
+  const std::uint64_t begun = now_ns();
+  static std::vector<std::byte> buffer;
+  struct Changed {
+    std::size_t begin;
+    std::uint32_t bytes;
+  };
+  static std::vector<Changed> diffs;
+  buffer.clear();
+  diffs.clear();
+  for (const Place& place : twinned) {
+    const std::size_t begin = buffer.size();
+    buffer.resize(begin + most_diff_bytes);
+    const EncodedDiff diff =
+        encode_diff(place.address, view_of(place.address), twin_of(place.address), buffer.data() + begin);
+    buffer.resize(begin + diff.bytes);
+    diffs.push_back({begin, diff.bytes});
+    if (diff.change) pages->changed(place.id, place.owner, diff.change);
+  }
+  const std::vector<Twinned> due = pages->flush(self.process, sync);
+  std::size_t i = 0;
+  for (const Twinned& twin : due) {
+    while (twinned[i].id != twin.page) ++i;
+    if (!twin.local) send_diff(twinned[i], buffer.data() + diffs[i].begin, diffs[i].bytes);
+    std::memcpy(twin_of(twinned[i].address), view_of(twinned[i].address), page_bytes);
+  }
+  tally.diff_ns += now_ns() - begun;
+}
+
+void drop(Sync sync) {
+  if (!is_started) return;
+  const std::uint64_t begun = now_ns();
+  const SyncRule rule = rule_of(sync);
+  pages->drop(sync);
+  pages->take_dirty_home_pages(self.process);
+  if (rule.drop_copies) {
+    shut(protection_of(resting(Owner::remote)), [](const Opened& page) { return page.owner == Owner::remote; });
+  }
+  if (rule.rest_home_pages) {
+    shut(protection_of(resting(Owner::home)), [](const Opened&) { return true; });
+    twinned.clear();
+  } else if (rule.drop_copies) {
+    std::erase_if(twinned, [](const Place& place) { return place.owner == Owner::remote; });
+  }
+  tally.protect_ns += now_ns() - begun;
+}
+
+void forget_pages(std::uintptr_t begin, std::uint64_t count) {
+  if (!is_started) return;
+  const std::uintptr_t end = begin + count * page_bytes;
+  const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
+  std::erase_if(twinned, [&](const Place& place) { return is_inside(place.address); });
+  std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
+  if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
+}
+
+void look_anew() {
+  if (is_started) shut(PROT_NONE, [](const Opened&) { return true; });
+}
+
+void place_administrative_pages(std::uintptr_t begin) {
+  administrative_begin = begin;
+}
+
+std::uintptr_t address_of(AdministrativePage page) {
+  return administrative_begin + static_cast<std::uintptr_t>(page) * page_bytes;
+}
+
+void move_home(std::uintptr_t begin, std::uint64_t count) {
+  static constexpr std::byte zeros[page_bytes] = {};
+  for (std::uintptr_t at = begin; at < begin + count * page_bytes; at += page_bytes) {
+    Place place;
+    if (!find_place(at, place) || place.owner == Owner::home) continue;
+    const std::byte* view = view_of(at);
+    if (place.owner == Owner::local || std::memcmp(view, zeros, page_bytes) == 0) continue;
+    ask(place.home, {.kind = WireKind::put_page, .bytes = page_bytes, .address = at}, view);
+  }
+}
+
+}  // namespace sdsm::dsm
+
+namespace sdsm::program {
+
+using namespace dsm;
+
+void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
+  if (bytes == 0) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  if (find_range(begin) == nullptr) return;
+  for (std::uintptr_t at = begin; at < begin + bytes; at = page_down(at) + page_bytes) {
+    auto* byte = reinterpret_cast<volatile char*>(at);
+    const char value = *byte;
+    if (use == KernelUse::writes) *byte = value;
+  }
+}
+
+}  // namespace sdsm::program

@@ -1,0 +1,35 @@
+/// The protocol at work on this process's pages: faults, flushes, dropped copies. Every decision is models/'s; this
+/// file moves bytes and sets protections.
+#pragma once
+
+#include <cstdint>
+
+#include "models/openmp.hpp"
+#include "models/page_state.hpp"
+#include "native/program/program_image.hpp"
+
+namespace sdsm::dsm {
+
+/// Protects the shared memory and begins to take faults. A process's own stack and thread-local variables stay as they
+/// are: its use of them costs nothing and is never counted.
+void start_coherence(const program::AddressRange& own_stack, const program::AddressRange& own_variables);
+void stop_coherence();
+
+/// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied.
+void flush(Sync sync);
+/// Copies die, as the rule of `sync` says. Everything is flushed before.
+void drop(Sync sync);
+
+/// The pages are no longer what they were: changes to them are forgotten, and the next access looks anew.
+void forget_pages(std::uintptr_t begin, std::uint64_t pages);
+/// Every page of the heap and of the globals is looked at anew at its next access (regions have changed).
+void look_anew();
+
+/// Where the administrative pages are.
+void place_administrative_pages(std::uintptr_t begin);
+std::uintptr_t address_of(AdministrativePage page);
+
+/// Pages of [begin, begin + pages) that hold anything but zeros go to their homes.
+void move_home(std::uintptr_t begin, std::uint64_t pages);
+
+}  // namespace sdsm::dsm

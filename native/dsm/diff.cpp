@@ -1,0 +1,85 @@
+#include "native/dsm/diff.hpp"
+
+#include <cstring>
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr std::size_t block_words = 16;  ///< compared at once: a cache line
+
+struct RunHead {
+  std::uint16_t first;
+  std::uint16_t words;
+};
+static_assert(sizeof(RunHead) == run_header.count);
+
+std::uint32_t word_at(const std::byte* page, std::size_t word) {
+  std::uint32_t value;
+  std::memcpy(&value, page + word * sizeof value, sizeof value);
+  return value;
+}
+
+bool is_same_block(const std::byte* page, const std::byte* twin, std::size_t word) {
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < block_words * 4; i += sizeof difference) {
+    std::uint64_t a;
+    std::uint64_t b;
+    std::memcpy(&a, page + word * 4 + i, sizeof a);
+    std::memcpy(&b, twin + word * 4 + i, sizeof b);
+    difference |= a ^ b;
+  }
+  return difference == 0;
+}
+
+}  // namespace
+
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std::byte* twin, std::byte* buffer) {
+  EncodedDiff diff;
+  std::byte* at = buffer + sizeof address;
+  std::size_t word = 0;
+  while (word < words_per_page) {
+    if (word % block_words == 0 && is_same_block(page, twin, word)) {
+      word += block_words;
+      continue;
+    }
+    if (word_at(page, word) == word_at(twin, word)) {
+      ++word;
+      continue;
+    }
+    const std::size_t first = word;
+    while (word < words_per_page && word_at(page, word) != word_at(twin, word)) ++word;
+    const RunHead head{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(word - first)};
+    std::memcpy(at, &head, sizeof head);
+    std::memcpy(at + sizeof head, page + first * 4, (word - first) * 4);
+    at += sizeof head + (word - first) * 4;
+    ++diff.change.runs;
+    diff.change.words = static_cast<std::uint16_t>(diff.change.words + (word - first));
+  }
+  if (!diff.change) return diff;
+  std::memcpy(buffer, &address, sizeof address);
+  diff.bytes = static_cast<std::uint32_t>(at - buffer);
+  return diff;
+}
+
+bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page) {
+  std::size_t at = sizeof(std::uint64_t);
+  while (at < bytes) {
+    RunHead head;
+    if (bytes - at < sizeof head) return false;
+    std::memcpy(&head, diff + at, sizeof head);
+    at += sizeof head;
+    const std::size_t length = std::size_t{head.words} * 4;
+    if (head.words == 0 || head.first + head.words > words_per_page || length > bytes - at) return false;
+    std::memcpy(page + std::size_t{head.first} * 4, diff + at, length);
+    at += length;
+  }
+  return at == bytes;
+}
+
+std::uint64_t address_of_diff(const std::byte* diff) {
+  std::uint64_t address;
+  std::memcpy(&address, diff, sizeof address);
+  return address;
+}
+
+}  // namespace sdsm::dsm

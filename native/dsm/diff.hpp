@@ -1,0 +1,29 @@
+/// Diffs as they travel: the page's address (8 bytes), then for each run of changed words its place and length in words
+/// (2 bytes each) and the words. Sizes are those of models/diff.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/diff.hpp"
+
+namespace sdsm::dsm {
+
+/// No run is shorter than a word or closer to the next than a word, so runs and words together take at most this much.
+inline constexpr std::size_t most_diff_bytes = 8 + max_runs_per_page * 4 + words_per_page * 4;
+
+struct EncodedDiff {
+  Change change;
+  std::uint32_t bytes = 0;  ///< 0: nothing changed
+};
+
+/// What differs between a page and its twin. `buffer` has room for most_diff_bytes.
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std::byte* twin, std::byte* buffer);
+
+/// Writes a diff's words into `page`. False if the diff contradicts itself; nothing beyond the page is written.
+bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page);
+
+/// The page's address that a diff begins with.
+std::uint64_t address_of_diff(const std::byte* diff);
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,201 @@
+/// The rest of what the front end asks of the engine: work-sharing, locks, the clock, memory, refusals.
+#include "native/gomp/engine.hpp"
+
+#include <cstring>
+
+#include "models/openmp.hpp"
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/lock_names.hpp"
+#include "native/dsm/synchronisation.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/shared_memory.hpp"
+
+extern "C" void* __libc_malloc(std::size_t);
+extern "C" void __libc_free(void*);
+
+namespace sdsm::engine {
+
+using namespace dsm;
+using namespace program;
+
+namespace {
+
+/// Shared counters live in DSM pages, as Omni's do. Volatile, because each look at them is a protocol event.
+template <typename State>
+volatile State& on_page(AdministrativePage page) {
+  static_assert(sizeof(State) <= page_payload.count);
+  return *reinterpret_cast<volatile State*>(address_of(page));
+}
+
+struct SingleState {
+  std::uint64_t executed;  ///< number of the last construct that somebody executes, plus 1: numbers ascend
+};
+
+struct LoopState {
+  std::uint64_t construct;  ///< plus 1. Who finds a later one knows that all iterations of its own loop are taken
+  std::uint64_t taken;
+  std::uint64_t looks;  ///< every look changes the page
+};
+
+struct CopiedState {
+  const void* data;
+  std::uint64_t gifts;
+};
+
+/// Between open_construct and close_construct.
+gomp::ConstructState opened_state;
+
+}  // namespace
+
+std::uint32_t default_threads() {
+  return processes();
+}
+std::uint32_t thread_limit() {
+  return processes();
+}
+
+void note(const gomp::Event& /*event*/) {}
+
+bool take_single(std::uint64_t number) {
+  const LockId lock = lock_of(AdministrativePage::single);
+  acquire_lock(lock);
+  auto& state = on_page<SingleState>(AdministrativePage::single);
+  const bool is_first = state.executed <= number;
+  if (is_first) state.executed = number + 1;
+  release_lock(lock);
+  return is_first;
+}
+
+void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t /*team_size*/) {
+  auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
+  state.data = data;
+  state.gifts = state.gifts + 1;
+  pass_barrier();
+}
+
+const void* take_copied(std::uint64_t /*number*/, std::uint32_t /*team_size*/) {
+  pass_barrier();
+  return on_page<CopiedState>(AdministrativePage::copyprivate).data;
+}
+
+gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
+  const LockId lock = lock_of(AdministrativePage::loop);
+  acquire_lock(lock);
+  auto& state = on_page<LoopState>(AdministrativePage::loop);
+  gomp::Chunk chunk;
+  if (state.construct <= number) {
+    state.construct = number + 1;
+    state.taken = 0;
+  }
+  if (state.construct == number + 1) {
+    chunk = gomp::shared_chunk(loop, state.taken, team_size);
+    state.taken = state.taken + chunk.count;
+  }
+  state.looks = state.looks + 1;
+  release_lock(lock);
+  return chunk;
+}
+
+gomp::ConstructState& open_construct(std::uint64_t number) {
+  ask(ProcessId{0}, {.kind = WireKind::open_state, .address = number}, nullptr, &opened_state);
+  // What it points to was written by the thread that came first.
+  synchronise_memory();
+  return opened_state;
+}
+
+void close_construct(std::uint64_t number) {
+  synchronise_memory();
+  tell(ProcessId{0}, {.kind = WireKind::close_state, .bytes = sizeof opened_state, .address = number}, &opened_state);
+}
+
+void leave_construct(std::uint64_t /*number*/, std::uint32_t /*team_size*/) {}
+
+void acquire(gomp::LockClass lock_class, const void* lock) {
+  NamedLock& named = lock_named(lock_class, lock);
+  if (lock_class == gomp::LockClass::nest_lock && named.depth > 0) {
+    ++named.depth;
+    return;
+  }
+  acquire_lock(named.id);
+  named.depth = 1;
+}
+
+bool try_acquire(gomp::LockClass lock_class, const void* lock) {
+  NamedLock& named = lock_named(lock_class, lock);
+  if (named.depth > 0 || !try_acquire_lock(named.id)) return false;
+  named.depth = 1;
+  return true;
+}
+
+int try_acquire_nested(const void* lock) {
+  NamedLock& named = lock_named(gomp::LockClass::nest_lock, lock);
+  if (named.depth > 0) return static_cast<int>(++named.depth);
+  return try_acquire(gomp::LockClass::nest_lock, lock) ? 1 : 0;
+}
+
+void release(gomp::LockClass lock_class, const void* lock) {
+  NamedLock& named = lock_named(lock_class, lock);
+  if (named.depth > 1) {
+    --named.depth;
+    return;
+  }
+  named.depth = 0;
+  release_lock(named.id);
+}
+
+void create_lock(gomp::LockClass lock_class, const void* lock) {
+  lock_named(lock_class, lock).depth = 0;
+}
+
+void destroy_lock(gomp::LockClass /*lock_class*/, const void* /*lock*/) {}
+
+void enter_ordered(const gomp::OrderedLoop& loop) {
+  const OrderedTurn turn{loop.construct, loop.first_iteration};
+  acquire_lock(ordered_lock, &turn);
+}
+
+void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
+  release_lock(ordered_lock);
+}
+
+void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
+  tell(manager_of(ordered_lock, processes()),
+       {.kind = WireKind::ordered_pass, .address = loop.construct, .value = next_iteration});
+}
+
+double wtime() {
+  const std::uint64_t now = now_ns();
+  if (is_initial()) count_clock_call(now);
+  return static_cast<double>(now) * 1e-9;
+}
+
+void* allocate_shared(std::size_t bytes, std::size_t alignment) {
+  void* block = shared_heap::allocate({.bytes = bytes, .alignment = alignment});
+  if (block != nullptr) shared_heap::clear(block, bytes);
+  return block;
+}
+
+void* reallocate_shared(void* block, std::size_t bytes) {
+  return shared_heap::reallocate(block, bytes, 0);
+}
+
+void free_shared(void* block) {
+  if (block != nullptr) shared_heap::free(block);
+}
+
+void* allocate_private(std::size_t bytes) {
+  void* block = __libc_malloc(bytes > 0 ? bytes : 1);
+  if (block == nullptr) end_run({"there is no memory left"});
+  return block;
+}
+
+void free_private(void* block) {
+  __libc_free(block);
+}
+
+void refuse(const char* what, const char* why) {
+  end_run({"the program calls ", what, ": ", why});
+}
+
+}  // namespace sdsm::engine

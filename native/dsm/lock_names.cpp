@@ -1,0 +1,31 @@
+#include "native/dsm/lock_names.hpp"
+
+#include <map>
+#include <utility>
+
+#include "native/dsm/cluster.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+/// Nested and plain locks at one address are one object.
+using Key = std::pair<std::uint64_t, std::uint64_t>;
+std::map<Key, NamedLock> known;
+
+LockId number_of(trace::LockClass lock_class, const Key& key) {
+  if (key.second == 0) return lock_class == trace::LockClass::atomic ? atomic_lock : critical_lock;
+  const Head named = ask(ProcessId{0}, {.kind = WireKind::lock_name, .address = key.second, .value = key.first});
+  return LockId{static_cast<std::uint32_t>(named.value)};
+}
+
+}  // namespace
+
+NamedLock& lock_named(trace::LockClass lock_class, const void* address) {
+  const auto number = lock_class == trace::LockClass::nest_lock ? trace::LockClass::lock : lock_class;
+  const Key key{static_cast<std::uint64_t>(number), reinterpret_cast<std::uint64_t>(address)};
+  const auto place = known.find(key);
+  if (place != known.end()) return place->second;
+  return known.emplace(key, NamedLock{number_of(lock_class, key), 0}).first->second;
+}
+
+}  // namespace sdsm::dsm

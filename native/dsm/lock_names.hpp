@@ -1,0 +1,23 @@
+/// Locks of the program by the addresses of their objects.
+#pragma once
+
+#include <cstdint>
+
+#include "models/ids.hpp"
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::dsm {
+
+inline constexpr LockId critical_lock{0};  ///< the nameless one
+inline constexpr LockId atomic_lock{1};
+inline constexpr LockId ordered_lock{2};
+
+struct NamedLock {
+  LockId id{};
+  std::uint32_t depth = 0;  ///< times that this process holds it
+};
+
+/// Its number is process 0's to give, at the first use anywhere.
+NamedLock& lock_named(trace::LockClass lock_class, const void* address);
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,74 @@
+#include "native/dsm/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "native/dsm/cluster.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr std::size_t most_ranges = 8;
+Range ranges[most_ranges];
+std::size_t range_count = 0;
+std::uint64_t file_bytes = 0;
+
+}  // namespace
+
+Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
+  if (range_count == most_ranges) end_run({"the run-time knows too many ranges of memory"});
+  Range range;
+  range.begin = begin;
+  range.end = begin + bytes;
+  range.offset = file_bytes;
+  if (ftruncate(self.node_memory, static_cast<off_t>(file_bytes + bytes)) != 0) return nullptr;
+  constexpr int access = PROT_READ | PROT_WRITE;
+  constexpr int sharing = MAP_SHARED | MAP_NORESERVE;
+  const auto offset = static_cast<off_t>(range.offset);
+  void* view = mmap(nullptr, bytes, access, sharing, self.node_memory, offset);
+  if (view == MAP_FAILED) return nullptr;
+  range.view = static_cast<std::byte*>(view);
+  if (keep_contents) std::memcpy(range.view, reinterpret_cast<const void*>(begin), bytes);
+  auto* wanted = reinterpret_cast<void*>(begin);
+  if (mmap(wanted, bytes, access, sharing | MAP_FIXED, self.node_memory, offset) != wanted) {
+    munmap(view, bytes);
+    return nullptr;
+  }
+  range.twins = static_cast<std::byte*>(reserve(bytes));
+  range.region_of = reserve_array<std::uint32_t>(bytes / page_bytes);
+  file_bytes += bytes;
+  ranges[range_count] = range;
+  return &ranges[range_count++];
+}
+
+Range* find_range(std::uintptr_t address) {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    if (ranges[i].holds(address)) return &ranges[i];
+  }
+  return nullptr;
+}
+
+void protect_ranges(const AddressRange& open, const AddressRange& open_too) {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    std::uintptr_t at = ranges[i].begin;
+    for (const AddressRange& kept : {open, open_too}) {
+      if (!ranges[i].holds(kept.begin)) continue;
+      if (at < kept.begin) set_protection(at, kept.begin, PROT_NONE);
+      at = kept.end;
+    }
+    if (at < ranges[i].end) set_protection(at, ranges[i].end, PROT_NONE);
+  }
+}
+
+void make_ranges_private() {
+  for (std::size_t i = 0; i < range_count; ++i) {
+    const Range& range = ranges[i];
+    mmap(reinterpret_cast<void*>(range.begin), range.end - range.begin, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, self.node_memory, static_cast<off_t>(range.offset));
+  }
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,47 @@
+/// The node's memory, seen twice: where the program expects it, under the protection that the protocol wants, and where
+/// the run-time may always read and write (requests are served while the program's view is protected). Both views are
+/// of one file, which the processes of a node share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
+
+namespace sdsm::dsm {
+using namespace program;
+
+struct Range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  std::byte* view = nullptr;           ///< the run-time's view of `begin`
+  std::byte* twins = nullptr;          ///< room for the twin of each page, in place
+  std::uint32_t* region_of = nullptr;  ///< by page; 0: not known here
+  std::uint64_t offset = 0;            ///< in the file
+
+  bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
+  std::size_t page_number(std::uintptr_t address) const { return (address - begin) / page_bytes; }
+  std::byte* view_of(std::uintptr_t address) const { return view + (address - begin); }
+  std::byte* twin_of(std::uintptr_t address) const { return twins + (address - begin); }
+};
+
+/// Makes [begin, begin + bytes) node memory, readable and writable. What is mapped there is replaced; its contents are
+/// kept if `keep_contents`. Null if there is no such address space. All processes add the same ranges in the same
+/// order.
+Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false);
+
+/// The range that holds `address`, or null.
+Range* find_range(std::uintptr_t address);
+
+inline std::uintptr_t page_down(std::uintptr_t address) {
+  return address & ~(page_bytes - 1);
+}
+
+/// Shuts all memory but the two pieces.
+void protect_ranges(const AddressRange& open, const AddressRange& open_too);
+
+/// In a forked child: the memory becomes its own copy.
+void make_ranges_private();
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,140 @@
+#include "native/dsm/regions.hpp"
+
+#include <atomic>
+#include <vector>
+
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr std::uint32_t most_regions = std::uint32_t{1} << 22;
+
+RegionInfo* regions = nullptr;       ///< by id; those that this process knows
+std::uint32_t made = 0;              ///< regions that the program has made, behind the fixed ones
+std::vector<std::uint32_t> learned;  ///< ids that were asked for, by a process that does not keep the books
+std::atomic<std::uint32_t> known_generation = 0;
+
+RegionInfo& region(std::uint32_t id) {
+  if (regions == nullptr) regions = reserve_array<RegionInfo>(most_regions + 1);
+  return regions[id];
+}
+
+void name_pages(const RegionInfo& info, std::uint32_t id, std::uint64_t first, std::uint64_t end) {
+  const Range* range = find_range(info.begin);
+  const std::size_t begin = range->page_number(info.begin);
+  for (std::uint64_t page = first; page < end; ++page) {
+    __atomic_store_n(&range->region_of[begin + page], id, __ATOMIC_RELEASE);
+  }
+}
+
+std::uint32_t add(const RegionInfo& info) {
+  const std::uint32_t id = stack_region(processes()) + made++;
+  if (id > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
+  region(id) = info;
+  name_pages(info, id, 0, info.pages);
+  return id;
+}
+
+/// The fixed regions stay for good; what was asked for may have changed.
+void forget_learned() {
+  for (const std::uint32_t id : learned) name_pages(region(id), 0, 0, region(id).pages);
+  learned.clear();
+}
+
+Placement heap_placement(Placement asked) {
+  switch (self.placement) {
+    case HeapPlacement::round_robin: return Placement::round_robin;
+    case HeapPlacement::block: return Placement::block;
+    default: return asked;
+  }
+}
+
+}  // namespace
+
+void name_fixed_region(std::uint32_t id, const RegionInfo& info) {
+  region(id) = info;
+  name_pages(info, id, 0, info.pages);
+}
+
+std::vector<RegionInfo> made_regions() {
+  std::vector<RegionInfo> list;
+  for (std::uint32_t i = 0; i < made; ++i) list.push_back(region(stack_region(processes()) + i));
+  return list;
+}
+
+const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id) {
+  id = __atomic_load_n(&range.region_of[range.page_number(page)], __ATOMIC_ACQUIRE);
+  if (id != no_region) return &region(id);
+  if (is_initial()) return nullptr;
+  KnownRegion known;
+  ask(ProcessId{0}, {.kind = WireKind::region_of, .address = page}, nullptr, &known);
+  if (known.info.pages == 0) return nullptr;
+  id = known.id;
+  region(id) = known.info;
+  name_pages(known.info, id, 0, known.info.pages);
+  learned.push_back(id);
+  return &region(id);
+}
+
+RegionHomes homes_of(const RegionInfo& info) {
+  if (info.kind == trace::RegionKind::thread_stack) return homes_of_stack(ProcessId{info.owner}, info.pages);
+  return {info.placement, info.pages, std::nullopt};
+}
+
+KnownRegion known_region(std::uintptr_t page) {
+  const Range* range = find_range(page);
+  if (range == nullptr) return {};
+  const std::uint32_t id = __atomic_load_n(&range->region_of[range->page_number(page)], __ATOMIC_ACQUIRE);
+  if (id == no_region) return {};
+  return {id, region(id)};
+}
+
+std::uint32_t generation() {
+  return known_generation.load(std::memory_order_relaxed);
+}
+
+bool learn_generation(std::uint32_t other) {
+  if (other <= generation()) return false;
+  known_generation.store(other, std::memory_order_relaxed);
+  if (!is_initial()) forget_learned();
+  return true;
+}
+
+}  // namespace sdsm::dsm
+
+namespace sdsm::program {
+
+using namespace dsm;
+
+std::uint32_t add_region(const RegionInfo& info, std::uint64_t /*bytes*/, std::uintptr_t /*caller*/,
+                         std::uint32_t /*number*/) {
+  RegionInfo placed = info;
+  if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(info.placement);
+  return add(placed);
+}
+
+void set_region_pages(std::uint32_t id, std::uint64_t pages) {
+  RegionInfo& info = region(id);
+  const std::uint64_t before = info.pages;
+  info.pages = pages;
+  name_pages(info, id, before, pages);
+}
+
+void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
+  known_generation.fetch_add(1, std::memory_order_relaxed);
+  forget_pages(begin, pages);
+}
+
+int home_of_address(std::uintptr_t address) {
+  Range* range = find_range(address);
+  if (range == nullptr) return -1;
+  std::uint32_t id = no_region;
+  const RegionInfo* info = region_at(*range, page_down(address), id);
+  if (info == nullptr) return -1;
+  return static_cast<int>(index_of(homes_of(*info).home((address - info->begin) / page_bytes, processes())));
+}
+
+}  // namespace sdsm::program

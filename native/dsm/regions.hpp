@@ -1,0 +1,49 @@
+/// Which region a page belongs to, and so which process is its home. The initial thread's process keeps the books; the
+/// others ask it once for each region. A block that is freed and allocated again is a new region at old addresses: a
+/// generation, which travels with every message and so with every lock and barrier, tells others to forget what they
+/// know.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/placement.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/program/shared_memory.hpp"
+
+namespace sdsm::dsm {
+
+// Region 0 is none. These exist from the start, the same in all processes, which name each of them once.
+inline constexpr std::uint32_t globals_region = 1;
+inline constexpr std::uint32_t administrative_region = 2;
+constexpr std::uint32_t stack_region(std::uint32_t process) {
+  return 3 + 2 * process;
+}
+/// Of the memory that holds the process's thread-local variables.
+constexpr std::uint32_t control_region(std::uint32_t process) {
+  return 4 + 2 * process;
+}
+
+struct KnownRegion {
+  std::uint32_t id = 0;
+  RegionInfo info;
+};
+
+void name_fixed_region(std::uint32_t id, const RegionInfo& region);
+
+/// At the keeper of the books: the regions that the program has made so far, oldest first.
+std::vector<RegionInfo> made_regions();
+
+/// The region of a page in shared memory, asked for if need be; null if it belongs to none (never allocated).
+const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id);
+
+RegionHomes homes_of(const RegionInfo& region);
+
+/// At the keeper of the books, from its service thread.
+KnownRegion known_region(std::uintptr_t page);
+
+std::uint32_t generation();
+/// Another process says that it knows generation `other`. A newer one makes this process forget, and returns true.
+bool learn_generation(std::uint32_t other);
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,88 @@
+/// The heap as each process uses it: process 0 keeps the books (native/program/heap.hpp), the others ask it.
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/regions.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/shared_memory.hpp"
+
+namespace sdsm::program {
+
+using namespace dsm;
+
+namespace {
+/// The application thread and, for other processes, the service thread use the books. One call of a guarded function
+/// may make another.
+pthread_mutex_t books = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}  // namespace
+
+HeapGuard::HeapGuard() : was_inside_(false) {
+  pthread_mutex_lock(&books);
+}
+HeapGuard::~HeapGuard() {
+  pthread_mutex_unlock(&books);
+}
+
+std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
+  return add_range(begin, bytes) != nullptr ? begin : 0;
+}
+
+namespace shared_heap {
+
+bool holds(const void* block) {
+  return heap::holds(block);
+}
+
+void* allocate(const heap::Request& request) {
+  if (is_initial()) return heap::allocate(request);
+  const Head made = ask(ProcessId{0}, {.kind = WireKind::allocate, .bytes = sizeof request}, &request);
+  return reinterpret_cast<void*>(made.value);
+}
+
+/// Another process does not know which pages are still zero.
+void clear(void* block, std::size_t bytes) {
+  if (is_initial()) return heap::clear(block, bytes);
+  std::memset(block, 0, bytes);
+}
+
+void free(void* block) {
+  if (is_initial()) return heap::free(block);
+  const std::size_t bytes = room(block);
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  if (begin % page_bytes == 0 && bytes >= page_bytes) forget_pages(begin, bytes / page_bytes);
+  ask(ProcessId{0}, {.kind = WireKind::free_block, .address = begin});
+}
+
+std::size_t room(const void* block) {
+  if (is_initial()) return heap::room(block);
+  const auto address = reinterpret_cast<std::uint64_t>(block);
+  return ask(ProcessId{0}, {.kind = WireKind::room_of, .address = address}).value;
+}
+
+}  // namespace shared_heap
+
+bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement) {
+  const AddressRange variables = program_image.variables;
+  if (!is_initial() || !variables.holds(begin) || bytes > variables.end - begin) return false;
+  RegionInfo region;
+  region.begin = begin;
+  region.pages = (bytes + page_bytes - 1) / page_bytes;
+  region.kind = trace::RegionKind::mapped;
+  region.placement = placement;
+  retire_pages(begin, region.pages);
+  add_region(region, bytes);
+  move_home(begin, region.pages);
+  return true;
+}
+
+void become_lone_child() {
+  stop_coherence();
+  make_ranges_private();
+}
+
+}  // namespace sdsm::program

@@ -1,0 +1,172 @@
+#include "native/dsm/sockets.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr int backlog = 2 * static_cast<int>(most_processes);
+constexpr int first_high_number = 300;
+constexpr const char* unix_prefix = "unix:";
+constexpr const char* tcp_prefix = "tcp:";
+
+/// Names in the abstract name space begin with a zero byte and belong to no folder.
+socklen_t fill_unix(sockaddr_un& address, const std::string& name) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = name.size() < sizeof address.sun_path - 1 ? name.size() : sizeof address.sun_path - 1;
+  std::memcpy(address.sun_path + 1, name.data(), length);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+}
+
+std::string random_name() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return {};
+  std::string name = "sdsm-";
+  constexpr char digits[] = "0123456789abcdef";
+  for (const unsigned char byte : bytes) {
+    name += digits[byte >> 4];
+    name += digits[byte & 15];
+  }
+  return name;
+}
+
+int listen_unix(std::string& address) {
+  const std::string name = random_name();
+  sockaddr_un where;
+  const socklen_t length = fill_unix(where, name);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0 || name.empty()) return -1;
+  if (bind(socket, reinterpret_cast<const sockaddr*>(&where), length) != 0 || listen(socket, backlog) != 0) return -1;
+  address = unix_prefix + name;
+  return socket;
+}
+
+int listen_tcp(const char* host, std::string& address) {
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  if (inet_pton(AF_INET, host, &where.sin_addr) != 1) return -1;
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return -1;
+  if (bind(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0 || listen(socket, backlog) != 0) {
+    return -1;
+  }
+  socklen_t length = sizeof where;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&where), &length) != 0) return -1;
+  address = std::string(tcp_prefix) + host + ":" + std::to_string(ntohs(where.sin_port));
+  return socket;
+}
+
+/// A page request must not wait for more to send.
+void send_at_once(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+int connect_unix(const std::string& name) {
+  sockaddr_un where;
+  const socklen_t length = fill_unix(where, name);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0 || connect(socket, reinterpret_cast<const sockaddr*>(&where), length) != 0) return -1;
+  return socket;
+}
+
+int connect_tcp(const std::string& host_and_port) {
+  const std::size_t colon = host_and_port.rfind(':');
+  if (colon == std::string::npos) return -1;
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(static_cast<std::uint16_t>(std::atoi(host_and_port.c_str() + colon + 1)));
+  if (inet_pton(AF_INET, host_and_port.substr(0, colon).c_str(), &where.sin_addr) != 1) return -1;
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0 || connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) return -1;
+  send_at_once(socket);
+  return socket;
+}
+
+}  // namespace
+
+bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload, std::size_t payload_bytes) {
+  iovec parts[2] = {{const_cast<void*>(head), head_bytes}, {const_cast<void*>(payload), payload_bytes}};
+  std::size_t left = head_bytes + payload_bytes;
+  while (left > 0) {
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    left -= static_cast<std::size_t>(sent);
+    auto gone = static_cast<std::size_t>(sent);
+    for (iovec& part : parts) {
+      const std::size_t taken = gone < part.iov_len ? gone : part.iov_len;
+      part.iov_base = static_cast<std::byte*>(part.iov_base) + taken;
+      part.iov_len -= taken;
+      gone -= taken;
+    }
+  }
+  return true;
+}
+
+bool receive_all(int socket, void* data, std::size_t bytes) {
+  auto* at = static_cast<std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t received = recv(socket, at, bytes, MSG_WAITALL);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) return false;
+    at += received;
+    bytes -= static_cast<std::size_t>(received);
+  }
+  return true;
+}
+
+int listen_on(Transport transport, const char* host, std::string& address) {
+  const int socket = transport == Transport::tcp ? listen_tcp(host, address) : listen_unix(address);
+  return socket < 0 ? -1 : to_high_number(socket);
+}
+
+int connect_to(const std::string& address) {
+  if (address.starts_with(unix_prefix)) return to_high_number(connect_unix(address.substr(std::strlen(unix_prefix))));
+  if (address.starts_with(tcp_prefix)) return to_high_number(connect_tcp(address.substr(std::strlen(tcp_prefix))));
+  errno = EINVAL;
+  return -1;
+}
+
+int accept_from(int listener, int milliseconds) {
+  pollfd waiting{listener, POLLIN, 0};
+  if (poll(&waiting, 1, milliseconds) <= 0) return -1;
+  const int socket = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  if (socket < 0) return -1;
+  send_at_once(socket);  // fails on Unix sockets, which have nothing to wait for
+  return to_high_number(socket);
+}
+
+void limit_waiting(int socket, int milliseconds) {
+  const timeval limit{milliseconds / 1000, milliseconds % 1000 * 1000};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+}
+
+int to_high_number(int descriptor) {
+  if (descriptor < 0) return descriptor;
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, first_high_number);
+  if (high < 0) return descriptor;
+  close(descriptor);
+  return high;
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,30 @@
+/// Stream sockets between processes, and to the launcher. No call returns before everything is sent or received.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "native/dsm/control.hpp"
+
+namespace sdsm::dsm {
+
+/// False if the other end is gone.
+bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
+              std::size_t payload_bytes = 0);
+bool receive_all(int socket, void* data, std::size_t bytes);
+
+/// A socket that others can connect to, and the address under which: "unix:NAME" (in the abstract name space) or
+/// "tcp:HOST:PORT". Negative if there is none.
+int listen_on(Transport transport, const char* host, std::string& address);
+/// Negative, with errno, if nobody listens there.
+int connect_to(const std::string& address);
+/// A connection that has arrived; negative if none came in `milliseconds`.
+int accept_from(int listener, int milliseconds);
+
+/// Ends a wait for a stranger who says nothing.
+void limit_waiting(int socket, int milliseconds);
+
+/// Moved out of the way of the program's own files, which get the numbers that they would have alone.
+int to_high_number(int descriptor);
+
+}  // namespace sdsm::dsm

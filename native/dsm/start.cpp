@@ -1,0 +1,268 @@
+#include "native/dsm/start.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio_ext.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "models/openmp.hpp"
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/managers.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/regions.hpp"
+#include "native/dsm/synchronisation.hpp"
+#include "native/dsm/team.hpp"
+#include "native/gomp/entry.hpp"
+#include "native/gomp/thread.hpp"
+#include "native/program/call_patch.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/heap.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/real_pthread.hpp"
+#include "native/program/shared_memory.hpp"
+#include "native/program/stacks.hpp"
+
+extern "C" FILE _IO_2_1_stdout_;
+
+namespace sdsm::dsm {
+namespace {
+
+using Main = int (*)(int, char**, char**);
+using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+// The same addresses in all processes, far from what the kernel chooses.
+constexpr std::uintptr_t administrative_address = 0x1f0000000000;
+constexpr std::uintptr_t stacks_address = 0x300000000000;
+constexpr std::uintptr_t control_address = 0x310000000000;
+/// Of each process: the thread block and thread-local variables, and the stack that the run-time's own code uses.
+constexpr std::uint64_t control_bytes = 1 << 20;
+
+struct ProgramCall {
+  Main main = nullptr;
+  int argc = 0;
+  char** argv = nullptr;
+  char** environment = nullptr;
+};
+ProgramCall program_call;
+
+std::uint64_t initial_bytes = 0;
+std::uint64_t others_bytes = 0;
+std::atomic<std::uint32_t> may_begin = 0;
+bool is_begun = false;
+
+struct Stack {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+/// A page that belongs to no region lies below each stack.
+Stack stack_of(std::uint32_t process) {
+  std::uintptr_t begin = stacks_address + page_bytes;
+  std::uint64_t bytes = initial_bytes;
+  if (process > 0) {
+    begin += initial_bytes + page_bytes + (process - 1) * (others_bytes + page_bytes);
+    bytes = others_bytes;
+  }
+  return {begin, begin + bytes};
+}
+
+std::uintptr_t control_of(std::uint32_t process) {
+  return control_address + process * control_bytes;
+}
+
+void need(const Range* range, const char* what) {
+  if (range == nullptr) end_run({"there is no address space for ", what, ". Is `ulimit -v` set?"});
+}
+
+void name_region(std::uint32_t id, std::uintptr_t begin, std::uintptr_t end, trace::RegionKind kind,
+                 std::uint32_t owner = 0) {
+  RegionInfo region;
+  region.begin = begin;
+  region.pages = (end - begin) / page_bytes;
+  region.kind = kind;
+  region.placement = Placement::initial;
+  region.owner = owner;
+  name_fixed_region(id, region);
+}
+
+void add_stacks() {
+  initial_bytes = initial_stack_bytes();
+  others_bytes = other_stack_bytes();
+  need(add_range(stacks_address, stack_of(processes() - 1).end + page_bytes - stacks_address), "the threads' stacks");
+  need(add_range(control_address, processes() * control_bytes), "the threads' own variables");
+  for (std::uint32_t i = 0; i < processes(); ++i) {
+    const auto kind = i == 0 ? trace::RegionKind::initial_stack : trace::RegionKind::thread_stack;
+    name_region(stack_region(i), stack_of(i).begin, stack_of(i).end, kind, i);
+    name_region(control_region(i), control_of(i), control_of(i) + control_bytes, trace::RegionKind::thread_stack, i);
+  }
+}
+
+/// Addresses that have to be the same in all processes: of the program, of the C library, of the run-time.
+std::uint64_t fingerprint() {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::uint64_t number) { hash = (hash ^ number) * 0x100000001b3; };
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* mix) {
+        (*static_cast<const decltype(add)*>(mix))(object->dlpi_addr);
+        return 0;
+      },
+      const_cast<void*>(static_cast<const void*>(&add)));
+  add(program_image.variables.begin);
+  add(program_image.variables.end);
+  return hash;
+}
+
+/// The program is through. Nothing happens the second time.
+void finish() {
+  if (!is_begun || !is_initial()) return;
+  is_begun = false;
+  while_nothing_is_handled(dismiss_all, 0);
+  send_result(result());
+}
+
+/// Before the program's constructors: from here on its allocations are shared memory.
+void prepare() {
+  meet_launcher();
+  unsetenv(control_variable);
+  find_program_image();
+  need(add_range(administrative_address, administrative_pages * page_bytes), "administrative pages");
+  place_administrative_pages(administrative_address);
+  name_region(administrative_region, administrative_address, administrative_address + administrative_pages * page_bytes,
+              trace::RegionKind::globals);
+  add_stacks();
+  heap::start();
+  owns_heap = true;
+  // The first function registered is the last to run: behind the program's own, and behind its destructors.
+  if (is_initial()) std::atexit(finish);
+}
+
+void call_main(void* /*unused*/) {
+  std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
+}
+
+void give_signal_stack() {
+  constexpr std::size_t bytes = 128 * 1024;
+  stack_t stack{};
+  stack.ss_sp = reserve(bytes);
+  stack.ss_size = bytes;
+  // The raw call: the function is interposed.
+  syscall(SYS_sigaltstack, &stack, nullptr);
+}
+
+void* run_application(void* /*unused*/) {
+  give_signal_stack();
+  gomp::start_initial_thread();
+  may_begin.wait(0);
+  is_begun = true;
+  if (!is_initial()) work_in_teams();
+  sdsm_call_on_stack(stack_of(0).end, call_main, nullptr);
+  return nullptr;
+}
+
+/// The thread that runs the program. Its thread block and thread-local variables are in shared memory, where the other
+/// processes find them: the C library puts them at the end of the stack that it is given.
+void start_application_thread() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, reinterpret_cast<void*>(control_of(index_of(self.process))), control_bytes);
+  pthread_t thread;
+  const int error = real_pthread_create(&thread, &attributes, run_application, nullptr);
+  if (error != 0) end_run({"no thread can be created: error ", Decimal(static_cast<std::uint64_t>(error))});
+}
+
+/// What the program's constructors wrote goes to where it is at home.
+void move_heap_home() {
+  for (const RegionInfo& region : made_regions()) move_home(region.begin, region.pages);
+}
+
+void share_variables() {
+  const AddressRange variables = program_image.variables;
+  if (variables.begin >= variables.end) return;
+  need(add_range(variables.begin, variables.end - variables.begin, is_initial()), "the program's variables");
+  name_region(globals_region, variables.begin, variables.end, trace::RegionKind::globals);
+}
+
+/// Nothing of the C library that might use a variable of the program's is called after share_variables().
+[[noreturn]] void become_service_thread() {
+  patch_calls();
+  start_application_thread();
+  meet_others(fingerprint());
+  share_variables();
+  if (is_initial()) move_heap_home();
+  const std::uint32_t own = index_of(self.process);
+  start_coherence({stack_of(own).begin, stack_of(own).end}, {control_of(own), control_of(own + 1)});
+  may_begin.store(1);
+  may_begin.notify_one();
+  serve();
+}
+
+int run_main(int argc, char** argv, char** environment) {
+  program_call.argc = argc;
+  program_call.argv = argv;
+  program_call.environment = environment;
+  become_service_thread();
+}
+
+/// Says in which order a constructor of a library may call into this one: the first use prepares.
+void prepare_once() {
+  static bool is_prepared = false;
+  if (is_prepared) return;
+  is_prepared = true;
+  prepare();
+}
+
+[[noreturn]] void leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+}  // namespace
+
+std::uintptr_t own_stack_end() {
+  return stack_of(index_of(self.process)).end;
+}
+
+void end_worker() {
+  std::fflush(nullptr);
+  send_result(result());
+  leave(0);
+}
+
+void flush_output() {
+  FILE* output = &_IO_2_1_stdout_;
+  if (__fpending(output) > 0) std::fflush(output);
+}
+
+}  // namespace sdsm::dsm
+
+using namespace sdsm::dsm;
+
+/// Only the initial process runs the program's constructors and main; the others wait for work.
+SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),
+                                 void* stack_end) {
+  const auto real = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  prepare_once();
+  program_call.main = main;
+  if (!is_initial()) become_service_thread();
+  return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+/// _exit and _Exit: without the C library's cleaning up.
+SDSM_ENTRY void _exit(int status) {
+  finish();
+  leave(status);
+}
+SDSM_ENTRY void _Exit(int status) noexcept {
+  _exit(status);
+}
+SDSM_ENTRY void quick_exit(int status) noexcept {
+  _exit(status);
+}

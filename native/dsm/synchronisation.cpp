@@ -1,0 +1,165 @@
+#include "native/dsm/synchronisation.hpp"
+
+#include <atomic>
+
+#include "models/openmp.hpp"
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/regions.hpp"
+#include "native/dsm/start.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+std::atomic<std::uint64_t> clock_count = 0;
+std::atomic<std::uint64_t> clock_last_ns = 0;
+
+/// Tallies at the first and at the last call of the clock that this process knows of.
+Tally at_first_clock{};
+Tally at_last_clock{};
+std::uint32_t seen_generation = 0;
+
+Tally tally_at(std::uint64_t ns) {
+  Tally taken = tally;
+  taken.now_ns = ns;
+  return taken;
+}
+
+void note_clock(std::uint64_t calls, std::uint64_t at_ns) {
+  if (calls == clock_count.load(std::memory_order_relaxed)) return;
+  if (clock_count.load(std::memory_order_relaxed) == 0) at_first_clock = tally_at(at_ns);
+  at_last_clock = tally_at(at_ns);
+  clock_last_ns.store(at_ns, std::memory_order_relaxed);
+  clock_count.store(calls, std::memory_order_relaxed);
+}
+
+/// Somebody allocated what another had freed: what this process knows of those pages is out of date.
+void heed_generation(std::uint32_t told) {
+  learn_generation(told);
+  if (seen_generation == generation()) return;
+  seen_generation = generation();
+  look_anew();
+}
+
+/// Waits for the team. Returns what the master says.
+Head synchronise() {
+  const Head head = ask(barrier_master, {.kind = WireKind::barrier_arrive, .generation = generation()});
+  if (head.kind == WireKind::quit) {
+    note_clock(head.value, head.address);
+    end_worker();
+  }
+  return head;
+}
+
+void count_arrival() {
+  count_message(barrier_master, MessageKind::barrier_arrive, control_payload.count);
+}
+
+/// The master called the clock while this process was waiting for work: its idle time is split there.
+std::uint64_t split_idle_time(std::uint64_t since, const Head& head) {
+  if (head.value == clock_count.load(std::memory_order_relaxed)) return since;
+  const std::uint64_t at = head.address > since ? head.address : since;
+  tally.idle_ns += at - since;
+  note_clock(head.value, at);
+  return at;
+}
+
+std::uint64_t wait_for_work() {
+  std::uint64_t since = now_ns();
+  const Head head = synchronise();
+  since = split_idle_time(since, head);
+  const std::uint64_t now = now_ns();
+  tally.idle_ns += now - since;
+  heed_generation(head.generation);
+  return now;
+}
+
+void count_lock_request(LockId lock) {
+  count_message(manager_of(lock, processes()), MessageKind::lock_request, control_payload.count);
+}
+
+void finish_acquire(std::uint32_t told) {
+  heed_generation(told);
+  flush(Sync::acquire);
+  drop(Sync::acquire);
+  ++tally.locks;
+}
+
+Head lock_head(WireKind kind, LockId lock) {
+  return {.kind = kind, .generation = generation(), .address = index_of(lock)};
+}
+
+}  // namespace
+
+ClockCalls clock_calls() {
+  return {clock_count.load(std::memory_order_relaxed), clock_last_ns.load(std::memory_order_relaxed)};
+}
+
+void count_clock_call(std::uint64_t at_ns) {
+  note_clock(clock_count.load(std::memory_order_relaxed) + 1, at_ns);
+}
+
+void pass_barrier(bool is_fork) {
+  if (!takes_faults(self.layout)) return;
+  std::uint64_t since = now_ns();
+  if (is_fork) {
+    since = wait_for_work();
+  } else {
+    heed_generation(synchronise().generation);
+  }
+  const std::uint64_t diffs_before = tally.diff_ns;
+  const std::uint64_t protect_before = tally.protect_ns;
+  count_arrival();
+  flush(Sync::barrier);
+  synchronise();
+  count_arrival();
+  drop(Sync::barrier);
+  synchronise();
+  count_arrival();
+  ++tally.barriers;
+  tally.barrier_ns += now_ns() - since - (tally.diff_ns - diffs_before) - (tally.protect_ns - protect_before);
+}
+
+void acquire_lock(LockId lock, const OrderedTurn* turn) {
+  flush(Sync::acquire);
+  const std::uint64_t since = now_ns();
+  Head head = lock_head(WireKind::lock_request, lock);
+  if (turn != nullptr) head.bytes = sizeof *turn;
+  const Head grant = ask(manager_of(lock, processes()), head, turn);
+  tally.lock_ns += now_ns() - since;
+  count_lock_request(lock);
+  finish_acquire(grant.generation);
+}
+
+bool try_acquire_lock(LockId lock) {
+  flush(Sync::acquire);
+  const std::uint64_t since = now_ns();
+  const Head answer = ask(manager_of(lock, processes()), lock_head(WireKind::lock_try, lock));
+  tally.lock_ns += now_ns() - since;
+  if (answer.kind != WireKind::lock_grant) return false;
+  count_lock_request(lock);
+  finish_acquire(answer.generation);
+  return true;
+}
+
+void release_lock(LockId lock) {
+  flush(Sync::release);
+  const ProcessId manager = manager_of(lock, processes());
+  tell(manager, lock_head(WireKind::lock_release, lock));
+  count_message(manager, MessageKind::lock_release, control_payload.count);
+}
+
+void synchronise_memory() {
+  flush(Sync::acquire);
+  drop(Sync::acquire);
+}
+
+Result result() {
+  Result result;
+  result.whole = tally_at(now_ns());
+  result.clock_calls = clock_count.load(std::memory_order_relaxed);
+  result.region = result.clock_calls >= 2 ? at_last_clock - at_first_clock : result.whole;
+  return result;
+}
+
+}  // namespace sdsm::dsm

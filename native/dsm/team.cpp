@@ -1,0 +1,64 @@
+#include "native/dsm/team.hpp"
+
+#include <cstring>
+
+#include "models/openmp.hpp"
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/managers.hpp"
+#include "native/dsm/start.hpp"
+#include "native/dsm/synchronisation.hpp"
+#include "native/gomp/engine.hpp"
+#include "native/program/stacks.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+static_assert(sizeof(gomp::TeamStart) <= page_payload.count);
+
+gomp::TeamStart* region_page() {
+  return reinterpret_cast<gomp::TeamStart*>(address_of(AdministrativePage::region));
+}
+
+void run_body(void* start) {
+  gomp::run_member(*static_cast<const gomp::TeamStart*>(start), index_of(self.process));
+}
+
+}  // namespace
+
+void work_in_teams() {
+  static gomp::TeamStart start;  // a copy: the page goes at the region's first barrier
+  for (;;) {
+    pass_barrier(true);
+    std::memcpy(&start, region_page(), sizeof start);
+    program::sdsm_call_on_stack(own_stack_end(), run_body, &start);
+    flush_output();
+    pass_barrier();
+  }
+}
+
+}  // namespace sdsm::dsm
+
+namespace sdsm::engine {
+
+using namespace dsm;
+
+void run_team(const gomp::TeamStart& start) {
+  if (start.size == 1) {
+    gomp::run_member(start, 0);
+    return;
+  }
+  const gomp::TeamStart team = start;
+  flush_output();
+  while_nothing_is_handled(set_team, team.size);
+  std::memcpy(region_page(), &team, sizeof team);
+  pass_barrier();
+  gomp::run_member(team, 0);
+  pass_barrier();
+}
+
+void barrier(std::uint32_t /*team_size*/) {
+  pass_barrier();
+}
+
+}  // namespace sdsm::engine

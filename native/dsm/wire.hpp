@@ -1,0 +1,52 @@
+/// What processes say to each other. Every ordered pair of processes has a connection of its own: the first one's
+/// application thread asks, the second one's service thread answers, and at most one question is open at a time. So a
+/// fault waits on one socket, and nobody but the service thread hands it its page.
+#pragma once
+
+#include <cstdint>
+
+#include "models/messages.hpp"
+
+namespace sdsm::dsm {
+
+/// Numbers up to `lock_release` are those of MessageKind: the messages that the protocol counts. The others are
+/// replies, and what a run-time has to arrange that SCASH's sources say nothing about.
+enum class WireKind : std::uint32_t {
+  page_request,     ///< address: page. Answer: page_reply
+  write_request,    ///< address: page. No answer
+  diff,             ///< a piece of a diff; value: bytes of the whole diff. Answer: done, when the piece is here
+  barrier_arrive,   ///< Answer: barrier_release (when all have come), or quit
+  barrier_release,  ///< value: calls of the clock so far, for the measured region
+  lock_request,     ///< address: LockId; value: ordered loops: turn. Answer: lock_grant (when it is free)
+  lock_grant,
+  lock_release,  ///< address: LockId. No answer
+
+  page_reply,    ///< payload: the page
+  done,          ///< value: what was asked for, if it is a number
+  quit,          ///< the program has ended
+  hello,         ///< the first message on a connection; payload: Hello
+  lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done
+  lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
+  ordered_pass,  ///< address: construct; value: first iteration whose turn it is. No answer
+  region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
+  allocate,      ///< payload: heap::Request. Answer: done; value: the block, or 0
+  free_block,    ///< address. Answer: done
+  room_of,       ///< address. Answer: done; value: bytes
+  put_page,      ///< address: page; payload: its bytes, for its new home. Answer: done
+  open_state,    ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
+  close_state,   ///< address: construct; payload: ConstructState. No answer
+};
+
+struct Head {
+  WireKind kind{};
+  std::uint32_t bytes = 0;       ///< of the payload that follows
+  std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
+  std::uint32_t reserved = 0;
+  std::uint64_t address = 0;
+  std::uint64_t value = 0;
+};
+static_assert(sizeof(Head) == control_payload.count, "what the simulator counts for a control message");
+
+inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
+
+}  // namespace sdsm::dsm

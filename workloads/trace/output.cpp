@@ -1,0 +1,89 @@
+#include "workloads/trace/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+namespace sdsm::trace {
+namespace {
+
+[[noreturn]] void fail(int error, const std::string& where) {
+  throw std::system_error(error, std::generic_category(), fmt::format("{}: cannot be written", where));
+}
+
+}  // namespace
+
+std::filesystem::path output_target(const std::filesystem::path& path) {
+  // Not std::filesystem::weakly_canonical: it takes a link that leads to nothing yet for the file itself.
+  constexpr int most_links = 40;  // as Linux allows
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
+    if (links == most_links) fail(ELOOP, path.string());
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) fail(error.value(), path.string());
+    target = target.parent_path() / next;  // which is `next` alone if that is absolute
+  }
+  return target;
+}
+
+void check_output(const std::string& where) {
+  if (where.empty() || where == "-") return;
+  const std::filesystem::path path = output_target(where);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw std::invalid_argument(fmt::format("{} is a folder. Name a file to write to", where));
+  }
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder, error)) {
+    if (error && error != std::errc::no_such_file_or_directory) fail(error.value(), where);
+    throw std::invalid_argument(
+        fmt::format("there is no folder {} for {}. Make it, or name another file", folder.string(), where));
+  }
+}
+
+void write_output(std::string_view text, const std::string& where) {
+  if (where == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  check_output(where);
+  const std::filesystem::path target = output_target(where);
+  std::error_code error;
+  const bool replaces = !std::filesystem::exists(target, error) || std::filesystem::is_regular_file(target, error);
+  const std::filesystem::path written = replaces ? std::filesystem::path(target.string() + ".part") : target;
+  errno = 0;
+  std::ofstream file(written, std::ios::binary);
+  if (!file) fail(errno, where);
+  file << text;
+  file.close();
+  if (!file) {
+    const int reason = errno;
+    if (replaces) std::filesystem::remove(written, error);
+    fail(reason, where);
+  }
+  if (replaces) std::filesystem::rename(written, target, error);
+  if (replaces && error) fail(error.value(), where);
+}
+
+bool is_bad_input(const std::error_code& error) {
+  using std::errc;
+  static constexpr std::array kinds{errc::no_such_file_or_directory,
+                                    errc::permission_denied,
+                                    errc::is_a_directory,
+                                    errc::not_a_directory,
+                                    errc::filename_too_long,
+                                    errc::too_many_symbolic_link_levels,
+                                    errc::read_only_file_system,
+                                    errc::operation_not_permitted,
+                                    errc::no_such_device_or_address,
+                                    errc::not_supported};
+  return std::any_of(kinds.begin(), kinds.end(), [&](errc kind) { return error == kind; });
+}
+
+}  // namespace sdsm::trace

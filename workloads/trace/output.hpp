@@ -1,0 +1,28 @@
+/// How commands write their files, and which exit status an error of the system is worth.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace sdsm::trace {
+
+/// The file that is meant by `path`: where a link leads, whether or not there is something yet, so that the link stays.
+/// Throws std::system_error if links lead in a circle.
+std::filesystem::path output_target(const std::filesystem::path& path);
+
+/// Throws std::invalid_argument if a file cannot be written at `where` for a reason that can be told before a run: it
+/// is a folder, or lies in none. Nothing is wrong with "" (not wanted) and "-" (stdout).
+void check_output(const std::string& where);
+
+/// Writes text to a file, or to stdout for "-" (whose errors the caller looks for at its end). A regular file is
+/// written whole or not at all; devices and pipes are written to. Throws what check_output throws, and
+/// std::system_error.
+void write_output(std::string_view text, const std::string& where);
+
+/// Whether the user can put it right by naming another file (exit status 2); else the run itself failed (1), as with a
+/// full disk.
+bool is_bad_input(const std::error_code& error);
+
+}  // namespace sdsm::trace
