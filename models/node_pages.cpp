@@ -28,10 +28,16 @@ NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, Writ
     : node_(node), first_(index_of(first)), processes_(processes), notices_(notices), dirty_home_(processes, 0) {}
 
 NodePages::Entry& NodePages::entry(PageId page) {
-  Chunk& chunk = pages_.get(page, [this] {
-    return Chunk{std::vector<Entry>(chunk_pages), std::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0)};
-  });
-  return chunk.entries[pages_.slot(page)];
+  // Touches mostly come to the pages of one chunk in turn, and the table's way to it is long.
+  const PageId first{page.region, page.index - pages_.slot(page)};
+  if (!recent_entries_ || first != recent_) {
+    Chunk& chunk = pages_.get(page, [this] {
+      return Chunk{std::vector<Entry>(chunk_pages), std::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0)};
+    });
+    recent_ = first;
+    recent_entries_ = chunk.entries.data();
+  }
+  return recent_entries_[pages_.slot(page)];
 }
 
 const NodePages::Entry* NodePages::find(PageId page) const {

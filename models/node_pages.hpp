@@ -125,6 +125,8 @@ class NodePages {
   std::vector<Twinned> twinned_;
   std::vector<std::uint64_t> dirty_home_;
   PageTable<Chunk> pages_;
+  PageId recent_{};                  ///< first page of the chunk that entry() found last
+  Entry* recent_entries_ = nullptr;  ///< its entries; chunks stay where they are
 };
 
 }  // namespace sdsm

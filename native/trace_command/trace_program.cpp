@@ -90,7 +90,8 @@ class Run {
     program_.file = find_program(request.program.at(0));
     check_program(program_.file);
     program_.arguments = request.program;
-    program_.runtime = runtime_library("libsdsm-trace.so", "sdsm-trace-runtime");
+    program_.runtime =
+        request.runtime.empty() ? runtime_library("libsdsm-trace.so", "sdsm-trace-runtime") : request.runtime;
     program_.threads = request.threads;
   }
 
@@ -163,6 +164,7 @@ class Run {
     }
     status_ = end.status;
     progress_.end(number, what);
+    if (request_.after_pass) request_.after_pass(number);
   }
 
   void check_end(const Pass& pass, unsigned number, const ProcessEnd& end, bool is_whole) const {

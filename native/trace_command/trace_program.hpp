@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,8 @@ struct TraceRequest {
   std::filesystem::path output;
   unsigned passes = 3;  ///< untracked ones
   bool is_quiet = false;
+  std::filesystem::path runtime{};             ///< libsdsm-trace.so; empty: the one beside this program
+  std::function<void(unsigned)> after_pass{};  ///< told the number of each pass that has ended, from 1 on
 };
 
 /// Runs the program in passes and writes its trace. Returns 0, or 1 (with a warning on stderr) if the program itself
