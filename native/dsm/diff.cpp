@@ -31,6 +31,24 @@ bool is_same_block(const std::byte* page, const std::byte* twin, std::size_t wor
   return difference == 0;
 }
 
+/// Bytes that do not change are not written: somebody else may be writing them.
+void change_bytes(std::byte* bytes, const std::byte* differences, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += 4) {
+    std::uint32_t difference;
+    std::memcpy(&difference, differences + i, sizeof difference);
+    // No byte of the word is zero (Mycroft's test): the usual case, and one write.
+    const bool changes_all = ((difference - 0x01010101U) & ~difference & 0x80808080U) == 0;
+    if (changes_all) {
+      const std::uint32_t changed = word_at(bytes + i, 0) ^ difference;
+      std::memcpy(bytes + i, &changed, sizeof changed);
+      continue;
+    }
+    for (std::size_t byte = i; byte < i + 4; ++byte) {
+      if (differences[byte] != std::byte{0}) bytes[byte] ^= differences[byte];
+    }
+  }
+}
+
 }  // namespace
 
 EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std::byte* twin, std::byte* buffer) {
@@ -50,7 +68,10 @@ EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std:
     while (word < words_per_page && word_at(page, word) != word_at(twin, word)) ++word;
     const RunHead head{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(word - first)};
     std::memcpy(at, &head, sizeof head);
-    std::memcpy(at + sizeof head, page + first * 4, (word - first) * 4);
+    for (std::size_t i = first; i < word; ++i) {
+      const std::uint32_t difference = word_at(page, i) ^ word_at(twin, i);
+      std::memcpy(at + sizeof head + (i - first) * 4, &difference, sizeof difference);
+    }
     at += sizeof head + (word - first) * 4;
     ++diff.change.runs;
     diff.change.words = static_cast<std::uint16_t>(diff.change.words + (word - first));
@@ -70,7 +91,7 @@ bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page) {
     at += sizeof head;
     const std::size_t length = std::size_t{head.words} * 4;
     if (head.words == 0 || head.first + head.words > words_per_page || length > bytes - at) return false;
-    std::memcpy(page + std::size_t{head.first} * 4, diff + at, length);
+    change_bytes(page + std::size_t{head.first} * 4, diff + at, length);
     at += length;
   }
   return at == bytes;

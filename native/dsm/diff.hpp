@@ -1,5 +1,6 @@
 /// Diffs as they travel: the page's address (8 bytes), then for each run of changed words its place and length in words
-/// (2 bytes each) and the words. Sizes are those of models/diff.hpp.
+/// (2 bytes each) and the words. Sizes are those of models/diff.hpp. A word travels as its difference (exclusive or)
+/// from the twin, so that two processes may change different bytes of one word: what neither changed is zero in both.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ struct EncodedDiff {
 /// What differs between a page and its twin. `buffer` has room for most_diff_bytes.
 EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std::byte* twin, std::byte* buffer);
 
-/// Writes a diff's words into `page`. False if the diff contradicts itself; nothing beyond the page is written.
+/// Changes `page` as a diff says, each byte that the diff changes and no other. False if the diff contradicts itself;
+/// nothing beyond the page is written.
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page);
 
 /// The page's address that a diff begins with.

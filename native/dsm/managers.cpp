@@ -11,6 +11,7 @@
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/synchronisation.hpp"
@@ -38,6 +39,7 @@ void release_team() {
   for (std::uint32_t i = 0; i < team; ++i) {
     if (i >= arrived.size() || !arrived[i]) return;
   }
+  end_waiting_of_blocks();
   const ClockCalls clock = clock_calls();
   for (std::uint32_t i = 0; i < team; ++i) {
     arrived[i] = false;
@@ -199,9 +201,9 @@ void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::allocate: {
       heap::Request request;
       std::memcpy(&request, payload, sizeof request);
-      return answer_value(from, reinterpret_cast<std::uint64_t>(heap::allocate(request)));
+      return answer_value(from, reinterpret_cast<std::uint64_t>(allocate_for(from, request)));
     }
-    case WireKind::free_block: heap::free(reinterpret_cast<void*>(head.address)); return answer_value(from, 0);
+    case WireKind::free_block: free_for(from, reinterpret_cast<void*>(head.address)); return answer_value(from, 0);
     case WireKind::room_of: return answer_value(from, heap::room(reinterpret_cast<const void*>(head.address)));
     case WireKind::open_state: {
       SharedState& shared = states[head.address];

@@ -6,6 +6,7 @@
 
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/program/program_image.hpp"
@@ -39,7 +40,7 @@ bool holds(const void* block) {
 }
 
 void* allocate(const heap::Request& request) {
-  if (is_initial()) return heap::allocate(request);
+  if (is_initial()) return allocate_for(self.process, request);
   const Head made = ask(ProcessId{0}, {.kind = WireKind::allocate, .bytes = sizeof request}, &request);
   return reinterpret_cast<void*>(made.value);
 }
@@ -51,11 +52,8 @@ void clear(void* block, std::size_t bytes) {
 }
 
 void free(void* block) {
-  if (is_initial()) return heap::free(block);
-  const std::size_t bytes = room(block);
-  const auto begin = reinterpret_cast<std::uintptr_t>(block);
-  if (begin % page_bytes == 0 && bytes >= page_bytes) forget_pages(begin, bytes / page_bytes);
-  ask(ProcessId{0}, {.kind = WireKind::free_block, .address = begin});
+  if (is_initial()) return free_for(self.process, block);
+  ask(ProcessId{0}, {.kind = WireKind::free_block, .address = reinterpret_cast<std::uint64_t>(block)});
 }
 
 std::size_t room(const void* block) {

@@ -5,6 +5,7 @@
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/heap_books.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/start.hpp"
 #include "native/dsm/synchronisation.hpp"
@@ -53,8 +54,10 @@ void run_team(const gomp::TeamStart& start) {
   while_nothing_is_handled(set_team, team.size);
   std::memcpy(region_page(), &team, sizeof team);
   pass_barrier();
+  begin_parallel_region();
   gomp::run_member(team, 0);
   pass_barrier();
+  end_parallel_region();
 }
 
 void barrier(std::uint32_t /*team_size*/) {

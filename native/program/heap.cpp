@@ -265,14 +265,16 @@ bool holds(const void* block) {
   return address >= small_begin && address < large_begin + large_bytes;
 }
 
+std::size_t small_room(const Request& request) {
+  if (request.bytes >= page_bytes || request.alignment >= page_bytes || request.in_own_pages) return 0;
+  return class_bytes[class_for(request.bytes > quantum ? request.bytes : quantum, request.alignment)];
+}
+
 void* allocate(const Request& request) {
   const HeapGuard guard;
   if (request.alignment == 0 || (request.alignment & (request.alignment - 1)) != 0) return nullptr;
-  if (request.bytes < page_bytes && request.alignment < page_bytes && !request.in_own_pages) {
-    const std::size_t bytes = request.bytes > quantum ? request.bytes : quantum;
-    return allocate_small(class_for(bytes, request.alignment));
-  }
-  return allocate_large(request);
+  const std::size_t room = small_room(request);
+  return room > 0 ? allocate_small(class_for(room, request.alignment)) : allocate_large(request);
 }
 
 void clear(void* block, std::size_t bytes) {

@@ -29,6 +29,8 @@ void* allocate(const Request& request);
 void clear(void* block, std::size_t bytes);
 /// The run ends with a message if `block` is no block of this heap, or was freed before.
 void free(void* block);
+/// Bytes that a block for `request` would have room for if it shares its pages with others; else 0.
+std::size_t small_room(const Request& request);
 /// Bytes that the block has room for.
 std::size_t room(const void* block);
 
