@@ -53,8 +53,8 @@ void run_team(const gomp::TeamStart& start) {
   flush_output();
   while_nothing_is_handled(set_team, team.size);
   std::memcpy(region_page(), &team, sizeof team);
-  pass_barrier();
   begin_parallel_region();
+  pass_barrier();
   gomp::run_member(team, 0);
   pass_barrier();
   end_parallel_region();
