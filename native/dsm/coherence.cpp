@@ -140,22 +140,21 @@ void resolve(const Place& place, const FaultRule& rule) {
 void take_fault(const Place& place, Access access, std::uint64_t begun) {
   NodeGuard guard;
   NodePages& pages = node().pages;
+  std::optional<FaultKind> kind;
   // Again if a companion took a lock, and with it dropped the page, while it was on its way.
   while (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
     if (is_arriving(place.address)) {
       guard.wait_for_arrival();
       continue;
     }
-    const std::optional<FaultKind> kind = pages.access(self.process, place.id, place.home, place.owner, access);
+    kind = pages.access(self.process, place.id, place.home, place.owner, access);
     resolve(place, rule_of(*kind));
-    const std::uint64_t now = now_ns();
     ++tally.faults[static_cast<std::size_t>(*kind)];
-    tally.fault_ns[static_cast<std::size_t>(*kind)] += now - begun;
-    begun = now;
   }
   // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or one that
   // was shut for lack of mappings.
   open_page(place, pages.process_permission(self.process, place.id, place.owner));
+  if (kind) tally.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
@@ -233,14 +232,12 @@ class Diffs {
   };
 
   void encode(const Place& place) {
-    const std::size_t begin = buffer_.size();
-    buffer_.resize(begin + most_diff_bytes);
-    const EncodedDiff diff =
-        encode_diff(place.address, view_of(place.address), twin_of(place.address), buffer_.data() + begin);
-    buffer_.resize(begin + diff.bytes);
+    static std::byte encoded[most_diff_bytes];
+    const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded);
     if (!diff.change) return;
     node().pages.changed(place.id, place.owner, diff.change);
-    diffs_.push_back({place, begin, diff.bytes});
+    diffs_.push_back({place, buffer_.size(), diff.bytes});
+    buffer_.insert(buffer_.end(), encoded, encoded + diff.bytes);
   }
 
   std::vector<std::byte> buffer_;
