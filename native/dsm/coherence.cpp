@@ -118,7 +118,7 @@ void make_twin(const Place& place) {
 void fetch(const Place& place, const FaultRule& rule) {
   node().arriving.push_back(place.address);
   pthread_mutex_unlock(&node().mutex);
-  ask(place.home, {.kind = WireKind::page_request, .address = place.address}, nullptr, view_of(place.address));
+  ask_for_page(place.home, place.address, view_of(place.address));
   count_message(place.home, MessageKind::page_request, control_payload.count);
   if (rule.makes_twin) make_twin(place);
   pthread_mutex_lock(&node().mutex);
