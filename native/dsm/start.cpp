@@ -16,6 +16,7 @@
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
@@ -126,6 +127,7 @@ std::uint64_t fingerprint() {
 void finish() {
   if (!is_begun || !is_initial()) return;
   is_begun = false;
+  end_work(trace::EventKind::end);
   const Result own = result();
   while_nothing_is_handled(dismiss_all, 0);
   // The others come for more work soon, but for one that the program left in the middle of a region.
@@ -153,6 +155,7 @@ void prepare() {
 }
 
 void call_main(void* /*unused*/) {
+  begin_work();
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }
 
