@@ -166,6 +166,7 @@ class Cluster {
     last_round_ = now;
     if (pause < std::chrono::seconds(1)) return;
     stage_began_ += pause;
+    if (program_ended_) *program_ended_ += pause;
     for (Member& member : members_) member.last_heard += pause;
   }
 
@@ -194,7 +195,10 @@ class Cluster {
                         error.what()),
             now);
     }
-    if (end && !had_ended) judge_end(number, *end, now);
+    if (end && !had_ended) {
+      if (number == 0) program_ended_ = now;
+      judge_end(number, *end, now);
+    }
     if (!control.is_open() && !member.was_closed) {
       member.was_closed = true;
       member.last_heard = now;
@@ -292,10 +296,17 @@ class Cluster {
                                control_descriptor, when()),
                    now);
     }
+    const std::string limit = fmt::format("{:g} s", options_.timeout.count());
+    if (program_ended_ && Seconds(now - *program_ended_) > options_.timeout) {
+      return blame(number, BlameKind::silence,
+                   fmt::format("has not ended within {} of the initial thread's process. Please report it, with the "
+                               "program",
+                               limit),
+                   now);
+    }
     const bool is_starting = stage_ != Stage::running;
     if (is_starting && member.is_ready) return;
     if (Seconds(now - (is_starting ? stage_began_ : member.last_heard)) <= options_.timeout) return;
-    const std::string limit = fmt::format("{:g} s", options_.timeout.count());
     const std::string what = stage_ == Stage::listening ? fmt::format("has not reported within {} of its start", limit)
                              : stage_ == Stage::connecting
                                  ? fmt::format("has not connected to the others within {}", limit)
@@ -361,6 +372,7 @@ class Cluster {
   Stage stage_ = Stage::listening;
   Blame blame_;
   Clock::time_point stage_began_;
+  std::optional<Clock::time_point> program_ended_;  ///< process 0
   Clock::time_point last_round_;
   Clock::time_point last_ping_;
 };

@@ -35,7 +35,8 @@ constexpr const char* help =
     "  sdsm run -n 4 --repeat 5 --json times.json -- ./program   5 times, results for scripts";
 
 constexpr const char* footer =
-    "Programs with inline atomic operations (omp atomic, std::atomic, omp flush) are refused, with the places of "
+    "Programs with inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) are "
+    "refused, with the places of "
     "these: "
     "such operations act on a node's copy of a page, and are lost.\n"
     "Exit status: 0 done, 1 the run failed or the program ended with another status than 0, 2 bad input or usage. See "
@@ -127,6 +128,8 @@ int run(int argc, char** argv) {
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")->type_name("FILE|-");
+  app.add_flag("--allow-atomics", request.allows_atomics,
+               "only warn of inline atomic operations: right if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
   std::reverse(own.begin(), own.end());  // as CLI11 wants a vector
   try {
