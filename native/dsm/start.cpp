@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
@@ -136,11 +137,24 @@ void finish() {
   send_result(own);
 }
 
+/// Programs that this one starts have no business with the run. The launcher puts the run-time first and keeps whatever
+/// the user had there behind a colon.
+void leave_environment() {
+  unsetenv(control_variable);
+  const char* preload = std::getenv("LD_PRELOAD");
+  if (preload == nullptr) return;
+  if (const char* others = std::strchr(preload, ':')) {
+    setenv("LD_PRELOAD", others + 1, 1);
+  } else {
+    unsetenv("LD_PRELOAD");
+  }
+}
+
 /// Before the program's constructors: from here on its allocations are shared memory.
 void prepare() {
   begun_ns = now_ns();
   meet_launcher();
-  unsetenv(control_variable);
+  leave_environment();
   find_program_image();
   make_node();
   need(add_range(administrative_address, administrative_pages * page_bytes), "administrative pages");
