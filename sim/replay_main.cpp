@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     return answer(app, error);
   }
   return report_errors([&]() -> int {
-    trace::check_output(json);
+    trace::check_output(json, {path});
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
     const auto replayed =

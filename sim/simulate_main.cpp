@@ -89,7 +89,9 @@ int run(const Request& request) {
     throw std::invalid_argument(
         fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
   }
-  trace::check_output(request.json);
+  std::vector<std::filesystem::path> inputs{request.trace, request.platform};
+  if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
+  trace::check_output(request.json, inputs);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
@@ -142,8 +144,6 @@ int run(const Request& request) {
                request.platform, what, layout.nodes, layout.threads_per_node);
   }
   if (!request.json.empty()) {
-    std::vector<std::filesystem::path> inputs{request.trace, request.platform};
-    if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
     write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, result),
                request.json);
   }

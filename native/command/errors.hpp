@@ -16,4 +16,14 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Calls check(), for which a std::invalid_argument tells what is wrong with what the user gave.
+template <typename Check>
+void check_usage(Check&& check) {
+  try {
+    check();
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
 }  // namespace sdsm::command

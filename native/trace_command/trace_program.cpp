@@ -20,6 +20,7 @@
 #include "native/command/program_start.hpp"
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
+#include "workloads/trace/output.hpp"
 
 namespace sdsm::trace_command {
 
@@ -89,6 +90,7 @@ class Run {
       : request_(request), progress_(request.is_quiet, request.passes + 1), schedule_(make_temporary_file()) {
     program_.file = find_program(request.program.at(0));
     check_program(program_.file);
+    check_output();
     program_.arguments = request.program;
     program_.runtime =
         request.runtime.empty() ? runtime_library("libsdsm-trace.so", "sdsm-trace-runtime") : request.runtime;
@@ -108,6 +110,14 @@ class Run {
   }
 
  private:
+  /// Before the first pass, as all of them together may take long. The program's arguments may name files that it
+  /// reads.
+  void check_output() const {
+    std::vector<std::filesystem::path> inputs{program_.file, "/dev/stdin"};
+    inputs.insert(inputs.end(), request_.program.begin() + 1, request_.program.end());
+    check_usage([&] { trace::check_trace_output(request_.output.string(), inputs); });
+  }
+
   void run_hidden(Pass& pass, unsigned number, tracer::Mode mode) {
     const KeptErrors errors;
     const Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));

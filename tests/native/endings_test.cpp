@@ -1,5 +1,7 @@
 /// Programs that fail, cannot be traced, or do what tracers find hard: each ends with the right status and one clear
 /// line.
+#include <unistd.h>
+
 #include <fstream>
 
 #include "tests/catch.hpp"
@@ -89,6 +91,68 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"info"}) == 2);
   CHECK(status({"info", "/nowhere/x.trace"}) == 2);
   CHECK(status({"dump", program("ending")}) == 2);
+}
+
+TEST_CASE("a trace that cannot be written is refused with 2 before the program runs") {
+  const TemporaryFolder folder;
+  const std::string folders = folder / "";
+  std::filesystem::create_symlink("circle", folder / "circle");
+  std::vector<std::string> outputs{"/nowhere/a", ".", folders, "/dev/full", "/dev/null", folder / "circle", "", "-"};
+  std::filesystem::create_directory(folder / "shut");
+  std::filesystem::permissions(folder / "shut", std::filesystem::perms::owner_read);
+  if (access((folder / "shut").c_str(), W_OK) != 0) outputs.push_back(folder / "shut/a");  // root may write anywhere
+  for (const std::string& output : outputs) {
+    // Each pass leaves a line in the file that the program is told.
+    const std::filesystem::path passes = folder / "passes";
+    const CommandResult result = run_command(tracing(2, output, {program("ending"), "note", passes}));
+    CAPTURE(output, result.errors);
+    CHECK(result.status == 2);
+    CHECK(result.errors.starts_with("sdsm: "));
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+    CHECK_FALSE(std::filesystem::exists(passes));
+  }
+}
+
+TEST_CASE("a trace does not take the place of the program, its input or its arguments, by whatever name") {
+  const TemporaryFolder folder;
+  const std::filesystem::path copy = folder / "program", link = folder / "link", part = folder / "a.part";
+  std::filesystem::copy_file(program("ending"), copy);
+  std::filesystem::create_symlink("program", link);
+  std::filesystem::copy_file(program("ending"), part);
+  const auto size = std::filesystem::file_size(copy);
+  const auto refuse = [&](const std::string& output, const std::vector<std::string>& traced) {
+    const CommandResult result = run_command(tracing(2, output, traced));
+    CAPTURE(output, result.errors);
+    CHECK(result.status == 2);
+    CHECK(result.errors.starts_with("sdsm: " + output));
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+  };
+  refuse(copy, {copy});
+  refuse(link, {copy});
+  refuse(copy, {link});
+  refuse(folder / "a", {part});
+  refuse(copy, {program("ending"), "shell", copy});
+  CHECK(std::filesystem::file_size(copy) == size);
+  CHECK(std::filesystem::file_size(part) == size);
+  const std::string input = folder / "input", shell = "exec \"$@\" <\"$0\"";
+  std::ofstream(input) << "2 3 1\n";
+  std::vector<std::string> command{"/bin/sh", "-c", shell, input};
+  for (const std::string& word : tracing(2, input, {program("ending"), "sum"})) command.push_back(word);
+  CHECK(run_command(command).status == 2);
+  CHECK(std::filesystem::file_size(input) == 6);
+
+  const std::string trace = folder / "t.trace", command_name = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
+  REQUIRE(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
+  std::filesystem::create_hard_link(trace, folder / "other.trace");
+  for (const std::string& json : {trace, (folder / "other.trace").string()}) {
+    const CommandResult info = run_command({command_name, "info", trace, "--json", json});
+    CAPTURE(json, info.errors);
+    CHECK(info.status == 2);
+    CHECK(info.errors.find(trace) != std::string::npos);
+  }
+  CHECK(read_trace(trace).header.threads == 2);
+  // Its own old trace is no input.
+  CHECK(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
 }
 
 TEST_CASE("bad usage is told with what to type instead") {

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
 #include <regex>
+#include <tuple>
 
 #include "tests/catch.hpp"
 #include "tests/sim/platform_text.hpp"
@@ -293,6 +295,53 @@ TEST_CASE("a link to a file that is not there yet stays one, and the file is mad
     CHECK(run.status == 2);
     CHECK(one_line_of_ours(run.errors));
   }
+}
+
+TEST_CASE("an output that is also an input is refused, by whatever name, and the input stays as it is") {
+  const TraceFile trace(small_program());
+  TestProgram alone({1, 1});
+  alone.joins = false;
+  for (int i = 0; i < 2; ++i) alone.clock(0, 100);
+  const TraceFile sequential(alone);
+  const auto platform = trace.beside("platform.xml");
+  std::ofstream(platform) << PlatformText().text();
+  const std::string simulate = "simulate", replay = "replay";
+  const std::string simulation = in_quotes(trace.path().string()) + " -q -n 2 -p " + in_quotes(platform.string()) +
+                                 " --sequential-time 1s --sequential-trace " + in_quotes(sequential.path().string());
+  const std::vector<std::tuple<std::string, std::string, std::filesystem::path>> runs = {
+      {simulate, simulation, trace.path()},
+      {simulate, simulation, platform},
+      {simulate, simulation, sequential.path()},
+      {replay, in_quotes(platform.string()), platform}};
+  const auto link = trace.beside("link"), other_name = trace.beside("other-name");
+  for (const auto& [command, arguments, input] : runs) {
+    const std::string content = test::read_text(input);
+    std::filesystem::remove(link);
+    std::filesystem::remove(other_name);
+    std::filesystem::create_symlink(input, link);
+    std::filesystem::create_hard_link(input, other_name);
+    for (const auto& output : {input, input.parent_path() / "." / input.filename(), link, other_name}) {
+      const Outcome run = sdsm_command(command, arguments + " --json " + in_quotes(output.string()));
+      CAPTURE(command, input.string(), output.string(), run.errors);
+      CHECK(run.status == 2);
+      CHECK(one_line_of_ours(run.errors));
+      CHECK(run.errors.find(input.string()) != std::string::npos);
+      CHECK(run.output.empty());
+      CHECK(test::read_text(input) == content);
+    }
+  }
+}
+
+TEST_CASE("an input that has the name under which an output is written first is not lost either") {
+  const TraceFile trace(small_program());
+  const auto input = trace.beside("result.json.part"), output = trace.beside("result.json");
+  std::filesystem::rename(trace.path(), input);
+  const Outcome run = sdsm_command(
+      "simulate", in_quotes(input.string()) + " -q -n 2 -p " + p3 + " --json " + in_quotes(output.string()));
+  CAPTURE(run.errors);
+  CHECK(run.status == 2);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(std::filesystem::exists(input));
 }
 
 TEST_CASE("an output that is a device is written to, and a full one fails the run") {

@@ -1,6 +1,7 @@
 #include "workloads/trace/output.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,16 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
   return target;
 }
 
-void check_output(const std::string& where) {
+bool is_replaced(const std::filesystem::path& target) {
+  std::error_code error;
+  return !std::filesystem::exists(target, error) || std::filesystem::is_regular_file(target, error);
+}
+
+std::filesystem::path part_of(const std::filesystem::path& target) {
+  return target.string() + ".part";
+}
+
+void check_output(const std::string& where, const std::vector<std::filesystem::path>& inputs) {
   if (where.empty() || where == "-") return;
   const std::filesystem::path path = output_target(where);
   std::error_code error;
@@ -45,6 +55,33 @@ void check_output(const std::string& where) {
     throw std::invalid_argument(
         fmt::format("there is no folder {} for {}. Make it, or name another file", folder.string(), where));
   }
+  if (!is_replaced(path)) {
+    if (access(path.c_str(), W_OK) != 0) fail(errno, where);
+    return;
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw std::invalid_argument(fmt::format("{}: nothing can be written to its folder ({}). Name another file", where,
+                                            std::generic_category().message(errno)));
+  }
+  for (const std::filesystem::path& input : inputs) {
+    if (std::filesystem::equivalent(path, input, error) || std::filesystem::equivalent(part_of(path), input, error)) {
+      throw std::invalid_argument(
+          fmt::format("{}: would overwrite the input {}. Name another file to write to", where, input.string()));
+    }
+  }
+}
+
+void check_trace_output(const std::string& where, const std::vector<std::filesystem::path>& inputs) {
+  if (where.empty()) throw std::invalid_argument("a trace needs a name. Name a file to write to");
+  if (where == "-") {
+    throw std::invalid_argument("-: a trace cannot go to stdout. Name a file to write to (./- if it is called so)");
+  }
+  check_output(where, inputs);
+  // The trace takes the name of what was there, and that must not be a device.
+  if (!is_replaced(output_target(where))) {
+    throw std::invalid_argument(
+        fmt::format("{}: this is no regular file, and a trace needs one of its own. Name another file", where));
+  }
 }
 
 void write_output(std::string_view text, const std::string& where) {
@@ -55,8 +92,8 @@ void write_output(std::string_view text, const std::string& where) {
   check_output(where);
   const std::filesystem::path target = output_target(where);
   std::error_code error;
-  const bool replaces = !std::filesystem::exists(target, error) || std::filesystem::is_regular_file(target, error);
-  const std::filesystem::path written = replaces ? std::filesystem::path(target.string() + ".part") : target;
+  const bool replaces = is_replaced(target);
+  const std::filesystem::path written = replaces ? part_of(target) : target;
   errno = 0;
   std::ofstream file(written, std::ios::binary);
   if (!file) fail(errno, where);

@@ -23,6 +23,14 @@ int main(int argc, char** argv) {
     ++rounds;
   }
   if (strcmp(way, "status") == 0) return 3;
+  if (strcmp(way, "note") == 0) {
+    /* Leaves a line for each run. */
+    FILE* notes = fopen(argv[2], "a");
+    if (notes != NULL) {
+      fputs("run\n", notes);
+      fclose(notes);
+    }
+  }
   if (strcmp(way, "crash") == 0) return *nowhere;
   if (strcmp(way, "abort") == 0) abort();
   if (strcmp(way, "exec") == 0) execlp("true", "true", (char*)NULL);
