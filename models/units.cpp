@@ -81,6 +81,12 @@ Bandwidth parse_bandwidth(std::string_view text) {
                                       {"GBps", 1e9}});
   if (rate <= 0) throw std::invalid_argument(fmt::format("'{}' is not a bandwidth: it must be above zero", text));
   return {rate};
+  if (rate > most_bytes_per_second) {
+    throw std::invalid_argument(
+        fmt::format("'{}' is not a bandwidth: it must be at most {} bytes per second, as beyond that a megabyte takes "
+                    "less than the picosecond that is counted in",
+                    text, most_bytes_per_second));
+  }
 }
 
 Time parse_time_per_byte(std::string_view text) {

@@ -36,6 +36,9 @@ struct Bytes {
 };
 
 /// Bytes per second of a link or a copy.
+/// Bytes per second beyond which a bandwidth means nothing: even a megabyte takes no more than a picosecond.
+inline constexpr double most_bytes_per_second = 1e18;
+
 struct Bandwidth {
   double bytes_per_second = 0;
 

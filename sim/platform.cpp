@@ -142,6 +142,9 @@ bool is_meant_as_layout(std::string_view id) {
 constexpr double least_bandwidth = 1;
 constexpr double most_latency = 3600;
 
+/// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
+constexpr std::uintmax_t most_platform_bytes = 64 << 20;
+
 /// A quantity as SimGrid reads it: in bytes per second, seconds, or operations per second. Empty where SimGrid would
 /// refuse it, and says so itself.
 std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute) {
@@ -179,8 +182,11 @@ std::string problem_with_machine(std::string_view attribute, const std::string& 
     return fmt::format("Give one that is not below zero, and at most {} s", most_latency);
   }
   if (attribute == "bandwidth") {
-    if (*value >= least_bandwidth && std::isfinite(*value)) return {};
-    return fmt::format("Give at least {} byte per second, and a finite number", least_bandwidth);
+    if (*value >= least_bandwidth && *value <= most_bytes_per_second) return {};
+    return fmt::format(
+        "Give at least {} and at most {} bytes per second: beyond that, a megabyte takes less than the picosecond that "
+        "is counted in",
+        least_bandwidth, most_bytes_per_second);
   }
   return *value > 0 && std::isfinite(*value) ? "" : "Give one above zero that is finite";
 }
@@ -396,7 +402,13 @@ Platform read_platform(const std::filesystem::path& path) {
     throw PlatformError({fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why)});
   };
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) refuse("is a folder");
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) refuse("is a folder");
+  // A device or a pipe may have no end, or nothing to read for ever.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) refuse("is no regular file");
+  if (const auto size = std::filesystem::file_size(path, ignored); !ignored && size > most_platform_bytes) {
+    refuse(fmt::format("has {} bytes, more than the {} that are read", size, most_platform_bytes));
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(fmt::format("cannot be read ({})", std::strerror(errno)));

@@ -60,6 +60,13 @@ TEST_CASE("what is no time is refused, and the error tells what was read and wha
   }
 }
 
+TEST_CASE("a bandwidth has an upper bound") {
+  CHECK(parse_bandwidth("1e9GBps").bytes_per_second == 1e18);
+  for (const char* text : {"1e300Mbps", "1.1e9GBps", "1e308GBps"}) {
+    CHECK(contains(complaint(parse_bandwidth, text), "at most 1e+18 bytes per second"));
+  }
+}
+
 TEST_CASE("a number without a unit is never taken for seconds") {
   CHECK(contains(complaint(parse_time, "8"), "no unit"));
   CHECK(contains(complaint(parse_bytes, "8"), "no unit"));

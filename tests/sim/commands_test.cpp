@@ -1,5 +1,7 @@
 /// The commands as a user meets them: what they print, what they write, and that whatever is wrong is told in one line.
 
+#include <sys/stat.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -379,6 +381,28 @@ TEST_CASE("a platform without any route is bad input to check, simulate and repl
   CHECK(sdsm_command("simulate", in_quotes(trace.path().string()) + " -n 2 -p " + path).status == 2);
 }
 
+TEST_CASE(
+    "a platform that is no regular file, or too large to be one, is refused at once by check, simulate and replay") {
+  const TraceFile trace(small_program());
+  const TemporaryFile huge("<platform/>");
+  std::filesystem::resize_file(huge.path(), 65 << 20);  // a hole, which takes no room
+  const auto pipe = trace.beside("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  // Whoever reads on is ended: by its limit of memory, or after some seconds.
+  const std::string limits = "sh -c 'ulimit -v 1000000; exec timeout 20 \"$@\"' limits ";
+  for (const std::string& platform : {std::string("/dev/zero"), pipe.string(), huge.path().string()}) {
+    const std::string path = in_quotes(platform);
+    for (const std::string& command : {"sdsm-check' " + path, "sdsm-replay' " + path,
+                                       "sdsm-simulate' " + in_quotes(trace.path().string()) + " -n 2 -p " + path}) {
+      const Outcome run = test::run("LC_ALL=C", limits + "'" SDSM_BINARY_DIR "/" + command);
+      CAPTURE(command, run.errors);
+      CHECK(run.status == 2);
+      CHECK(one_line_of_ours(run.errors));
+      CHECK(run.errors.find(platform) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("replay tells a platform that cannot be used from one that is too small") {
   const TemporaryFile still(test::with_cables("0Mbps"));
   const Outcome refused = sdsm_command("replay", in_quotes(still.path().string()));
@@ -423,6 +447,7 @@ TEST_CASE("check tells what SimGrid would stumble over") {
       {"bandwidth=\"100Mbps\"", "bandwidth=\"0Mbps\"", "cable-0"},
       {"bandwidth=\"100Mbps\"", "bandwidth=\"-1Mbps\"", "link 'cable-0' has the bandwidth '-1Mbps'"},
       {"bandwidth=\"100Mbps\"", "bandwidth=\"1e-300Mbps\"", "cable-0"},
+      {"bandwidth=\"100Mbps\"", "bandwidth=\"1e300Mbps\"", "at most 1e+18"},
       {"bandwidth=\"100Mbps\"", "bandwidth=\"100Mbitps\"", "Mbitps"},
       {" latency=\"5us\"", " latency=\"-5us\"", "link 'cable-0' has the latency '-5us'"},
       {" latency=\"5us\"", " latency=\"1e300s\"", "cable-0"},
