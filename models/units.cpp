@@ -27,6 +27,7 @@ double parse_quantity(std::string_view text, std::string_view what, std::initial
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, status] = std::from_chars(text.data(), end, value);
+  if (status == std::errc::result_out_of_range) throw error("its number is too large or too near to zero");
   if (status != std::errc()) throw error("it does not begin with a number");
   if (!std::isfinite(value)) throw error("it is not finite");
   if (value < 0) throw error("it is negative");
@@ -80,26 +81,27 @@ Bandwidth parse_bandwidth(std::string_view text) {
                                       {"MBps", 1e6},
                                       {"GBps", 1e9}});
   if (rate <= 0) throw std::invalid_argument(fmt::format("'{}' is not a bandwidth: it must be above zero", text));
-  return {rate};
   if (rate > most_bytes_per_second) {
     throw std::invalid_argument(
         fmt::format("'{}' is not a bandwidth: it must be at most {} bytes per second, as beyond that a megabyte takes "
                     "less than the picosecond that is counted in",
                     text, most_bytes_per_second));
   }
+  return {rate};
 }
 
 Time parse_time_per_byte(std::string_view text) {
   return from_seconds(parse_quantity(text, "time per byte", {{"us/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}}));
 }
 
-std::uint64_t parse_whole_number(std::string_view text) {
+std::uint64_t parse_whole_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, status] = std::from_chars(text.data(), end, value);
-  if (status != std::errc() || rest != end || (text.size() > 1 && text.front() == '0')) {
-    throw std::invalid_argument(fmt::format("'{}' is not a whole number from 0 to {}. Write it in plain digits", text,
-                                            std::numeric_limits<std::uint64_t>::max()));
+  if (status != std::errc() || rest != end || (text.size() > 1 && text.front() == '0') || value < least ||
+      value > most) {
+    throw std::invalid_argument(
+        fmt::format("'{}' is not a whole number from {} to {}. Write it in plain digits", text, least, most));
   }
   return value;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -35,10 +36,10 @@ struct Bytes {
   friend constexpr Bytes operator*(std::int64_t n, Bytes a) { return {n * a.count}; }
 };
 
-/// Bytes per second of a link or a copy.
 /// Bytes per second beyond which a bandwidth means nothing: even a megabyte takes no more than a picosecond.
 inline constexpr double most_bytes_per_second = 1e18;
 
+/// Bytes per second of a link or a copy.
 struct Bandwidth {
   double bytes_per_second = 0;
 
@@ -53,8 +54,9 @@ Bytes parse_bytes(std::string_view text);          ///< "64B", "4KiB", "512KiB",
 Bandwidth parse_bandwidth(std::string_view text);  ///< "100Mbps", "1Gbps" (bits), "12.5MBps" (bytes), as in SimGrid
 Time parse_time_per_byte(std::string_view text);   ///< "0.181919us/B": rounded to a picosecond, so 181919 ps
 
-/// A count or a seed in plain digits: no sign, no leading zero (which some readers take for octal), at most 64 bits.
-std::uint64_t parse_whole_number(std::string_view text);
+/// A count or a seed in plain digits: no sign, no leading zero (which some readers take for octal), from least to most.
+std::uint64_t parse_whole_number(std::string_view text, std::uint64_t least = 0,
+                                 std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 /// "587.000 us", "4.190 s": a time for people, in the unit that gives it one to three digits before the point.
 std::string format_time(Time time);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cstdio>
 #include <stdexcept>
 #include <system_error>
@@ -42,13 +43,21 @@ int report_errors(const std::function<int()>& body) {
   }
 }
 
-std::string whole_number(const std::string& text) {
+std::string problem_with_whole_number(const std::string& text, std::uint64_t most) {
   try {
-    parse_whole_number(text);
+    parse_whole_number(text, 0, most);
     return {};
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
+}
+
+std::string plain_number(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, value);
+  if (status == std::errc() && rest == end) return {};
+  return fmt::format("'{}' is not a number. Write it without a unit, as 40 or 2.5", text);
 }
 
 void write_json(const nlohmann::ordered_json& json, const std::string& where) {

@@ -1,7 +1,9 @@
 /// What the commands of this folder share: exit statuses, and where errors become one clear line.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -31,9 +33,19 @@ void report_usage_errors(App& app) {
   });
 }
 
-/// For an option that is a count or a seed: what is wrong with `text`, or nothing. CLI11 itself takes -1 for the
-/// largest number there is, what is too large for the largest, and 010 for eight.
-std::string whole_number(const std::string& text);
+/// What is wrong with `text` as a whole number from 0 to `most`, or nothing.
+std::string problem_with_whole_number(const std::string& text, std::uint64_t most);
+
+/// The check of an option that is a count or a seed, and is kept as a Number. CLI11 itself takes -1 for the largest
+/// number there is, what is too large for the largest, and 010 for eight; and of others it tells neither what is
+/// expected.
+template <typename Number>
+std::string whole_number(const std::string& text) {
+  return problem_with_whole_number(text, std::numeric_limits<Number>::max());
+}
+
+/// The check of an option that is a number with or without a fraction; its user looks at its bounds.
+std::string plain_number(const std::string& text);
 
 /// Writes JSON as trace::write_output() writes text.
 void write_json(const nlohmann::ordered_json& json, const std::string& where);

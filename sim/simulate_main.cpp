@@ -166,9 +166,9 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
   app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required();
   app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")->required();
-  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(&whole_number);
+  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(whole_number<std::uint32_t>);
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
-      ->check(&whole_number)
+      ->check(whole_number<std::uint32_t>)
       ->capture_default_str();
   auto* const time =
       app.add_option("--sequential-time", request.scale.sequential_time,
@@ -179,13 +179,17 @@ int main(int argc, char** argv) {
       ->needs(time);
   app.add_option("--compute-factor", request.scale.factor,
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
+      ->check(&plain_number)
       ->excludes(time);
   app.add_option("--network", request.network, "queue: store-and-forward FIFO ports, fast; simgrid: SimGrid's own")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
-  app.add_option("--seed", request.options.seed, "of the jitter")->check(&whole_number)->capture_default_str();
+  app.add_option("--seed", request.options.seed, "of the jitter")
+      ->check(whole_number<std::uint64_t>)
+      ->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
                  "coefficient of variation of a lognormal factor on the processor part of each remote fault, 0 to 2")
+      ->check(&plain_number)
       ->capture_default_str();
   app.add_option("--region", request.region, "clock: between the program's first and last omp_get_wtime; or whole")
       ->check(CLI::IsMember({"clock", "whole"}))

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -79,6 +80,29 @@ Layout layout_of(const Size& size) {
   return layout;
 }
 
+/// The number of HeapPlacement that CLI11 makes of a name.
+std::string placement_number(const std::string& name) {
+  static const std::map<std::string, dsm::HeapPlacement> placements{{"as-asked", dsm::HeapPlacement::as_asked},
+                                                                    {"round-robin", dsm::HeapPlacement::round_robin},
+                                                                    {"block", dsm::HeapPlacement::block},
+                                                                    {"first-touch", dsm::HeapPlacement::first_touch}};
+  const auto found = placements.find(name);
+  if (found == placements.end()) {
+    throw CLI::ValidationError(
+        fmt::format("'{}' is none of as-asked, round-robin, block, first-touch. Give one of them", name));
+  }
+  return std::to_string(static_cast<int>(found->second));
+}
+
+/// What is wrong with the seconds given, or nothing. CLI::Range takes nan for a number in any range.
+std::string timeout_problem(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, value);
+  if (status == std::errc() && rest == end && value >= 0.1 && value <= 1e6) return {};
+  return fmt::format("'{}' is not a number from 0.1 to 1000000. Give seconds", text);
+}
+
 int run(int argc, char** argv) {
   std::vector<std::string> own;
   RunRequest request;
@@ -107,12 +131,7 @@ int run(int argc, char** argv) {
   app.add_option(
          "--placement", request.cluster.placement,
          "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, dsm::HeapPlacement>{{"as-asked", dsm::HeapPlacement::as_asked},
-                                                                {"round-robin", dsm::HeapPlacement::round_robin},
-                                                                {"block", dsm::HeapPlacement::block},
-                                                                {"first-touch", dsm::HeapPlacement::first_touch}})
-                      .description(""))
+      ->transform(&placement_number)
       ->type_name("as-asked|round-robin|block|first-touch");
   app.add_option("--transport", request.cluster.transport, "sockets that nodes exchange messages through [unix]")
       ->transform(CLI::CheckedTransformer(std::map<std::string, dsm::Transport>{{"unix", dsm::Transport::unix_sockets},
@@ -120,7 +139,7 @@ int run(int argc, char** argv) {
                       .description(""))
       ->type_name("unix|tcp");
   app.add_option("--timeout", timeout, "end the run when a process has not answered for so long")
-      ->check(CLI::Range(0.1, 1e6))
+      ->check(&timeout_problem)
       ->capture_default_str()
       ->type_name("SECONDS");
   app.add_option("--repeat", request.repeat, "run so often, one after another; the results are the median run's")

@@ -54,14 +54,16 @@ Arguments split(int argc, char** argv) {
   return arguments;
 }
 
-/// CLI11 itself takes 010 for eight, and -1 modulo the largest number.
-std::string whole_number(const std::string& text) {
-  try {
-    parse_whole_number(text);
-    return {};
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
+/// The check of an option. CLI11 itself takes 010 for eight, and -1 modulo the largest number.
+auto whole_number(std::uint64_t least, std::uint64_t most) {
+  return [=](const std::string& text) -> std::string {
+    try {
+      parse_whole_number(text, least, most);
+      return {};
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+  };
 }
 
 /// False if the user asked for help, which is printed. Throws UsageError, or CLI::ExtrasError for arguments that are
@@ -120,13 +122,11 @@ int trace(Arguments arguments) {
   TraceRequest request;
   app.add_option("-n,--threads", request.threads, "OpenMP threads (OMP_NUM_THREADS of the program)")
       ->required()
-      ->check(&whole_number)
-      ->check(CLI::Range(1U, tracer::most_threads))
+      ->check(whole_number(1, tracer::most_threads))
       ->type_name("THREADS");
   app.add_option("-o,--output", request.output, "trace file to write")->required()->type_name("FILE");
   app.add_option("--passes", request.passes, "untracked runs, whose least compute times are taken")
-      ->check(&whole_number)
-      ->check(CLI::Range(1U, 1000U))
+      ->check(whole_number(1, 1000))
       ->capture_default_str()
       ->type_name("N");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");

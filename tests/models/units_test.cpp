@@ -60,10 +60,27 @@ TEST_CASE("what is no time is refused, and the error tells what was read and wha
   }
 }
 
+TEST_CASE("a number that no variable holds is told as too large or too near to zero") {
+  CHECK(contains(complaint(parse_time, "1e400us"),
+                 "'1e400us' is not a time: its number is too large or too near to zero"));
+  CHECK(contains(complaint(parse_bytes, "1e-400B"), "too large or too near to zero"));
+  CHECK(contains(complaint(parse_time, "us"), "does not begin with a number"));
+}
+
 TEST_CASE("a bandwidth has an upper bound") {
   CHECK(parse_bandwidth("1e9GBps").bytes_per_second == 1e18);
   for (const char* text : {"1e300Mbps", "1.1e9GBps", "1e308GBps"}) {
     CHECK(contains(complaint(parse_bandwidth, text), "at most 1e+18 bytes per second"));
+  }
+}
+
+TEST_CASE("a count may be bounded, and the error tells the bounds") {
+  const auto read = [](const std::string& text) { return parse_whole_number(text, 1, 4096); };
+  CHECK(read("1") == 1);
+  CHECK(read("4096") == 4096);
+  for (const char* text : {"0", "4097", "4294967297", "18446744073709551616", "x"}) {
+    CHECK(contains(complaint(read, text),
+                   std::string("'").append(text).append("' is not a whole number from 1 to 4096")));
   }
 }
 

@@ -93,6 +93,24 @@ TEST_CASE("bad usage is refused with 2") {
   CHECK(status({"dump", program("ending")}) == 2);
 }
 
+TEST_CASE("a number that an option cannot have is told with the option and what it can have") {
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
+  const auto check = [&](const std::string& option, const std::string& value, const std::string& range) {
+    std::vector<std::string> arguments{command, "-o", "/nowhere/x", "-n", "2"};
+    if (option == "--threads") arguments.resize(3);
+    arguments.insert(arguments.end(), {option, value, "--", program("ending")});
+    const CommandResult result = run_command(arguments);
+    INFO(result.errors);
+    CHECK(result.status == 2);
+    CHECK(result.errors.find(option + ": '" + value + "' is not a whole number from " + range) != std::string::npos);
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+  };
+  for (const std::string value : {"4294967297", "4097", "0", "18446744073709551616", "two", "2.5", "-1"}) {
+    check("--threads", value, "1 to 4096");
+    check("--passes", value == "4097" ? "1001" : value, "1 to 1000");
+  }
+}
+
 TEST_CASE("a trace that cannot be written is refused with 2 before the program runs") {
   const TemporaryFolder folder;
   const std::string folders = folder / "";

@@ -276,8 +276,12 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "3", "--nodes", "2"}, "3 threads cannot be laid out evenly by 2 nodes");
   refused({"-n", "4", "--nodes", "2", "--threads-per-node", "4"}, "-n 4 is not --nodes 2 times --threads-per-node 4");
   refused({"-n", "2", "--placement", "anywhere"}, "anywhere");
+  refused({"-n", "2", "--placement", "foo"}, "--placement: 'foo' is none of as-asked, round-robin, block, first-touch");
   refused({"-n", "2", "--transport", "pigeon"}, "pigeon");
   refused({"-n", "2", "--timeout", "0"}, "0");
+  for (const std::string seconds : {"nan", "inf", "0.09", "1e7", "10x"}) {
+    refused({"-n", "2", "--timeout", seconds}, "--timeout: '" + seconds + "' is not a number from 0.1 to 1000000");
+  }
   refused({"-n", "2", "--frobnicate"}, "--frobnicate");
   refused({"-n", "2", "--json", "/nowhere/at/all.json"}, "there is no folder /nowhere/at");
   CHECK(sdsm::tests::run_command({command, "-n", "2", echo}).status == 2);
