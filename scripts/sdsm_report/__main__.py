@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from calibration.published import PublishedDataError
 
@@ -18,16 +20,33 @@ tables.txt), the figures (PNG and SVG), traces/ (used again while program, trace
 and simulations/ (one result JSON per run). docs/reproducing.md explains how to read them."""
 
 
+BUILT = ROOT / "build"
+"""Where scripts/reproduce builds before the job, so that nothing need be there when options are checked."""
+
+
 def positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is less than 1")
-    return value
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
+
+
+def path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a wrong command line in one line, as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        told = message.removeprefix("argument ")
+        self.exit(2, f"sdsm: {told}. `scripts/reproduce --help` explains the options\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """The options, with the repository's own folders as defaults."""
-    p = argparse.ArgumentParser(
+    p = Parser(
         prog="reproduce",
         description=DESCRIPTION,
         epilog="Exit status: 0 done; 1 a run failed or interrupted (the rest is there); 2 bad usage or input.",
@@ -36,11 +55,11 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--only", choices=("laplace", "fft"), help="one program instead of both")
     p.add_argument("--seeds", type=positive, default=20, metavar="N", help="seeds for Laplace 1 and 2 (default: 20)")
     p.add_argument("--retrace", action="store_true", help="make every trace anew")
-    p.add_argument("--results", type=Path, default=ROOT / "results", help="folder for what is made (default: results/)")
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    p.add_argument("--results", type=path, default=ROOT / "results", help="folder for what is made (default: results/)")
+    p.add_argument("--build", type=path, default=BUILT, help="folder of the built commands (default: build/)")
     p.add_argument(
         "--platform",
-        type=Path,
+        type=path,
         default=ROOT / "platforms" / "p3-score.xml",
         help="platform file to simulate (default: platforms/p3-score.xml)",
     )
@@ -49,18 +68,43 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+def problem_with_build(build: Path) -> str | None:
+    if (build / "sdsm").is_file():
+        return None
+    return f"{build / 'sdsm'} does not exist. Build it first: cmake --preset release && cmake --build --preset release"
+
+
+def problem_with_platform(platform: Path) -> str | None:
+    if platform.is_file():
+        return None
+    why = "is no file" if platform.exists() else "does not exist"
+    return f"{platform} {why}. Name a platform file with --platform"
+
+
+def problem_with_results(results: Path) -> str | None:
+    """Why nothing can be written below `results`, as far as can be told before it is; nothing is made."""
+    there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
+    if not there.is_dir():
+        return f"results cannot go to {results}: {there} is no folder. Name another one with --results"
+    if not os.access(there, os.W_OK | os.X_OK):
+        return f"results cannot go to {results}: {there} cannot be written to. Name another folder with --results"
+    return None
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the job. Returns the exit status."""
     options = parser().parse_args(arguments)
+    is_built_later = options.check_options and options.build.resolve() == BUILT
+    slip = (
+        (None if is_built_later else problem_with_build(options.build))
+        or problem_with_platform(options.platform)
+        or problem_with_results(options.results)
+    )
+    if slip:
+        print(f"sdsm: {slip}", file=sys.stderr)
+        return 2
     if options.check_options:
         return 0
-    for path, what in (
-        (options.build / "sdsm", "Build it first: cmake --preset release && cmake --build --preset release"),
-        (options.platform, "Name a platform file with --platform"),
-    ):
-        if not path.is_file():
-            print(f"sdsm: {path} does not exist. {what}.", file=sys.stderr)
-            return 2
 
     from sdsm_report.job import Settings, run
 
@@ -79,7 +123,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"sdsm: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"sdsm: {error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        why = error.strerror or error
+        print(f"sdsm: {where}{why}. Make room, or name another folder by --results", file=sys.stderr)
         return 1
 
 
