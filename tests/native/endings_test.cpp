@@ -173,6 +173,17 @@ TEST_CASE("a trace does not take the place of the program, its input or its argu
   CHECK(run_command(tracing(2, trace, {program("ending"), "shell"})).status == 0);
 }
 
+TEST_CASE("a thread that spins for ever is not taken for a deadlock, and Ctrl-C ends the run with 1 and no trace") {
+  const TemporaryFolder folder;
+  std::vector<std::string> command{"/usr/bin/timeout", "--preserve-status", "-s", "INT", "3"};
+  for (const std::string& word : tracing(2, folder / "t.trace", {program("spin"), "forever"})) command.push_back(word);
+  const CommandResult result = run_command(command);
+  INFO(result.errors);
+  CHECK(result.status == 1);
+  CHECK(result.errors == "sdsm: interrupted; no trace is written\n");
+  CHECK(folder.is_empty());
+}
+
 TEST_CASE("bad usage is told with what to type instead") {
   const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace";
   const auto errors = [&](std::vector<std::string> arguments) {
