@@ -437,6 +437,25 @@ TEST_CASE("check finds nothing wrong with the project's platforms") {
   }
 }
 
+TEST_CASE("the platform that docs/platforms.md gives to start from is complete") {
+  const std::string page = test::read_text(std::filesystem::path(SDSM_SOURCE_DIR) / "docs" / "platforms.md");
+  const std::string begin = "```xml\n";
+  const std::size_t from = page.find(begin);
+  REQUIRE(from != std::string::npos);
+  const std::size_t text = from + begin.size();
+  const TemporaryFile platform(page.substr(text, page.find("```", text) - text));
+  const std::string path = in_quotes(platform.path().string());
+  const Outcome checked = sdsm_command("check", path);
+  CAPTURE(checked.errors);
+  CHECK(checked.status == 0);
+  CHECK(sdsm_command("replay", path + " --strict").status == 0);
+  const TraceFile trace(small_program());
+  const Outcome run = sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 -p " + path);
+  CAPTURE(run.errors);
+  CHECK(run.status == 0);
+  CHECK(run.errors.empty());
+}
+
 TEST_CASE("check tells what SimGrid would stumble over") {
   struct Mistake {
     std::string what, instead, named;
