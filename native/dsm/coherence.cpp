@@ -169,7 +169,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const Access access = is_write ? Access::write : Access::read;
-  reach_touch(index_of(place.id.region), place.id.index, access);
+  // When this process comes to a page of its node concerns nobody else, and sleeping so often would be no emulation.
+  if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
   take_fault(place, access, begun);
   resume_work(begun);
@@ -190,7 +191,9 @@ void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
   // The home of a local page is the same memory.
   for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes;) {
     const std::uint32_t piece = std::min(most, bytes - sent);
-    ask(place.home, {.kind = WireKind::diff, .bytes = static_cast<std::uint16_t>(piece), .address = sent, .value = bytes}, diff + sent);
+    ask(place.home,
+        {.kind = WireKind::diff, .bytes = static_cast<std::uint16_t>(piece), .address = sent, .value = bytes},
+        diff + sent);
     count_message(place.home, MessageKind::diff, piece);
     sent += piece;
   }
