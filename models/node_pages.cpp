@@ -24,15 +24,24 @@ bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t s
   return (notice.last_writer == reader ? notice.other : notice.last) > since;
 }
 
-NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices)
-    : node_(node), first_(index_of(first)), processes_(processes), notices_(notices), dirty_home_(processes, 0) {}
+NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices,
+                     std::pmr::memory_resource* memory)
+    : node_(node),
+      first_(index_of(first)),
+      processes_(processes),
+      notices_(notices),
+      twinned_(memory),
+      dirty_home_(processes, 0, memory),
+      pages_(memory) {}
 
 NodePages::Entry& NodePages::entry(PageId page) {
   // Touches mostly come to the pages of one chunk in turn, and the table's way to it is long.
   const PageId first{page.region, page.index - pages_.slot(page)};
   if (!recent_entries_ || first != recent_) {
     Chunk& chunk = pages_.get(page, [this] {
-      return Chunk{std::vector<Entry>(chunk_pages), std::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0)};
+      std::pmr::memory_resource* memory = twinned_.get_allocator().resource();
+      return Chunk{std::pmr::vector<Entry>(chunk_pages, memory),
+                   std::pmr::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0, memory)};
     });
     recent_ = first;
     recent_entries_ = chunk.entries.data();
@@ -133,18 +142,24 @@ void NodePages::changed(PageId page, Owner owner, Change change) {
   twinned.change = merge(twinned.change, change);
 }
 
+bool NodePages::is_due(const Twinned& twinned, ProcessId process, Flushes flushes) const {
+  if (twinned.holder == process) return true;
+  if (twinned.local || flushes == Flushes::own) return false;
+  return flushes == Flushes::node || process_permission(process, twinned.page, Owner::remote) == Permission::read_write;
+}
+
+std::vector<Twinned> NodePages::due(ProcessId process, Sync sync) const {
+  std::vector<Twinned> list;
+  for (const Twinned& twinned : twinned_) {
+    if (is_due(twinned, process, rule_of(sync).flushes)) list.push_back(twinned);
+  }
+  return list;
+}
+
 std::vector<Twinned> NodePages::flush(ProcessId process, Sync sync) {
-  const SyncRule rule = rule_of(sync);
   std::vector<Twinned> diffs;
   for (Twinned& twinned : twinned_) {
-    if (!twinned.change) continue;
-    if (twinned.holder != process) {
-      if (twinned.local || rule.flushes == Flushes::own) continue;
-      if (rule.flushes == Flushes::written &&
-          process_permission(process, twinned.page, Owner::remote) != Permission::read_write) {
-        continue;
-      }
-    }
+    if (!twinned.change || !is_due(twinned, process, rule_of(sync).flushes)) continue;
     diffs.push_back(twinned);
     twinned.change = {};
     if (notices_ && !twinned.local) notices_->add(twinned.page, node_);
@@ -174,7 +189,7 @@ void NodePages::drop(Sync sync) {
     twinned_.clear();
   } else if (rule.drop_copies) {
     // Twins of remote pages go with their copies; those of local pages stay, and are numbered anew.
-    std::vector<Twinned> kept;
+    std::pmr::vector<Twinned> kept(twinned_.get_allocator());
     for (const Twinned& twinned : twinned_) {
       if (!twinned.local) continue;
       entry(twinned.page).twin = static_cast<std::uint32_t>(kept.size());

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -50,8 +51,10 @@ class WriteNotices {
 
 class NodePages {
  public:
-  /// `processes` processes from `first` on share this node. With `notices`, barriers drop changed copies only.
-  NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices = nullptr);
+  /// `processes` processes from `first` on share this node. With `notices`, barriers drop changed copies only. All that
+  /// the object keeps is in `memory`: where several processes really share it, it has to be in memory that they share.
+  NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices = nullptr,
+            std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
   std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
@@ -71,7 +74,11 @@ class NodePages {
   /// the node's twin and will be in its diff; without a twin there is nothing to remember.
   void changed(PageId page, Owner owner, Change change);
 
-  /// Pages whose diffs `process` sends at `sync` (see Flushes), with changes (a page without changed bytes sends
+  /// Twinned pages whose changes, if there are any, `process` sends at `sync` (see Flushes), in the order in which they
+  /// were twinned.
+  std::vector<Twinned> due(ProcessId process, Sync sync) const;
+
+  /// Pages whose diffs `process` sends at `sync`: those due, with changes (a page without changed bytes sends
   /// nothing); their twins are renewed. In the order in which they were twinned.
   std::vector<Twinned> flush(ProcessId process, Sync sync);
 
@@ -100,8 +107,9 @@ class NodePages {
     std::uint32_t fetched = 0;     ///< epoch of the fetch; for Invalidation::changed
   };
   struct Chunk {
-    std::vector<Entry> entries;
-    std::vector<Aged> processes;  ///< chunk_pages x processes; empty with one process, whose protection is the node's
+    std::pmr::vector<Entry> entries;
+    std::pmr::vector<Aged>
+        processes;  ///< chunk_pages x processes; empty with one process, whose protection is the node's
   };
 
   std::uint32_t age_of(Owner owner) const { return owner == Owner::remote ? copy_age_ : write_age_; }
@@ -112,6 +120,7 @@ class NodePages {
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
   const Entry* find(PageId page) const;
+  bool is_due(const Twinned& twinned, ProcessId process, Flushes flushes) const;
   Aged& process_entry(std::uint32_t process, PageId page);
   Permission node_permission(const Entry& entry, PageId page, Owner owner) const;
   void set_process(ProcessId process, PageId page, Owner owner, Permission permission);
@@ -122,8 +131,8 @@ class NodePages {
   WriteNotices* notices_;
   std::uint32_t copy_age_ = 1;   ///< drops of remote copies so far, +1
   std::uint32_t write_age_ = 1;  ///< barriers so far, +1
-  std::vector<Twinned> twinned_;
-  std::vector<std::uint64_t> dirty_home_;
+  std::pmr::vector<Twinned> twinned_;
+  std::pmr::vector<std::uint64_t> dirty_home_;
   PageTable<Chunk> pages_;
   PageId recent_{};                  ///< first page of the chunk that entry() found last
   Entry* recent_entries_ = nullptr;  ///< its entries; chunks stay where they are

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "models/ids.hpp"
@@ -17,6 +17,19 @@ inline constexpr std::uint64_t chunk_pages = 256;
 template <typename Chunk>
 class PageTable {
  public:
+  explicit PageTable(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : regions_(memory) {}
+  ~PageTable() {
+    for (auto& directories : regions_) {
+      for (Directory& directory : directories) {
+        for (Chunk* chunk : directory) {
+          if (chunk) allocator().delete_object(chunk);
+        }
+      }
+    }
+  }
+  PageTable(const PageTable&) = delete;
+  PageTable& operator=(const PageTable&) = delete;
+
   /// Place of a page in its chunk.
   static constexpr std::uint64_t slot(PageId page) { return page.index % chunk_pages; }
 
@@ -25,7 +38,7 @@ class PageTable {
     const std::size_t region = index_of(page.region);
     if (region >= regions_.size() || directory_of(page) >= regions_[region].size()) return nullptr;
     const Directory& directory = regions_[region][directory_of(page)];
-    return place_in_directory(page) < directory.size() ? directory[place_in_directory(page)].get() : nullptr;
+    return place_in_directory(page) < directory.size() ? directory[place_in_directory(page)] : nullptr;
   }
 
   /// The chunk of a page; `make` makes it if there is none yet.
@@ -37,18 +50,20 @@ class PageTable {
     if (directory_of(page) >= regions_[region].size()) regions_[region].resize(directory_of(page) + 1);
     Directory& directory = regions_[region][directory_of(page)];
     if (place_in_directory(page) >= directory.size()) directory.resize(place_in_directory(page) + 1);
-    directory[place_in_directory(page)] = std::make_unique<Chunk>(make());
+    directory[place_in_directory(page)] = allocator().template new_object<Chunk>(make());
     return *directory[place_in_directory(page)];
   }
 
  private:
-  using Directory = std::vector<std::unique_ptr<Chunk>>;
+  using Directory = std::pmr::vector<Chunk*>;
   static constexpr std::uint64_t directory_chunks = 4096;
 
   static constexpr std::size_t directory_of(PageId page) { return page.index / chunk_pages / directory_chunks; }
   static constexpr std::size_t place_in_directory(PageId page) { return page.index / chunk_pages % directory_chunks; }
 
-  std::vector<std::vector<Directory>> regions_;
+  std::pmr::polymorphic_allocator<> allocator() const { return regions_.get_allocator().resource(); }
+
+  std::pmr::vector<std::pmr::vector<Directory>> regions_;
 };
 
 }  // namespace sdsm

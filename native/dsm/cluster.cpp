@@ -260,6 +260,16 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
   return reply;
 }
 
+void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
+  const int socket = asking[index_of(home)];
+  const Head head{.kind = WireKind::page_request, .address = address};
+  Head reply;
+  // The answer's size is known, so one call takes all of it.
+  if (!send_all(socket, &head, sizeof head) || !receive_both(socket, &reply, sizeof reply, page, most_payload)) {
+    end_without(home);
+  }
+}
+
 void tell(ProcessId to, Head head, const void* payload) {
   if (to == self.process) {
     const Locked guard(handling);

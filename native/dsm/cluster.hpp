@@ -48,7 +48,9 @@ void meet_others(std::uint64_t fingerprint);
 /// Asks `to` (this process included), and waits for the answer. `payload` has head.bytes bytes; the answer's payload
 /// goes to `answer`, which has room for it.
 Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr);
-/// The same without an answer.
+/// Asks the home of the page at `address` for it, and puts it to `page`.
+void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page);
+/// As ask(), without an answer.
 void tell(ProcessId to, Head head, const void* payload = nullptr);
 
 /// Calls `function` while no request is being handled: managers.hpp's functions are to be called so.

@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
-#include "models/node_pages.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/memory.hpp"
+#include "native/dsm/node.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
@@ -24,24 +24,16 @@
 namespace sdsm::dsm {
 namespace {
 
-/// A page as the protocol knows it, and where it is.
-struct Place {
-  PageId id;
-  std::uintptr_t address = 0;
-  ProcessId home{};
-  Owner owner{};
-};
-
 /// A page that this process may touch now.
 struct Opened {
   std::uintptr_t address = 0;
   Owner owner{};
 };
 
-std::optional<NodePages> pages;
 bool is_started = false;
-std::vector<Opened> opened;  ///< since they were last protected; some more than once
-std::vector<Place> twinned;  ///< in the order in which they were twinned
+/// Since they were last protected; some more than once. Used by the application thread, and by the service thread while
+/// a companion holds the node.
+std::vector<Opened> opened;
 
 int protection_of(Permission permission) {
   switch (permission) {
@@ -113,20 +105,56 @@ bool find_place(std::uintptr_t address, Place& place) {
   return true;
 }
 
-/// Does what the rule of the fault says; pages.access() has made the transition.
+bool is_arriving(std::uintptr_t address) {
+  const auto& arriving = node().arriving;
+  return std::find(arriving.begin(), arriving.end(), address) != arriving.end();
+}
+
+void make_twin(const Place& place) {
+  std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
+}
+
+/// Brings the page from its home. Meanwhile companions on the node do other things, but wait for this page.
+void fetch(const Place& place, const FaultRule& rule) {
+  node().arriving.push_back(place.address);
+  pthread_mutex_unlock(&node().mutex);
+  ask_for_page(place.home, place.address, view_of(place.address));
+  count_message(place.home, MessageKind::page_request, control_payload.count);
+  if (rule.makes_twin) make_twin(place);
+  pthread_mutex_lock(&node().mutex);
+  std::erase(node().arriving, place.address);
+  pthread_cond_broadcast(&node().arrival);
+}
+
+/// Does what the rule of the fault says; the pages' access() has made the transition.
 void resolve(const Place& place, const FaultRule& rule) {
-  if (rule.fetches_page) {
-    ask(place.home, {.kind = WireKind::page_request, .address = place.address}, nullptr, view_of(place.address));
-    count_message(place.home, MessageKind::page_request, control_payload.count);
-  } else if (rule.sends_request && rule.owner == Owner::remote) {
+  if (rule.makes_twin) node().twinned.push_back(place);
+  if (rule.fetches_page) return fetch(place, rule);
+  if (rule.makes_twin) make_twin(place);
+  if (rule.sends_request && rule.owner == Owner::remote) {
     tell(place.home, {.kind = WireKind::write_request, .address = place.address});
     count_message(place.home, MessageKind::write_request, control_payload.count);
   }
-  if (rule.makes_twin) {
-    std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
-    twinned.push_back(place);
+}
+
+void take_fault(const Place& place, Access access, std::uint64_t begun) {
+  NodeGuard guard;
+  NodePages& pages = node().pages;
+  std::optional<FaultKind> kind;
+  // Again if a companion took a lock, and with it dropped the page, while it was on its way.
+  while (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
+    if (is_arriving(place.address)) {
+      guard.wait_for_arrival();
+      continue;
+    }
+    kind = pages.access(self.process, place.id, place.home, place.owner, access);
+    resolve(place, rule_of(*kind));
+    ++tally.faults[static_cast<std::size_t>(*kind)];
   }
-  open_page(place, rule.process_after);
+  // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or one that
+  // was shut for lack of mappings.
+  open_page(place, pages.process_permission(self.process, place.id, place.owner));
+  if (kind) tally.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
@@ -140,15 +168,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const auto* machine = static_cast<const ucontext_t*>(context);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
-  const Access access = is_write ? Access::write : Access::read;
-  if (const auto kind = pages->access(self.process, place.id, place.home, place.owner, access)) {
-    resolve(place, rule_of(*kind));
-    ++tally.faults[static_cast<std::size_t>(*kind)];
-    tally.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
-  } else {
-    // The protocol allows it: a home page that nobody has looked at, or one that was shut for lack of mappings.
-    open_page(place, pages->process_permission(self.process, place.id, place.owner));
-  }
+  take_fault(place, is_write ? Access::write : Access::read, begun);
   errno = saved_errno;
 }
 
@@ -163,7 +183,8 @@ void install_fault_handler() {
 /// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial.
 void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
   constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
-  for (std::uint32_t sent = 0; sent < bytes;) {
+  // The home of a local page is the same memory.
+  for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes;) {
     const std::uint32_t piece = std::min(most, bytes - sent);
     ask(place.home, {.kind = WireKind::diff, .bytes = piece, .address = sent, .value = bytes}, diff + sent);
     count_message(place.home, MessageKind::diff, piece);
@@ -173,17 +194,72 @@ void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
   tally.diff_bytes += bytes;
 }
 
+/// Companions may not change the pages of which this process's acquire is about to drop the node's copies. Their
+/// service threads shut them, while their application threads cannot: this process holds the node.
+void shut_companions() {
+  const std::uint32_t first = index_of(own_node()) * self.layout.threads_per_node;
+  for (std::uint32_t i = first; i < first + self.layout.threads_per_node; ++i) {
+    if (ProcessId{i} != self.process) ask(ProcessId{i}, {.kind = WireKind::shut_copies});
+  }
+}
+
+/// The diffs that a flush sends, encoded.
+class Diffs {
+ public:
+  /// Precondition: this process holds the node.
+  void find(Sync sync) {
+    buffer_.clear();
+    diffs_.clear();
+    NodePages& pages = node().pages;
+    auto place = node().twinned.begin();
+    for (const Twinned& due : pages.due(self.process, sync)) {
+      while (place->id != due.page) ++place;
+      if (!is_arriving(place->address)) encode(*place);
+    }
+    // Those without changes are gone already; this one forgets what was noted of the others.
+    pages.flush(self.process, sync);
+  }
+
+  void send() const {
+    for (const Encoded& diff : diffs_) send_diff(diff.place, buffer_.data() + diff.begin, diff.bytes);
+  }
+
+ private:
+  struct Encoded {
+    Place place;
+    std::size_t begin;
+    std::uint32_t bytes;
+  };
+
+  void encode(const Place& place) {
+    static std::byte encoded[most_diff_bytes];
+    const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded);
+    if (!diff.change) return;
+    node().pages.changed(place.id, place.owner, diff.change);
+    diffs_.push_back({place, buffer_.size(), diff.bytes});
+    buffer_.insert(buffer_.end(), encoded, encoded + diff.bytes);
+  }
+
+  std::vector<std::byte> buffer_;
+  std::vector<Encoded> diffs_;
+};
+Diffs diffs;
+
+/// Nobody of the node gets past this process with changes that are still on their way.
+/// Precondition: this process holds the node.
+void flush_held(Sync sync) {
+  diffs.find(sync);
+  diffs.send();
+}
+
 std::uintptr_t administrative_begin = 0;
 
 }  // namespace
 
 void start_coherence(const AddressRange& own_stack, const AddressRange& own_variables) {
   if (!takes_faults(self.layout)) return;
-  pages.emplace(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node},
-                self.layout.threads_per_node);
   opened.reserve(1 << 16);
   to_protect.reserve(1 << 16);
-  twinned.reserve(1 << 16);
   install_fault_handler();
   protect_ranges(own_stack, own_variables);
   is_started = true;
@@ -194,31 +270,18 @@ void stop_coherence() {
 }
 
 void flush(Sync sync) {
-  if (twinned.empty()) return;
+  if (!is_started) return;
   const std::uint64_t begun = now_ns();
-  static std::vector<std::byte> buffer;
-  struct Changed {
-    std::size_t begin;
-    std::uint32_t bytes;
-  };
-  static std::vector<Changed> diffs;
-  buffer.clear();
-  diffs.clear();
-  for (const Place& place : twinned) {
-    const std::size_t begin = buffer.size();
-    buffer.resize(begin + most_diff_bytes);
-    const EncodedDiff diff =
-        encode_diff(place.address, view_of(place.address), twin_of(place.address), buffer.data() + begin);
-    buffer.resize(begin + diff.bytes);
-    diffs.push_back({begin, diff.bytes});
-    if (diff.change) pages->changed(place.id, place.owner, diff.change);
-  }
-  const std::vector<Twinned> due = pages->flush(self.process, sync);
-  std::size_t i = 0;
-  for (const Twinned& twin : due) {
-    while (twinned[i].id != twin.page) ++i;
-    if (!twin.local) send_diff(twinned[i], buffer.data() + diffs[i].begin, diffs[i].bytes);
-    std::memcpy(twin_of(twinned[i].address), view_of(twinned[i].address), page_bytes);
+  if (sync == Sync::barrier) {
+    // Companions send their own at the same time.
+    {
+      const NodeGuard guard;
+      diffs.find(sync);
+    }
+    diffs.send();
+  } else {
+    const NodeGuard guard;
+    flush_held(sync);
   }
   tally.diff_ns += now_ns() - begun;
 }
@@ -227,27 +290,41 @@ void drop(Sync sync) {
   if (!is_started) return;
   const std::uint64_t begun = now_ns();
   const SyncRule rule = rule_of(sync);
-  pages->drop(sync);
-  pages->take_dirty_home_pages(self.process);
-  if (rule.drop_copies) {
-    shut(protection_of(resting(Owner::remote)), [](const Opened& page) { return page.owner == Owner::remote; });
-  }
+  const NodeGuard guard;
+  NodePages& pages = node().pages;
   if (rule.rest_home_pages) {
-    shut(protection_of(resting(Owner::home)), [](const Opened&) { return true; });
-    twinned.clear();
+    // All of the node's threads that are in the team are here; the first one speaks for them.
+    if (index_of(self.process) % self.layout.threads_per_node == 0) {
+      pages.drop(sync);
+      node().twinned.clear();
+    }
+    pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
-    std::erase_if(twinned, [](const Place& place) { return place.owner == Owner::remote; });
+    if (self.layout.threads_per_node > 1) shut_companions();
+    flush_held(sync);  // what companions have changed since
+    pages.drop(sync);
+    std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
   }
+  if (rule.drop_copies) shut_copies();
+  if (rule.rest_home_pages) shut(protection_of(resting(Owner::home)), [](const Opened&) { return true; });
   tally.protect_ns += now_ns() - begun;
+}
+
+void shut_copies() {
+  shut(protection_of(resting(Owner::remote)), [](const Opened& page) { return page.owner == Owner::remote; });
 }
 
 void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   if (!is_started) return;
   const std::uintptr_t end = begin + count * page_bytes;
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
-  std::erase_if(twinned, [&](const Place& place) { return is_inside(place.address); });
   std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
   if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
+  // What was changed in them concerns nobody any more: without a difference there is no diff.
+  const NodeGuard guard;
+  for (const Place& place : node().twinned) {
+    if (is_inside(place.address)) make_twin(place);
+  }
 }
 
 void look_anew() {

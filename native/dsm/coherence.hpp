@@ -20,6 +20,10 @@ void flush(Sync sync);
 /// Copies die, as the rule of `sync` says. Everything is flushed before.
 void drop(Sync sync);
 
+/// A companion is about to drop the node's copies: this process has no access to them any more. From the service
+/// thread, while the companion holds the node.
+void shut_copies();
+
 /// The pages are no longer what they were: changes to them are forgotten, and the next access looks anew.
 void forget_pages(std::uintptr_t begin, std::uint64_t pages);
 /// Every page of the heap and of the globals is looked at anew at its next access (regions have changed).

@@ -13,10 +13,9 @@ struct RunHead {
 };
 static_assert(sizeof(RunHead) == run_header.count);
 
+/// One load: another thread may be writing the word.
 std::uint32_t word_at(const std::byte* page, std::size_t word) {
-  std::uint32_t value;
-  std::memcpy(&value, page + word * sizeof value, sizeof value);
-  return value;
+  return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(page) + word, __ATOMIC_RELAXED);
 }
 
 bool is_same_block(const std::byte* page, const std::byte* twin, std::size_t word) {
@@ -39,7 +38,9 @@ void change_bytes(std::byte* bytes, const std::byte* differences, std::size_t co
     // No byte of the word is zero (Mycroft's test): the usual case, and one write.
     const bool changes_all = ((difference - 0x01010101U) & ~difference & 0x80808080U) == 0;
     if (changes_all) {
-      const std::uint32_t changed = word_at(bytes + i, 0) ^ difference;
+      std::uint32_t changed;
+      std::memcpy(&changed, bytes + i, sizeof changed);
+      changed ^= difference;
       std::memcpy(bytes + i, &changed, sizeof changed);
       continue;
     }
@@ -51,30 +52,35 @@ void change_bytes(std::byte* bytes, const std::byte* differences, std::size_t co
 
 }  // namespace
 
-EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std::byte* twin, std::byte* buffer) {
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer) {
   EncodedDiff diff;
   std::byte* at = buffer + sizeof address;
-  std::size_t word = 0;
-  while (word < words_per_page) {
+  std::byte* run = nullptr;  ///< head of the run at hand
+  RunHead head{};
+  for (std::size_t word = 0; word < words_per_page; ++word) {
     if (word % block_words == 0 && is_same_block(page, twin, word)) {
-      word += block_words;
+      run = nullptr;
+      word += block_words - 1;
       continue;
     }
-    if (word_at(page, word) == word_at(twin, word)) {
-      ++word;
+    const std::uint32_t now = word_at(page, word);
+    const std::uint32_t difference = now ^ word_at(twin, word);
+    if (difference == 0) {
+      run = nullptr;
       continue;
     }
-    const std::size_t first = word;
-    while (word < words_per_page && word_at(page, word) != word_at(twin, word)) ++word;
-    const RunHead head{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(word - first)};
-    std::memcpy(at, &head, sizeof head);
-    for (std::size_t i = first; i < word; ++i) {
-      const std::uint32_t difference = word_at(page, i) ^ word_at(twin, i);
-      std::memcpy(at + sizeof head + (i - first) * 4, &difference, sizeof difference);
+    if (run == nullptr) {
+      run = at;
+      head = {static_cast<std::uint16_t>(word), 0};
+      at += sizeof head;
+      ++diff.change.runs;
     }
-    at += sizeof head + (word - first) * 4;
-    ++diff.change.runs;
-    diff.change.words = static_cast<std::uint16_t>(diff.change.words + (word - first));
+    ++head.words;
+    std::memcpy(run, &head, sizeof head);
+    std::memcpy(at, &difference, sizeof difference);
+    at += sizeof difference;
+    std::memcpy(twin + word * 4, &now, sizeof now);
+    ++diff.change.words;
   }
   if (!diff.change) return diff;
   std::memcpy(buffer, &address, sizeof address);

@@ -18,8 +18,9 @@ struct EncodedDiff {
   std::uint32_t bytes = 0;  ///< 0: nothing changed
 };
 
-/// What differs between a page and its twin. `buffer` has room for most_diff_bytes.
-EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, const std::byte* twin, std::byte* buffer);
+/// What differs between a page and its twin, which becomes as the page is: each word is read once for both, so that a
+/// write that comes in between is in this diff or in the next one. `buffer` has room for most_diff_bytes.
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer);
 
 /// Changes `page` as a diff says, each byte that the diff changes and no other. False if the diff contradicts itself;
 /// nothing beyond the page is written.

@@ -10,6 +10,7 @@
 
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
+#include "native/dsm/coherence.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
@@ -231,6 +232,7 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::put_page:
       std::memcpy(view_of_page(from, head.address), payload, page_bytes);
       return answer(from, {.kind = WireKind::done});
+    case WireKind::shut_copies: shut_copies(); return answer(from, {.kind = WireKind::done});
     case WireKind::barrier_arrive: return arrive(from);
     case WireKind::lock_request:
     case WireKind::lock_try: return request_lock(from, head, payload);

@@ -16,7 +16,27 @@ Range ranges[most_ranges];
 std::size_t range_count = 0;
 std::uint64_t file_bytes = 0;
 
+constexpr int access = PROT_READ | PROT_WRITE;
+constexpr int sharing = MAP_SHARED | MAP_NORESERVE;
+
+/// Of the file, which is sparse. One size for all: the processes of a node open it at the same time, and none may
+/// shrink it under another.
+constexpr std::uint64_t most_file_bytes = std::uint64_t{16} << 40;
+
+bool grow_file(std::uint64_t bytes) {
+  file_bytes += bytes;
+  return file_bytes <= most_file_bytes && ftruncate(self.node_memory, static_cast<off_t>(most_file_bytes)) == 0;
+}
+
 }  // namespace
+
+std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) {
+  const auto offset = static_cast<off_t>(file_bytes);
+  if (!grow_file(bytes)) return nullptr;
+  auto* wanted = reinterpret_cast<void*>(begin);
+  void* memory = mmap(wanted, bytes, access, sharing | MAP_FIXED_NOREPLACE, self.node_memory, offset);
+  return memory == wanted ? static_cast<std::byte*>(memory) : nullptr;
+}
 
 Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
   if (range_count == most_ranges) end_run({"the run-time knows too many ranges of memory"});
@@ -24,22 +44,20 @@ Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
   range.begin = begin;
   range.end = begin + bytes;
   range.offset = file_bytes;
-  if (ftruncate(self.node_memory, static_cast<off_t>(file_bytes + bytes)) != 0) return nullptr;
-  constexpr int access = PROT_READ | PROT_WRITE;
-  constexpr int sharing = MAP_SHARED | MAP_NORESERVE;
+  // Room for the pages, and behind it for their twins. The file is sparse: only what is used takes memory.
+  if (!grow_file(2 * bytes)) return nullptr;
   const auto offset = static_cast<off_t>(range.offset);
-  void* view = mmap(nullptr, bytes, access, sharing, self.node_memory, offset);
+  void* view = mmap(nullptr, 2 * bytes, access, sharing, self.node_memory, offset);
   if (view == MAP_FAILED) return nullptr;
   range.view = static_cast<std::byte*>(view);
+  range.twins = range.view + bytes;
   if (keep_contents) std::memcpy(range.view, reinterpret_cast<const void*>(begin), bytes);
   auto* wanted = reinterpret_cast<void*>(begin);
   if (mmap(wanted, bytes, access, sharing | MAP_FIXED, self.node_memory, offset) != wanted) {
-    munmap(view, bytes);
+    munmap(view, 2 * bytes);
     return nullptr;
   }
-  range.twins = static_cast<std::byte*>(reserve(bytes));
   range.region_of = reserve_array<std::uint32_t>(bytes / page_bytes);
-  file_bytes += bytes;
   ranges[range_count] = range;
   return &ranges[range_count++];
 }

@@ -31,6 +31,10 @@ struct Range {
 /// order.
 Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false);
 
+/// Memory at `begin` that the node's processes share and the program does not see. Null if there is no such address
+/// space.
+std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes);
+
 /// The range that holds `address`, or null.
 Range* find_range(std::uintptr_t address);
 

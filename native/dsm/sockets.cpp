@@ -135,6 +135,25 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
   return true;
 }
 
+bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes) {
+  iovec parts[2] = {{first, first_bytes}, {second, second_bytes}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  ssize_t received = -1;
+  do {
+    received = recvmsg(socket, &message, MSG_WAITALL);
+  } while (received < 0 && errno == EINTR);
+  if (received <= 0) return false;
+  const auto had = static_cast<std::size_t>(received);
+  if (had < first_bytes) {
+    return receive_all(socket, static_cast<std::byte*>(first) + had, first_bytes - had) &&
+           receive_all(socket, second, second_bytes);
+  }
+  const std::size_t had_of_second = had - first_bytes;
+  return receive_all(socket, static_cast<std::byte*>(second) + had_of_second, second_bytes - had_of_second);
+}
+
 int listen_on(Transport transport, const char* host, std::string& address) {
   const int socket = transport == Transport::tcp ? listen_tcp(host, address) : listen_unix(address);
   return socket < 0 ? -1 : to_high_number(socket);

@@ -18,6 +18,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/memory.hpp"
+#include "native/dsm/node.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
@@ -139,6 +140,7 @@ void prepare() {
   meet_launcher();
   unsetenv(control_variable);
   find_program_image();
+  make_node();
   need(add_range(administrative_address, administrative_pages * page_bytes), "administrative pages");
   place_administrative_pages(administrative_address);
   name_region(administrative_region, administrative_address, administrative_address + administrative_pages * page_bytes,

@@ -33,6 +33,7 @@ enum class WireKind : std::uint32_t {
   free_block,    ///< address. Answer: done
   room_of,       ///< address. Answer: done; value: bytes
   put_page,      ///< address: page; payload: its bytes, for its new home. Answer: done
+  shut_copies,   ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,    ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,   ///< address: construct; payload: ConstructState. No answer
 };

@@ -1,0 +1,225 @@
+/* What each action of the protocol costs on the system that runs this: a plain OpenMP program, timed from outside the
+ * run-time, as a user's is. Prints one JSON object: for each quantity the samples in nanoseconds.
+ *
+ *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES]
+ *
+ * Threads are laid out by blocks of T. Only one thread acts at a time in the faults' samples; the others wait at a
+ * barrier. A barrier lies between two samples, so each begins on pages at rest. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sdsm/placement.h"
+
+enum { page_words = SDSM_PAGE_BYTES / 8, most_samples = 4096 };
+
+typedef volatile double* pages;
+
+static double samples[most_samples];
+static int sample_count;
+static int is_first_quantity = 1;
+
+static double now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void print_samples(const char* name, const double* values, int count) {
+  printf("%s\n  \"%s\": [", is_first_quantity ? "{" : ",", name);
+  is_first_quantity = 0;
+  for (int i = 0; i < count; ++i) printf("%s%.0f", i ? "," : "", values[i]);
+  printf("]");
+}
+
+/* One page for each thread, at home there. */
+static pages own_page(pages memory, int thread, int pages_each, int page) {
+  return memory + ((size_t)thread * (size_t)pages_each + (size_t)page) * page_words;
+}
+
+enum act { nothing, reads, writes };
+
+struct step {
+  int thread;
+  enum act act;
+};
+
+static double act_on(pages page, enum act act) {
+  const double begin = now_ns();
+  if (act == writes) {
+    page[1] = begin;
+  } else if (act == reads) {
+    (void)page[1];
+  }
+  return now_ns() - begin;
+}
+
+/* First one thread prepares the page, then another one, on the same node, acts and is timed. That the first is done it
+ * sees on a page that is at home on their node: it is the same memory. */
+static void sample_fault(const char* name, pages memory, int pages_each, int wanted, int home, struct step first,
+                         struct step timed) {
+  sample_count = 0;
+#pragma omp parallel
+  {
+    const int self = omp_get_thread_num();
+    for (int i = 0; i < wanted; ++i) {
+      pages page = own_page(memory, home, pages_each, 1 + i % (pages_each - 1));
+      pages flag = own_page(memory, first.thread, pages_each, 0);
+      const double mark = i + 1;
+#pragma omp barrier
+      if (self == first.thread && first.act != nothing) {
+        act_on(page, first.act);
+        if (first.thread != timed.thread) flag[0] = mark;
+      }
+      if (self == timed.thread) {
+        if (first.act != nothing && first.thread != timed.thread) {
+          while (flag[0] != mark) {
+            const struct timespec pause = {0, 20000};
+            nanosleep(&pause, NULL);
+          }
+        }
+        samples[i] = act_on(page, timed.act);
+        sample_count = i + 1;
+      }
+    }
+  }
+  print_samples(name, samples, sample_count);
+}
+
+static void sample_faults(pages memory, int pages_each, int wanted, int threads, int per_node) {
+  const int other_node = per_node; /* first thread of the second node */
+  const int companion = 1;         /* of thread 0, where nodes have two threads */
+  const struct step none = {0, nothing};
+  sample_fault("WROH", memory, pages_each, wanted, 0, none, (struct step){0, writes});
+  if (threads > per_node) {
+    const struct step reader = {other_node, reads};
+    const struct step writer = {other_node, writes};
+    sample_fault("RUMR", memory, pages_each, wanted, 0, none, reader);
+    sample_fault("WUMR", memory, pages_each, wanted, 0, none, writer);
+    sample_fault("WROR", memory, pages_each, wanted, 0, reader, writer);
+    if (per_node > 1) {
+      const struct step second_reader = {other_node + 1, reads};
+      const struct step second_writer = {other_node + 1, writes};
+      sample_fault("RROR", memory, pages_each, wanted, 0, reader, second_reader);
+      sample_fault("RRWR", memory, pages_each, wanted, 0, writer, second_reader);
+      sample_fault("WRWR", memory, pages_each, wanted, 0, writer, second_writer);
+    }
+  }
+  if (per_node > 1) {
+    const struct step local_writer = {companion, writes};
+    sample_fault("WROL", memory, pages_each, wanted, 0, none, local_writer);
+    sample_fault("WRWL", memory, pages_each, wanted, 0, (struct step){0, writes}, local_writer);
+    sample_fault("WRWH", memory, pages_each, wanted, 0, local_writer, (struct step){0, writes});
+  }
+}
+
+/* The last thread changes `words` words of 4 bytes of one page, under a lock: at the release its diff goes home. */
+static void sample_release(pages memory, int pages_each, int wanted, int words) {
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+#pragma omp parallel
+  {
+    const int self = omp_get_thread_num();
+    for (int i = 0; i < wanted; ++i) {
+#pragma omp barrier
+      if (self == omp_get_num_threads() - 1) {
+        volatile int* page = (volatile int*)own_page(memory, 0, pages_each, 1 + i % (pages_each - 1));
+        omp_set_lock(&lock);
+        for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
+        const double begin = now_ns();
+        omp_unset_lock(&lock);
+        samples[i] = now_ns() - begin;
+      }
+    }
+  }
+  omp_destroy_lock(&lock);
+  char name[32];
+  snprintf(name, sizeof name, "release.%d", words);
+  print_samples(name, samples, wanted);
+}
+
+/* As EPCC does it: repetitions in a row, divided by their number. */
+static void sample_barrier(int wanted) {
+  enum { repetitions = 20 };
+#pragma omp parallel
+  for (int i = 0; i < wanted; ++i) {
+#pragma omp barrier
+    const double begin = now_ns();
+    for (int k = 0; k < repetitions; ++k) {
+#pragma omp barrier
+    }
+    if (omp_get_thread_num() == 0) samples[i] = (now_ns() - begin) / repetitions;
+  }
+  print_samples("barrier", samples, wanted);
+}
+
+static void sample_lock(int wanted) {
+  enum { repetitions = 20 };
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+  int threads = 1;
+#pragma omp parallel
+  for (int i = 0; i < wanted; ++i) {
+#pragma omp barrier
+    const double begin = now_ns();
+    for (int k = 0; k < repetitions; ++k) {
+      omp_set_lock(&lock);
+      omp_unset_lock(&lock);
+    }
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) {
+      threads = omp_get_num_threads();
+      samples[i] = (now_ns() - begin) / (repetitions * threads);
+    }
+  }
+  omp_destroy_lock(&lock);
+  print_samples("lock", samples, wanted);
+}
+
+/* What a barrier takes longer for each home page that its owner has written. */
+static void sample_dirty_pages(pages memory, int pages_each, int wanted) {
+  const int dirty = pages_each / 2;
+#pragma omp parallel
+  {
+    pages own = own_page(memory, omp_get_thread_num(), pages_each, 0);
+    for (int i = 0; i < wanted; ++i) {
+#pragma omp barrier
+      for (int page = 0; page < dirty; ++page) own[(size_t)page * page_words] = i + 1;
+      const double begin = now_ns();
+#pragma omp barrier
+      if (omp_get_thread_num() == 0) samples[i] = (now_ns() - begin) / dirty;
+    }
+  }
+  print_samples("barrier.per-dirty-page", samples, wanted);
+}
+
+int main(int argc, char** argv) {
+  const int per_node = argc > 1 ? atoi(argv[1]) : 0;
+  const int wanted = argc > 2 ? atoi(argv[2]) : 200;
+  const int threads = omp_get_max_threads();
+  if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples) {
+    fprintf(
+        stderr,
+        "usage: microbench THREADS_PER_NODE [SAMPLES]\n  THREADS_PER_NODE divides the number of threads; SAMPLES: 1 "
+        "to %d\n",
+        most_samples);
+    return 2;
+  }
+  const int pages_each = 65;
+  const size_t bytes = (size_t)threads * (size_t)pages_each * SDSM_PAGE_BYTES;
+  pages memory = sdsm_galloc(bytes, sdsm_block);
+  if (!memory) return 1;
+  memset((void*)memory, 1, bytes);
+  sample_faults(memory, pages_each, wanted, threads, per_node);
+  if (threads > per_node) {
+    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, pages_each, wanted, words);
+  }
+  sample_barrier(wanted);
+  sample_lock(wanted);
+  sample_dirty_pages(memory, pages_each, wanted);
+  printf("\n}\n");
+  sdsm_gfree((void*)memory);
+  return 0;
+}

@@ -1,0 +1,87 @@
+#include "native/dsm/node.hpp"
+
+#include <bit>
+#include <new>
+
+#include "native/dsm/cluster.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr std::uintptr_t node_address = 0x1e0000000000;
+/// Address space: the states of a million pages take a tenth of a percent of it.
+constexpr std::size_t node_bytes = std::size_t{64} << 30;
+
+Node* at_node() {
+  return reinterpret_cast<Node*>(node_address);
+}
+
+constexpr std::size_t after_node = (sizeof(Node) + 63) / 64 * 64;
+
+}  // namespace
+
+void* NodeArena::do_allocate(std::size_t bytes, std::size_t alignment) {
+  const std::size_t size = std::bit_ceil(bytes < sizeof(FreeBlock) ? sizeof(FreeBlock) : bytes);
+  FreeBlock*& first = free_[std::countr_zero(size)];
+  if (first != nullptr && alignment <= size) {
+    FreeBlock* block = first;
+    first = block->next;
+    return block;
+  }
+  // A power of two that begins at a multiple of 64, or of itself where it is smaller, is aligned enough for anything
+  // here.
+  const std::size_t boundary = size < 64 ? size : 64;
+  auto begin = (reinterpret_cast<std::uintptr_t>(next_) + boundary - 1) / boundary * boundary;
+  if (begin + size > reinterpret_cast<std::uintptr_t>(end_)) program::end_run({"the node's page tables are full"});
+  next_ = reinterpret_cast<std::byte*>(begin + size);
+  return reinterpret_cast<void*>(begin);
+}
+
+void NodeArena::do_deallocate(void* block, std::size_t bytes, std::size_t /*alignment*/) {
+  const std::size_t size = std::bit_ceil(bytes < sizeof(FreeBlock) ? sizeof(FreeBlock) : bytes);
+  FreeBlock*& first = free_[std::countr_zero(size)];
+  auto* freed = static_cast<FreeBlock*>(block);
+  freed->next = first;
+  first = freed;
+}
+
+Node::Node(std::byte* memory, std::size_t bytes)
+    : arena(memory, bytes),
+      pages(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node}, self.layout.threads_per_node,
+            nullptr, &arena),
+      twinned(&arena),
+      arriving(&arena) {
+  pthread_mutexattr_t sharing;
+  pthread_mutexattr_init(&sharing);
+  pthread_mutexattr_setpshared(&sharing, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&mutex, &sharing);
+  pthread_condattr_t waiting;
+  pthread_condattr_init(&waiting);
+  pthread_condattr_setpshared(&waiting, PTHREAD_PROCESS_SHARED);
+  pthread_cond_init(&arrival, &waiting);
+}
+
+void make_node() {
+  std::byte* memory = map_node_memory(node_address, node_bytes);
+  if (memory == nullptr) program::end_run({"there is no address space for page tables. Is `ulimit -v` set?"});
+  const bool is_first = index_of(self.process) % self.layout.threads_per_node == 0;
+  if (is_first) new (memory) Node(memory + after_node, node_bytes - after_node);
+}
+
+Node& node() {
+  return *at_node();
+}
+
+NodeGuard::NodeGuard() {
+  pthread_mutex_lock(&node().mutex);
+}
+NodeGuard::~NodeGuard() {
+  pthread_mutex_unlock(&node().mutex);
+}
+void NodeGuard::wait_for_arrival() {
+  pthread_cond_wait(&node().arrival, &node().mutex);
+}
+
+}  // namespace sdsm::dsm

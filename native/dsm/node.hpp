@@ -1,0 +1,69 @@
+/// What the processes of a node share besides its memory: the states of its pages (models/node_pages.hpp), the pages
+/// that are twinned and those on their way. One process uses it at a time.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "models/node_pages.hpp"
+
+namespace sdsm::dsm {
+
+/// A page as the protocol knows it, and where it is: at the same address in every process.
+struct Place {
+  PageId id;
+  std::uintptr_t address = 0;
+  ProcessId home{};
+  Owner owner{};
+};
+
+/// Memory that only grows, at one address in all processes of the node; blocks that are given back are used again for
+/// requests of their size.
+class NodeArena final : public std::pmr::memory_resource {
+ public:
+  NodeArena(std::byte* begin, std::size_t bytes) : next_(begin), end_(begin + bytes) {}
+
+ private:
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::byte* next_;
+  std::byte* end_;
+  FreeBlock* free_[48] = {};  ///< by the power of two that the block's size is
+};
+
+struct Node {
+  Node(std::byte* memory, std::size_t bytes);
+
+  NodeArena arena;
+  pthread_mutex_t mutex;
+  pthread_cond_t arrival;  ///< a page has arrived
+  NodePages pages;
+  std::pmr::vector<Place> twinned;            ///< as in `pages`, in its order
+  std::pmr::vector<std::uintptr_t> arriving;  ///< pages that some process of the node is fetching
+};
+
+/// Made by the node's first process before any other uses it.
+void make_node();
+Node& node();
+
+/// For as long as the object lives, no other process of the node uses what they share.
+class NodeGuard {
+ public:
+  NodeGuard();
+  ~NodeGuard();
+  NodeGuard(const NodeGuard&) = delete;
+  NodeGuard& operator=(const NodeGuard&) = delete;
+
+  /// Lets others use it until one of them has brought a page.
+  void wait_for_arrival();
+};
+
+}  // namespace sdsm::dsm
