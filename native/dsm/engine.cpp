@@ -67,15 +67,15 @@ bool take_single(std::uint64_t number) {
   return is_first;
 }
 
-void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t /*team_size*/) {
+void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_size) {
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   state.data = data;
   state.gifts = state.gifts + 1;
-  pass_barrier();
+  barrier(team_size);
 }
 
-const void* take_copied(std::uint64_t /*number*/, std::uint32_t /*team_size*/) {
-  pass_barrier();
+const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
+  barrier(team_size);
   return on_page<CopiedState>(AdministrativePage::copyprivate).data;
 }
 

@@ -60,8 +60,9 @@ void run_team(const gomp::TeamStart& start) {
   end_parallel_region();
 }
 
-void barrier(std::uint32_t /*team_size*/) {
-  pass_barrier();
+/// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
+void barrier(std::uint32_t team_size) {
+  if (team_size > 1) pass_barrier();
 }
 
 }  // namespace sdsm::engine
