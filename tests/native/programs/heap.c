@@ -77,6 +77,27 @@ int main(void) {
 #pragma omp parallel for schedule(dynamic, 3)
   for (int i = 0; i < 1000; ++i) free(mine[i]);
 
+  // What is freed and allocated again is zero if it is asked to be, whatever its size and whoever wrote it.
+  for (size_t size = 100; size <= 1000000; size *= 10) {
+    unsigned char* used = malloc(size);
+    EXPECT(used != NULL);
+    if (!used) continue;
+#pragma omp parallel for
+    for (size_t k = 0; k < size; ++k) used[k] = (unsigned char)(k % 255 + 1);
+    free(used);
+    unsigned char* zeroed = calloc(size, 1);
+    EXPECT(zeroed && holds(zeroed, size, 0));
+    int others_wrong = 0;
+#pragma omp parallel
+    {
+      const int is_wrong = !zeroed || !holds(zeroed, size, 0);
+#pragma omp critical
+      others_wrong += is_wrong;
+    }
+    EXPECT(others_wrong == 0);
+    free(zeroed);
+  }
+
   free(NULL);
   char* copy = strdup("a string");
   EXPECT(copy && strcmp(copy, "a string") == 0);
