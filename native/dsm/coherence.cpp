@@ -254,10 +254,16 @@ void flush_held(Sync sync) {
 
 std::uintptr_t administrative_begin = 0;
 
+/// Open for good.
+AddressRange own_stack;
+AddressRange own_variables;
+
 }  // namespace
 
-void start_coherence(const AddressRange& own_stack, const AddressRange& own_variables) {
+void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
+  own_stack = stack;
+  own_variables = variables;
   opened.reserve(1 << 16);
   to_protect.reserve(1 << 16);
   install_fault_handler();
@@ -328,7 +334,11 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
 }
 
 void look_anew() {
-  if (is_started) shut(PROT_NONE, [](const Opened&) { return true; });
+  if (!is_started) return;
+  const NodeGuard guard;
+  // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.
+  opened.clear();
+  protect_ranges(own_stack, own_variables);
 }
 
 void place_administrative_pages(std::uintptr_t begin) {
