@@ -214,7 +214,7 @@ class Diffs {
     auto place = node().twinned.begin();
     for (const Twinned& due : pages.due(self.process, sync)) {
       while (place->id != due.page) ++place;
-      if (!is_arriving(place->address)) encode(*place);
+      if (place->address != 0 && !is_arriving(place->address)) encode(*place);
     }
     // Those without changes are gone already; this one forgets what was noted of the others.
     pages.flush(self.process, sync);
@@ -326,10 +326,10 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
   std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
   if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
-  // What was changed in them concerns nobody any more: without a difference there is no diff.
+  // Other pages may come to these addresses, and get twins of their own there.
   const NodeGuard guard;
-  for (const Place& place : node().twinned) {
-    if (is_inside(place.address)) make_twin(place);
+  for (Place& place : node().twinned) {
+    if (is_inside(place.address)) place.address = 0;
   }
 }
 
