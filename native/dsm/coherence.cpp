@@ -221,7 +221,7 @@ class Diffs {
     auto place = node().twinned.begin();
     for (const Twinned& due : pages.due(self.process, sync)) {
       while (place->id != due.page) ++place;
-      if (!is_arriving(place->address)) encode(*place);
+      if (place->address != 0 && !is_arriving(place->address)) encode(*place);
     }
     // Those without changes are gone already; this one forgets what was noted of the others.
     pages.flush(self.process, sync);
@@ -261,10 +261,16 @@ void flush_held(Sync sync) {
 
 std::uintptr_t administrative_begin = 0;
 
+/// Open for good.
+AddressRange own_stack;
+AddressRange own_variables;
+
 }  // namespace
 
-void start_coherence(const AddressRange& own_stack, const AddressRange& own_variables) {
+void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
+  own_stack = stack;
+  own_variables = variables;
   opened.reserve(1 << 16);
   to_protect.reserve(1 << 16);
   install_fault_handler();
@@ -327,15 +333,19 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
   std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
   if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
-  // What was changed in them concerns nobody any more: without a difference there is no diff.
+  // Other pages may come to these addresses, and get twins of their own there.
   const NodeGuard guard;
-  for (const Place& place : node().twinned) {
-    if (is_inside(place.address)) make_twin(place);
+  for (Place& place : node().twinned) {
+    if (is_inside(place.address)) place.address = 0;
   }
 }
 
 void look_anew() {
-  if (is_started) shut(PROT_NONE, [](const Opened&) { return true; });
+  if (!is_started) return;
+  const NodeGuard guard;
+  // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.
+  opened.clear();
+  protect_ranges(own_stack, own_variables);
 }
 
 void place_administrative_pages(std::uintptr_t begin) {

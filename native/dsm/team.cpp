@@ -43,6 +43,11 @@ void work_in_teams() {
   }
 }
 
+/// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
+void wait_for_team(std::uint32_t team_size) {
+  if (team_size > 1) pass_barrier();
+}
+
 }  // namespace sdsm::dsm
 
 namespace sdsm::engine {
@@ -72,9 +77,9 @@ void run_team(const gomp::TeamStart& start) {
   begin_work();
 }
 
-void barrier(std::uint32_t /*team_size*/) {
+void barrier(std::uint32_t team_size) {
   end_work(gomp::EventKind::barrier);
-  pass_barrier();
+  wait_for_team(team_size);
   begin_work();
 }
 
