@@ -204,6 +204,9 @@ int main(int argc, char** argv) {
   } catch (const std::invalid_argument& error) {
     say(error.what());
     return bad_usage;
+  } catch (const trace::FormatError& error) {
+    say(error.what());
+    return bad_usage;
   } catch (const RunError& error) {
     say(error.what());
     return run_failed;
