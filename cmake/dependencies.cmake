@@ -10,5 +10,6 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(OpenMP REQUIRED COMPONENTS C CXX)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd>=1.4)
+pkg_check_modules(capstone REQUIRED IMPORTED_TARGET capstone>=4.0)
 # Debian's SimGrid ships a pkg-config file and no CMake configuration.
 pkg_check_modules(SimGrid REQUIRED IMPORTED_TARGET simgrid>=3.32)

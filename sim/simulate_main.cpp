@@ -13,12 +13,12 @@
 #include "sim/command_line.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/compute_scale.hpp"
 #include "workloads/trace/output.hpp"
 
 namespace sdsm::sim {
 namespace {
 
-constexpr double max_compute_factor = 1e9;
 constexpr double max_jitter = 2;
 
 struct Request {
@@ -26,89 +26,13 @@ struct Request {
   std::string platform;
   std::uint32_t nodes = 0;
   std::uint32_t threads_per_node = 1;
-  std::string sequential_time;
-  std::string sequential_trace;
-  double compute_factor = 1;
+  trace::ComputeScale scale;
   std::string network = "queue";
   std::string region = "clock";
   std::string json;
   bool quiet = false;
   RunOptions options;
 };
-
-/// Compute time of a trace in its measured region (between the initial thread's first and last clock event), summed
-/// over its threads; of the whole run if it has no region or `whole` is set.
-struct TraceSurvey {
-  std::uint64_t clock_calls = 0;
-  std::uint64_t region_compute_ns = 0;
-};
-
-/// The region of other threads: from the fork after the first clock event on, in the order of forks. Clock events bound
-/// work of the initial thread; other threads work in teams only, so their intervals are in the region if their team was
-/// forked in it. Regions that begin or end inside a team are counted from that team's fork.
-TraceSurvey survey(const trace::File& file, bool whole) {
-  TraceSurvey survey;
-  if (file.header().threads == 0) return survey;
-  {
-    trace::ThreadCursor cursor = file.thread(0);
-    while (const trace::Interval* interval = cursor.next())
-      survey.clock_calls += interval->end.kind == trace::EventKind::clock;
-  }
-  if (whole || survey.clock_calls < 2) {
-    for (std::uint32_t t = 0; t < file.header().threads; ++t) survey.region_compute_ns += file.totals(t).compute_ns;
-    return survey;
-  }
-  std::uint64_t first_team = ~std::uint64_t{0}, end_team = 0, seen = 0;
-  {
-    trace::ThreadCursor cursor = file.thread(0);
-    std::uint64_t team = 0;  // number of the last fork, +1
-    while (const trace::Interval* interval = cursor.next()) {
-      if (seen >= 1 && seen < survey.clock_calls) survey.region_compute_ns += interval->compute_ns;
-      if (interval->end.kind == trace::EventKind::fork) team = interval->end.object + 1;
-      if (interval->end.kind == trace::EventKind::clock) {
-        ++seen;
-        if (seen == 1) first_team = team;
-        if (seen == survey.clock_calls) end_team = team;
-      }
-    }
-  }
-  for (std::uint32_t t = 1; t < file.header().threads; ++t) {
-    trace::ThreadCursor cursor = file.thread(t);
-    bool inside = false;
-    while (const trace::Interval* interval = cursor.next()) {
-      if (interval->end.kind == trace::EventKind::team_begin) {
-        inside = interval->end.object >= first_team && interval->end.object < end_team;
-      } else if (inside) {
-        survey.region_compute_ns += interval->compute_ns;
-      }
-    }
-  }
-  return survey;
-}
-
-double compute_factor(const Request& request, const trace::File& file, const TraceSurvey& own) {
-  if (request.sequential_time.empty()) return request.compute_factor;
-  const Time target = parse_time(request.sequential_time);
-  if (target <= Time{}) throw std::invalid_argument("--sequential-time must be above zero");
-  std::uint64_t compute_ns = own.region_compute_ns;
-  std::string source = file.path().string();
-  if (!request.sequential_trace.empty()) {
-    const trace::File sequential(request.sequential_trace);
-    if (sequential.header().threads != 1) {
-      throw std::invalid_argument(fmt::format("{} has {} threads; --sequential-trace needs a trace of one thread",
-                                              request.sequential_trace, sequential.header().threads));
-    }
-    compute_ns = survey(sequential, request.options.whole_run).region_compute_ns;
-    source = request.sequential_trace;
-  }
-  if (compute_ns == 0) {
-    throw std::invalid_argument(
-        fmt::format("{} has no compute time in its measured region to scale. Use --region whole, or "
-                    "--compute-factor",
-                    source));
-  }
-  return to_seconds(target) * 1e9 / static_cast<double>(compute_ns);
-}
 
 void print_report(const Request& request, Layout layout, const Result& result) {
   fmt::print("{}  on {}, {} node{} x {} thread{}, network {}\n", request.trace, request.platform, layout.nodes,
@@ -160,11 +84,7 @@ int run(const Request& request) {
         "a cluster has at least one node and one thread per node; --nodes and --threads-per-node must "
         "be above zero");
   }
-  // Written so that "nan" is refused too, which CLI11's ranges let pass.
-  if (!(request.compute_factor > 0 && request.compute_factor <= max_compute_factor)) {
-    throw std::invalid_argument(fmt::format("--compute-factor {} is not a number above zero and up to {}",
-                                            request.compute_factor, max_compute_factor));
-  }
+  trace::check_scale(request.scale);
   if (!(request.options.jitter >= 0 && request.options.jitter <= max_jitter)) {
     throw std::invalid_argument(
         fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
@@ -183,10 +103,8 @@ int run(const Request& request) {
   }
   RunOptions options = request.options;
   options.whole_run = request.region == "whole";
-  Request scaled_request = request;
-  scaled_request.options = options;
-  const TraceSurvey own = survey(file, options.whole_run);
-  options.compute_factor = compute_factor(scaled_request, file, own);
+  const trace::TraceSurvey own = trace::survey(file, options.whole_run);
+  options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
 
   Program program;
   program.regions = file.regions();
@@ -225,7 +143,7 @@ int run(const Request& request) {
   }
   if (!request.json.empty()) {
     std::vector<std::filesystem::path> inputs{request.trace, request.platform};
-    if (!request.sequential_trace.empty()) inputs.emplace_back(request.sequential_trace);
+    if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
     write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, result),
                request.json);
   }
@@ -253,13 +171,13 @@ int main(int argc, char** argv) {
       ->check(&whole_number)
       ->capture_default_str();
   auto* const time =
-      app.add_option("--sequential-time", request.sequential_time,
+      app.add_option("--sequential-time", request.scale.sequential_time,
                      "one-thread time of the program on the target machine, e.g. 7.5s: the trace's compute is "
                      "scaled so that its sum over threads is this");
-  app.add_option("--sequential-trace", request.sequential_trace,
+  app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
       ->needs(time);
-  app.add_option("--compute-factor", request.compute_factor,
+  app.add_option("--compute-factor", request.scale.factor,
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
       ->excludes(time);
   app.add_option("--network", request.network, "queue: store-and-forward FIFO ports, fast; simgrid: SimGrid's own")

@@ -85,12 +85,43 @@ std::vector<std::string> ElfFile::undefined_symbols() const {
   return names;
 }
 
-std::optional<std::string> ElfFile::variable_at(std::uint64_t address) const {
+std::optional<std::string> ElfFile::symbol_at(std::uint64_t address, unsigned char type) const {
   std::optional<std::string> found;
   for_each_symbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::uint64_t name) {
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF) return;
+    if (ELF64_ST_TYPE(symbol.st_info) != type || symbol.st_shndx == SHN_UNDEF) return;
     if (address >= symbol.st_value && address - symbol.st_value < symbol.st_size) found = text_at(name);
   });
+  return found;
+}
+
+std::optional<std::string> ElfFile::variable_at(std::uint64_t address) const {
+  return symbol_at(address, STT_OBJECT);
+}
+
+std::optional<std::string> ElfFile::function_at(std::uint64_t address) const {
+  return symbol_at(address, STT_FUNC);
+}
+
+std::vector<ElfFile::Code> ElfFile::code() const {
+  std::vector<Code> found;
+  const auto add = [&](std::string name, std::uint64_t address, std::uint64_t offset, std::uint64_t size) {
+    if (offset > bytes_.size() || size > bytes_.size() - offset) return;
+    found.push_back({std::move(name), address, std::span(bytes_).subspan(offset, size)});
+  };
+  const auto header = read_at<Elf64_Ehdr>(0);
+  if (!header) return found;
+  const auto names = read_at<Elf64_Shdr>(header->e_shoff + std::uint64_t{header->e_shstrndx} * sizeof(Elf64_Shdr));
+  for (std::uint64_t i = 0; names && i < header->e_shnum; ++i) {
+    const auto section = read_at<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr));
+    if (!section || section->sh_type != SHT_PROGBITS || (section->sh_flags & SHF_EXECINSTR) == 0) continue;
+    add(text_at(names->sh_offset + section->sh_name), section->sh_addr, section->sh_offset, section->sh_size);
+  }
+  // Sections may be stripped; what is loaded cannot.
+  for (std::uint64_t i = 0; found.empty() && i < header->e_phnum; ++i) {
+    const auto segment = read_at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (!segment || segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0) continue;
+    add("", segment->p_vaddr, segment->p_offset, segment->p_filesz);
+  }
   return found;
 }
 

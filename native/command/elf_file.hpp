@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,17 @@ class ElfFile {
   /// Names that the dynamic linker has to find elsewhere.
   std::vector<std::string> undefined_symbols() const;
 
+  /// Bytes that the processor may execute.
+  struct Code {
+    std::string section;
+    std::uint64_t address = 0;
+    std::span<const std::byte> bytes;
+  };
+  std::vector<Code> code() const;
+
+  /// Name of the function that holds `address`, if the file's symbols tell.
+  std::optional<std::string> function_at(std::uint64_t address) const;
+
   /// Name of the variable that holds `address` (in the file's own addresses), if the file's symbols tell.
   std::optional<std::string> variable_at(std::uint64_t address) const;
 
@@ -33,6 +45,7 @@ class ElfFile {
   template <typename Structure>
   std::optional<Structure> read_at(std::uint64_t offset) const;
   std::string text_at(std::uint64_t offset) const;
+  std::optional<std::string> symbol_at(std::uint64_t address, unsigned char type) const;
   template <typename Visit>
   void for_each_symbol(std::uint32_t section_type, Visit&& visit) const;
 

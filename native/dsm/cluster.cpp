@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <queue>
 #include <string>
 #include <vector>
 
@@ -84,8 +85,11 @@ std::string receive_frame(FrameKind wanted) {
   return payload;
 }
 
+/// Most likely that process has ended, which the launcher knows more about.
 [[noreturn]] void end_without(ProcessId peer) {
-  end_run({"the connection to process ", Decimal(index_of(peer)), " is closed"});
+  const LostPeer lost{index_of(peer)};
+  send_frame(FrameKind::lost_peer, &lost, sizeof lost);
+  leave(1);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -151,6 +155,16 @@ void answer_launcher() {
   send_frame(FrameKind::pong, nullptr, 0);
 }
 
+/// On an emulated network: messages that are here before their time, the next one first.
+struct Underway {
+  ProcessId from{};
+  Head head;
+  std::vector<std::byte> payload;
+
+  bool operator<(const Underway& other) const { return head.due_ns > other.head.due_ns; }
+};
+std::priority_queue<Underway> underway;
+
 /// Whoever closes its connection has ended, or died: the launcher sees which, and tells everybody. Here it only has no
 /// more questions.
 void forget_process(ProcessId from) {
@@ -165,8 +179,31 @@ void answer_process(ProcessId from) {
   Head head;
   if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
   if (head.bytes > most_payload || !receive_all(socket, payload, head.bytes)) return forget_process(from);
+  if (head.due_ns > now_ns()) {
+    underway.push({from, head, {payload, payload + head.bytes}});
+    return;
+  }
   const Locked guard(handling);
   handle(from, head, payload);
+}
+
+/// How long the service thread may sleep: until the next message is due. Null if none is underway.
+const timespec* time_to_next(timespec& time) {
+  if (underway.empty()) return nullptr;
+  const std::uint64_t now = now_ns();
+  const std::uint64_t due = underway.top().head.due_ns;
+  const std::uint64_t left = due > now ? due - now : 0;
+  time = {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+  return &time;
+}
+
+void handle_what_is_due() {
+  while (!underway.empty() && underway.top().head.due_ns <= now_ns()) {
+    const Underway message = underway.top();
+    underway.pop();
+    const Locked guard(handling);
+    handle(message.from, message.head, message.payload.data());
+  }
 }
 
 }  // namespace
@@ -196,6 +233,7 @@ void meet_launcher() {
   self.placement = welcome.placement;
   self.node_memory = welcome.node_memory;
   fcntl(self.node_memory, F_SETFD, FD_CLOEXEC);
+  start_emulation(welcome.emulation);
   std::memcpy(secret, welcome.secret, sizeof secret);
   std::string address;
   listener = listen_on(welcome.transport, welcome.listen_host, address);
@@ -229,7 +267,8 @@ void serve() {
   listen_to(self.control, processes());
   for (;;) {
     epoll_event ready[16];
-    const int count = epoll_wait(events, ready, 16, -1);
+    timespec time;
+    const int count = epoll_pwait2(events, ready, 16, time_to_next(time), nullptr);
     for (int i = 0; i < count; ++i) {
       if (ready[i].data.u32 == processes()) {
         answer_launcher();
@@ -237,6 +276,7 @@ void serve() {
         answer_process(ProcessId{ready[i].data.u32});
       }
     }
+    handle_what_is_due();
   }
 }
 
@@ -252,22 +292,26 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
     return mailbox.head;
   }
   const int socket = asking[index_of(to)];
+  head.due_ns = arrival_of(to, payload_of(head));
   Head reply;
   if (!send_all(socket, &head, sizeof head, payload, head.bytes) || !receive_all(socket, &reply, sizeof reply) ||
       !receive_all(socket, answer_payload, reply.bytes)) {
     end_without(to);
   }
+  wait_until(reply.due_ns);
   return reply;
 }
 
 void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
   const int socket = asking[index_of(home)];
-  const Head head{.kind = WireKind::page_request, .address = address};
+  Head head{.kind = WireKind::page_request, .address = address};
+  head.due_ns = arrival_of(home, payload_of(head));
   Head reply;
   // The answer's size is known, so one call takes all of it.
   if (!send_all(socket, &head, sizeof head) || !receive_both(socket, &reply, sizeof reply, page, most_payload)) {
     end_without(home);
   }
+  wait_until(reply.due_ns);
 }
 
 void tell(ProcessId to, Head head, const void* payload) {
@@ -275,6 +319,7 @@ void tell(ProcessId to, Head head, const void* payload) {
     const Locked guard(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));
   }
+  head.due_ns = arrival_of(to, payload_of(head));
   if (!send_all(asking[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
 }
 
@@ -287,7 +332,9 @@ void answer(ProcessId to, const Head& head, const void* payload) {
     return;
   }
   // One that cannot be answered is gone, which the service thread will notice.
-  send_all(answering[index_of(to)], &head, sizeof head, payload, head.bytes);
+  Head stamped = head;
+  stamped.due_ns = arrival_of(to, payload_of(head));
+  send_all(answering[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);
 }
 
 void while_nothing_is_handled(void (*function)(std::uint32_t), std::uint32_t argument) {

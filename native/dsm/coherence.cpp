@@ -14,6 +14,7 @@
 
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
 #include "native/dsm/regions.hpp"
@@ -158,7 +159,6 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  const std::uint64_t begun = now_ns();
   const int saved_errno = errno;
   Place place;
   if (!is_started || !find_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
@@ -168,7 +168,12 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const auto* machine = static_cast<const ucontext_t*>(context);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
-  take_fault(place, is_write ? Access::write : Access::read, begun);
+  const Access access = is_write ? Access::write : Access::read;
+  // When this process comes to a page of its node concerns nobody else, and sleeping so often would be no emulation.
+  if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
+  const std::uint64_t begun = now_ns();
+  take_fault(place, access, begun);
+  resume_work(begun);
   errno = saved_errno;
 }
 
@@ -186,7 +191,9 @@ void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
   // The home of a local page is the same memory.
   for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes;) {
     const std::uint32_t piece = std::min(most, bytes - sent);
-    ask(place.home, {.kind = WireKind::diff, .bytes = piece, .address = sent, .value = bytes}, diff + sent);
+    ask(place.home,
+        {.kind = WireKind::diff, .bytes = static_cast<std::uint16_t>(piece), .address = sent, .value = bytes},
+        diff + sent);
     count_message(place.home, MessageKind::diff, piece);
     sent += piece;
   }

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "models/placement.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/tally.hpp"
 
 namespace sdsm::dsm {
@@ -69,6 +70,7 @@ struct Welcome {
   /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
   /// that this process inherits.
   std::int32_t node_memory = -1;
+  Emulation emulation;
   std::uint8_t secret[secret_bytes] = {};  ///< random, one for each run; who connects has to know it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };

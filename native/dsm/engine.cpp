@@ -6,8 +6,10 @@
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/synchronisation.hpp"
+#include "native/dsm/team.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -55,31 +57,42 @@ std::uint32_t thread_limit() {
   return processes();
 }
 
-void note(const gomp::Event& /*event*/) {}
+void note(const gomp::Event& event) {
+  end_work(event.kind);
+  begin_work();
+}
 
 bool take_single(std::uint64_t number) {
+  end_work(gomp::EventKind::single);
   const LockId lock = lock_of(AdministrativePage::single);
   acquire_lock(lock);
   auto& state = on_page<SingleState>(AdministrativePage::single);
   const bool is_first = state.executed <= number;
   if (is_first) state.executed = number + 1;
   release_lock(lock);
+  begin_work();
   return is_first;
 }
 
 void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_size) {
+  end_work(gomp::EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   state.data = data;
   state.gifts = state.gifts + 1;
-  barrier(team_size);
+  wait_for_team(team_size);
+  begin_work();
 }
 
 const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
-  barrier(team_size);
-  return on_page<CopiedState>(AdministrativePage::copyprivate).data;
+  end_work(gomp::EventKind::copyprivate);
+  wait_for_team(team_size);
+  const void* data = on_page<CopiedState>(AdministrativePage::copyprivate).data;
+  begin_work();
+  return data;
 }
 
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
+  end_work(gomp::EventKind::chunk);
   const LockId lock = lock_of(AdministrativePage::loop);
   acquire_lock(lock);
   auto& state = on_page<LoopState>(AdministrativePage::loop);
@@ -94,6 +107,7 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
   }
   state.looks = state.looks + 1;
   release_lock(lock);
+  begin_work();
   return chunk;
 }
 
@@ -117,14 +131,18 @@ void acquire(gomp::LockClass lock_class, const void* lock) {
     ++named.depth;
     return;
   }
+  end_work(gomp::EventKind::acquire);
   acquire_lock(named.id);
   named.depth = 1;
+  begin_work();
 }
 
 bool try_acquire(gomp::LockClass lock_class, const void* lock) {
   NamedLock& named = lock_named(lock_class, lock);
   if (named.depth > 0 || !try_acquire_lock(named.id)) return false;
   named.depth = 1;
+  end_work(gomp::EventKind::acquire);
+  begin_work();
   return true;
 }
 
@@ -141,7 +159,9 @@ void release(gomp::LockClass lock_class, const void* lock) {
     return;
   }
   named.depth = 0;
+  end_work(gomp::EventKind::release);
   release_lock(named.id);
+  begin_work();
 }
 
 void create_lock(gomp::LockClass lock_class, const void* lock) {
@@ -152,11 +172,15 @@ void destroy_lock(gomp::LockClass /*lock_class*/, const void* /*lock*/) {}
 
 void enter_ordered(const gomp::OrderedLoop& loop) {
   const OrderedTurn turn{loop.construct, loop.first_iteration};
+  end_work(gomp::EventKind::acquire);
   acquire_lock(ordered_lock, &turn);
+  begin_work();
 }
 
 void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
+  end_work(gomp::EventKind::release);
   release_lock(ordered_lock);
+  begin_work();
 }
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
@@ -165,8 +189,10 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
 }
 
 double wtime() {
+  end_work(gomp::EventKind::clock);
   const std::uint64_t now = now_ns();
   if (is_initial()) count_clock_call(now);
+  begin_work();
   return static_cast<double>(now) * 1e-9;
 }
 

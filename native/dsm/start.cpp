@@ -12,10 +12,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
@@ -126,6 +128,7 @@ std::uint64_t fingerprint() {
 void finish() {
   if (!is_begun || !is_initial()) return;
   is_begun = false;
+  end_work(trace::EventKind::end);
   const Result own = result();
   while_nothing_is_handled(dismiss_all, 0);
   // The others come for more work soon, but for one that the program left in the middle of a region.
@@ -134,11 +137,24 @@ void finish() {
   send_result(own);
 }
 
+/// Programs that this one starts have no business with the run. The launcher puts the run-time first and keeps whatever
+/// the user had there behind a colon.
+void leave_environment() {
+  unsetenv(control_variable);
+  const char* preload = std::getenv("LD_PRELOAD");
+  if (preload == nullptr) return;
+  if (const char* others = std::strchr(preload, ':')) {
+    setenv("LD_PRELOAD", others + 1, 1);
+  } else {
+    unsetenv("LD_PRELOAD");
+  }
+}
+
 /// Before the program's constructors: from here on its allocations are shared memory.
 void prepare() {
   begun_ns = now_ns();
   meet_launcher();
-  unsetenv(control_variable);
+  leave_environment();
   find_program_image();
   make_node();
   need(add_range(administrative_address, administrative_pages * page_bytes), "administrative pages");
@@ -153,6 +169,7 @@ void prepare() {
 }
 
 void call_main(void* /*unused*/) {
+  begin_work();
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }
 

@@ -5,6 +5,7 @@
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/start.hpp"
@@ -32,10 +33,19 @@ void work_in_teams() {
   for (;;) {
     pass_barrier(true);
     std::memcpy(&start, region_page(), sizeof start);
+    begin_work();
+    end_work(trace::EventKind::team_begin);
+    begin_work();
     program::sdsm_call_on_stack(own_stack_end(), run_body, &start);
+    end_work(trace::EventKind::join);
     flush_output();
     pass_barrier();
   }
+}
+
+/// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
+void wait_for_team(std::uint32_t team_size) {
+  if (team_size > 1) pass_barrier();
 }
 
 }  // namespace sdsm::dsm
@@ -45,8 +55,12 @@ namespace sdsm::engine {
 using namespace dsm;
 
 void run_team(const gomp::TeamStart& start) {
+  end_work(gomp::EventKind::fork);
   if (start.size == 1) {
+    begin_work();
     gomp::run_member(start, 0);
+    end_work(gomp::EventKind::join);
+    begin_work();
     return;
   }
   const gomp::TeamStart team = start;
@@ -55,14 +69,18 @@ void run_team(const gomp::TeamStart& start) {
   std::memcpy(region_page(), &team, sizeof team);
   begin_parallel_region();
   pass_barrier();
+  begin_work();
   gomp::run_member(team, 0);
+  end_work(gomp::EventKind::join);
   pass_barrier();
   end_parallel_region();
+  begin_work();
 }
 
-/// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
 void barrier(std::uint32_t team_size) {
-  if (team_size > 1) pass_barrier();
+  end_work(gomp::EventKind::barrier);
+  wait_for_team(team_size);
+  begin_work();
 }
 
 }  // namespace sdsm::engine

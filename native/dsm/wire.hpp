@@ -11,7 +11,7 @@ namespace sdsm::dsm {
 
 /// Numbers up to `lock_release` are those of MessageKind: the messages that the protocol counts. The others are
 /// replies, and what a run-time has to arrange that SCASH's sources say nothing about.
-enum class WireKind : std::uint32_t {
+enum class WireKind : std::uint16_t {
   page_request,     ///< address: page. Answer: page_reply
   write_request,    ///< address: page. No answer
   diff,             ///< a piece of a diff; value: bytes of the whole diff. Answer: done, when the piece is here
@@ -40,14 +40,21 @@ enum class WireKind : std::uint32_t {
 
 struct Head {
   WireKind kind{};
-  std::uint32_t bytes = 0;       ///< of the payload that follows
+  std::uint16_t bytes = 0;       ///< of the payload that follows
   std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
-  std::uint32_t reserved = 0;
+  std::uint64_t due_ns = 0;      ///< on an emulated network: nobody may know of the message before
   std::uint64_t address = 0;
   std::uint64_t value = 0;
 };
 static_assert(sizeof(Head) == control_payload.count, "what the simulator counts for a control message");
 
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
+
+/// What the message is on a network, by the model's sizes; 0 if the model knows no such message.
+constexpr Bytes payload_of(const Head& head) {
+  if (head.kind == WireKind::page_reply) return page_payload;
+  if (head.kind == WireKind::diff) return {head.bytes};
+  return head.kind <= WireKind::lock_release ? control_payload : Bytes{0};
+}
 
 }  // namespace sdsm::dsm

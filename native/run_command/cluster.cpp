@@ -62,6 +62,7 @@ class Cluster {
 
   ClusterResult run(ProgramStart& start, int input) {
     make_secret();
+    if (options_.emulation) emulated_ = emulate(*options_.emulation, options_.layout);
     start_processes(start, input);
     last_round_ = stage_began_ = Clock::now();
     for (std::uint32_t i = 0; i < size(); ++i) welcome(i);
@@ -127,7 +128,8 @@ class Cluster {
       if (memory.get() < 0) fail("cannot make a node's memory");
       for (std::uint32_t thread = 0; thread < options_.layout.threads_per_node; ++thread) {
         throw_if_interrupted("interrupted during the start: all processes are stopped");
-        members_.emplace_back(ClusterProcess(start, members_.empty() ? input : nothing.get(), memory.get()));
+        const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get()};
+        members_.emplace_back(ClusterProcess(start, members_.empty() ? input : nothing.get(), files));
       }
     }
   }
@@ -140,6 +142,9 @@ class Cluster {
     welcome.transport = options_.transport;
     welcome.placement = options_.placement;
     welcome.node_memory = memory_descriptor;
+    welcome.emulation = emulated_.emulation;
+    if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
+    if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
     constexpr std::string_view host = "127.0.0.1";
     host.copy(welcome.listen_host, sizeof welcome.listen_host - 1);
@@ -166,6 +171,7 @@ class Cluster {
     last_round_ = now;
     if (pause < std::chrono::seconds(1)) return;
     stage_began_ += pause;
+    if (program_ended_) *program_ended_ += pause;
     for (Member& member : members_) member.last_heard += pause;
   }
 
@@ -194,7 +200,10 @@ class Cluster {
                         error.what()),
             now);
     }
-    if (end && !had_ended) judge_end(number, *end, now);
+    if (end && !had_ended) {
+      if (number == 0) program_ended_ = now;
+      judge_end(number, *end, now);
+    }
     if (!control.is_open() && !member.was_closed) {
       member.was_closed = true;
       member.last_heard = now;
@@ -292,10 +301,17 @@ class Cluster {
                                control_descriptor, when()),
                    now);
     }
+    const std::string limit = fmt::format("{:g} s", options_.timeout.count());
+    if (program_ended_ && Seconds(now - *program_ended_) > options_.timeout) {
+      return blame(number, BlameKind::silence,
+                   fmt::format("has not ended within {} of the initial thread's process. Please report it, with the "
+                               "program",
+                               limit),
+                   now);
+    }
     const bool is_starting = stage_ != Stage::running;
     if (is_starting && member.is_ready) return;
     if (Seconds(now - (is_starting ? stage_began_ : member.last_heard)) <= options_.timeout) return;
-    const std::string limit = fmt::format("{:g} s", options_.timeout.count());
     const std::string what = stage_ == Stage::listening ? fmt::format("has not reported within {} of its start", limit)
                              : stage_ == Stage::connecting
                                  ? fmt::format("has not connected to the others within {}", limit)
@@ -354,6 +370,7 @@ class Cluster {
   }
 
   const ClusterOptions& options_;
+  EmulatedCluster emulated_;
   Descendants descendants_;
   std::array<std::uint8_t, dsm::secret_bytes> secret_{};
   std::vector<Member> members_;
@@ -361,6 +378,7 @@ class Cluster {
   Stage stage_ = Stage::listening;
   Blame blame_;
   Clock::time_point stage_began_;
+  std::optional<Clock::time_point> program_ended_;  ///< process 0
   Clock::time_point last_round_;
   Clock::time_point last_ping_;
 };

@@ -35,7 +35,8 @@ constexpr const char* help =
     "  sdsm run -n 4 --repeat 5 --json times.json -- ./program   5 times, results for scripts";
 
 constexpr const char* footer =
-    "Programs with inline atomic operations (omp atomic, std::atomic, omp flush) are refused, with the places of "
+    "Programs with inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) are "
+    "refused, with the places of "
     "these: "
     "such operations act on a node's copy of a page, and are lost.\n"
     "Exit status: 0 done, 1 the run failed or the program ended with another status than 0, 2 bad input or usage. See "
@@ -126,7 +127,35 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str()
       ->type_name("N");
+  std::string emulated_platform;
+  std::string emulated_trace;
+  trace::ComputeScale scale;
+  auto* const emulate = app.add_option("--emulate", emulated_platform,
+                                       "put the network of this platform file (reference.*, frame.*) between the nodes")
+                            ->type_name("PLATFORM");
+  auto* const schedule =
+      app.add_option(
+             "--trace", emulated_trace,
+             "trace of this program with as many threads: each interval of computing takes as long as it tells, "
+             "scaled, however long it really takes (sleeping makes up for the rest)")
+          ->needs(emulate)
+          ->type_name("TRACE");
+  auto* const time = app.add_option("--sequential-time", scale.sequential_time,
+                                    "with --trace: the program's one-thread time on the emulated machine, e.g. 7.5s")
+                         ->needs(schedule)
+                         ->type_name("TIME");
+  app.add_option("--sequential-trace", scale.sequential_trace,
+                 "trace of one thread whose compute stands for that time, instead of the sum over the trace's threads")
+      ->needs(time)
+      ->type_name("TRACE");
+  app.add_option("--compute-factor", scale.factor,
+                 "with --trace: the emulated machine's compute time for each second of the trace's")
+      ->excludes(time)
+      ->needs(schedule)
+      ->type_name("FACTOR");
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")->type_name("FILE|-");
+  app.add_flag("--allow-atomics", request.allows_atomics,
+               "only warn of inline atomic operations: right if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
   std::reverse(own.begin(), own.end());  // as CLI11 wants a vector
   try {
@@ -147,6 +176,10 @@ int run(int argc, char** argv) {
   }
   request.cluster.layout = layout_of(size);
   request.cluster.timeout = std::chrono::duration<double>(timeout);
+  if (!emulated_platform.empty()) {
+    request.cluster.emulation = {emulated_platform, std::nullopt, scale};
+    if (!emulated_trace.empty()) request.cluster.emulation->trace = emulated_trace;
+  }
   return run_program(request);
 }
 

@@ -9,6 +9,7 @@
 #include "native/command/interruption.hpp"
 #include "native/command/program_file.hpp"
 #include "native/command/program_input.hpp"
+#include "native/run_command/atomics.hpp"
 #include "native/run_command/figures.hpp"
 #include "native/run_command/report.hpp"
 #include "native/run_command/result_document.hpp"
@@ -20,10 +21,22 @@ using namespace command;
 
 namespace {
 
+/// Throws UsageError for a program with inline atomic operations, or only says so where the user knows better.
+void check_atomics(const std::filesystem::path& program, const RunRequest& request) {
+  std::vector<AtomicPlace> places = find_atomics(program);
+  if (places.empty()) return;
+  const std::string text = atomics_text(program, std::move(places));
+  if (!request.allows_atomics) {
+    throw UsageError(text + "If no two nodes share what they change, run it with --allow-atomics.");
+  }
+  fmt::print(stderr, "sdsm: warning: {}", text);
+}
+
 ProgramStart prepare(const RunRequest& request) {
   ProgramStart start;
   start.file = find_program(request.program.at(0));
   check_program(start.file);
+  check_atomics(start.file, request);
   start.arguments = request.program;
   start.environment.preload(runtime_library("libsdsm-run.so", "sdsm-run-runtime"));
   // Binding a function at its first call would write to the program's memory at odd times.

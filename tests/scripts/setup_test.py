@@ -35,7 +35,7 @@ class Machine(unittest.TestCase):
             (self.bin / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
         for name in COMMANDS:
             self.tool(name, "exit 0")
-        self.libraries("simgrid", "fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto")
+        self.libraries("simgrid", "fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto", "capstone")
         self.tool("id", "echo 0")
         self.tool("apt-get", f'echo "apt-get $*" >>"{self.log}"')
         self.system(DEBIAN_12)
@@ -82,7 +82,7 @@ class Machine(unittest.TestCase):
         self.assertEqual(len(self.commands()), 2)
 
     def test_what_apt_did_not_bring_is_an_error(self) -> None:
-        self.libraries("fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto")
+        self.libraries("fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto", "capstone")
         result = self.run_setup("--no-python")
         self.assertEqual(result.returncode, 1)
         self.assertIn("still missing after apt-get", result.stderr)

@@ -1,8 +1,10 @@
 /// In place of libsdsm-run.so, for tests of the launcher: speaks its protocol, shares nothing, and goes wrong on
 /// demand. FAKE_RUN="STAGE ACTION PROCESS" makes one process do something at a stage of the start:
 ///   stages   start (before welcome is read), listening, connected (before each is said), go (after it), result
-///   actions  kill, segv, exit (with status 3 and no word), hang, fail, garbage, misplaced, huge, close, exec,
+///   actions  kill, segv, exit (with status 3 and no word), hang, stay (and answer pings), fail, garbage, misplaced,
+///   huge, close, exec,
 ///            lost (says that it lost process 1, as all others do at the same stage), orphan (leaves a process behind)
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -78,6 +80,9 @@ void act(const char* action) {
     if (write(control, &head, sizeof head) != sizeof head) _exit(1);
     hang();
   }
+  if (is("stay")) {
+    for (;;) wait_for(FrameKind::welcome);
+  }
   if (is("close")) {
     close(control);
     hang();
@@ -144,6 +149,11 @@ __attribute__((constructor)) void begin() {
   const char* number = std::getenv(control_variable);
   if (!number) return;
   control = std::atoi(number);
+  // What the program starts inherits the environment, and is none of the run's.
+  if (fcntl(control, F_SETFD, FD_CLOEXEC) != 0) {
+    control = -1;
+    return;
+  }
   // Without the launcher's word it knows its number by nothing: who hangs at the start are all.
   if (const char* plan = std::getenv("FAKE_RUN"); plan && std::strncmp(plan, "start ", 6) == 0) at("start");
   wait_for(FrameKind::welcome, reinterpret_cast<char*>(&self), sizeof self);

@@ -1,0 +1,83 @@
+/// Which inline atomic operations are found in programs as gcc builds them, and how they are told.
+#include "native/run_command/atomics.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/catch.hpp"
+
+using namespace sdsm::run_command;
+
+namespace {
+
+std::filesystem::path built(const std::string& name) {
+  return std::filesystem::path(RUN_FOLDER) / name;
+}
+
+bool has(const std::string& text, const std::string& what) {
+  return text.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("an update, a fence and an exchange without a lock prefix are found in programs linked in each way") {
+  for (const std::string name : {"atomics", "atomics_no_pie", "atomics_stripped"}) {
+    CAPTURE(name);
+    const auto places = find_atomics(built(name));
+    REQUIRE(places.size() == 3);
+    const auto with = [&](const std::string& instruction) {
+      return std::count_if(places.begin(), places.end(),
+                           [&](const AtomicPlace& place) { return has(place.instruction, instruction); });
+    };
+    CHECK(with("lock add") == 1);
+    CHECK(with("xchg") == 1);
+    CHECK(std::count_if(places.begin(), places.end(), [](const AtomicPlace& place) { return place.is_fence; }) == 1);
+    CHECK(std::is_sorted(places.begin(), places.end(),
+                         [](const AtomicPlace& a, const AtomicPlace& b) { return a.address < b.address; }));
+  }
+}
+
+TEST_CASE("a program without atomic operations has none, although its padding exchanges registers") {
+  CHECK(find_atomics(built("echo")).empty());
+}
+
+TEST_CASE("a place is told with its function, its source line and what to do") {
+  const std::string text = atomics_text(built("atomics"), find_atomics(built("atomics")));
+  INFO(text);
+  CHECK(has(text, "has 3 inline atomic operations"));
+  CHECK(has(text, "main._omp_fn.0"));
+  CHECK(has(text, "omp critical"));
+  CHECK(has(text, "locks or barriers"));
+  if (access("/usr/bin/addr2line", X_OK) == 0) {
+    CHECK(has(text, "atomics.c:12): lock add"));
+    CHECK_FALSE(has(text, "-g"));
+  }
+}
+
+TEST_CASE("a stripped program is told what would show more") {
+  const std::string text = atomics_text(built("atomics_stripped"), find_atomics(built("atomics_stripped")));
+  INFO(text);
+  CHECK(has(text, "in a function without a name"));
+  CHECK(has(text, "Build it with -g"));
+}
+
+TEST_CASE("at most ten places are listed, the others counted") {
+  const auto places = find_atomics(built("many_atomics"));
+  REQUIRE(places.size() >= 15);
+  const std::string text = atomics_text(built("many_atomics"), places);
+  INFO(text);
+  CHECK(has(text, "  and " + std::to_string(places.size() - 10) + " more\n"));
+}
+
+TEST_CASE("a program file that is cut off crashes nothing") {
+  std::ifstream file(built("atomics"), std::ios::binary);
+  const std::string program{std::istreambuf_iterator<char>(file), {}};
+  const auto path = std::filesystem::temp_directory_path() / ("sdsm-atomics-test-" + std::to_string(getpid()));
+  for (std::size_t size = 1; size < program.size(); size = size * 3 / 2 + 1) {
+    std::ofstream(path, std::ios::binary) << program.substr(0, size);
+    CHECK_NOTHROW(find_atomics(path));
+  }
+  std::filesystem::remove(path);
+}

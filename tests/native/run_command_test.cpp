@@ -1,0 +1,326 @@
+/// The launcher of native runs, with a run-time that only speaks its protocol and goes wrong on demand
+/// (tests/native/run/fake_runtime.cpp).
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/native/traced_run.hpp"
+
+using sdsm::tests::CommandResult;
+using sdsm::tests::TemporaryFolder;
+
+namespace {
+
+const std::string folder = RUN_FOLDER;
+const std::string command = folder + "/sdsm-run";
+const std::string echo = folder + "/echo";
+
+/// plan: FAKE_RUN.
+CommandResult run(const std::string& plan, const std::vector<std::string>& options,
+                  const std::vector<std::string>& program, const std::string& input = "") {
+  std::vector<std::string> words{command};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  setenv("FAKE_RUN", plan.c_str(), 1);
+  return sdsm::tests::run_command(words, input);
+}
+
+/// Names of processes that have this word among their environment: nothing that a run started may be left.
+int processes_with(const std::string& word) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (std::isdigit(static_cast<unsigned char>(entry.path().filename().string()[0])) == 0) continue;
+    if (entry.path().filename() == std::to_string(getpid())) continue;
+    std::ifstream file(entry.path() / "environ", std::ios::binary);
+    const std::string environment{std::istreambuf_iterator<char>(file), {}};
+    if (environment.find(word) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// A run that fails says so in one line, with status 1, and leaves no process.
+void check_failure(const std::string& plan, const std::string& text, const std::string& timeout = "20") {
+  CAPTURE(plan);
+  const std::string mark = "SDSM_TEST_MARK=" + std::to_string(getpid()) + "." + std::to_string(std::rand());
+  putenv(const_cast<char*>(mark.c_str()));
+  // The program itself sleeps: a run that waited for it would be noticed.
+  const auto begin = std::chrono::steady_clock::now();
+  const CommandResult result =
+      run(plan, {"--nodes", "2", "--threads-per-node", "2", "--timeout", timeout}, {echo, "sleep", "100"});
+  INFO(result.errors);
+  CHECK(result.status == 1);
+  CHECK(lines_of(result.errors) == 1);
+  CHECK(result.errors.starts_with("sdsm: "));
+  CHECK(result.errors.find(text) != std::string::npos);
+  CHECK(processes_with(mark) == 0);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+  unsetenv("SDSM_TEST_MARK");
+}
+
+}  // namespace
+
+TEST_CASE("a run ends with 0: the program's output and input are its own, the report goes to stderr") {
+  const CommandResult result = run("", {"-n", "4", "--threads-per-node", "2"}, {echo, "cat", "a b"}, "some\ninput\n");
+  INFO(result.errors);
+  CHECK(result.status == 0);
+  CHECK(result.output == "4 threads cat a b\nsome\ninput\n");
+  CHECK(result.errors.starts_with("sdsm: echo on 2 nodes of 2 threads: 2.0000 s"));
+  CHECK(result.errors.find("RUMR") != std::string::npos);
+  CHECK(result.errors.find("WROH") == std::string::npos);
+}
+
+TEST_CASE("a quiet run says nothing of its own") {
+  const CommandResult result = run("", {"-n", "3", "-q"}, {echo});
+  CHECK(result.status == 0);
+  CHECK(result.output == "3 threads\n");
+  CHECK(result.errors.empty());
+}
+
+TEST_CASE("the program inherits the control socket and its node's memory, and no other file of the launcher's") {
+  // Beside what this test has from where it was started.
+  setenv("OMP_NUM_THREADS", "2", 1);
+  const auto numbers = [](const std::string& output) {
+    std::istringstream lines(output.substr(output.find('\n')));
+    std::set<int> found;
+    for (int number = 0; lines >> number;) found.insert(number);
+    return found;
+  };
+  std::set<int> expected = numbers(sdsm::tests::run_command({echo, "files"}).output);
+  expected.insert({200, 201});
+  CHECK(numbers(run("", {"-n", "2", "-q"}, {echo, "files"}).output) == expected);
+  // With more files than the numbers that are given away.
+  CHECK(numbers(run("", {"-n", "120", "-q"}, {echo, "files"}).output) == expected);
+}
+
+TEST_CASE("the program's own status other than 0 ends the run with 1, and is said") {
+  const TemporaryFolder out;
+  const CommandResult result = run("", {"-n", "2", "-q", "--json", (out / "r.json").string()}, {echo, "status", "7"});
+  CHECK(result.status == 1);
+  CHECK(result.errors == "sdsm: the program ended with status 7; no results are written\n");
+  CHECK(out.is_empty());
+}
+
+TEST_CASE("a process that dies ends the run at each stage, and the line says which and of what") {
+  for (const std::string stage : {"listening", "connected", "go"}) {
+    const std::string when = stage == "go" ? "" : " before the program began";
+    check_failure(stage + " kill 2", "process 2 on node 1 was killed by signal 9 (Killed)" + when);
+    check_failure(stage + " exit 3", "process 3 on node 1 ended with status 3 and no word" + when);
+  }
+  check_failure("listening segv 0", "process 0 on node 0 was killed by signal 11 (Segmentation fault)");
+  check_failure("start kill 0", "was killed by signal 9 (Killed) before the program began");
+  check_failure("result kill 1", "process 1 on node 0 was killed by signal 9 (Killed)");
+  check_failure("go exec 1", "process 1 on node 0 ended with status 0 and no word");
+}
+
+TEST_CASE("a process that hangs ends the run, and the line says at what") {
+  check_failure("start hang 0", "has not reported within 1 s of its start", "1");
+  check_failure("listening hang 1", "process 1 on node 0 has not reported within 1 s of its start", "1");
+  check_failure("connected hang 1", "process 1 on node 0 has not connected to the others within 1 s", "1");
+  check_failure("go hang 0", "process 0 on node 0 has not answered for 1 s", "1");
+}
+
+TEST_CASE("a process that goes on when the program has ended ends the run") {
+  const CommandResult result = run("go stay 1", {"-n", "2", "--timeout", "1"}, {echo});
+  CHECK(result.status == 1);
+  CHECK(result.errors.find("process 1 on node 1 has not ended within 1 s of") != std::string::npos);
+}
+
+TEST_CASE("what a process says of its failure is said on") {
+  for (const std::string stage : {"listening", "connected", "go"}) {
+    check_failure(stage + " fail 2", "process 2 on node 1 ended the run: no more memory\n");
+  }
+}
+
+TEST_CASE("a death is the cause, and lost connections are its consequences, whichever is heard of first") {
+  for (const std::string stage : {"listening", "connected", "go"}) {
+    check_failure(stage + " lost 0", "process 1 on node 0 was killed by signal 9 (Killed)");
+  }
+}
+
+TEST_CASE("nonsense on the control socket ends the run") {
+  for (const std::string stage : {"listening", "connected", "go"}) {
+    check_failure(stage + " garbage 1", "process 1 on node 0 sent the launcher what is no message");
+    check_failure(stage + " huge 1", "process 1 on node 0 sent the launcher what is no message");
+    check_failure(stage + " misplaced 1", "process 1 on node 0 sent the launcher a message that has no place there");
+    check_failure(stage + " close 1", "process 1 on node 0 has closed its connection to the launcher");
+  }
+}
+
+TEST_CASE("what a dying program has left behind dies with the run") {
+  check_failure("go orphan 1", "process 1 on node 0 was killed by signal 9 (Killed)");
+}
+
+TEST_CASE("Ctrl-C and SIGTERM end the run with 1 and leave nothing, and so does a launcher that is killed") {
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    CAPTURE(signal);
+    const TemporaryFolder files;
+    const std::string mark = "SDSM_TEST_MARK=" + std::to_string(getpid()) + ".signal" + std::to_string(signal);
+    putenv(const_cast<char*>(mark.c_str()));
+    setenv("FAKE_RUN", "", 1);
+    std::vector<std::string> words{command, "-n", "3", "--", echo, "sleep", "100"};
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, (files / "out").c_str(), O_WRONLY | O_CREAT, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, (files / "err").c_str(), O_WRONLY | O_CREAT, 0600);
+    // A test that runs in the background of a shell would hand on that SIGINT is ignored.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    posix_spawnattr_setsigdefault(&attributes, &interrupts);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t launcher = -1;
+    REQUIRE(posix_spawn(&launcher, arguments[0], &actions, &attributes, arguments.data(), environ) == 0);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    const auto within = [](auto&& condition) {
+      for (int i = 0; i < 3000; ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      return false;
+    };
+    // The program's own line shows that it runs.
+    CHECK(within([&] { return std::filesystem::file_size(files / "out") > 0; }));
+    kill(launcher, signal);
+    int status = 0;
+    REQUIRE(waitpid(launcher, &status, 0) == launcher);
+    CHECK(within([&] { return processes_with(mark) == 0; }));
+    unsetenv("SDSM_TEST_MARK");
+    if (signal == SIGKILL) continue;
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 1);
+    std::ifstream file(files / "err");
+    const std::string errors{std::istreambuf_iterator<char>(file), {}};
+    CHECK(errors.starts_with("sdsm: interrupted by signal " + std::to_string(signal)));
+    CHECK(lines_of(errors) == 1);
+  }
+}
+
+TEST_CASE("programs that cannot be run are refused with 2 before anything starts") {
+  const auto refused = [](const std::vector<std::string>& program, const std::string& text) {
+    const CommandResult result = run("", {"-n", "2"}, program);
+    INFO(result.errors);
+    CHECK(result.status == 2);
+    CHECK(lines_of(result.errors) == 1);
+    CHECK(result.errors.find(text) != std::string::npos);
+  };
+  refused({"/nowhere/program"}, "/nowhere/program: the program cannot be found");
+  refused({"/bin/true"}, "/bin/true: does not use OpenMP");
+  refused({SDSM_SOURCE_DIR "/CMakeLists.txt"}, "not executable");
+}
+
+TEST_CASE("a program that the system cannot execute is refused with 2") {
+  // A dynamic linker that is not there.
+  const TemporaryFolder files;
+  std::ifstream file(echo, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  const auto linker = content.find("/lib64/ld-linux");
+  REQUIRE(linker != std::string::npos);
+  content[linker + 1] = 'X';
+  std::ofstream(files / "broken", std::ios::binary) << content;
+  std::filesystem::permissions(files / "broken", std::filesystem::perms::owner_all);
+  const CommandResult result = run("", {"-n", "2"}, {(files / "broken").string()});
+  INFO(result.errors);
+  CHECK(result.status == 2);
+  CHECK(result.errors.find("cannot be executed (No such file or directory)") != std::string::npos);
+}
+
+TEST_CASE("a program with inline atomic operations is refused with 2, or run with a warning if the user insists") {
+  const CommandResult refused = run("", {"-n", "2"}, {folder + "/atomics"});
+  INFO(refused.errors);
+  CHECK(refused.status == 2);
+  CHECK(refused.output.empty());
+  CHECK(refused.errors.find("--allow-atomics") != std::string::npos);
+  const CommandResult warned = run("", {"-n", "2", "--allow-atomics"}, {folder + "/atomics"});
+  INFO(warned.errors);
+  CHECK(warned.status == 0);
+  CHECK(warned.errors.starts_with("sdsm: warning: "));
+}
+
+TEST_CASE("wrong usage is refused with 2 and with what to do") {
+  const auto refused = [](const std::vector<std::string>& options, const std::string& text) {
+    const CommandResult result = run("", options, {echo});
+    CAPTURE(options);
+    INFO(result.errors);
+    CHECK(result.status == 2);
+    CHECK(result.errors.starts_with("sdsm: "));
+    CHECK(result.errors.find(text) != std::string::npos);
+  };
+  refused({}, "-n THREADS");
+  refused({"-n", "0"}, "not in range 1 to 256");
+  refused({"-n", "257"}, "256");
+  refused({"-n", "two"}, "two");
+  refused({"--nodes", "20", "--threads-per-node", "20"}, "256");
+  refused({"-n", "3", "--nodes", "2"}, "3 threads cannot be laid out evenly by 2 nodes");
+  refused({"-n", "4", "--nodes", "2", "--threads-per-node", "4"}, "-n 4 is not --nodes 2 times --threads-per-node 4");
+  refused({"-n", "2", "--placement", "anywhere"}, "anywhere");
+  refused({"-n", "2", "--transport", "pigeon"}, "pigeon");
+  refused({"-n", "2", "--timeout", "0"}, "0");
+  refused({"-n", "2", "--frobnicate"}, "--frobnicate");
+  refused({"-n", "2", "--json", "/nowhere/at/all.json"}, "there is no folder /nowhere/at");
+  CHECK(sdsm::tests::run_command({command, "-n", "2", echo}).status == 2);
+  CHECK(sdsm::tests::run_command({command, "-n", "2"}).errors.find("no program to run") != std::string::npos);
+}
+
+TEST_CASE("the help says how to use the command") {
+  const CommandResult result = sdsm::tests::run_command({command, "--help"});
+  CHECK(result.status == 0);
+  for (const std::string word : {"--nodes", "--threads-per-node", "--placement", "--transport", "--timeout", "--repeat",
+                                 "--json", "--quiet", "-- PROGRAM", "Exit status"}) {
+    CAPTURE(word);
+    CHECK(result.output.find(word) != std::string::npos);
+  }
+}
+
+TEST_CASE("results are written as JSON, of all runs and of the median one") {
+  const TemporaryFolder files;
+  const CommandResult result = run(
+      "", {"-n", "2", "--repeat", "3", "--placement", "block", "--transport", "tcp", "--json", (files / "r").string()},
+      {echo, "cat"}, "input\n");
+  INFO(result.errors);
+  REQUIRE(result.status == 0);
+  // Each run reads the input from its begin.
+  CHECK(result.output == "2 threads cat\ninput\n2 threads cat\ninput\n2 threads cat\ninput\n");
+  CHECK(result.errors.find("sdsm: 3 runs: median 2.0000 s, least 2.0000 s, most 2.0000 s\n") != std::string::npos);
+  std::ifstream file(files / "r");
+  const auto json = nlohmann::json::parse(file);
+  CHECK(json["kind"] == "native");
+  CHECK(json["program"] == std::vector<std::string>{echo, "cat"});
+  CHECK(json["nodes"] == 2);
+  CHECK(json["makespan_s"] == 2.0);
+  CHECK(json["whole_run"]["makespan_s"] == 3.0);
+  CHECK(json["runs"].size() == 3);
+  CHECK(json["options"]["placement"] == "block");
+  CHECK(json["options"]["transport"] == "tcp");
+  CHECK(json["inputs"][0]["sha256"].get<std::string>().size() == 64);
+  const auto& thread = json["threads"][1];
+  CHECK(thread["id"] == 1);
+  CHECK(thread["node"] == 1);
+  CHECK(thread["faults"]["RUMR"] == 11);
+  CHECK(thread["messages_by_kind"]["page_request"] == 11);
+  CHECK(thread["time_s"]["compute"].get<double>() == Approx(2.0));
+  CHECK(thread["time_s"]["fault"]["RUMR"] == 0.5);
+  CHECK(thread["traps"] == 11);
+}

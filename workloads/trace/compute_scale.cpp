@@ -1,0 +1,85 @@
+#include "workloads/trace/compute_scale.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "models/units.hpp"
+
+namespace sdsm::trace {
+
+/// The region of other threads: from the fork after the first clock event on, in the order of forks. Clock events bound
+/// work of the initial thread; other threads work in teams only, so their intervals are in the region if their team was
+/// forked in it. Regions that begin or end inside a team are counted from that team's fork.
+TraceSurvey survey(const File& file, bool whole) {
+  TraceSurvey survey;
+  if (file.header().threads == 0) return survey;
+  {
+    ThreadCursor cursor = file.thread(0);
+    while (const Interval* interval = cursor.next()) survey.clock_calls += interval->end.kind == EventKind::clock;
+  }
+  if (whole || survey.clock_calls < 2) {
+    for (std::uint32_t t = 0; t < file.header().threads; ++t) survey.region_compute_ns += file.totals(t).compute_ns;
+    return survey;
+  }
+  std::uint64_t first_team = ~std::uint64_t{0}, end_team = 0, seen = 0;
+  {
+    ThreadCursor cursor = file.thread(0);
+    std::uint64_t team = 0;  // number of the last fork, +1
+    while (const Interval* interval = cursor.next()) {
+      if (seen >= 1 && seen < survey.clock_calls) survey.region_compute_ns += interval->compute_ns;
+      if (interval->end.kind == EventKind::fork) team = interval->end.object + 1;
+      if (interval->end.kind == EventKind::clock) {
+        ++seen;
+        if (seen == 1) first_team = team;
+        if (seen == survey.clock_calls) end_team = team;
+      }
+    }
+  }
+  for (std::uint32_t t = 1; t < file.header().threads; ++t) {
+    ThreadCursor cursor = file.thread(t);
+    bool inside = false;
+    while (const Interval* interval = cursor.next()) {
+      if (interval->end.kind == EventKind::team_begin) {
+        inside = interval->end.object >= first_team && interval->end.object < end_team;
+      } else if (inside) {
+        survey.region_compute_ns += interval->compute_ns;
+      }
+    }
+  }
+  return survey;
+}
+
+void check_scale(const ComputeScale& scale) {
+  constexpr double most = 1e9;
+  // Written so that "nan" is refused too, which CLI11's ranges let pass.
+  if (scale.factor > 0 && scale.factor <= most) return;
+  throw std::invalid_argument(
+      fmt::format("--compute-factor {} is not a number above zero and up to {}", scale.factor, most));
+}
+
+double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole) {
+  if (scale.sequential_time.empty()) return scale.factor;
+  const Time target = parse_time(scale.sequential_time);
+  if (target <= Time{}) throw std::invalid_argument("--sequential-time must be above zero");
+  std::uint64_t compute_ns = own.region_compute_ns;
+  std::string source = file.path().string();
+  if (!scale.sequential_trace.empty()) {
+    const File sequential(scale.sequential_trace);
+    if (sequential.header().threads != 1) {
+      throw std::invalid_argument(fmt::format("{} has {} threads; --sequential-trace needs a trace of one thread",
+                                              scale.sequential_trace, sequential.header().threads));
+    }
+    compute_ns = survey(sequential, whole).region_compute_ns;
+    source = scale.sequential_trace;
+  }
+  if (compute_ns == 0) {
+    throw std::invalid_argument(
+        fmt::format("{} has no compute time in its measured region to scale. Use --region whole, or "
+                    "--compute-factor",
+                    source));
+  }
+  return to_seconds(target) * 1e9 / static_cast<double>(compute_ns);
+}
+
+}  // namespace sdsm::trace

@@ -1,0 +1,36 @@
+/// How long a trace's compute takes on another machine: a factor, or what makes its sum a given time (spec, "Compute
+/// time").
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::trace {
+
+/// What a user says of the target machine.
+struct ComputeScale {
+  std::string sequential_time;   ///< the program's one-thread time there, with a unit; empty: `factor` counts
+  std::string sequential_trace;  ///< trace of one thread whose compute stands for that time; empty: the trace itself
+  double factor = 1;             ///< target's compute time for each second of the trace's
+};
+
+/// Compute time of a trace in its measured region (between the initial thread's first and last clock event), summed
+/// over its threads; of the whole run if it has no region or `whole` is set.
+struct TraceSurvey {
+  std::uint64_t clock_calls = 0;
+  std::uint64_t region_compute_ns = 0;
+};
+
+/// Reads the trace's threads. Throws as their cursors do.
+TraceSurvey survey(const File& file, bool whole);
+
+/// Throws std::invalid_argument if the factor is none. Before any file is read.
+void check_scale(const ComputeScale& scale);
+
+/// The factor. Throws std::invalid_argument if the scale says nothing sensible, FormatError or std::system_error if the
+/// sequential trace cannot be read.
+double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole);
+
+}  // namespace sdsm::trace
