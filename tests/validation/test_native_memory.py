@@ -29,7 +29,7 @@ SHAPES = (
 def run(*command: object, **environment: str) -> subprocess.CompletedProcess:
     arguments = [str(part) for part in command]
     return subprocess.run(
-        arguments, capture_output=True, text=True, timeout=1800, env={**os.environ, **environment}, check=False
+        arguments, capture_output=True, text=True, timeout=600, env={**os.environ, **environment}, check=False
     )
 
 
