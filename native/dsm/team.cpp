@@ -45,7 +45,11 @@ void work_in_teams() {
 
 /// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
 void wait_for_team(std::uint32_t team_size) {
-  if (team_size > 1) pass_barrier();
+  if (team_size > 1) {
+    pass_barrier();
+  } else {
+    ++tally.barriers;
+  }
 }
 
 }  // namespace sdsm::dsm
@@ -57,9 +61,11 @@ using namespace dsm;
 void run_team(const gomp::TeamStart& start) {
   end_work(gomp::EventKind::fork);
   if (start.size == 1) {
+    wait_for_team(1);
     begin_work();
     gomp::run_member(start, 0);
     end_work(gomp::EventKind::join);
+    wait_for_team(1);
     begin_work();
     return;
   }

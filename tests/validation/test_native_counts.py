@@ -20,9 +20,8 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 
 
 #: Where the two count differently. An idle process of a run hears of the clock's first reading when its next region
-#: begins, and does not count what it served in between, as to the serial code before the region. And the simulator
-#: counts the barriers of a team of one, which a run leaves out.
-NOT_COMPARED = {"teams": ("served", "barriers"), "blocks": ("served",)}
+#: begins, and does not count what it served in between, as to the serial code before the region.
+NOT_COMPARED = {"teams": ("served",), "blocks": ("served",)}
 
 
 def output_of(*command: object) -> str:
