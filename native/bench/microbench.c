@@ -61,7 +61,7 @@ static double act_on(pages page, enum act act) {
 static void sample_fault(const char* name, pages memory, int pages_each, int wanted, int home, struct step first,
                          struct step timed) {
   sample_count = 0;
-#pragma omp parallel
+#pragma omp parallel firstprivate(memory, pages_each, wanted, home, first, timed)
   {
     const int self = omp_get_thread_num();
     for (int i = 0; i < wanted; ++i) {
@@ -117,24 +117,26 @@ static void sample_faults(pages memory, int pages_each, int wanted, int threads,
 
 /* The last thread changes `words` words of 4 bytes of one page, under a lock: at the release its diff goes home. */
 static void sample_release(pages memory, int pages_each, int wanted, int words) {
-  omp_lock_t lock;
-  omp_init_lock(&lock);
-#pragma omp parallel
+  omp_lock_t shared_lock;
+  omp_lock_t* const lock = &shared_lock;
+  omp_init_lock(lock);
+  /* Copies: what is read of shared variables inside would be fetched there. */
+#pragma omp parallel firstprivate(memory, pages_each, wanted, words, lock)
   {
     const int self = omp_get_thread_num();
     for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
       if (self == omp_get_num_threads() - 1) {
         volatile int* page = (volatile int*)own_page(memory, 0, pages_each, 1 + i % (pages_each - 1));
-        omp_set_lock(&lock);
+        omp_set_lock(lock);
         for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
         const double begin = now_ns();
-        omp_unset_lock(&lock);
+        omp_unset_lock(lock);
         samples[i] = now_ns() - begin;
       }
     }
   }
-  omp_destroy_lock(&lock);
+  omp_destroy_lock(lock);
   char name[32];
   snprintf(name, sizeof name, "release.%d", words);
   print_samples(name, samples, wanted);
@@ -143,7 +145,7 @@ static void sample_release(pages memory, int pages_each, int wanted, int words) 
 /* As EPCC does it: repetitions in a row, divided by their number. */
 static void sample_barrier(int wanted) {
   enum { repetitions = 20 };
-#pragma omp parallel
+#pragma omp parallel firstprivate(wanted)
   for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
     const double begin = now_ns();
@@ -157,31 +159,28 @@ static void sample_barrier(int wanted) {
 
 static void sample_lock(int wanted) {
   enum { repetitions = 20 };
-  omp_lock_t lock;
-  omp_init_lock(&lock);
-  int threads = 1;
-#pragma omp parallel
+  omp_lock_t shared_lock;
+  omp_lock_t* const lock = &shared_lock;
+  omp_init_lock(lock);
+#pragma omp parallel firstprivate(lock, wanted)
   for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
     const double begin = now_ns();
     for (int k = 0; k < repetitions; ++k) {
-      omp_set_lock(&lock);
-      omp_unset_lock(&lock);
+      omp_set_lock(lock);
+      omp_unset_lock(lock);
     }
 #pragma omp barrier
-    if (omp_get_thread_num() == 0) {
-      threads = omp_get_num_threads();
-      samples[i] = (now_ns() - begin) / (repetitions * threads);
-    }
+    if (omp_get_thread_num() == 0) samples[i] = (now_ns() - begin) / (repetitions * omp_get_num_threads());
   }
-  omp_destroy_lock(&lock);
+  omp_destroy_lock(lock);
   print_samples("lock", samples, wanted);
 }
 
-/* What a barrier takes longer for each home page that its owner has written. */
-static void sample_dirty_pages(pages memory, int pages_each, int wanted) {
-  const int dirty = pages_each / 2;
-#pragma omp parallel
+/* A barrier before which each thread has written `dirty` of its home pages: what it takes longer than one without is
+ * the cost of protecting them again. */
+static void sample_dirty_barrier(const char* name, pages memory, int pages_each, int wanted, int dirty) {
+#pragma omp parallel firstprivate(memory, pages_each, wanted, dirty)
   {
     pages own = own_page(memory, omp_get_thread_num(), pages_each, 0);
     for (int i = 0; i < wanted; ++i) {
@@ -189,10 +188,10 @@ static void sample_dirty_pages(pages memory, int pages_each, int wanted) {
       for (int page = 0; page < dirty; ++page) own[(size_t)page * page_words] = i + 1;
       const double begin = now_ns();
 #pragma omp barrier
-      if (omp_get_thread_num() == 0) samples[i] = (now_ns() - begin) / dirty;
+      if (omp_get_thread_num() == 0) samples[i] = now_ns() - begin;
     }
   }
-  print_samples("barrier.per-dirty-page", samples, wanted);
+  print_samples(name, samples, wanted);
 }
 
 int main(int argc, char** argv) {
@@ -218,7 +217,8 @@ int main(int argc, char** argv) {
   }
   sample_barrier(wanted);
   sample_lock(wanted);
-  sample_dirty_pages(memory, pages_each, wanted);
+  sample_dirty_barrier("barrier.dirty0", memory, pages_each, wanted, 0);
+  sample_dirty_barrier("barrier.dirty64", memory, pages_each, wanted, 64);
   printf("\n}\n");
   sdsm_gfree((void*)memory);
   return 0;

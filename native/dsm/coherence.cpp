@@ -169,7 +169,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const Access access = is_write ? Access::write : Access::read;
-  reach_touch(index_of(place.id.region), place.id.index, access);
+  // When this process comes to a page of its node concerns nobody else, and sleeping so often would be no emulation.
+  if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
   take_fault(place, access, begun);
   resume_work(begun);
@@ -190,7 +191,9 @@ void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
   // The home of a local page is the same memory.
   for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes;) {
     const std::uint32_t piece = std::min(most, bytes - sent);
-    ask(place.home, {.kind = WireKind::diff, .bytes = static_cast<std::uint16_t>(piece), .address = sent, .value = bytes}, diff + sent);
+    ask(place.home,
+        {.kind = WireKind::diff, .bytes = static_cast<std::uint16_t>(piece), .address = sent, .value = bytes},
+        diff + sent);
     count_message(place.home, MessageKind::diff, piece);
     sent += piece;
   }
@@ -218,7 +221,7 @@ class Diffs {
     auto place = node().twinned.begin();
     for (const Twinned& due : pages.due(self.process, sync)) {
       while (place->id != due.page) ++place;
-      if (!is_arriving(place->address)) encode(*place);
+      if (place->address != 0 && !is_arriving(place->address)) encode(*place);
     }
     // Those without changes are gone already; this one forgets what was noted of the others.
     pages.flush(self.process, sync);
@@ -258,10 +261,16 @@ void flush_held(Sync sync) {
 
 std::uintptr_t administrative_begin = 0;
 
+/// Open for good.
+AddressRange own_stack;
+AddressRange own_variables;
+
 }  // namespace
 
-void start_coherence(const AddressRange& own_stack, const AddressRange& own_variables) {
+void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
+  own_stack = stack;
+  own_variables = variables;
   opened.reserve(1 << 16);
   to_protect.reserve(1 << 16);
   install_fault_handler();
@@ -324,15 +333,19 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
   std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
   if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
-  // What was changed in them concerns nobody any more: without a difference there is no diff.
+  // Other pages may come to these addresses, and get twins of their own there.
   const NodeGuard guard;
-  for (const Place& place : node().twinned) {
-    if (is_inside(place.address)) make_twin(place);
+  for (Place& place : node().twinned) {
+    if (is_inside(place.address)) place.address = 0;
   }
 }
 
 void look_anew() {
-  if (is_started) shut(PROT_NONE, [](const Opened&) { return true; });
+  if (!is_started) return;
+  const NodeGuard guard;
+  // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.
+  opened.clear();
+  protect_ranges(own_stack, own_variables);
 }
 
 void place_administrative_pages(std::uintptr_t begin) {

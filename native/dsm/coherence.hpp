@@ -12,7 +12,7 @@ namespace sdsm::dsm {
 
 /// Protects the shared memory and begins to take faults. A process's own stack and thread-local variables stay as they
 /// are: its use of them costs nothing and is never counted.
-void start_coherence(const program::AddressRange& own_stack, const program::AddressRange& own_variables);
+void start_coherence(const program::AddressRange& stack, const program::AddressRange& variables);
 void stop_coherence();
 
 /// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied.

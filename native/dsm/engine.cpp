@@ -9,6 +9,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/synchronisation.hpp"
+#include "native/dsm/team.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -73,18 +74,18 @@ bool take_single(std::uint64_t number) {
   return is_first;
 }
 
-void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t /*team_size*/) {
+void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_size) {
   end_work(gomp::EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   state.data = data;
   state.gifts = state.gifts + 1;
-  pass_barrier();
+  wait_for_team(team_size);
   begin_work();
 }
 
-const void* take_copied(std::uint64_t /*number*/, std::uint32_t /*team_size*/) {
+const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
   end_work(gomp::EventKind::copyprivate);
-  pass_barrier();
+  wait_for_team(team_size);
   const void* data = on_page<CopiedState>(AdministrativePage::copyprivate).data;
   begin_work();
   return data;

@@ -15,7 +15,7 @@ namespace sdsm::dsm {
 /// A page as the protocol knows it, and where it is: at the same address in every process.
 struct Place {
   PageId id;
-  std::uintptr_t address = 0;
+  std::uintptr_t address = 0;  ///< 0: the page is no more, and what was changed in it concerns nobody
   ProcessId home{};
   Owner owner{};
 };

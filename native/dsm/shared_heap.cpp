@@ -33,6 +33,11 @@ std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
   return add_range(begin, bytes) != nullptr ? begin : 0;
 }
 
+/// They are other nodes' too, who keep what they have of them.
+bool give_pages_back(std::uintptr_t /*begin*/, std::uint64_t /*pages*/) {
+  return false;
+}
+
 namespace shared_heap {
 
 bool holds(const void* block) {

@@ -38,6 +38,7 @@ void heed_generation(std::uint32_t told) {
   learn_generation(told);
   if (seen_generation == generation()) return;
   seen_generation = generation();
+  if (is_initial()) return;  // it keeps the books, and has forgotten those pages one by one
   look_anew();
 }
 

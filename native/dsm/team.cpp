@@ -43,6 +43,15 @@ void work_in_teams() {
   }
 }
 
+/// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
+void wait_for_team(std::uint32_t team_size) {
+  if (team_size > 1) {
+    pass_barrier();
+  } else {
+    ++tally.barriers;
+  }
+}
+
 }  // namespace sdsm::dsm
 
 namespace sdsm::engine {
@@ -52,9 +61,11 @@ using namespace dsm;
 void run_team(const gomp::TeamStart& start) {
   end_work(gomp::EventKind::fork);
   if (start.size == 1) {
+    wait_for_team(1);
     begin_work();
     gomp::run_member(start, 0);
     end_work(gomp::EventKind::join);
+    wait_for_team(1);
     begin_work();
     return;
   }
@@ -72,9 +83,9 @@ void run_team(const gomp::TeamStart& start) {
   begin_work();
 }
 
-void barrier(std::uint32_t /*team_size*/) {
+void barrier(std::uint32_t team_size) {
   end_work(gomp::EventKind::barrier);
-  pass_barrier();
+  wait_for_team(team_size);
   begin_work();
 }
 

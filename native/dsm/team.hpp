@@ -1,9 +1,14 @@
 /// Parallel regions: how a team starts on what the initial thread left on an administrative page.
 #pragma once
 
+#include <cstdint>
+
 namespace sdsm::dsm {
 
 /// What every process but the initial one does for the whole run: its part in one team after the other.
 [[noreturn]] void work_in_teams();
+
+/// The barrier of a team of so many threads.
+void wait_for_team(std::uint32_t team_size);
 
 }  // namespace sdsm::dsm

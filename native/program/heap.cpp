@@ -1,7 +1,5 @@
 #include "native/program/heap.hpp"
 
-#include <sys/mman.h>
-
 #include <cstring>
 
 #include "native/program/ending.hpp"
@@ -233,8 +231,7 @@ void free_large(std::uintptr_t address) {
   retire_pages(address, block.pages);
   // From this size on the C library gives memory back, too, and gets it zeroed the next time.
   constexpr std::uint64_t pages_worth_returning = 32;
-  const bool is_returned = block.pages >= pages_worth_returning &&
-                           madvise(reinterpret_cast<void*>(address), block.pages * page_bytes, MADV_DONTNEED) == 0;
+  const bool is_returned = block.pages >= pages_worth_returning && program::give_pages_back(address, block.pages);
   for (std::uint64_t i = 0; i < block.pages; ++i) was_used[first + i] = !is_returned;
   give_pages_back(first, block.pages);
   block = {};

@@ -35,6 +35,9 @@ void set_region_pages(std::uint32_t region, std::uint64_t pages);
 /// The pages stop being what they were (a block is freed, an array is placed anew).
 void retire_pages(std::uintptr_t begin, std::uint64_t pages);
 
+/// Pages of a large block that was freed may go back to the system. True if they are zeros from now on.
+bool give_pages_back(std::uintptr_t begin, std::uint64_t pages);
+
 /// The program's heap as its threads use it. Where one process keeps the books (heap.hpp), the others ask that one.
 namespace shared_heap {
 bool holds(const void* block);

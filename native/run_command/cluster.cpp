@@ -62,6 +62,7 @@ class Cluster {
 
   ClusterResult run(ProgramStart& start, int input) {
     make_secret();
+    if (options_.emulation) emulated_ = emulate(*options_.emulation, options_.layout);
     start_processes(start, input);
     last_round_ = stage_began_ = Clock::now();
     for (std::uint32_t i = 0; i < size(); ++i) welcome(i);
@@ -127,7 +128,8 @@ class Cluster {
       if (memory.get() < 0) fail("cannot make a node's memory");
       for (std::uint32_t thread = 0; thread < options_.layout.threads_per_node; ++thread) {
         throw_if_interrupted("interrupted during the start: all processes are stopped");
-        members_.emplace_back(ClusterProcess(start, members_.empty() ? input : nothing.get(), memory.get()));
+        const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get()};
+        members_.emplace_back(ClusterProcess(start, members_.empty() ? input : nothing.get(), files));
       }
     }
   }
@@ -140,6 +142,9 @@ class Cluster {
     welcome.transport = options_.transport;
     welcome.placement = options_.placement;
     welcome.node_memory = memory_descriptor;
+    welcome.emulation = emulated_.emulation;
+    if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
+    if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
     constexpr std::string_view host = "127.0.0.1";
     host.copy(welcome.listen_host, sizeof welcome.listen_host - 1);
@@ -365,6 +370,7 @@ class Cluster {
   }
 
   const ClusterOptions& options_;
+  EmulatedCluster emulated_;
   Descendants descendants_;
   std::array<std::uint8_t, dsm::secret_bytes> secret_{};
   std::vector<Member> members_;

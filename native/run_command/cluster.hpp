@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "models/ids.hpp"
 #include "native/run_command/cluster_process.hpp"
+#include "native/run_command/emulation.hpp"
 
 namespace sdsm::run_command {
 
@@ -14,6 +16,7 @@ struct ClusterOptions {
   dsm::HeapPlacement placement{};
   dsm::Transport transport{};
   std::chrono::duration<double> timeout{30};  ///< for each step of the start, and for an answer after it
+  std::optional<EmulationRequest> emulation;
 };
 
 struct ClusterResult {

@@ -49,14 +49,19 @@ bool has_fixed_addresses() {
 
 /// Out of the way of the numbers that are to be given: each may be any of the others.
 int moved_away(int descriptor) {
-  return fcntl(descriptor, F_DUPFD_CLOEXEC, memory_descriptor + 1);
+  return fcntl(descriptor, F_DUPFD_CLOEXEC, schedule_descriptor + 1);
 }
 
 struct Inherited {
   int input;
   int control;
-  int memory;
+  InheritedFiles files;
 };
+
+/// True if there is nothing to give.
+bool give(int descriptor, int number) {
+  return descriptor < 0 || dup2(descriptor, number) == number;
+}
 
 /// In the child: becomes the program.
 [[noreturn]] void become_program(const char* file, char* const* arguments, char* const* environment,
@@ -67,9 +72,12 @@ struct Inherited {
   failure = moved_away(failure);
   const int input = moved_away(inherited.input);
   const int control = moved_away(inherited.control);
-  const int memory = moved_away(inherited.memory);
-  if (failure < 0 || input < 0 || control < 0 || memory < 0 || dup2(input, STDIN_FILENO) < 0 ||
-      dup2(control, control_descriptor) < 0 || dup2(memory, memory_descriptor) < 0) {
+  const int memory = moved_away(inherited.files.node_memory);
+  const int wires = moved_away(inherited.files.wires);
+  const int schedule = moved_away(inherited.files.schedule);
+  if (failure < 0 || input < 0 || control < 0 || memory < 0 || !give(input, STDIN_FILENO) ||
+      !give(control, control_descriptor) || !give(memory, memory_descriptor) || !give(wires, wires_descriptor) ||
+      !give(schedule, schedule_descriptor)) {
     give_up(failure, Step::descriptors);
   }
   if (!has_fixed_addresses()) give_up(failure, Step::addresses);
@@ -100,7 +108,7 @@ struct Inherited {
 
 }  // namespace
 
-ClusterProcess::ClusterProcess(ProgramStart& start, int input, int node_memory) : control_(Descriptor()) {
+ClusterProcess::ClusterProcess(ProgramStart& start, int input, const InheritedFiles& files) : control_(Descriptor()) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot create a socket");
   control_ = ControlChannel(Descriptor(ends[0]));
@@ -113,7 +121,7 @@ ClusterProcess::ClusterProcess(ProgramStart& start, int input, int node_memory) 
   process_ = fork();
   if (process_ < 0) fail("cannot start a process");
   if (process_ == 0) {
-    become_program(start.file.c_str(), arguments.data(), environment.data(), {input, process_end.get(), node_memory},
+    become_program(start.file.c_str(), arguments.data(), environment.data(), {input, process_end.get(), files},
                    failure.write_end.get(), launcher);
   }
   failure.write_end.reset();

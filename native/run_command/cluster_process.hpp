@@ -26,12 +26,21 @@ struct ProgramStart {
 /// own files.
 inline constexpr int control_descriptor = 200;
 inline constexpr int memory_descriptor = 201;
+inline constexpr int wires_descriptor = 202;
+inline constexpr int schedule_descriptor = 203;
+
+/// Files that a process inherits under those numbers; -1: none.
+struct InheritedFiles {
+  int node_memory = -1;  ///< what the processes of its node share
+  int wires = -1;        ///< of an emulated network (native/dsm/emulation.hpp)
+  int schedule = -1;     ///< of emulated processors
+};
 
 class ClusterProcess {
  public:
-  /// Starts the program, with the same addresses in all processes. input: its standard input. node_memory: what the
-  /// processes of its node share. Throws UsageError if it cannot be executed, RunError if the system refuses.
-  ClusterProcess(ProgramStart& start, int input, int node_memory);
+  /// Starts the program, with the same addresses in all processes. input: its standard input. Throws UsageError if it
+  /// cannot be executed, RunError if the system refuses.
+  ClusterProcess(ProgramStart& start, int input, const InheritedFiles& files);
   /// Kills the process if it is still there, and waits for its end.
   ~ClusterProcess();
   ClusterProcess(ClusterProcess&& other) noexcept;

@@ -146,6 +146,32 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1U, 10000U))
       ->capture_default_str()
       ->type_name("N");
+  std::string emulated_platform;
+  std::string emulated_trace;
+  trace::ComputeScale scale;
+  auto* const emulate = app.add_option("--emulate", emulated_platform,
+                                       "put the network of this platform file (reference.*, frame.*) between the nodes")
+                            ->type_name("PLATFORM");
+  auto* const schedule =
+      app.add_option(
+             "--trace", emulated_trace,
+             "trace of this program with as many threads: each interval of computing takes as long as it tells, "
+             "scaled, however long it really takes (sleeping makes up for the rest)")
+          ->needs(emulate)
+          ->type_name("TRACE");
+  auto* const time = app.add_option("--sequential-time", scale.sequential_time,
+                                    "with --trace: the program's one-thread time on the emulated machine, e.g. 7.5s")
+                         ->needs(schedule)
+                         ->type_name("TIME");
+  app.add_option("--sequential-trace", scale.sequential_trace,
+                 "trace of one thread whose compute stands for that time, instead of the sum over the trace's threads")
+      ->needs(time)
+      ->type_name("TRACE");
+  app.add_option("--compute-factor", scale.factor,
+                 "with --trace: the emulated machine's compute time for each second of the trace's")
+      ->excludes(time)
+      ->needs(schedule)
+      ->type_name("FACTOR");
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")->type_name("FILE|-");
   app.add_flag("--allow-atomics", request.allows_atomics,
                "only warn of inline atomic operations: right if no two nodes share what they change");
@@ -169,6 +195,10 @@ int run(int argc, char** argv) {
   }
   request.cluster.layout = layout_of(size);
   request.cluster.timeout = std::chrono::duration<double>(timeout);
+  if (!emulated_platform.empty()) {
+    request.cluster.emulation = {emulated_platform, std::nullopt, scale};
+    if (!emulated_trace.empty()) request.cluster.emulation->trace = emulated_trace;
+  }
   return run_program(request);
 }
 
@@ -191,6 +221,9 @@ int main(int argc, char** argv) {
     say(error.what());
     return bad_usage;
   } catch (const std::invalid_argument& error) {
+    say(error.what());
+    return bad_usage;
+  } catch (const trace::FormatError& error) {
     say(error.what());
     return bad_usage;
   } catch (const RunError& error) {

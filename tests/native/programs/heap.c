@@ -21,6 +21,32 @@ static int holds(const unsigned char* block, size_t bytes, int value) {
 }
 
 int main(void) {
+  // Serial code writes a block, frees it, and writes others at the same addresses: the others find what was written
+  // last.
+  enum { page = 4096, pages = 8 };
+  for (int skipped = 1; skipped < pages; ++skipped) {
+    unsigned char* first = malloc(pages * page);
+    // Volatile: the compiler knows that a block's last contents are lost.
+    for (volatile unsigned char* byte = first; byte && byte < first + pages * page; ++byte)
+      *byte = (unsigned char)skipped;
+    free(first);
+    unsigned char* before = malloc((size_t)skipped * page);
+    const size_t bytes = (size_t)(pages - skipped) * page;
+    unsigned char* last = malloc(bytes);
+    EXPECT(first && before && last);
+    if (last) memset(last, 100 + skipped, bytes);
+    int others_wrong = 0;
+#pragma omp parallel
+    {
+      const int is_wrong = !last || !holds(last, bytes, 100 + skipped);
+#pragma omp critical
+      others_wrong += is_wrong;
+    }
+    EXPECT(others_wrong == 0);
+    free(last);
+    free(before);
+  }
+
   static unsigned char* block[blocks];
   int wrong = 0;
 #pragma omp parallel for schedule(dynamic)
@@ -76,6 +102,27 @@ int main(void) {
   EXPECT(wrong == 0);
 #pragma omp parallel for schedule(dynamic, 3)
   for (int i = 0; i < 1000; ++i) free(mine[i]);
+
+  // What is freed and allocated again is zero if it is asked to be, whatever its size and whoever wrote it.
+  for (size_t size = 100; size <= 1000000; size *= 10) {
+    unsigned char* used = malloc(size);
+    EXPECT(used != NULL);
+    if (!used) continue;
+#pragma omp parallel for
+    for (size_t k = 0; k < size; ++k) used[k] = (unsigned char)(k % 255 + 1);
+    free(used);
+    unsigned char* zeroed = calloc(size, 1);
+    EXPECT(zeroed && holds(zeroed, size, 0));
+    int others_wrong = 0;
+#pragma omp parallel
+    {
+      const int is_wrong = !zeroed || !holds(zeroed, size, 0);
+#pragma omp critical
+      others_wrong += is_wrong;
+    }
+    EXPECT(others_wrong == 0);
+    free(zeroed);
+  }
 
   free(NULL);
   char* copy = strdup("a string");

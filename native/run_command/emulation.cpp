@@ -1,0 +1,182 @@
+#include "native/run_command/emulation.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <pugixml.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "models/units.hpp"
+#include "native/dsm/regions.hpp"
+
+namespace sdsm::run_command {
+
+using command::Descriptor;
+
+namespace {
+
+Descriptor make_memory(const char* name) {
+  Descriptor memory(memfd_create(name, MFD_CLOEXEC));
+  if (memory.get() < 0) throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");
+  return memory;
+}
+
+std::map<std::string, std::string> properties_of(const std::filesystem::path& platform) {
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed = document.load_file(platform.c_str());
+  if (!parsed) throw std::invalid_argument(fmt::format("{}: {}", platform.string(), parsed.description()));
+  std::map<std::string, std::string> properties;
+  for (const pugi::xpath_node& node : document.select_nodes("//prop")) {
+    properties[node.node().attribute("id").value()] = node.node().attribute("value").value();
+  }
+  return properties;
+}
+
+class NetworkReader {
+ public:
+  explicit NetworkReader(const std::filesystem::path& platform)
+      : path_(platform), properties_(properties_of(platform)) {}
+
+  void read(dsm::Emulation& emulation) const {
+    emulation.link = {parse_bandwidth(required("reference.bandwidth")), parse_time(required("reference.latency"))};
+    if (required("reference.links") != "2") {
+      throw std::invalid_argument(
+          fmt::format("{}: reference.links is {}; only two links, from a node to a switch and on to a node, can be "
+                      "emulated",
+                      path_.string(), required("reference.links")));
+    }
+    read_bytes("frame.payload", emulation.framing.payload);
+    read_bytes("frame.overhead", emulation.framing.overhead);
+    read_bytes("frame.minimum", emulation.framing.minimum);
+    emulation.has_network = 1;
+  }
+
+ private:
+  const std::string& required(const std::string& id) const {
+    const auto found = properties_.find(id);
+    if (found == properties_.end()) {
+      throw std::invalid_argument(
+          fmt::format("{} has no property {}: the network to emulate is the one on which its costs were measured. "
+                      "`sdsm check` tells what a platform needs",
+                      path_.string(), id));
+    }
+    return found->second;
+  }
+  void read_bytes(const std::string& id, Bytes& bytes) const {
+    if (const auto found = properties_.find(id); found != properties_.end()) bytes = parse_bytes(found->second);
+  }
+
+  std::filesystem::path path_;
+  std::map<std::string, std::string> properties_;
+};
+
+/// Numbers of regions as the run-time gives them: the fixed ones, and the others in the order of their making.
+std::vector<std::uint32_t> run_time_regions(const std::vector<trace::Region>& regions, std::uint32_t processes) {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t made = 0;
+  for (const trace::Region& region : regions) {
+    switch (region.kind) {
+      case trace::RegionKind::globals: numbers.push_back(dsm::globals_region); break;
+      case trace::RegionKind::initial_stack: numbers.push_back(dsm::stack_region(0)); break;
+      case trace::RegionKind::thread_stack: numbers.push_back(dsm::stack_region(region.owner)); break;
+      default: numbers.push_back(dsm::stack_region(processes) + made++);
+    }
+  }
+  return numbers;
+}
+
+class ScheduleWriter {
+ public:
+  ScheduleWriter(const trace::File& file, double factor)
+      : file_(file), factor_(factor), regions_(run_time_regions(file.regions(), file.header().threads)) {}
+
+  Descriptor write() {
+    const std::uint32_t threads = file_.header().threads;
+    bytes_.resize((threads + 1) * sizeof(dsm::SchedulePlace));
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      set_place(thread);
+      trace::ThreadCursor cursor = file_.thread(thread);
+      while (const trace::Interval* interval = cursor.next()) append(*interval);
+    }
+    set_place(threads);
+    Descriptor memory = make_memory("sdsm-schedule");
+    for (std::size_t written = 0; written < bytes_.size();) {
+      const ssize_t more = ::write(memory.get(), bytes_.data() + written, bytes_.size() - written);
+      if (more < 0) throw std::system_error(errno, std::generic_category(), "cannot keep the emulation's schedule");
+      written += static_cast<std::size_t>(more);
+    }
+    return memory;
+  }
+
+ private:
+  void set_place(std::uint32_t thread) {
+    const dsm::SchedulePlace place = bytes_.size();
+    std::memcpy(bytes_.data() + thread * sizeof place, &place, sizeof place);
+  }
+
+  template <typename Record>
+  void append_record(const Record& record) {
+    const auto* begin = reinterpret_cast<const std::byte*>(&record);
+    bytes_.insert(bytes_.end(), begin, begin + sizeof record);
+  }
+
+  void append(const trace::Interval& interval) {
+    dsm::ScheduledInterval scheduled;
+    scheduled.compute_ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(interval.compute_ns) * factor_));
+    scheduled.touches = static_cast<std::uint32_t>(interval.touches.size());
+    scheduled.end = interval.end.kind;
+    append_record(scheduled);
+    for (const trace::TouchRun& run : interval.touches) {
+      dsm::ScheduledTouch touch;
+      touch.region = regions_[index_of(run.region)];
+      touch.pages = run.pages;
+      touch.first = run.first;
+      touch.position = run.position;
+      touch.access = run.access;
+      append_record(touch);
+    }
+  }
+
+  const trace::File& file_;
+  double factor_;
+  std::vector<std::uint32_t> regions_;
+  std::vector<std::byte> bytes_;
+};
+
+Descriptor make_schedule(const EmulationRequest& request, const Layout& layout) {
+  trace::check_scale(request.scale);
+  const trace::File file(*request.trace);
+  if (file.header().threads != layout.processes()) {
+    throw std::invalid_argument(fmt::format("{} has {} threads, and this run {}. Trace the program again with -n {}",
+                                            request.trace->string(), file.header().threads, layout.processes(),
+                                            layout.processes()));
+  }
+  const bool whole = false;
+  const double factor = trace::compute_factor(request.scale, file, trace::survey(file, whole), whole);
+  return ScheduleWriter(file, factor).write();
+}
+
+}  // namespace
+
+EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout) {
+  if (layout.nodes > dsm::most_emulated_nodes) {
+    throw std::invalid_argument(fmt::format("at most {} nodes can be emulated", dsm::most_emulated_nodes));
+  }
+  EmulatedCluster cluster;
+  NetworkReader(request.platform).read(cluster.emulation);
+  cluster.wires = make_memory("sdsm-wires");
+  if (ftruncate(cluster.wires.get(), sizeof(dsm::EmulatedWires)) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");
+  }
+  if (request.trace) cluster.schedule = make_schedule(request, layout);
+  return cluster;
+}
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,33 @@
+/// What `sdsm run --emulate` makes of a platform file and a trace: the network between the nodes, and how long each
+/// thread computes between its events.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "models/ids.hpp"
+#include "native/command/descriptor.hpp"
+#include "native/dsm/emulation.hpp"
+#include "workloads/trace/compute_scale.hpp"
+
+namespace sdsm::run_command {
+
+struct EmulationRequest {
+  std::filesystem::path platform;
+  std::optional<std::filesystem::path> trace;  ///< none: computing takes as long as it takes
+  trace::ComputeScale scale;
+};
+
+/// What the processes of a run inherit, and the files behind it.
+struct EmulatedCluster {
+  dsm::Emulation emulation;
+  command::Descriptor wires;
+  command::Descriptor schedule;
+};
+
+/// Reads the platform's reference network (its properties reference.* and frame.*): a cable from every node to one
+/// switch. Throws std::invalid_argument if the file says no such network or the trace is of another number of threads,
+/// trace::FormatError, std::system_error.
+EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout);
+
+}  // namespace sdsm::run_command

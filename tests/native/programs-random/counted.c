@@ -1,0 +1,279 @@
+/* Small programs, one for each construct, whose faults and messages the protocol decides, whatever the timing:
+ *   counted NAME
+ * What happens between the two readings of the clock is compared by tests/validation/test_native_counts.py. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { page_ints = 1024, pages = 16, rounds = 5, most_threads = 64 };
+
+static int* array; /* pages x page_ints, placed round-robin */
+static omp_lock_t locks[most_threads];
+static omp_nest_lock_t nest_lock;
+
+static int* page(int number) {
+  return array + number % pages * page_ints;
+}
+
+/* Each thread changes a word of each page, beside the others' words. */
+static void false_sharing(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    for (int p = 0; p < pages; ++p) page(p)[omp_get_thread_num() * 3] += round;
+#pragma omp barrier
+  }
+}
+
+/* Each reads what its neighbour wrote. */
+static void neighbours(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    const int team = omp_get_num_threads();
+    for (int i = 0; i < page_ints; i += 5) page(me)[i] = page((me + 1) % team)[i + 1] + round;
+#pragma omp barrier
+    for (int i = 1; i < page_ints; i += 5) page(me)[i] = round * i;
+#pragma omp barrier
+  }
+}
+
+/* The nameless critical section, once a round. */
+static void critical(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp critical
+    {
+      ++page(3)[0];
+      ++page(6)[9];
+    }
+#pragma omp barrier
+  }
+}
+
+static void named_critical(void) {
+#pragma omp parallel
+  {
+#pragma omp critical(one)
+    ++page(3)[0];
+#pragma omp critical(other)
+    ++page(2)[1];
+  }
+}
+
+/* A lock for each thread, with pages of its own. */
+static void own_locks(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    omp_set_lock(&locks[me]);
+    page(me + 1)[0] += round;
+    omp_unset_lock(&locks[me]);
+    page(me + 1)[7] += round;
+  }
+}
+
+/* Dirty pages at hand when a lock is taken: they go home, and the copies with them. */
+static void lock_over_dirty_pages(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    for (int p = 0; p < pages; ++p) page(p)[500 + me] += round;
+    omp_set_lock(&locks[0]);
+    page(5)[0] += round;
+    omp_unset_lock(&locks[0]);
+    for (int p = 0; p < pages; ++p) page(p)[600 + me] += round;
+  }
+}
+
+static void two_locks_at_once(void) {
+#pragma omp parallel
+  {
+    omp_set_lock(&locks[1]);
+    ++page(1)[3];
+    omp_set_lock(&locks[2]);
+    ++page(2)[3];
+    omp_unset_lock(&locks[2]);
+    ++page(1)[4];
+    omp_unset_lock(&locks[1]);
+  }
+}
+
+static void nested_lock(void) {
+#pragma omp parallel
+  {
+    omp_set_nest_lock(&nest_lock);
+    ++page(1)[3];
+    omp_set_nest_lock(&nest_lock);
+    ++page(1)[4];
+    omp_unset_nest_lock(&nest_lock);
+    omp_unset_nest_lock(&nest_lock);
+  }
+}
+
+/* Each lock is tested by one thread, and is free. */
+static void test_lock(void) {
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num();
+    if (omp_test_lock(&locks[me])) {
+      ++page(7)[me];
+      omp_unset_lock(&locks[me]);
+    }
+  }
+}
+
+static void ordered(void) {
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 3 * omp_get_num_threads(); ++i) {
+#pragma omp ordered
+    page(4)[0] = page(4)[0] * 3 + i;
+  }
+}
+
+/* Two sums at once are added up under the atomics' lock. */
+static void two_sums(void) {
+  int one = 0;
+  int two = 0;
+#pragma omp parallel for schedule(static) reduction(+ : one, two)
+  for (int i = 0; i < 1000; ++i) {
+    one += i;
+    two += 2 * i + 1;
+  }
+  page(0)[0] = one + two;
+}
+
+/* Teams of all sizes, one after another. */
+static void teams(void) {
+  for (int size = 1; size <= omp_get_max_threads(); ++size) {
+#pragma omp parallel num_threads(size)
+    {
+      page(2)[omp_get_thread_num()] += size;
+#pragma omp barrier
+      page(omp_get_thread_num())[1] += page(2)[0];
+    }
+  }
+}
+
+/* Blocks come and go between regions, at the same addresses. */
+static void blocks(void) {
+  for (int round = 1; round <= rounds; ++round) {
+    const size_t ints = (size_t)(round % 3 + 2) * page_ints;
+    int* block = malloc(ints * sizeof *block);
+    if (block == NULL) exit(1);
+    for (size_t i = 0; i < ints; i += 7) block[i] = round;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < ints; ++i) block[i] += (int)i;
+    page(0)[round] = block[ints / 2];
+    free(block);
+  }
+}
+
+/* What main and the threads have on their stacks, by pointer. */
+static void stacks(void) {
+  int* place_of[most_threads];
+  int mains[256];
+  memset(mains, 0, sizeof mains);
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num();
+    const int team = omp_get_num_threads();
+    int own[64];
+    for (int i = 0; i < 64; ++i) own[i] = me * i;
+    place_of[me] = own;
+#pragma omp barrier
+    mains[me] = place_of[(me + 1) % team][5];
+    page(0)[me] = mains[(me + 100) % 256];
+#pragma omp barrier
+  }
+}
+
+static void master(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp master
+    for (int p = 0; p < pages; ++p) page(p)[0] = round;
+#pragma omp barrier
+    page(omp_get_thread_num())[1] += page(8)[0];
+#pragma omp barrier
+  }
+}
+
+/* From here on the threads' parts depend on the timing, but not all of their sums. */
+static void singles(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp single
+    page(3)[0] += round;
+  }
+}
+
+static void copied(void) {
+  int value = 0;
+#pragma omp parallel firstprivate(value)
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp single copyprivate(value)
+    value = round;
+    page(omp_get_thread_num())[0] += value;
+  }
+}
+
+static void dynamic_loop(void) {
+#pragma omp parallel for schedule(dynamic, 8)
+  for (int i = 0; i < 128; ++i) page(i / 8)[i] += i;
+}
+
+static void sections(void) {
+#pragma omp parallel sections
+  {
+#pragma omp section
+    ++page(1)[0];
+#pragma omp section
+    ++page(2)[0];
+#pragma omp section
+    ++page(3)[0];
+  }
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} programs[] = {
+    {"false_sharing", false_sharing},
+    {"neighbours", neighbours},
+    {"critical", critical},
+    {"named_critical", named_critical},
+    {"own_locks", own_locks},
+    {"lock_over_dirty_pages", lock_over_dirty_pages},
+    {"two_locks_at_once", two_locks_at_once},
+    {"nested_lock", nested_lock},
+    {"test_lock", test_lock},
+    {"ordered", ordered},
+    {"two_sums", two_sums},
+    {"teams", teams},
+    {"blocks", blocks},
+    {"stacks", stacks},
+    {"master", master},
+    {"singles", singles},
+    {"copied", copied},
+    {"dynamic_loop", dynamic_loop},
+    {"sections", sections},
+};
+
+int main(int argc, char** argv) {
+  array = aligned_alloc(page_ints * sizeof *array, pages * page_ints * sizeof *array);
+  if (array == NULL) return 1;
+  memset(array, 0, pages * page_ints * sizeof *array);
+  for (int i = 0; i < most_threads; ++i) omp_init_lock(&locks[i]);
+  omp_init_nest_lock(&nest_lock);
+  for (size_t i = 0; argc == 2 && i < sizeof programs / sizeof programs[0]; ++i) {
+    if (strcmp(programs[i].name, argv[1]) != 0) continue;
+    const double begin = omp_get_wtime();
+    programs[i].run();
+    printf("%s: %g s\n", argv[1], omp_get_wtime() - begin);
+    free(array);
+    return 0;
+  }
+  fputs("usage: counted NAME\n", stderr);
+  return 2;
+}

@@ -1,0 +1,89 @@
+"""Does the emulated cluster keep its promises? Times are bounded from below only: a busy machine makes anything later,
+but nothing may come earlier than the emulated network and processors allow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+SDSM = SOURCE / "build" / "sdsm"
+PLATFORM = SOURCE / "platforms" / "p3-score.xml"
+LAPLACE = SOURCE / "build" / "workloads" / "laplace"
+PROGRAM = (LAPLACE, "--impl", "2", "--size", "64", "--iterations", "5", "--no-check")
+
+#: Two cables and a switch of 100 Mbit/s, 5 us each: 32 bytes are 110 on the wire; 4096 in three frames 4330, the first 1538.
+BYTE_S = 8 / 100e6
+REQUEST_S = 2 * 110 * BYTE_S + 2 * 5e-6
+PAGE_S = 4330 * BYTE_S + 1538 * BYTE_S + 2 * 5e-6
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(a) for a in (SDSM, *arguments)], capture_output=True, text=True, timeout=280)
+
+
+def executed(tmp_path: Path, *options: object, nodes: int = 2) -> dict:
+    path = tmp_path / "run.json"
+    done = run("run", "--quiet", "-n", nodes, "--emulate", PLATFORM, *options, "--json", path, "--", *PROGRAM)
+    assert done.returncode == 0, done.stderr
+    return json.loads(path.read_text())
+
+
+@pytest.fixture()
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "program.trace"
+    assert run("trace", "--quiet", "--passes", 1, "-n", 2, "-o", path, "--", *PROGRAM).returncode == 0
+    return path
+
+
+def test_no_page_comes_before_its_frames_have_crossed_the_network(tmp_path):
+    for thread in executed(tmp_path)["threads"]:
+        for kind in ("RUMR", "WUMR"):
+            assert thread["time_s"]["fault"][kind] >= thread["faults"][kind] * (REQUEST_S + PAGE_S)
+
+
+def test_counts_are_those_of_a_run_without_emulation(tmp_path, trace):
+    path = tmp_path / "plain.json"
+    assert run("run", "--quiet", "-n", 2, "--json", path, "--", *PROGRAM).returncode == 0
+    emulated = executed(tmp_path, "--trace", trace, "--sequential-time", "20ms")
+    for plain, thread in zip(json.loads(path.read_text())["threads"], emulated["threads"], strict=True):
+        assert {name: thread[name] for name in ("faults", "messages_by_kind", "diffs")} == {
+            name: plain[name] for name in ("faults", "messages_by_kind", "diffs")
+        }
+
+
+def test_computing_takes_as_long_as_the_emulated_processors_would(tmp_path, trace):
+    emulated = executed(tmp_path, "--trace", trace, "--sequential-time", "0.4s")
+    assert emulated["makespan_s"] >= 0.2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("--emulate", "nowhere.xml"), "nowhere.xml"),
+        (("--emulate", SOURCE / "README.md"), "README.md"),
+        (("--emulate", PLATFORM, "--trace", PLATFORM), "p3-score.xml"),
+        (("--emulate", PLATFORM, "--sequential-time", "1s"), "--trace"),
+    ],
+)
+def test_what_cannot_be_emulated_is_refused(arguments, what):
+    done = run("run", "--quiet", "-n", 2, *arguments, "--", *PROGRAM)
+    assert done.returncode == 2
+    assert what in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_trace_of_another_number_of_threads_is_refused(trace):
+    done = run("run", "--quiet", "-n", 4, "--emulate", PLATFORM, "--trace", trace, "--", *PROGRAM)
+    assert done.returncode == 2
+    assert "2 threads" in done.stderr
+
+
+def test_another_program_than_the_traced_one_ends_the_run(trace):
+    other = (LAPLACE, "--impl", "1", "--size", "64", "--iterations", "5", "--no-check")
+    done = run("run", "--quiet", "-n", 2, "--emulate", PLATFORM, "--trace", trace, "--", *other)
+    assert done.returncode == 1
+    assert "trace" in done.stderr

@@ -1,0 +1,96 @@
+"""Is what `sdsm run` keeps coherent a memory? Random programs that check each value they read against a model of their
+own, and litmus programs that count outcomes which no memory may show (tests/native/programs-random)."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+PROGRAMS = BUILD / "tests" / "memory"
+
+LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (1, 3), (2, 2), (2, 4), (3, 2))
+PLACEMENTS = ("as-asked", "round-robin", "block")
+TRANSPORTS = ("unix", "tcp")
+#: What the programs do is drawn with these: few pages that everybody meets in, many, many locks, none.
+SHAPES = (
+    ("--pages", 2, "--steps", 60, "--locks", 4),
+    ("--pages", 1, "--steps", 120, "--locks", 8),
+    ("--pages", 6, "--steps", 60, "--locks", 0),
+    ("--pages", 1, "--steps", 20, "--locks", 1, "--phases", 60),
+)
+
+
+def run(*command: object, **environment: str) -> subprocess.CompletedProcess:
+    arguments = [str(part) for part in command]
+    return subprocess.run(
+        arguments, capture_output=True, text=True, timeout=600, env={**os.environ, **environment}, check=False
+    )
+
+
+def on_cluster(nodes: int, threads_per_node: int, placement: str, transport: str, *program: object):
+    layout = ("--nodes", nodes, "--threads-per-node", threads_per_node, "--placement", placement)
+    return run(BUILD / "sdsm-run", "--quiet", *layout, "--transport", transport, "--", *program)
+
+
+def random_programs(first_seed: int, count: int, shape: tuple) -> tuple:
+    distribution = ("round-robin", "block")[first_seed % 2]
+    options = ("--seed", first_seed, "--programs", count, *shape, "--placement", distribution)
+    return (PROGRAMS / "random_program", *options)
+
+
+def check_random_programs(case: int, count: int, nodes: int, threads_per_node: int, placement: str, transport: str):
+    shape = SHAPES[case % len(SHAPES)]
+    program = random_programs(1 + case * 10_000, count, shape)
+    result = on_cluster(nodes, threads_per_node, placement, transport, *program)
+    assert result.returncode == 0, f"{' '.join(map(str, program))}: {result.stderr}"
+    assert result.stdout.startswith(f"{count} programs")
+
+
+CASES = [
+    (case, nodes, threads_per_node, placement, transport)
+    for case, ((nodes, threads_per_node), placement, transport) in enumerate(
+        itertools.product(LAYOUTS, PLACEMENTS, TRANSPORTS)
+    )
+]
+
+
+@pytest.mark.parametrize(("case", "nodes", "threads_per_node", "placement", "transport"), CASES)
+def test_random_programs(case, nodes, threads_per_node, placement, transport):
+    check_random_programs(case, 2, nodes, threads_per_node, placement, transport)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("case", "nodes", "threads_per_node", "placement", "transport"), CASES)
+def test_many_random_programs(case, nodes, threads_per_node, placement, transport):
+    for shape in range(len(SHAPES)):
+        check_random_programs(100 + case * len(SHAPES) + shape, 40, nodes, threads_per_node, placement, transport)
+
+
+@pytest.mark.parametrize("threads", [1, 3, 4])
+def test_random_programs_are_right_about_an_ordinary_memory(threads):
+    for number, shape in enumerate(SHAPES):
+        program = random_programs(number * 100, 20, shape)
+        result = run(*program, OMP_NUM_THREADS=str(threads))
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (7, 1), (2, 2), (1, 4)])
+def test_litmus_programs_show_no_forbidden_outcome(nodes, threads_per_node, transport):
+    result = on_cluster(nodes, threads_per_node, "as-asked", transport, PROGRAMS / "litmus")
+    assert (result.returncode, result.stderr) == (0, "")
+    # Each program ran as often as it should.
+    lines = result.stdout.splitlines()
+    assert len(lines) >= 14
+    assert {sum(int(times) for times in re.findall(r": (\d+)", line)) for line in lines} == {200}
+
+
+def test_litmus_programs_hold_under_the_compilers_own_run_time():
+    result = run(PROGRAMS / "litmus", OMP_NUM_THREADS="4")
+    assert (result.returncode, result.stderr) == (0, "")
