@@ -229,4 +229,6 @@ def test_a_bad_option_is_refused_with_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as refusal:
         main(arguments)
     assert refusal.value.code == 2
-    assert "reproduce: error:" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("sdsm: ")
+    assert said.count("\n") == 1
