@@ -84,14 +84,20 @@ Layout layout_of(const Size& size) {
 std::string placement_number(const std::string& name) {
   static const std::map<std::string, dsm::HeapPlacement> placements{{"as-asked", dsm::HeapPlacement::as_asked},
                                                                     {"round-robin", dsm::HeapPlacement::round_robin},
-                                                                    {"block", dsm::HeapPlacement::block},
-                                                                    {"first-touch", dsm::HeapPlacement::first_touch}};
+                                                                    {"block", dsm::HeapPlacement::block}};
   const auto found = placements.find(name);
   if (found == placements.end()) {
-    throw CLI::ValidationError(
-        fmt::format("'{}' is none of as-asked, round-robin, block, first-touch. Give one of them", name));
+    throw CLI::ValidationError(fmt::format("'{}' is none of as-asked, round-robin, block. Give one of them", name));
   }
   return std::to_string(static_cast<int>(found->second));
+}
+
+/// The number of Transport that CLI11 makes of a name.
+std::string transport_number(const std::string& name) {
+  if (name != "unix" && name != "tcp") {
+    throw CLI::ValidationError(fmt::format("'{}' is none of unix, tcp. Give one of them", name));
+  }
+  return std::to_string(static_cast<int>(name == "tcp" ? dsm::Transport::tcp : dsm::Transport::unix_sockets));
 }
 
 /// What is wrong with the seconds given, or nothing. CLI::Range takes nan for a number in any range.
@@ -132,11 +138,9 @@ int run(int argc, char** argv) {
          "--placement", request.cluster.placement,
          "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
       ->transform(&placement_number)
-      ->type_name("as-asked|round-robin|block|first-touch");
+      ->type_name("as-asked|round-robin|block");
   app.add_option("--transport", request.cluster.transport, "sockets that nodes exchange messages through [unix]")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, dsm::Transport>{{"unix", dsm::Transport::unix_sockets},
-                                                                                {"tcp", dsm::Transport::tcp}})
-                      .description(""))
+      ->transform(&transport_number)
       ->type_name("unix|tcp");
   app.add_option("--timeout", timeout, "end the run when a process has not answered for so long")
       ->check(&timeout_problem)

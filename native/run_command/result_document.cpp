@@ -96,7 +96,6 @@ std::string name_of(dsm::HeapPlacement placement) {
     case dsm::HeapPlacement::as_asked: return "as-asked";
     case dsm::HeapPlacement::round_robin: return "round-robin";
     case dsm::HeapPlacement::block: return "block";
-    case dsm::HeapPlacement::first_touch: return "first-touch";
   }
   return "?";
 }

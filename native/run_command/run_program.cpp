@@ -46,11 +46,23 @@ ProgramStart prepare(const RunRequest& request) {
   return start;
 }
 
+/// Files that the run reads: its results must not be written over one of them.
+std::vector<std::filesystem::path> inputs_of(const RunRequest& request, const ProgramStart& start) {
+  std::vector<std::filesystem::path> inputs{start.file};
+  if (request.cluster.emulation) {
+    const EmulationRequest& emulation = *request.cluster.emulation;
+    inputs.push_back(emulation.platform);
+    if (emulation.trace) inputs.push_back(*emulation.trace);
+    if (!emulation.scale.sequential_trace.empty()) inputs.emplace_back(emulation.scale.sequential_trace);
+  }
+  return inputs;
+}
+
 }  // namespace
 
 int run_program(const RunRequest& request) {
-  trace::check_output(request.json);
   ProgramStart start = prepare(request);
+  trace::check_output(request.json, inputs_of(request, start));
   catch_interruptions();
   // A program that runs once reads the command's own input, a terminal's too.
   ProgramInput repeated_input;
