@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -38,8 +39,9 @@ struct Hello {
 
 std::uint8_t secret[secret_bytes];
 int listener = -1;
-std::vector<int> asking;     ///< by process: where this one asks
-std::vector<int> answering;  ///< by process: where this one answers
+std::vector<int> asking;                    ///< by process: where this one asks
+std::vector<int> answering;                 ///< by process: where this one answers
+std::uint64_t last_due_ns[most_processes];  ///< by process: of what this one asked
 
 /// Only one thread at a time handles requests: the service thread, or the application thread with one to itself.
 pthread_mutex_t handling = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +57,14 @@ class Locked {
  private:
   pthread_mutex_t& mutex_;
 };
+
+/// What this process asks another arrives in the order in which it was sent, also what an emulated network does not
+/// delay.
+std::uint64_t due_in_order(ProcessId to, const Head& head) {
+  std::uint64_t& last = last_due_ns[index_of(to)];
+  last = std::max(last, arrival_of(to, payload_of(head)));
+  return last;
+}
 
 /// The answer to what this process asked itself.
 struct Mailbox {
@@ -173,12 +183,22 @@ void forget_process(ProcessId from) {
   socket = -1;
 }
 
+void handle_what_is_due() {
+  while (!underway.empty() && underway.top().head.due_ns <= now_ns()) {
+    const Underway message = underway.top();
+    underway.pop();
+    const Locked guard(handling);
+    handle(message.from, message.head, message.payload.data());
+  }
+}
+
 void answer_process(ProcessId from) {
   const int socket = answering[index_of(from)];
   static std::byte payload[most_payload];
   Head head;
   if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
   if (head.bytes > most_payload || !receive_all(socket, payload, head.bytes)) return forget_process(from);
+  handle_what_is_due();
   if (head.due_ns > now_ns()) {
     underway.push({from, head, {payload, payload + head.bytes}});
     return;
@@ -195,15 +215,6 @@ const timespec* time_to_next(timespec& time) {
   const std::uint64_t left = due > now ? due - now : 0;
   time = {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
   return &time;
-}
-
-void handle_what_is_due() {
-  while (!underway.empty() && underway.top().head.due_ns <= now_ns()) {
-    const Underway message = underway.top();
-    underway.pop();
-    const Locked guard(handling);
-    handle(message.from, message.head, message.payload.data());
-  }
 }
 
 }  // namespace
@@ -268,7 +279,9 @@ void serve() {
   for (;;) {
     epoll_event ready[16];
     timespec time;
-    const int count = epoll_pwait2(events, ready, 16, time_to_next(time), nullptr);
+    const timespec* wait = time_to_next(time);
+    const int count =
+        wait == nullptr ? epoll_wait(events, ready, 16, -1) : epoll_pwait2(events, ready, 16, wait, nullptr);
     for (int i = 0; i < count; ++i) {
       if (ready[i].data.u32 == processes()) {
         answer_launcher();
@@ -292,7 +305,7 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
     return mailbox.head;
   }
   const int socket = asking[index_of(to)];
-  head.due_ns = arrival_of(to, payload_of(head));
+  head.due_ns = due_in_order(to, head);
   Head reply;
   if (!send_all(socket, &head, sizeof head, payload, head.bytes) || !receive_all(socket, &reply, sizeof reply) ||
       !receive_all(socket, answer_payload, reply.bytes)) {
@@ -305,7 +318,7 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
 void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
   const int socket = asking[index_of(home)];
   Head head{.kind = WireKind::page_request, .address = address};
-  head.due_ns = arrival_of(home, payload_of(head));
+  head.due_ns = due_in_order(home, head);
   Head reply;
   // The answer's size is known, so one call takes all of it.
   if (!send_all(socket, &head, sizeof head) || !receive_both(socket, &reply, sizeof reply, page, most_payload)) {
@@ -319,7 +332,7 @@ void tell(ProcessId to, Head head, const void* payload) {
     const Locked guard(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));
   }
-  head.due_ns = arrival_of(to, payload_of(head));
+  head.due_ns = due_in_order(to, head);
   if (!send_all(asking[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
 }
 

@@ -181,7 +181,8 @@ void install_fault_handler() {
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   action.sa_sigaction = on_fault;
-  sigemptyset(&action.sa_mask);
+  // The program's own handlers wait: they may touch shared memory, too.
+  sigfillset(&action.sa_mask);
   real_sigaction(SIGSEGV, &action, nullptr);
 }
 
@@ -278,10 +279,6 @@ void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   is_started = true;
 }
 
-void stop_coherence() {
-  is_started = false;
-}
-
 void flush(Sync sync) {
   if (!is_started) return;
   const std::uint64_t begun = now_ns();
@@ -331,10 +328,10 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   if (!is_started) return;
   const std::uintptr_t end = begin + count * page_bytes;
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
+  const NodeGuard guard;
   std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
   if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
   // Other pages may come to these addresses, and get twins of their own there.
-  const NodeGuard guard;
   for (Place& place : node().twinned) {
     if (is_inside(place.address)) place.address = 0;
   }
@@ -356,13 +353,14 @@ std::uintptr_t address_of(AdministrativePage page) {
   return administrative_begin + static_cast<std::uintptr_t>(page) * page_bytes;
 }
 
-void move_home(std::uintptr_t begin, std::uint64_t count) {
+void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {
   static constexpr std::byte zeros[page_bytes] = {};
   for (std::uintptr_t at = begin; at < begin + count * page_bytes; at += page_bytes) {
     Place place;
     if (!find_place(at, place) || place.owner == Owner::home) continue;
     const std::byte* view = view_of(at);
-    if (place.owner == Owner::local || std::memcmp(view, zeros, page_bytes) == 0) continue;
+    if (place.owner == Owner::local) continue;
+    if (zero_pages == Zeros::are_there && std::memcmp(view, zeros, page_bytes) == 0) continue;
     ask(place.home, {.kind = WireKind::put_page, .bytes = page_bytes, .address = at}, view);
   }
 }

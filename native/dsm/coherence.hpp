@@ -13,7 +13,6 @@ namespace sdsm::dsm {
 /// Protects the shared memory and begins to take faults. A process's own stack and thread-local variables stay as they
 /// are: its use of them costs nothing and is never counted.
 void start_coherence(const program::AddressRange& stack, const program::AddressRange& variables);
-void stop_coherence();
 
 /// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied.
 void flush(Sync sync);
@@ -33,7 +32,8 @@ void look_anew();
 void place_administrative_pages(std::uintptr_t begin);
 std::uintptr_t address_of(AdministrativePage page);
 
-/// Pages of [begin, begin + pages) that hold anything but zeros go to their homes.
-void move_home(std::uintptr_t begin, std::uint64_t pages);
+/// Pages of [begin, begin + pages) go to their homes; those of zeros need not if nobody has ever written them.
+enum class Zeros : bool { are_there, must_go };
+void move_home(std::uintptr_t begin, std::uint64_t pages, Zeros zero_pages);
 
 }  // namespace sdsm::dsm

@@ -184,8 +184,9 @@ void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
 }
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
-  tell(manager_of(ordered_lock, processes()),
-       {.kind = WireKind::ordered_pass, .address = loop.construct, .value = next_iteration});
+  const OrderedTurn turn{loop.construct, loop.first_iteration};
+  ask(manager_of(ordered_lock, processes()),
+      {.kind = WireKind::ordered_pass, .bytes = sizeof turn, .value = next_iteration}, &turn);
 }
 
 double wtime() {

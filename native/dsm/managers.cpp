@@ -1,5 +1,6 @@
 #include "native/dsm/managers.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -121,8 +122,26 @@ void release_lock(const Head& head) {
   grant_next(lock);
 }
 
-void pass_turn(const Head& head) {
-  turns[head.address] = head.value;
+/// Chunks that are through, and pass their turn on when they have it.
+struct Passing {
+  ProcessId process{};
+  OrderedTurn turn;
+  std::uint64_t next = 0;
+};
+std::vector<Passing> passing;
+
+void pass_turn(ProcessId from, const Head& head, const std::byte* payload) {
+  Passing asked{from, {}, head.value};
+  std::memcpy(&asked.turn, payload, sizeof asked.turn);
+  passing.push_back(asked);
+  const auto has_turn = [](const Passing& one) { return turns[one.turn.construct] == one.turn.first_iteration; };
+  for (auto one = std::find_if(passing.begin(), passing.end(), has_turn); one != passing.end();
+       one = std::find_if(passing.begin(), passing.end(), has_turn)) {
+    const Passing passed = *one;
+    passing.erase(one);
+    turns[passed.turn.construct] = passed.next;
+    answer(passed.process, {.kind = WireKind::done});
+  }
   for (auto& [id, lock] : locks) grant_next(lock);
 }
 
@@ -237,7 +256,7 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::lock_request:
     case WireKind::lock_try: return request_lock(from, head, payload);
     case WireKind::lock_release: return release_lock(head);
-    case WireKind::ordered_pass: return pass_turn(head);
+    case WireKind::ordered_pass: return pass_turn(from, head, payload);
     default: return keep_books(from, head, payload);
   }
 }

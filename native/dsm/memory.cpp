@@ -81,12 +81,4 @@ void protect_ranges(const AddressRange& open, const AddressRange& open_too) {
   }
 }
 
-void make_ranges_private() {
-  for (std::size_t i = 0; i < range_count; ++i) {
-    const Range& range = ranges[i];
-    mmap(reinterpret_cast<void*>(range.begin), range.end - range.begin, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, self.node_memory, static_cast<off_t>(range.offset));
-  }
-}
-
 }  // namespace sdsm::dsm

@@ -45,7 +45,4 @@ inline std::uintptr_t page_down(std::uintptr_t address) {
 /// Shuts all memory but the two pieces.
 void protect_ranges(const AddressRange& open, const AddressRange& open_too);
 
-/// In a forked child: the memory becomes its own copy.
-void make_ranges_private();
-
 }  // namespace sdsm::dsm

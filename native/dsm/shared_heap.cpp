@@ -9,6 +9,7 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/program/ending.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -77,15 +78,21 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
   region.pages = (bytes + page_bytes - 1) / page_bytes;
   region.kind = trace::RegionKind::mapped;
   region.placement = placement;
+  // Some may be at home elsewhere, from an earlier placement: what is there now is to move.
+  touch_for_kernel(reinterpret_cast<const void*>(begin), region.pages * page_bytes, KernelUse::reads);
   retire_pages(begin, region.pages);
   add_region(region, bytes);
-  move_home(begin, region.pages);
+  move_home(begin, region.pages, Zeros::must_go);
   return true;
 }
 
-void become_lone_child() {
-  stop_coherence();
-  make_ranges_private();
+/// The child would have its parent's memory itself, stack included, and no part in keeping it coherent.
+void allow_fork() {
+  end_run(
+      {"the program calls fork: a child cannot share memory that is made in software. Use system, popen or "
+       "posix_spawn."});
 }
+
+void become_lone_child() {}
 
 }  // namespace sdsm::program

@@ -205,7 +205,7 @@ void start_application_thread() {
 
 /// What the program's constructors wrote goes to where it is at home.
 void move_heap_home() {
-  for (const RegionInfo& region : made_regions()) move_home(region.begin, region.pages);
+  for (const RegionInfo& region : made_regions()) move_home(region.begin, region.pages, Zeros::are_there);
 }
 
 void share_variables() {
@@ -217,10 +217,19 @@ void share_variables() {
   name_region(globals_region, variables.begin, variables.end, trace::RegionKind::globals);
 }
 
+/// Signals that tell of something outside are the program's thread's, whose handlers may use its memory.
+void leave_signals_to_application() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&signals, own);
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &signals, nullptr, 8);
+}
+
 /// Nothing of the C library that might use a variable of the program's is called after share_variables().
 [[noreturn]] void become_service_thread() {
   patch_calls();
   start_application_thread();
+  leave_signals_to_application();
   meet_others(fingerprint());
   share_variables();
   if (is_initial()) move_heap_home();

@@ -27,7 +27,7 @@ enum class WireKind : std::uint16_t {
   hello,         ///< the first message on a connection; payload: Hello
   lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done
   lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
-  ordered_pass,  ///< address: construct; value: first iteration whose turn it is. No answer
+  ordered_pass,  ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
   allocate,      ///< payload: heap::Request. Answer: done; value: the block, or 0
   free_block,    ///< address. Answer: done

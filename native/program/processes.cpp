@@ -54,6 +54,7 @@ SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*att
 /// The child gets a copy of everything and runs on alone; the parent goes on as before.
 SDSM_ENTRY pid_t fork() noexcept {
   static const auto real = next_function<pid_t (*)()>("fork");
+  allow_fork();
   const pid_t child = real();
   if (child == 0) become_lone_child();
   return child;

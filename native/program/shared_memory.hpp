@@ -75,7 +75,9 @@ class HeapGuard {
 /// The program's allocations come from shared memory: from before its constructors run to the end of the process.
 inline bool owns_heap = false;
 
-/// After fork(), in the child: it runs on alone, on a copy of the memory.
+/// Whether a child gets a copy of the memory by fork(). Ends the run if it does not.
+void allow_fork();
+/// After fork(), in the child: it runs on alone.
 void become_lone_child();
 
 }  // namespace sdsm::program

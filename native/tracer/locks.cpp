@@ -232,6 +232,11 @@ void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
 }
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
+  VirtualThread& self = *running;
+  // A chunk whose iterations left their ordered regions out has not waited yet.
+  while (ordered_turn(loop.construct) != loop.first_iteration) {
+    wait_in_between(self, ThreadStatus::at_ordered, reinterpret_cast<const void*>(loop.construct + 1));
+  }
   const Uninterrupted guard;
   ordered_turn(loop.construct) = next_iteration;
   wake_ordered(loop.construct, running->clock_ns);

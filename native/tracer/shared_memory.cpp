@@ -83,6 +83,8 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
   return true;
 }
 
+void allow_fork() {}
+
 void become_lone_child() {
   become_untraced_child();
 }

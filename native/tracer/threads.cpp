@@ -194,6 +194,19 @@ void yield(VirtualThread& self, std::uint64_t nanoseconds) {
   is_inside = false;
 }
 
+void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) {
+  is_inside = true;
+  self.stopwatch.pause();
+  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
+  self.clock_ns += so_far;
+  self.status = status;
+  self.waits_for = waits_for;
+  schedule();
+  self.clock_ns -= so_far;
+  self.stopwatch.resume();
+  is_inside = false;
+}
+
 void preempt(VirtualThread& self) {
   if (is_replay()) {
     if (!schedule_log::is_preempted_next(self.number, self.intervals)) return;

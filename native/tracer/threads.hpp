@@ -93,6 +93,9 @@ void schedule();
 /// A scheduling point in the middle of the caller's interval, which has waited for `nanoseconds` of its own will.
 void yield(VirtualThread& self, std::uint64_t nanoseconds);
 
+/// The same, until somebody makes the caller runnable again.
+void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for);
+
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self);
 

@@ -94,3 +94,15 @@ def test_litmus_programs_show_no_forbidden_outcome(nodes, threads_per_node, tran
 def test_litmus_programs_hold_under_the_compilers_own_run_time():
     result = run(PROGRAMS / "litmus", OMP_NUM_THREADS="4")
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_arrays_that_are_placed_late_or_again_keep_their_contents(threads):
+    done = on_cluster(threads, 1, "as-asked", "unix", PROGRAMS / "placed_again")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_program_that_forks_is_ended_with_a_word_about_it():
+    done = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "forks")
+    assert done.returncode == 1
+    assert "fork" in done.stderr

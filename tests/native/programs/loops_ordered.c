@@ -99,6 +99,22 @@ int main(void) {
   }
   EXPECT(in_order(1));
 
+  // Every second iteration leaves the ordered region out, and the first is late: nobody goes before it all the same.
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 40; ++i) {
+    if (i == 0) {
+      for (volatile int turn = 0; turn < 2000000; turn = turn + 1) {
+      }
+    }
+    if (i % 2 == 0) {
+#pragma omp ordered
+      record(i);
+    }
+  }
+  EXPECT(next == 20);
+  for (int i = 0; i < next; ++i) EXPECT(sequence[i] == 2 * i);
+  next = 0;
+
   // A value handed from one iteration to the next, in shared memory.
   long chain = 0;
 #pragma omp parallel for ordered schedule(static, 1) shared(chain)
