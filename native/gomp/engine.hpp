@@ -95,8 +95,8 @@ void destroy_lock(gomp::LockClass lock_class, const void* lock);
 /// Waits until the turn of the caller's chunk has come. Events: acquire and release of class ordered.
 void enter_ordered(const gomp::OrderedLoop& loop);
 void leave_ordered(const gomp::OrderedLoop& loop);
-/// The caller's chunk is done, with or without ordered regions in it: waits until its turn has come, and passes it on to
-/// the one that begins at `next_iteration`.
+/// The caller's chunk is done, with or without ordered regions in it: waits until its turn has come, and passes it on
+/// to the one that begins at `next_iteration`.
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration);
 
 /// The thread's clock in seconds, and the event `clock`.
