@@ -1,16 +1,12 @@
-/// The rest of what the front end asks for: events that make nobody wait, the clock, memory, refusals.
+/// The rest of what the front end asks for: events that make nobody wait, and the clock.
 #include "native/gomp/engine.hpp"
 
 #include <cstring>
 
-#include "native/program/shared_memory.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/threads.hpp"
-
-extern "C" void* __libc_malloc(std::size_t);
-extern "C" void __libc_free(void*);
 
 namespace sdsm::engine {
 
@@ -44,34 +40,6 @@ double wtime() {
   }
   begin_interval(self);
   return static_cast<double>(entry.value) * 1e-9;
-}
-
-void* allocate_shared(std::size_t bytes, std::size_t alignment) {
-  void* block = shared_heap::allocate({.bytes = bytes, .alignment = alignment});
-  if (block != nullptr) shared_heap::clear(block, bytes);
-  return block;
-}
-
-void* reallocate_shared(void* block, std::size_t bytes) {
-  return shared_heap::reallocate(block, bytes, 0);
-}
-
-void free_shared(void* block) {
-  if (block != nullptr) shared_heap::free(block);
-}
-
-void* allocate_private(std::size_t bytes) {
-  void* block = __libc_malloc(bytes > 0 ? bytes : 1);
-  if (block == nullptr) end_run({"there is no memory left"});
-  return block;
-}
-
-void free_private(void* block) {
-  __libc_free(block);
-}
-
-void refuse(const char* what, const char* why) {
-  end_run({"the program calls ", what, ": ", why});
 }
 
 }  // namespace sdsm::engine
