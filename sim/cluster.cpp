@@ -57,13 +57,13 @@ void Cluster::end_arrival(NodeId node, PageId page) {
   for (Thread* thread : waiting) thread->bell.ring();
 }
 
-double Cluster::draw_jitter() {
-  if (options.jitter <= 0) return 1;
+Time Cluster::jittered(Time part) {
+  if (options.jitter <= 0) return part;
   // exp(N(mu, sigma^2)) has mean 1 and coefficient of variation c if sigma^2 = ln(1 + c^2) and mu = -sigma^2 / 2.
   // Boost's distribution gives the same numbers with every standard library.
   const double variance = std::log1p(options.jitter * options.jitter);
   boost::random::normal_distribution<double> normal(-variance / 2, std::sqrt(variance));
-  return std::exp(normal(random_));
+  return Time{std::llround(static_cast<double>(part.count()) * std::exp(normal(random_)))};
 }
 
 }  // namespace sdsm::sim

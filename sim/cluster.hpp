@@ -24,7 +24,7 @@ namespace sdsm::sim {
 /// Choices of one run that are no property of the platform.
 struct RunOptions {
   double compute_factor = 1;  ///< target's compute time for each second of the trace's
-  double jitter = 0;          ///< coefficient of variation of a lognormal factor on the local part of remote faults
+  double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   bool whole_run = false;        ///< measure everything, not the region between the clock calls
@@ -146,8 +146,9 @@ class Cluster {
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }
-  /// Lognormal, mean 1.
-  double draw_jitter();
+  /// A processor part of a remote fault, times a lognormal factor of mean 1. The home's processor and the requester's
+  /// know nothing of each other: each part is drawn by itself.
+  Time jittered(Time part);
 
   /// Pages on their way to a node of several processes: a companion that wants one waits for it instead of finding it
   /// there before it has come. await_arrival() blocks the thread's actor; its caller charges the time.

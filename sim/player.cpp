@@ -135,12 +135,12 @@ void Player::fault(FaultKind kind, std::uint64_t pages, ProcessId home) {
 
 void Player::fetch(FaultKind kind, ProcessId home) {
   const Time local = cluster_.costs.fault_local(kind);
-  const Time jittered{std::llround(static_cast<double>(local.count()) * cluster_.draw_jitter())};
-  const Time at_home = cluster_.costs.home_part(jittered);
-  fetch_ = {kind, home, at_home, {}};
+  const Time at_home = cluster_.costs.home_part(local);
+  const Time at_requester = local - at_home;
+  fetch_ = {kind, home, cluster_.jittered(at_home), {}};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
-  thread_.spend(spent_on(kind), jittered - at_home);
+  thread_.spend(spent_on(kind), cluster_.jittered(at_requester));
 }
 
 void Player::issue_fetch() {

@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
       ->check(whole_number<std::uint64_t>)
       ->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
-                 "coefficient of variation of a lognormal factor on the processor part of each remote fault, 0 to 2")
+                 "coefficient of variation of a lognormal factor on each processor part of a remote fault, 0 to 2")
       ->check(&plain_number)
       ->capture_default_str();
   app.add_option("--region", request.region, "clock: between the program's first and last omp_get_wtime; or whole")

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <queue>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -39,9 +39,8 @@ struct Hello {
 
 std::uint8_t secret[secret_bytes];
 int listener = -1;
-std::vector<int> asking;                    ///< by process: where this one asks
-std::vector<int> answering;                 ///< by process: where this one answers
-std::uint64_t last_due_ns[most_processes];  ///< by process: of what this one asked
+std::vector<int> asking;     ///< by process: where this one asks
+std::vector<int> answering;  ///< by process: where this one answers
 
 /// Only one thread at a time handles requests: the service thread, or the application thread with one to itself.
 pthread_mutex_t handling = PTHREAD_MUTEX_INITIALIZER;
@@ -57,14 +56,6 @@ class Locked {
  private:
   pthread_mutex_t& mutex_;
 };
-
-/// What this process asks another arrives in the order in which it was sent, also what an emulated network does not
-/// delay.
-std::uint64_t due_in_order(ProcessId to, const Head& head) {
-  std::uint64_t& last = last_due_ns[index_of(to)];
-  last = std::max(last, arrival_of(to, payload_of(head)));
-  return last;
-}
 
 /// The answer to what this process asked itself.
 struct Mailbox {
@@ -165,15 +156,14 @@ void answer_launcher() {
   send_frame(FrameKind::pong, nullptr, 0);
 }
 
-/// On an emulated network: messages that are here before their time, the next one first.
+/// On an emulated network: messages that are here before their time. One process's come in the order in which it sent
+/// them, also those that the network does not delay.
 struct Underway {
-  ProcessId from{};
   Head head;
   std::vector<std::byte> payload;
-
-  bool operator<(const Underway& other) const { return head.due_ns > other.head.due_ns; }
 };
-std::priority_queue<Underway> underway;
+std::vector<std::deque<Underway>> underway;  ///< by process
+std::size_t underway_count = 0;
 
 /// Whoever closes its connection has ended, or died: the launcher sees which, and tells everybody. Here it only has no
 /// more questions.
@@ -183,35 +173,64 @@ void forget_process(ProcessId from) {
   socket = -1;
 }
 
-void handle_what_is_due() {
-  while (!underway.empty() && underway.top().head.due_ns <= now_ns()) {
-    const Underway message = underway.top();
-    underway.pop();
+/// `arrived_ns`: when the message was here.
+void handle_from(ProcessId from, const Head& head, const std::byte* payload, std::uint64_t arrived_ns) {
+  {
     const Locked guard(handling);
-    handle(message.from, message.head, message.payload.data());
+    handle(from, head, payload);
+  }
+  if (head.kind != WireKind::page_request || self.layout.node_of(from) == own_node()) return;
+  __atomic_fetch_add(&tally.pages_served, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&tally.page_service_ns, now_ns() - arrived_ns, __ATOMIC_RELAXED);
+}
+
+/// Of the messages underway, which one is the next, and when.
+struct Next {
+  std::uint32_t from = 0;
+  std::uint64_t due_ns = ~std::uint64_t{0};
+};
+Next next_underway() {
+  Next next;
+  for (std::uint32_t from = 0; from < underway.size(); ++from) {
+    if (underway[from].empty()) continue;
+    const std::uint64_t due = arrival_of(underway[from].front().head.ticket);
+    if (due < next.due_ns) next = {from, due};
+  }
+  return next;
+}
+
+void handle_what_is_due() {
+  while (underway_count > 0) {
+    const Next next = next_underway();
+    if (next.due_ns > now_ns()) return;
+    const Underway message = std::move(underway[next.from].front());
+    underway[next.from].pop_front();
+    --underway_count;
+    take_from_wire(message.head.ticket);
+    handle_from(ProcessId{next.from}, message.head, message.payload.data(), next.due_ns);
   }
 }
 
 void answer_process(ProcessId from) {
   const int socket = answering[index_of(from)];
   static std::byte payload[most_payload];
+  const std::uint64_t received_ns = now_ns();
   Head head;
   if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
   if (head.bytes > most_payload || !receive_all(socket, payload, head.bytes)) return forget_process(from);
-  handle_what_is_due();
-  if (head.due_ns > now_ns()) {
-    underway.push({from, head, {payload, payload + head.bytes}});
+  if (head.ticket != 0 || !underway[index_of(from)].empty()) {
+    underway[index_of(from)].push_back({head, {payload, payload + head.bytes}});
+    ++underway_count;
     return;
   }
-  const Locked guard(handling);
-  handle(from, head, payload);
+  handle_from(from, head, payload, received_ns);
 }
 
 /// How long the service thread may sleep: until the next message is due. Null if none is underway.
 const timespec* time_to_next(timespec& time) {
-  if (underway.empty()) return nullptr;
+  if (underway_count == 0) return nullptr;
   const std::uint64_t now = now_ns();
-  const std::uint64_t due = underway.top().head.due_ns;
+  const std::uint64_t due = next_underway().due_ns;
   const std::uint64_t left = due > now ? due - now : 0;
   time = {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
   return &time;
@@ -258,6 +277,7 @@ void meet_others(std::uint64_t fingerprint) {
   if (addresses.size() != processes()) end_run({"the launcher tells too few addresses"});
   asking.assign(processes(), -1);
   answering.assign(processes(), -1);
+  underway.resize(processes());
   connect_to_others(addresses, fingerprint);
   accept_others(fingerprint);
   close(listener);
@@ -305,26 +325,26 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
     return mailbox.head;
   }
   const int socket = asking[index_of(to)];
-  head.due_ns = due_in_order(to, head);
+  head.ticket = put_on_wire(to, payload_of(head));
   Head reply;
   if (!send_all(socket, &head, sizeof head, payload, head.bytes) || !receive_all(socket, &reply, sizeof reply) ||
       !receive_all(socket, answer_payload, reply.bytes)) {
     end_without(to);
   }
-  wait_until(reply.due_ns);
+  wait_for_arrival(reply.ticket);
   return reply;
 }
 
 void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
   const int socket = asking[index_of(home)];
   Head head{.kind = WireKind::page_request, .address = address};
-  head.due_ns = due_in_order(home, head);
+  head.ticket = put_on_wire(home, payload_of(head));
   Head reply;
   // The answer's size is known, so one call takes all of it.
   if (!send_all(socket, &head, sizeof head) || !receive_both(socket, &reply, sizeof reply, page, most_payload)) {
     end_without(home);
   }
-  wait_until(reply.due_ns);
+  wait_for_arrival(reply.ticket);
 }
 
 void tell(ProcessId to, Head head, const void* payload) {
@@ -332,7 +352,7 @@ void tell(ProcessId to, Head head, const void* payload) {
     const Locked guard(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));
   }
-  head.due_ns = due_in_order(to, head);
+  head.ticket = put_on_wire(to, payload_of(head));
   if (!send_all(asking[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
 }
 
@@ -346,7 +366,7 @@ void answer(ProcessId to, const Head& head, const void* payload) {
   }
   // One that cannot be answered is gone, which the service thread will notice.
   Head stamped = head;
-  stamped.due_ns = arrival_of(to, payload_of(head));
+  stamped.ticket = put_on_wire(to, payload_of(head));
   send_all(answering[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);
 }
 

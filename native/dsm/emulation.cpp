@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -20,7 +22,6 @@ namespace {
 using program::end_run;
 
 Emulation emulation;
-EmulatedWires* wires = nullptr;
 
 /// The thread's place in its schedule.
 const std::byte* next_interval = nullptr;
@@ -31,24 +32,47 @@ const ScheduledTouch* touches_end = nullptr;
 std::uint64_t begun = 0;  ///< when the interval's computing began; later by what was no computing
 bool is_working = false;
 
-std::uint64_t time_on_link(Bytes bytes) {
-  return static_cast<std::uint64_t>(static_cast<double>(bytes.count) / emulation.link.bandwidth.bytes_per_second * 1e9);
-}
-
-/// From `earliest` on, as soon as the cable is free.
-std::uint64_t occupy(std::atomic<std::uint64_t>& free_ns, std::uint64_t earliest, std::uint64_t duration) {
-  std::uint64_t free = free_ns.load();
-  std::uint64_t start = 0;
-  do {
-    start = std::max(free, earliest);
-  } while (!free_ns.compare_exchange_weak(free, start + duration));
-  return start;
-}
-
 void* map_file(std::int32_t file, std::size_t bytes, int access) {
   void* memory = mmap(nullptr, bytes, access, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) end_run({"the emulation's memory cannot be mapped: ", std::strerror(errno)});
   return memory;
+}
+
+/// What a trap takes before and after its handler: the handler cannot see it, and it is no computing either.
+std::uint64_t trap_ns = 0;
+
+constexpr int trap_samples = 255;
+std::byte* trap_page = nullptr;
+volatile std::uint64_t handler_ns = 0;
+
+void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
+  const std::uint64_t begun_at = now_ns();
+  mprotect(trap_page, program::page_bytes, PROT_READ | PROT_WRITE);
+  handler_ns = now_ns() - begun_at;
+}
+
+/// The median of a row of traps.
+void measure_traps() {
+  trap_page = static_cast<std::byte*>(
+      mmap(nullptr, program::page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+  if (trap_page == MAP_FAILED) end_run({"the emulation's memory cannot be mapped: ", std::strerror(errno)});
+  struct sigaction action {
+  }, before{};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = on_sample_trap;
+  sigfillset(&action.sa_mask);
+  program::real_sigaction(SIGSEGV, &action, &before);
+  std::uint64_t samples[trap_samples];
+  for (std::uint64_t& sample : samples) {
+    mprotect(trap_page, program::page_bytes, PROT_READ);
+    const std::uint64_t begun_at = now_ns();
+    *reinterpret_cast<volatile std::byte*>(trap_page) = std::byte{1};
+    sample = now_ns() - begun_at - handler_ns;
+  }
+  program::real_sigaction(SIGSEGV, &before, nullptr);
+  munmap(trap_page, program::page_bytes);
+  std::nth_element(samples, samples + trap_samples / 2, samples + trap_samples);
+  trap_ns = samples[trap_samples / 2];
 }
 
 void open_schedule() {
@@ -69,25 +93,15 @@ void start_emulation(const Emulation& wanted) {
   // The kernel may otherwise wake a thread 50 us late. Threads that are made later inherit it.
   if (emulation.has_network != 0 || emulation.schedule >= 0) prctl(PR_SET_TIMERSLACK, 1);
   if (emulation.has_network != 0) {
-    wires = static_cast<EmulatedWires*>(map_file(emulation.wires, sizeof(EmulatedWires), PROT_READ | PROT_WRITE));
+    void* const wires = map_file(emulation.wires, sizeof(EmulatedWires), PROT_READ | PROT_WRITE);
+    start_emulated_network(emulation.network, *static_cast<EmulatedWires*>(wires));
   }
-  if (emulation.schedule >= 0) open_schedule();
-}
-
-/// A switch that stores and forwards, as sim/queue_network.cpp has it.
-std::uint64_t arrival_of(ProcessId to, Bytes payload) {
-  if (wires == nullptr || payload.count == 0 || self.layout.node_of(to) == own_node()) return 0;
-  const std::uint64_t whole = time_on_link(wire_bytes(emulation.framing, payload));
-  const std::uint64_t frame = time_on_link(first_frame_bytes(emulation.framing, payload));
-  const std::uint64_t latency = static_cast<std::uint64_t>(emulation.link.latency.count() / 1000);
-  const std::uint64_t sent = occupy(wires->up_free_ns[index_of(own_node())], now_ns(), whole);
-  const std::uint64_t at_switch = sent + frame + latency;
-  const std::uint64_t passed_on = occupy(wires->down_free_ns[index_of(self.layout.node_of(to))], at_switch, whole);
-  return std::max(passed_on + whole, sent + whole + latency + frame) + latency;
+  if (emulation.schedule < 0) return;
+  open_schedule();
+  measure_traps();
 }
 
 void wait_until(std::uint64_t due_ns) {
-  if (due_ns == 0) return;
   const timespec due{static_cast<time_t>(due_ns / 1'000'000'000), static_cast<long>(due_ns % 1'000'000'000)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
   }
@@ -122,7 +136,7 @@ void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {
 }
 
 void resume_work(std::uint64_t since_ns) {
-  if (is_working) begun += now_ns() - since_ns;
+  if (is_working) begun += now_ns() - since_ns + trap_ns;
 }
 
 }  // namespace sdsm::dsm

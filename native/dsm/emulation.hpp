@@ -2,32 +2,19 @@
 /// on the emulated processors. What the protocol itself costs is real. Nothing here happens in a run without emulation.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
-#include "models/ids.hpp"
 #include "models/page_state.hpp"
-#include "models/wire.hpp"
+#include "native/dsm/emulated_network.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
 
-inline constexpr std::uint32_t most_emulated_nodes = 256;
-
-/// A cable from every node to one switch, full duplex; what all processes know of them. Times are of the monotonic
-/// clock.
-struct EmulatedWires {
-  std::atomic<std::uint64_t> up_free_ns[most_emulated_nodes];    ///< when the cable to the switch is free
-  std::atomic<std::uint64_t> down_free_ns[most_emulated_nodes];  ///< when the cable from it is
-};
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-
 /// What the launcher says of the emulated cluster.
 struct Emulation {
   std::uint32_t has_network = 0;
-  LinkSpec link{};
-  Framing framing{};
-  std::int32_t wires = -1;     ///< file of EmulatedWires, zeroed; shared by all processes
+  EmulatedNetwork network{};
+  std::int32_t wires = -1;     ///< file of EmulatedWires; shared by all processes
   std::int32_t schedule = -1;  ///< file of the processes' schedules; -1: computing takes as long as it takes
 };
 
@@ -51,9 +38,7 @@ using SchedulePlace = std::uint64_t;
 
 void start_emulation(const Emulation& emulation);
 
-/// When a message of `payload` bytes that is sent now is there; 0 without an emulated network, and within a node.
-std::uint64_t arrival_of(ProcessId to, Bytes payload);
-/// Waits until then.
+/// Waits until this time of the monotonic clock.
 void wait_until(std::uint64_t due_ns);
 
 // The application thread's computing. Between begin_work and end_work it works off the next interval of its schedule.
@@ -63,7 +48,7 @@ void begin_work();
 void end_work(trace::EventKind kind);
 /// At a trap: waits until the computing before the touch would be done. `index` is the page's in its region.
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access);
-/// A trap is dealt with: the time since then was no computing.
+/// A trap is dealt with: the time since then, and the trap itself, were no computing.
 void resume_work(std::uint64_t since_ns);
 
 }  // namespace sdsm::dsm

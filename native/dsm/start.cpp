@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio_ext.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -150,10 +152,30 @@ void leave_environment() {
   }
 }
 
+/// Threads here mostly wait, and have little to do when what they wait for comes: they ask to be let in at once among
+/// those that compute. Since Linux 6.12 the shorter a thread's slices, the sooner it gets one; before, this does
+/// nothing.
+void ask_for_short_slices() {
+  constexpr std::uint64_t shortest_ns = 100'000;
+  struct {
+    std::uint32_t size = sizeof(*this);
+    std::uint32_t policy = SCHED_OTHER;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = shortest_ns;
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+  } attributes;
+  attributes.nice = getpriority(PRIO_PROCESS, 0);
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 /// Before the program's constructors: from here on its allocations are shared memory.
 void prepare() {
   begun_ns = now_ns();
   meet_launcher();
+  ask_for_short_slices();
   leave_environment();
   find_program_image();
   make_node();

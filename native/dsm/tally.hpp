@@ -21,13 +21,15 @@ struct Tally {
   std::uint64_t diff_bytes;
   std::uint64_t barriers;
   std::uint64_t locks;
-  std::uint64_t traps;       ///< signals taken: faults, and traps that only restored a protection
-  std::uint64_t diff_ns;     ///< finding differences, sending them, waiting until they are applied
-  std::uint64_t barrier_ns;  ///< waiting for others at barriers
-  std::uint64_t protect_ns;  ///< protecting pages again at barriers and locks
-  std::uint64_t lock_ns;     ///< waiting for locks
-  std::uint64_t idle_ns;     ///< between parallel regions
-  std::uint64_t now_ns;      ///< monotonic clock when the tally was taken
+  std::uint64_t traps;            ///< signals taken: faults, and traps that only restored a protection
+  std::uint64_t diff_ns;          ///< finding differences, sending them, waiting until they are applied
+  std::uint64_t barrier_ns;       ///< waiting for others at barriers
+  std::uint64_t protect_ns;       ///< protecting pages again at barriers and locks
+  std::uint64_t lock_ns;          ///< waiting for locks
+  std::uint64_t idle_ns;          ///< between parallel regions
+  std::uint64_t pages_served;     ///< to other nodes
+  std::uint64_t page_service_ns;  ///< from a request's arrival until its page is on its way
+  std::uint64_t now_ns;           ///< monotonic clock when the tally was taken
 };
 
 inline constexpr std::uint64_t tally_words = sizeof(Tally) / sizeof(std::uint64_t);

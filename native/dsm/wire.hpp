@@ -42,7 +42,7 @@ struct Head {
   WireKind kind{};
   std::uint16_t bytes = 0;       ///< of the payload that follows
   std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
-  std::uint64_t due_ns = 0;      ///< on an emulated network: nobody may know of the message before
+  std::uint64_t ticket = 0;  ///< on an emulated network: nobody may know of the message before (emulated_network.hpp)
   std::uint64_t address = 0;
   std::uint64_t value = 0;
 };

@@ -45,16 +45,17 @@ class NetworkReader {
       : path_(platform), properties_(properties_of(platform)) {}
 
   void read(dsm::Emulation& emulation) const {
-    emulation.link = {parse_bandwidth(required("reference.bandwidth")), parse_time(required("reference.latency"))};
+    emulation.network.link = {parse_bandwidth(required("reference.bandwidth")),
+                              parse_time(required("reference.latency"))};
     if (required("reference.links") != "2") {
       throw std::invalid_argument(
           fmt::format("{}: reference.links is {}; only two links, from a node to a switch and on to a node, can be "
                       "emulated",
                       path_.string(), required("reference.links")));
     }
-    read_bytes("frame.payload", emulation.framing.payload);
-    read_bytes("frame.overhead", emulation.framing.overhead);
-    read_bytes("frame.minimum", emulation.framing.minimum);
+    read_bytes("frame.payload", emulation.network.framing.payload);
+    read_bytes("frame.overhead", emulation.network.framing.overhead);
+    read_bytes("frame.minimum", emulation.network.framing.minimum);
     emulation.has_network = 1;
   }
 
@@ -175,6 +176,13 @@ EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout) {
   if (ftruncate(cluster.wires.get(), sizeof(dsm::EmulatedWires)) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");
   }
+  void* const wires =
+      mmap(nullptr, sizeof(dsm::EmulatedWires), PROT_READ | PROT_WRITE, MAP_SHARED, cluster.wires.get(), 0);
+  if (wires == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");
+  }
+  dsm::prepare_wires(*static_cast<dsm::EmulatedWires*>(wires));
+  munmap(wires, sizeof(dsm::EmulatedWires));
   if (request.trace) cluster.schedule = make_schedule(request, layout);
   return cluster;
 }

@@ -41,6 +41,8 @@ void write_tally(Json& json, const dsm::Tally& tally) {
   json["diffs"] = tally.diffs;
   json["diff_bytes"] = tally.diff_bytes;
   json["traps"] = tally.traps;
+  json["pages_served"] = tally.pages_served;
+  json["page_service_s"] = seconds(tally.page_service_ns);
 }
 
 Json thread_list(const Layout& layout, const std::vector<dsm::Result>& processes, dsm::Tally dsm::Result::*which) {

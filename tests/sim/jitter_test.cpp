@@ -1,4 +1,4 @@
-/// Jitter: a lognormal factor on the local part of remote faults.
+/// Jitter: a lognormal factor on each processor part of remote faults.
 
 #include <cmath>
 
@@ -39,7 +39,7 @@ TEST_CASE("without jitter the seed means nothing and every fetch costs the same"
   CHECK(mean_factor(2, 0) == Approx(1).epsilon(1e-9));
 }
 
-TEST_CASE("the factor has mean 1 and the coefficient of variation asked for") {
+TEST_CASE("each processor part has mean 1 and the coefficient of variation asked for") {
   // Means of 101 draws each: they scatter by a tenth of the coefficient.
   const double jitter = GENERATE(0.05, 0.5);
   constexpr int runs = 60;
@@ -55,7 +55,8 @@ TEST_CASE("the factor has mean 1 and the coefficient of variation asked for") {
   // 6060 draws: their mean is within jitter / 78 of 1, three times that with room to spare.
   CHECK(mean == Approx(1).margin(3 * jitter / 78));
   // A standard deviation from 60 values is good to 9 %.
-  CHECK(scatter == Approx(jitter).epsilon(0.3));
+  // Half of the time is the home's, drawn by itself: variances add up.
+  CHECK(scatter == Approx(jitter * std::sqrt(0.5)).epsilon(0.3));
 }
 
 TEST_CASE("another seed is another run, the same seed the same") {

@@ -1,0 +1,73 @@
+/// An emulated network: a cable from every node to one switch that stores and forwards, full duplex, as
+/// sim/queue_network.cpp has it. A message is really sent at once and carries a ticket; nobody looks at it before the
+/// ticket's time.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "models/ids.hpp"
+#include "models/wire.hpp"
+
+namespace sdsm::dsm {
+
+inline constexpr std::uint32_t most_emulated_nodes = 256;
+inline constexpr std::uint32_t most_messages_underway = 4096;  ///< to one node
+
+/// Names a message that is underway to the node whose cable gave it; 0: none, the message is there.
+using Ticket = std::uint64_t;
+
+/// A message on its way to the node at the end of a cable. Times are of the monotonic clock, in nanoseconds.
+struct MessageUnderway {
+  Ticket ticket = 0;
+  std::uint64_t at_switch = 0;  ///< its first frame
+  std::uint64_t duration = 0;   ///< of the whole message on the cable
+  std::uint64_t earliest = 0;   ///< when the switch could have sent its last frame
+  std::uint64_t done = 0;       ///< when it is there, as far as is known: others may still come before it
+};
+
+/// The cable from the switch to a node.
+struct EmulatedCable {
+  std::uint64_t free = 0;  ///< when those that are there had left it
+  Ticket last_ticket = 0;
+  std::uint32_t count = 0;
+  MessageUnderway underway[most_messages_underway];  ///< in the order in which they come to the switch
+};
+
+/// What all processes know of the network.
+struct EmulatedWires {
+  pthread_mutex_t mutex;                       ///< shared between processes
+  std::uint64_t up_free[most_emulated_nodes];  ///< when the cable to the switch is free
+  EmulatedCable down[most_emulated_nodes];
+};
+
+struct EmulatedNetwork {
+  LinkSpec link{};
+  Framing framing{};
+};
+
+/// Precondition: zeros.
+inline void prepare_wires(EmulatedWires& wires) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&wires.mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+/// From here on messages between nodes take their time.
+void start_emulated_network(const EmulatedNetwork& network, EmulatedWires& wires);
+
+/// Puts a message of `payload` bytes on the cables; 0 without an emulated network, within a node, and for messages
+/// that the model does not know (0 bytes).
+Ticket put_on_wire(ProcessId to, Bytes payload);
+
+/// When the message is here, at this process, as far as is known now. It may become later, not earlier.
+std::uint64_t arrival_of(Ticket ticket);
+/// The message is here, and is looked at.
+void take_from_wire(Ticket ticket);
+/// Waits for the message, and takes it.
+void wait_for_arrival(Ticket ticket);
+
+}  // namespace sdsm::dsm
