@@ -49,7 +49,7 @@ Time CostModel::synchronisation_messages(Layout team, const std::vector<LinkSpec
   const std::int64_t messages = crossing(team);
   if (messages == 0 || route.empty()) return {};
   const Time on_last_link = route.back().bandwidth.time_of(wire_bytes(costs_.framing, control_payload));
-  return 2 * (idle_time(model_, route, costs_.framing, control_payload) + (messages - 1) * on_last_link);
+  return 2 * idle_time(model_, route, costs_.framing, control_payload) + (messages - 1) * on_last_link;
 }
 
 Time CostModel::barrier_model(Layout team, const std::vector<LinkSpec>& route) const {

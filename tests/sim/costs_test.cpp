@@ -60,7 +60,7 @@ TEST_CASE("at a gigabit a barrier and a lock save the wire time of their message
   const Time fast = queue ? us(11.76) : us(10.88);
   CHECK(within_a_nanosecond(replay_barrier(platform, network, {2, 1}, 20), us(661) - 6 * slow + 6 * fast));
   CHECK(within_a_nanosecond(replay_barrier(platform, network, {4, 1}, 20),
-                            us(7305) - 6 * (slow + us(17.6)) + 6 * (fast + us(1.76))));
+                            us(7305) - 3 * (2 * slow + us(17.6)) + 3 * (2 * fast + us(1.76))));
   CHECK(within_a_nanosecond(replay_barrier(platform, network, {1, 2}, 20), us(225)));
   // A hand-off on two nodes has one message on average.
   CHECK(within_a_nanosecond(replay_lock(platform, network, {2, 1}, 100), us(52) - slow + fast));

@@ -1,0 +1,230 @@
+"""The command `sdsm microbench`: what each action of the protocol costs on this machine, or on an emulated cluster.
+
+It runs build/microbench, a plain OpenMP program, under `sdsm run` on each layout, and build/system_bench, which measures the
+same system calls and sockets bare. `docs/native-dsm.md` says what each quantity is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FORMAT = "sdsm-microbench"
+VERSION = 1
+TIME_LIMIT_S = 600.0
+MOST_SAMPLES = 4096
+PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("slowest", 1.0))
+
+DESCRIPTION = """\
+Measure what each action of the software DSM costs on this machine, or on an emulated cluster.
+
+Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
+threads per node), releases with diffs of several sizes, barriers, locks. Beside them what the system itself takes:
+SIGSEGV with mprotect, messages by size, twins, diffs. Prints a table in microseconds; -o keeps every sample, of which
+`sdsm platform` makes a platform file."""
+
+
+class MicrobenchFailed(RuntimeError):
+    """A measuring program did not end well. The text is one line."""
+
+
+@dataclass(frozen=True, order=True)
+class Layout:
+    nodes: int
+    threads_per_node: int
+
+    def __str__(self) -> str:
+        return f"{self.nodes}x{self.threads_per_node}"
+
+    @property
+    def threads(self) -> int:
+        return self.nodes * self.threads_per_node
+
+
+def layout(text: str) -> Layout:
+    """Of "4x2". Raises ValueError."""
+    match = re.fullmatch(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", text)
+    if not match:
+        raise ValueError(f"'{text}' is no layout: write nodes x threads per node, such as 4x1")
+    return Layout(int(match[1]), int(match[2]))
+
+
+def _run(command: Sequence[str | Path]) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    try:
+        done = subprocess.run(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=TIME_LIMIT_S,
+        )
+    except OSError as error:
+        raise MicrobenchFailed(f"{command[0]} cannot be started ({error.strerror}). Build it first") from error
+    except subprocess.TimeoutExpired:
+        raise MicrobenchFailed(f"{command[0]} took longer than {TIME_LIMIT_S:g} s and was ended") from None
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if line.strip()] or ["it said nothing"]
+        raise MicrobenchFailed(f"{Path(command[0]).name}, status {done.returncode}: {said[-1].removeprefix('sdsm: ')}")
+    return done.stdout
+
+
+def _samples(text: str, program: str) -> dict[str, list[float]]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        raise MicrobenchFailed(f"{program} printed no JSON") from None
+    return {name: [float(sample) for sample in samples] for name, samples in document.items()}
+
+
+def measure_layout(
+    build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()
+) -> dict[str, Any]:
+    """Every sample in nanoseconds, by quantity, and what homes took to serve pages. Raises MicrobenchFailed."""
+    with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
+        result = Path(folder) / "run.json"
+        text = _run(
+            [
+                build / "sdsm-run",
+                *("--quiet", "--nodes", str(chosen.nodes), "--threads-per-node", str(chosen.threads_per_node)),
+                *options,
+                *("--json", result),
+                *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
+            ]
+        )
+        threads = json.loads(result.read_text())["whole_run"]["threads"]
+    return {
+        "nodes": chosen.nodes,
+        "threads_per_node": chosen.threads_per_node,
+        "samples_ns": _samples(text, "microbench"),
+        "pages_served": sum(thread["pages_served"] for thread in threads),
+        "page_service_s": sum(thread["page_service_s"] for thread in threads),
+    }
+
+
+def measure(
+    build: Path,
+    layouts: Sequence[Layout],
+    samples: int,
+    emulate: Path | None = None,
+    transport: str | None = None,
+    with_system: bool = True,
+    say: Any = None,
+) -> dict[str, Any]:
+    """The document that `sdsm microbench -o` writes. Raises MicrobenchFailed."""
+    options: list[str | Path] = []
+    if emulate is not None:
+        options += ["--emulate", emulate]
+    if transport is not None:
+        options += ["--transport", transport]
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "unit": "ns",
+        "machine": {"system": platform.platform(), "processors": os.cpu_count()},
+        "emulated": str(emulate) if emulate is not None else None,
+        "transport": transport or "unix",
+        "layouts": {},
+    }
+    for chosen in layouts:
+        if say is not None:
+            say(f"microbench on {chosen}")
+        document["layouts"][str(chosen)] = measure_layout(build, chosen, samples, options)
+    if with_system:
+        if say is not None:
+            say("the system itself")
+        document["system"] = {"samples_ns": _samples(_run([build / "system_bench"]), "system_bench")}
+    return document
+
+
+def table(document: dict[str, Any]) -> str:
+    """Quantities by layout, in microseconds."""
+    parts = [(name, part["samples_ns"]) for name, part in document["layouts"].items()]
+    if "system" in document:
+        parts.append(("system, without a DSM", document["system"]["samples_ns"]))
+    lines = []
+    for name, quantities in parts:
+        lines.append(f"{name:24}{'samples':>8}" + "".join(f"{heading:>11}" for heading, _ in PRINTED) + "  us")
+        for quantity, values in quantities.items():
+            ordered = sorted(values)
+            shown = [
+                statistics.median(ordered) if share == 0.5 else ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+                for _, share in PRINTED
+            ]
+            lines.append(f"  {quantity:22}{len(values):8}" + "".join(f"{value / 1000:11.2f}" for value in shown))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sdsm microbench",
+        description=DESCRIPTION,
+        epilog="Exit status: 0 done, 1 a measurement failed, 2 bad usage.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-o", "--output", metavar="FILE|-", help="write every sample as JSON (- for stdout, no table then)")
+    parser.add_argument(
+        "--layouts", default="2x1,2x2,4x1", metavar="LIST", help="nodes x threads per node, with commas (default: 2x1,2x2,4x1)"
+    )
+    parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
+    parser.add_argument("--emulate", type=Path, metavar="PLATFORM", help="measure on the network of this platform file")
+    parser.add_argument("--transport", choices=("unix", "tcp"), help="sockets between nodes (default: unix)")
+    parser.add_argument("--no-system", action="store_true", help="leave out what the system takes without a DSM")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measures and tells. Returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        layouts = [layout(text) for text in options.layouts.split(",")]
+        if not 1 <= options.samples <= MOST_SAMPLES:
+            raise ValueError(f"--samples {options.samples} is not from 1 to {MOST_SAMPLES}")
+        if options.emulate is not None and not options.emulate.is_file():
+            raise ValueError(f"{options.emulate} is no file. Name a platform file after --emulate")
+    except ValueError as error:
+        print(f"sdsm: {error}", file=sys.stderr)
+        return 2
+    try:
+        document = measure(
+            options.build,
+            layouts,
+            options.samples,
+            options.emulate,
+            options.transport,
+            not options.no_system,
+            lambda what: print(f"sdsm: {what}", file=sys.stderr, flush=True),
+        )
+        if options.output is not None:
+            text = json.dumps(document, indent=1) + "\n"
+            if options.output == "-":
+                sys.stdout.write(text)
+            else:
+                Path(options.output).write_text(text)
+        if options.output != "-":
+            print(table(document))
+        sys.stdout.flush()
+    except (MicrobenchFailed, OSError) as error:
+        print(f"sdsm: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
