@@ -61,8 +61,16 @@ void start_emulated_network(const EmulatedNetwork& wanted, EmulatedWires& shared
   wires = &shared;
 }
 
+bool is_emulating() {
+  return wires != nullptr && wires->is_measuring.load() != 0;
+}
+
+void begin_emulating() {
+  if (wires != nullptr) wires->is_measuring.store(1);
+}
+
 Ticket put_on_wire(ProcessId to, Bytes payload) {
-  if (wires == nullptr || payload.count == 0 || self.layout.node_of(to) == own_node()) return 0;
+  if (!is_emulating() || payload.count == 0 || self.layout.node_of(to) == own_node()) return 0;
   const std::uint64_t whole = time_on_link(wire_bytes(network.framing, payload));
   const std::uint64_t frame = time_on_link(first_frame_bytes(network.framing, payload));
   const Held held;

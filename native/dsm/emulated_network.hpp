@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "models/ids.hpp"
@@ -38,6 +39,7 @@ struct EmulatedCable {
 /// What all processes know of the network.
 struct EmulatedWires {
   pthread_mutex_t mutex;                       ///< shared between processes
+  std::atomic<std::uint32_t> is_measuring;     ///< 0: the measured region is still to come, and nothing takes its time
   std::uint64_t up_free[most_emulated_nodes];  ///< when the cable to the switch is free
   EmulatedCable down[most_emulated_nodes];
 };
@@ -47,8 +49,9 @@ struct EmulatedNetwork {
   Framing framing{};
 };
 
-/// Precondition: zeros.
-inline void prepare_wires(EmulatedWires& wires) {
+/// Precondition: zeros. `at_once`: without waiting for the measured region.
+inline void prepare_wires(EmulatedWires& wires, bool at_once) {
+  wires.is_measuring = at_once ? 1 : 0;
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
@@ -58,6 +61,11 @@ inline void prepare_wires(EmulatedWires& wires) {
 
 /// From here on messages between nodes take their time.
 void start_emulated_network(const EmulatedNetwork& network, EmulatedWires& wires);
+
+/// Whether messages and computing take their time: from the beginning of the measured region on.
+bool is_emulating();
+/// The measured region begins.
+void begin_emulating();
 
 /// Puts a message of `payload` bytes on the cables; 0 without an emulated network, within a node, and for messages
 /// that the model does not know (0 bytes).

@@ -122,7 +122,7 @@ void end_work(trace::EventKind kind) {
   if (!is_working) return;
   is_working = false;
   if (kind != interval.end) end_run({"the program does otherwise than its trace: it cannot be emulated"});
-  wait_until(begun + interval.compute_ns);
+  if (is_emulating()) wait_until(begun + interval.compute_ns);
 }
 
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {
@@ -130,7 +130,7 @@ void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {
   for (const ScheduledTouch* at = touch; at != touches_end; ++at) {
     if (at->region != region || at->access != access || index < at->first || index >= at->first + at->pages) continue;
     touch = at;  // its other pages come at the same time
-    wait_until(begun + interval.compute_ns * at->position / trace::position_steps);
+    if (is_emulating()) wait_until(begun + interval.compute_ns * at->position / trace::position_steps);
     return;
   }
 }

@@ -189,7 +189,10 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
 double wtime() {
   end_work(gomp::EventKind::clock);
   const std::uint64_t now = now_ns();
-  if (is_initial()) count_clock_call(now);
+  if (is_initial()) {
+    count_clock_call(now);
+    begin_emulating();
+  }
   begin_work();
   return static_cast<double>(now) * 1e-9;
 }

@@ -151,7 +151,12 @@ class ScheduleWriter {
   std::vector<std::byte> bytes_;
 };
 
-Descriptor make_schedule(const EmulationRequest& request, const Layout& layout) {
+struct Schedule {
+  Descriptor file;
+  bool has_region = false;  ///< the program's clock delimits what is measured
+};
+
+Schedule make_schedule(const EmulationRequest& request, const Layout& layout) {
   trace::check_scale(request.scale);
   const trace::File file(*request.trace);
   if (file.header().threads != layout.processes()) {
@@ -160,8 +165,9 @@ Descriptor make_schedule(const EmulationRequest& request, const Layout& layout) 
                                             layout.processes()));
   }
   const bool whole = false;
-  const double factor = trace::compute_factor(request.scale, file, trace::survey(file, whole), whole);
-  return ScheduleWriter(file, factor).write();
+  const trace::TraceSurvey survey = trace::survey(file, whole);
+  const double factor = trace::compute_factor(request.scale, file, survey, whole);
+  return {ScheduleWriter(file, factor).write(), survey.clock_calls >= 2};
 }
 
 }  // namespace
@@ -181,9 +187,14 @@ EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout) {
   if (wires == MAP_FAILED) {
     throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");
   }
-  dsm::prepare_wires(*static_cast<dsm::EmulatedWires*>(wires));
+  bool at_once = true;
+  if (request.trace) {
+    Schedule schedule = make_schedule(request, layout);
+    cluster.schedule = std::move(schedule.file);
+    at_once = !schedule.has_region;
+  }
+  dsm::prepare_wires(*static_cast<dsm::EmulatedWires*>(wires), at_once);
   munmap(wires, sizeof(dsm::EmulatedWires));
-  if (request.trace) cluster.schedule = make_schedule(request, layout);
   return cluster;
 }
 

@@ -1,0 +1,9 @@
+"""`sdsm validate`: the simulator held against the native DSM, both fed with the same programs.
+
+    plan.py      which programs on how many nodes
+    measure.py   microbenchmarks, traces, runs and simulations, in that order
+    outcome.py   what a line says: prediction, measurement, their spreads, the error
+    tables.py    text, CSV and JSON
+    figure.py    predicted against measured speedup
+    command.py   the command line
+"""

@@ -1,0 +1,147 @@
+"""The measurements of one cluster, in their order: costs first, then each program traced, run and simulated."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calibration import from_microbench, microbench
+from sdsm_report.commands import CommandFailed, CommandRunner
+
+from sdsm_validate.outcome import Line
+from sdsm_validate.plan import Case, Size
+
+TIME_LIMIT_S = 900.0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What is validated. network: the platform file whose network is measured on; emulated: whether it is put between the
+    processes, and computing takes its processors' time."""
+
+    name: str
+    network: Path
+    emulated: bool
+
+
+@dataclass(frozen=True)
+class Effort:
+    size: Size
+    nodes: tuple[int, ...]
+    repeat: int
+    seeds: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A platform file made of what microbench measured on the cluster, and the jitter that goes with it."""
+
+    platform: Path
+    jitter: float
+
+
+def steps(effort: Effort, cases: Sequence[Case], emulated: bool) -> int:
+    """How many things `calibrate` and `line` will say that they do."""
+    sequential = 0 if emulated else len({(case.program, case.implementation) for case in cases})
+    return len(effort.nodes) + sequential + 3 * len(cases)
+
+
+class Measurer:
+    """Runs one thing at a time, so that nothing disturbs what is timed. say: told of each step that is done."""
+
+    def __init__(
+        self, build: Path, folder: Path, cluster: Cluster, effort: Effort, runner: CommandRunner, say: Callable[[str], None]
+    ) -> None:
+        self._build = build
+        self._folder = folder
+        self._cluster = cluster
+        self._effort = effort
+        self._runner = runner
+        self._say = say
+        self._sequential: dict[tuple[str, int], float] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def calibrate(self) -> Calibration:
+        """Measures costs and writes the platform file. Raises MicrobenchFailed, MicrobenchError, CommandFailed, OSError."""
+        options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else []
+        document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "layouts": {}}
+        for nodes in self._effort.nodes:
+            layout = microbench.Layout(nodes, 1)
+            part = microbench.measure_layout(self._build, layout, self._effort.samples, options)
+            document["layouts"][str(layout)] = part
+            self._say(f"microbench on {nodes} nodes")
+        (self._folder / "microbench.json").write_text(json.dumps(document, indent=1) + "\n")
+        wire_us = from_microbench.fetch_wire_us(self._cluster.network)
+        platform = self._folder / "platform.xml"
+        platform.write_text(from_microbench.platform(self._cluster.network, from_microbench.costs(document, wire_us)))
+        self._runner.run([str(self._build / "sdsm"), "check", str(platform)], TIME_LIMIT_S)
+        return Calibration(platform, from_microbench.jitter(document, wire_us))
+
+    def line(self, case: Case, calibration: Calibration) -> Line:
+        """Traces, runs and simulates one case. Raises CommandFailed."""
+        trace = self._folder / "traces" / f"{case.name}.trace"
+        trace.parent.mkdir(exist_ok=True)
+        program = case.command(self._build, self._effort.size)
+        sdsm = str(self._build / "sdsm")
+        count = ("-n", str(case.nodes))
+        self._runner.run([sdsm, "trace", "--quiet", *count, "-o", str(trace), "--", *program], TIME_LIMIT_S)
+        self._say(f"{case.name}: traced")
+        scale: list[str] = []
+        if self._cluster.emulated:
+            sequential_s = case.sequential_s(self._effort.size)
+            scale = ["--sequential-time", f"{sequential_s!r}s"]
+        else:
+            sequential_s = self._measured_sequential(case)
+        emulation = (
+            ["--emulate", str(self._cluster.network), "--trace", str(trace), *scale] if self._cluster.emulated else []
+        )
+        measured = self._run(case, count, emulation)
+        self._say(f"{case.name}: run {self._effort.repeat} times")
+        predicted = []
+        for seed in range(1, self._effort.seeds + 1):
+            text = self._runner.run(
+                [
+                    *(sdsm, "simulate", str(trace), "--platform", str(calibration.platform), "--nodes", str(case.nodes)),
+                    *(*scale, "--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), "--json", "-"),
+                ],
+                TIME_LIMIT_S,
+            )
+            predicted.append(float(json.loads(text)["makespan_s"]))
+        self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
+        return Line(case, tuple(predicted), measured, sequential_s)
+
+    def _run(self, case: Case, count: Sequence[str], options: Sequence[str]) -> tuple[float, ...]:
+        """Seconds of each run."""
+        result = self._folder / "runs" / f"{case.name}.json"
+        result.parent.mkdir(exist_ok=True)
+        self._runner.run(
+            [
+                *(str(self._build / "sdsm"), "run", "--quiet", *count, *options),
+                *("--repeat", str(self._effort.repeat), "--json", str(result)),
+                *("--", *case.command(self._build, self._effort.size)),
+            ],
+            TIME_LIMIT_S,
+        )
+        return tuple(float(run["makespan_s"]) for run in json.loads(result.read_text())["runs"])
+
+    def _measured_sequential(self, case: Case) -> float:
+        """The median time of the same program on one node."""
+        key = (case.program, case.implementation)
+        if key not in self._sequential:
+            alone = Case(case.program, case.implementation, 1)
+            self._sequential[key] = statistics.median(self._run(alone, ("-n", "1"), ()))
+            self._say(f"{alone.name}: run {self._effort.repeat} times")
+        return self._sequential[key]
+
+
+def attempt(measurer: Measurer, case: Case, calibration: Calibration) -> Line | str:
+    """The line, or why there is none."""
+    try:
+        return measurer.line(case, calibration)
+    except (CommandFailed, OSError, KeyError, ValueError) as error:
+        return str(error)

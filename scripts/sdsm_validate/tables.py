@@ -1,0 +1,67 @@
+"""Lines as text for people, as CSV and JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from sdsm_validate.outcome import Line, accuracy
+
+HEADINGS = ("program", "nodes", "predicted, s", "over seeds", "measured, s", "interval of the median", "speedup", "error")
+
+
+def text(lines: Sequence[Line]) -> str:
+    """A table; the last line sums up."""
+    rows = [HEADINGS]
+    for line in lines:
+        interval = line.interval
+        rows.append(
+            (
+                f"{line.case.program} {line.case.implementation}",
+                str(line.case.nodes),
+                f"{line.predicted:.4f}",
+                f"{min(line.predicted_s):.4f} .. {max(line.predicted_s):.4f}",
+                f"{line.measured:.4f}",
+                f"{interval.low:.4f} .. {interval.high:.4f} ({100 * interval.confidence:.0f} %)",
+                f"{line.predicted_speedup:.2f} / {line.measured_speedup:.2f}",
+                f"{line.error_percent:+.1f} %",
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    table = "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    summary = accuracy(lines)
+    if summary is None:
+        return table
+    return f"{table}\nerror of the predicted time: median {summary.median_percent:.1f} %, worst {summary.worst_percent:.1f} %"
+
+
+def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """One object for each line; times in seconds."""
+    return [
+        {
+            "program": line.case.program,
+            "implementation": line.case.implementation,
+            "nodes": line.case.nodes,
+            "sequential_s": line.sequential_s,
+            "predicted_s": line.predicted,
+            "predicted_seeds_s": list(line.predicted_s),
+            "measured_s": line.measured,
+            "measured_runs_s": list(line.measured_s),
+            "measured_interval_s": [line.interval.low, line.interval.high],
+            "interval_confidence": line.interval.confidence,
+            "error_percent": line.error_percent,
+        }
+        for line in lines
+    ]
+
+
+def comma_separated(rows: Sequence[dict[str, Any]]) -> str:
+    """The same without the lists of single runs."""
+    columns = [name for name, value in rows[0].items() if not isinstance(value, list)] if rows else []
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
