@@ -128,6 +128,16 @@ class Run:
         return next((s.value for s in self.settings if s.name == name), None)
 
     @property
+    def program(self) -> str:
+        """Which of the suite's programs it is, by the directives that only that one has."""
+        kinds = {block.size[0] for block in self.blocks if block.size}
+        if "array_size" in kinds:
+            return "arraybench"
+        if "chunk" in kinds or any(CHUNKED.fullmatch(block.name) for block in self.blocks):
+            return "schedbench"
+        return "taskbench" if any("TASK" in block.name.split() for block in self.blocks) else "syncbench"
+
+    @property
     def suite(self) -> str:
         """The suite's version as its authors call it."""
         return {None: "of unknown version", "3.0": "3.1"}.get(self.version, self.version or "")
@@ -149,20 +159,24 @@ def read(source: Text) -> Reading:
     all_runs = runs(source)
     settings: list[Setting] = []
     measurements: list[Measurement] = []
-    warnings: list[str] = []
     for number, run in enumerate(all_runs):
         settings += [Setting(s.name, s.value, s.unit, s.place, number) for s in run.settings]
         for block in run.blocks:
             measurements += _measurements(source.file, number, run, block)
+    return Reading(source.file, NAME, tuple(measurements), tuple(settings), tuple(warnings(source.file, all_runs)))
+
+
+def warnings(file: str, all_runs: list[Run]) -> list[str]:
+    """What must be told about how far these runs can be trusted."""
+    found = []
+    nameless = next((run for run in all_runs if run.threads is None), None)
+    if nameless is not None:
+        found.append(f"{file}:{nameless.line}: a run without banner. Its number of threads is not known")
     if any(run.version == "2.0" for run in all_runs):
-        warnings.append(untried(source.file, f"{NAME} 2.0"))
-    for run in all_runs:
-        if run.threads is None:
-            warnings.append(f"{source.file}:{run.line}: a run without banner. Its number of threads is not known")
-            break
+        found.append(untried(file, f"{NAME} 2.0"))
     if any(run.is_fortran for run in all_runs):
-        warnings.append(untried(source.file, f"the Fortran suite of {NAME}"))
-    return Reading(source.file, NAME, tuple(measurements), tuple(settings), tuple(warnings))
+        found.append(untried(file, f"the Fortran suite of {NAME}"))
+    return found
 
 
 def runs(source: Text) -> list[Run]:
