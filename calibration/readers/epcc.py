@@ -222,6 +222,7 @@ class _Parser:
         self.step = "nothing"
         self.awaited: list[str] = []  # kinds of result lines still to come
         self.blank_before = False
+        self.separator_line = 0  # of one that no block has followed yet
         self.block: Block | None = None
         self.reference: Block | None = None
         self.header_has_median = False
@@ -241,6 +242,7 @@ class _Parser:
                 self.between_blocks(line)
             self.blank_before = False
         self.end_block("the file ends")
+        self.end_separator("the file ends")
         self.end_banner()
         if not any(run.blocks for run in self.runs):
             self.refuse("no result (a banner and nothing after it). Was the benchmark stopped?")
@@ -258,11 +260,14 @@ class _Parser:
 
     def between_blocks(self, line: str) -> None:
         if match := _BANNER.fullmatch(line) or _BANNER_2.fullmatch(line):
+            self.end_separator("another run begins")
             self.begin_run(match)
         elif match := _COMMENT.fullmatch(line):
             self.comment(match[1].lower(), match[2])
         elif _SEPARATOR.fullmatch(line):
             self.end_banner()
+            self.end_separator("another follows")
+            self.separator_line = self.line
         elif match := _COMPUTING_REFERENCE_2.fullmatch(line) or _COMPUTING.fullmatch(line):
             self.begin_block(match)
         elif match := _REFERENCE_DELAYS.fullmatch(line):
@@ -323,8 +328,13 @@ class _Parser:
 
     # Within a block
 
+    def end_separator(self, why: str) -> None:
+        if self.separator_line:
+            self.refuse(f"{why} after a separator and no result. Was the benchmark stopped?", self.separator_line)
+
     def begin_block(self, match: re.Match[str]) -> None:
         self.end_banner()
+        self.separator_line = 0
         if not self.runs:
             self.runs.append(Run(self.line, environment=dict(self.environment)))
         name = " ".join(match[1].split())
@@ -376,7 +386,7 @@ class _Parser:
         self.step = "results"
 
     def check_row(self, block: Block) -> None:
-        halves = {name: half_digit(text) for name, text in block.printed.items() if text[-1].isdigit()}
+        halves = {name: half_digit(text) for name, text in block.printed.items()}
         lowest, highest = block.minimum - 2 * halves["minimum"], block.maximum + 2 * halves["maximum"]
         if not lowest <= block.mean <= highest:
             self.refuse(f"the mean {block.mean} is outside minimum and maximum. Correct or leave out the file")

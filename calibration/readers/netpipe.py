@@ -33,7 +33,7 @@ _CHATTER = re.compile(
 def recognises(source: Text) -> bool:
     if source.looks_like_json:
         return False
-    first = next(line for line in source.lines if line.strip())
+    first = next((line for line in source.lines if line.strip()), "")
     match = _COLUMNS.fullmatch(first)
     if match and _agree(int(match[1]), match[2], match[3], 1.0):
         return True

@@ -17,8 +17,8 @@ from calibration.readers.text import Text, agree
 NAME = "sdsm run JSON"
 SEEN = True
 
-_COUNTS = ("barriers", "locks", "messages", "bytes", "served", "served_bytes", "diffs", "diff_bytes", "traps")
-_GROUPS = ("faults", "messages_by_kind")
+#: Members of a thread that say which one it is; every other is measured or counted, its unit told by the end of its name.
+_IDENTITY = ("id", "node")
 
 
 def recognises(source: Text) -> bool:
@@ -85,21 +85,16 @@ class _Reader:
         for index, thread in enumerate(threads):
             here = (*path, "threads", index)
             keys = self.keys | {"part": part, "thread": self.number(thread, "id", *here), "node": self.number(thread, "node", *here)}
-            self.group(thread, "time_s", "time", "s", keys, *here)
-            for name in _GROUPS:
-                self.group(thread, name, name, "1", keys, *here)
-            for name in _COUNTS:
-                if name in thread:
-                    unit = "B" if name.endswith("bytes") else "1"
-                    self.add(name, (self.number(thread, name, *here),), unit, keys, *here, name)
+            for name, value in thread.items():
+                if isinstance(value, dict):
+                    self.group(thread, name, name.removesuffix("_s"), "s" if name.endswith("_s") else "1", keys, *here)
+                elif name not in _IDENTITY:
+                    unit = "s" if name.endswith("_s") else "B" if name.endswith("bytes") else "1"
+                    self.add(name.removesuffix("_s"), (self.number(thread, name, *here),), unit, keys, *here, name)
 
     def group(self, parent: Mapping[str, Any], name: str, label: str, unit: str, keys: dict[str, Key], *path: str | int) -> None:
-        """Every number below a member, named by its way there."""
-        if name not in parent:
-            return
+        """Every number below the object `parent[name]`, named by its way there."""
         members = parent[name]
-        if not isinstance(members, dict):
-            self.refuse(f"{name} is no object. Give the file as it was written", *path, name)
         for member, value in members.items():
             if isinstance(value, dict):
                 self.group(members, member, f"{label}.{member}", unit, keys, *path, name)

@@ -168,7 +168,7 @@ def load(path: Path | str) -> Text:
         mode = os.fstat(descriptor).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             os.close(descriptor)
-            what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else "neither a file nor a pipe"
+            what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else "neither a file nor a pipe. Name a benchmark's output"
             raise OSError(errno.EINVAL, what, name)
         os.set_blocking(descriptor, True)
         with open(descriptor, "rb") as file:

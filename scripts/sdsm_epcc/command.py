@@ -130,6 +130,9 @@ def _runs(source: Text) -> tuple[list[Run], list[str]]:
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Returns the exit status."""
     options = parser().parse_args(arguments)
+    if str(options.csv) == str(options.json) == "-":
+        say("--csv - and --json - would print two documents into one. Name a file for one of them")
+        return 2
     try:
         files, warnings = read_files(options.files)
         refuse_overwriting(options, options.files)
@@ -151,6 +154,9 @@ def main(arguments: list[str] | None = None) -> int:
         say(warning)
     try:
         return write(options, collection, unit)
+    except ModuleNotFoundError as error:
+        say(f"the Python package {error.name} is missing. scripts/setup installs it; tables, --csv and --json do without")
+        return 1
     except BrokenPipeError:
         # Whoever read has read enough; the flush at exit must not complain again.
         sys.stdout = None  # type: ignore[assignment]

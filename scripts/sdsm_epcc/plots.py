@@ -74,7 +74,7 @@ def draw(collection: Collection, unit: str, by: str = "auto") -> list[Plot]:
             title, figure = _against(panels, axis, unit) if len(xs) > 1 else _side_by_side(panels, axis, unit, xs.pop())
             # Laid out once, not again in every format that it is saved in.
             figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
-            figure.set_layout_engine("none")
+            figure.set_layout_engine(None)
             plots.append(Plot(f"{program}-{axis.replace('_', '-')}", f"{program}: {title}", figure))
     return plots
 
