@@ -31,7 +31,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """All runs together, in the runs' unit. A standard deviation is None where there are too few samples or runs for it."""
+    """All runs together, in the runs' unit. None: too few samples or runs for a deviation."""
 
     runs: int
     samples: int
@@ -59,7 +59,7 @@ def spread_of_runs(values: Sequence[float], mean: float) -> float | None:
 
 
 def pool(summaries: Sequence[RunSummary]) -> Pooled:
-    """The statistics of all samples of all runs. Raises ValueError for no runs, or a run of several samples without spread."""
+    """The statistics of all samples of all runs. Raises ValueError for no runs, or several samples without spread."""
     counts = [summary.samples for summary in summaries]
     means = [summary.mean for summary in summaries]
     mean = weighted_mean(means, counts)

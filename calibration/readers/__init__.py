@@ -12,7 +12,18 @@ from calibration.readers import epcc, iperf3, lat_mem_rd, microbench, netpipe, o
 from calibration.readers.measurement import Measurement, Place, Reading, ReadError, Setting, Spread
 from calibration.readers.text import Text, load
 
-__all__ = ["FORMATS", "Format", "Measurement", "Place", "ReadError", "Reading", "Setting", "Spread", "read", "read_text"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Measurement",
+    "Place",
+    "ReadError",
+    "Reading",
+    "Setting",
+    "Spread",
+    "read",
+    "read_text",
+]
 
 
 class Format(Protocol):

@@ -1,9 +1,9 @@
 """Reader of the EPCC OpenMP microbenchmarks' output: versions 2.0, 3.1 (whose banner says 3.0) and 4.0, C and Fortran.
 
-Recognised by its banner, its table header or a `Computing ... time` line. A file holds one or more runs, each a banner
-and one block per directive. What is printed twice must agree: the mean in the table and in the `time` line, the half-width
-and 1.96 standard deviations, the overhead and the time less the reference. Lines `# platform: ...` (also os, compiler,
-clock) may be added by hand before a banner; they hold until changed.
+Recognised by its banner, its table header or a `Computing ... time` line. A file holds one or more runs, each a
+banner and one block per directive. What is printed twice must agree: the mean in the table and in the `time` line,
+the half-width and 1.96 standard deviations, the overhead and the time less the reference. Lines `# platform: ...`
+(also os, compiler, clock) may be added by hand before a banner; they hold until changed.
 
 Seen: C outputs of 3.1 and 4.0. Versions 2.0 and the Fortran suite are read from their description.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from calibration.readers.measurement import Key, Measurement, Place, Reading, Setting, Spread, untried
 from calibration.readers.text import COUNT, NUMBER, Text, agree, half_digit
@@ -204,7 +205,9 @@ def _measurements(file: str, number: int, run: Run, block: Block) -> Iterator[Me
     if block.overhead is not None:
         place = Place(file, block.overhead_line)
         spread = Spread(half_width_95=block.overhead_half_width)
-        yield Measurement(f"{name} overhead", (block.overhead,), "us", "mean", place, block.samples, spread, keys, number)
+        yield Measurement(
+            f"{name} overhead", (block.overhead,), "us", "mean", place, block.samples, spread, keys, number
+        )
     if block.median_overhead is not None:
         place, value = Place(file, block.median_overhead_line), (block.median_overhead,)
         yield Measurement(f"{name} overhead", value, "us", "median", place, block.samples, Spread(), keys, number)
@@ -228,7 +231,8 @@ class _Parser:
         self.header_has_median = False
 
     def parse(self) -> list[Run]:
-        for self.line, line in enumerate(self.source.lines, start=1):
+        for number, line in enumerate(self.source.lines, start=1):
+            self.line = number
             if not line.strip():
                 self.blank_before = True
                 continue
@@ -248,10 +252,10 @@ class _Parser:
             self.refuse("no result (a banner and nothing after it). Was the benchmark stopped?")
         return self.runs
 
-    def refuse(self, what: str, line: int | None = None) -> None:
+    def refuse(self, what: str, line: int | None = None) -> NoReturn:
         self.source.refuse(line or self.line, what)
 
-    def unexpected(self, line: str, expected: str) -> None:
+    def unexpected(self, line: str, expected: str) -> NoReturn:
         shown = line.strip()
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         self.refuse(f"{shown!r} is not {expected}. Give the benchmark's output alone and whole")
@@ -357,7 +361,9 @@ class _Parser:
             self.unexpected(line, f"the table header of {self.now().name}")
         version = self.runs[-1].version
         if version is not None and self.header_has_median != (version == "4.0"):
-            self.refuse(f"the table is not that of version {version}, as which the run began. Correct or leave out the file")
+            self.refuse(
+                f"the table is not that of version {version}, as which the run began. Correct or leave out the file"
+            )
         self.step = "row"
 
     def row(self, line: str) -> None:
@@ -366,8 +372,11 @@ class _Parser:
         fields = match[2].split() if match else []
         if match is None or len(fields) != 4 + self.header_has_median:
             self.unexpected(line, f"the row of numbers of {block.name}")
-            return
-        names = ("mean", "median", "minimum", "maximum", "sd") if self.header_has_median else ("mean", "minimum", "maximum", "sd")
+        names = (
+            ("mean", "median", "minimum", "maximum", "sd")
+            if self.header_has_median
+            else ("mean", "minimum", "maximum", "sd")
+        )
         block.printed = dict(zip(names, fields, strict=True))
         block.row_line = self.line
         block.samples = self.count(match[1], "samples")
@@ -394,7 +403,9 @@ class _Parser:
             self.refuse(f"the median {block.median} is outside minimum and maximum. Correct or leave out the file")
         outer = self.runs[-1].setting("outer repetitions")
         if outer is not None and outer != block.samples:
-            self.refuse(f"{block.samples} samples, but the banner says {outer} outer repetitions. Correct or leave out the file")
+            self.refuse(
+                f"{block.samples} samples, but the banner says {outer} outer repetitions. Correct or leave out the file"
+            )
         if block.outliers > block.samples:
             self.refuse(f"{block.outliers} outliers of {block.samples} samples. Correct or leave out the file")
         sd, n = block.standard_deviation, block.samples
@@ -403,14 +414,18 @@ class _Parser:
         # The largest there can be has half of the samples at either end.
         largest = (highest - lowest) / 2 * (n / (n - 1)) ** 0.5 if n > 1 else 0.0
         if not 0 <= sd <= largest * 1.01 + 2 * halves["sd"]:
-            self.refuse(f"a standard deviation of {sd} cannot be, between that minimum and maximum. Correct or leave out the file")
+            self.refuse(
+                f"a standard deviation of {sd} cannot be between that minimum and maximum. Correct or leave out the file"
+            )
 
     def result(self, line: str) -> None:
         block = self.now()
         kind, unit, value, half_width, second_unit = self.result_line(line, block)
         if unit != "microseconds" or second_unit not in (None, "microseconds"):
             other = unit if unit != "microseconds" else second_unit
-            self.refuse(f"{other!r} where EPCC prints microseconds. Nothing is converted: correct or leave out the file")
+            self.refuse(
+                f"{other!r} where EPCC prints microseconds. Nothing is converted: correct or leave out the file"
+            )
         if (half_width is None) != (kind in ("median time", "median_ovrhd")):
             self.unexpected(line, f"the {kind} line of {block.name}")
         del self.awaited[0]
@@ -436,12 +451,13 @@ class _Parser:
         match = _RESULT.fullmatch(line)
         if match is None:
             self.unexpected(line, f"the {self.awaited[0]} line of {block.name}")
-            raise AssertionError
         self.check_kind(match[2], line)
         name = " ".join(match[1].split())
         # Version 2 leaves the size out of the result lines of array clauses.
         if name != block.name and not (name == block.directive and self.runs[-1].version in (None, "2.0")):
-            self.refuse(f"a result of {name} in the block of {block.name} (line {block.line}). Correct or leave out the file")
+            self.refuse(
+                f"a result of {name} in the block of {block.name} (line {block.line}). Correct or leave out the file"
+            )
         return match[2], match[4], match[3], match[5], match[6]
 
     def check_kind(self, kind: str, line: str) -> None:
@@ -491,13 +507,17 @@ class _Parser:
         expected = HALF_WIDTH_SDS * sum(sd for sd in deviations if sd is not None)
         rounding = HALF_WIDTH_SDS * sum(half_digit(block.printed["sd"]) for block in blocks)
         if not agree(value, expected, rounding + half_digit(printed)):
-            self.refuse(f"+/- {printed}, but 1.96 standard deviations are {expected:.6f}. Correct or leave out the file")
+            self.refuse(
+                f"+/- {printed}, but 1.96 standard deviations are {expected:.6f}. Correct or leave out the file"
+            )
         return value
 
     def end_block(self, why: str) -> None:
         if self.block is not None:
             missing = {"header": "its table", "row": "its numbers"}.get(self.step) or f"its {self.awaited[0]} line"
-            self.refuse(f"{why} before {self.block.name} (line {self.block.line}) has {missing}. Was the benchmark stopped?")
+            self.refuse(
+                f"{why} before {self.block.name} (line {self.block.line}) has {missing}. Was the benchmark stopped?"
+            )
 
     def now(self) -> Block:
         assert self.block is not None

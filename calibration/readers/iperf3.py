@@ -1,8 +1,8 @@
 """Reader of iperf3's JSON (`iperf3 -J`): bandwidth by interval and in all, round-trip times, UDP's jitter and losses.
 
-Recognised by its members start, intervals and end, and a version that begins with iperf. Bits per second must be the bytes
-by the seconds, and a sum the sum of its streams; what disagrees is refused. A receiver's `seconds` may be the sender's (seen
-in 3.12), so its bits may go by end - start instead.
+Recognised by its members start, intervals and end, and a version that begins with iperf. Bits per second must be the
+bytes by the seconds, and a sum the sum of its streams; what disagrees is refused. A receiver's `seconds` may be the
+sender's (seen in 3.12), so its bits may go by end - start instead.
 
 Seen: TCP, one stream, of 3.12. UDP and several streams are read from the description.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from calibration.readers.measurement import Measurement, Reading, Setting, Spread, untried
 from calibration.readers.text import Text
@@ -49,20 +49,28 @@ class _Reader:
     def read(self) -> Reading:
         document = self.source.json
         if "error" in document:
-            self.refuse(f"iperf3 failed: {str(document['error'])[:80]!r}. Give the output of a run that succeeded", "error")
+            self.refuse(
+                f"iperf3 failed: {str(document['error'])[:80]!r}. Give the output of a run that succeeded", "error"
+            )
         test = self.object(document["start"].get("test_start"), "start", "test_start")
         settings = [self.setting("version", document["start"]["version"], "1", "start", "version")]
         protocol = test.get("protocol")
         if protocol not in ("TCP", "UDP"):
-            self.refuse(f"protocol {protocol!r} is neither TCP nor UDP. Leave out the file", "start", "test_start", "protocol")
+            self.refuse(
+                f"protocol {protocol!r} is neither TCP nor UDP. Leave out the file", "start", "test_start", "protocol"
+            )
         settings.append(self.setting("protocol", protocol, "1", "start", "test_start", "protocol"))
         for name, unit in (("num_streams", "1"), ("blksize", "B"), ("omit", "s"), ("duration", "s"), ("reverse", "1")):
             if name in test:
                 value = self.number(test, name, "start", "test_start")
                 settings.append(self.setting(name, value, unit, "start", "test_start", name))
         if test.get("bidirectional"):
-            self.refuse("a run in both directions at once, whose sums are two. Run iperf3 without --bidir",
-                        "start", "test_start", "bidirectional")
+            self.refuse(
+                "a run in both directions at once, whose sums are two. Run iperf3 without --bidir",
+                "start",
+                "test_start",
+                "bidirectional",
+            )
         streams = test.get("num_streams", 1)
         self.keys = {"streams": streams, "protocol": protocol}
         intervals = self.array(document.get("intervals"), "intervals")
@@ -71,7 +79,11 @@ class _Reader:
         self.end(self.object(document["end"], "end"))
         if not self.measurements:
             self.refuse("no result. Was the benchmark stopped?", "end")
-        warnings = [] if protocol == "TCP" and streams == 1 else [untried(self.source.file, f"{NAME} of {protocol}, {streams} streams")]
+        warnings = (
+            []
+            if protocol == "TCP" and streams == 1
+            else [untried(self.source.file, f"{NAME} of {protocol}, {streams} streams")]
+        )
         return Reading(self.source.file, NAME, tuple(self.measurements), tuple(settings), tuple(warnings))
 
     def interval(self, interval: Mapping[str, Any], streams: int, index: int) -> None:
@@ -87,7 +99,9 @@ class _Reader:
             total_bytes += self.number(stream, "bytes", *here)
             if "rtt" in stream:
                 keys = self.keys | {"interval": index, "stream": number}
-                self.add("round-trip time", self.number(stream, "rtt", *here), "us", "last", keys, Spread(), *here, "rtt")
+                self.add(
+                    "round-trip time", self.number(stream, "rtt", *here), "us", "last", keys, Spread(), *here, "rtt"
+                )
         sums = self.object(interval.get("sum"), *path, "sum")
         bits = self.rate(sums, *path, "sum")
         self.must_be_sum(bits, total_bits, "bits_per_second", *path, "sum")
@@ -121,12 +135,23 @@ class _Reader:
             sums = self.object(end["sum"], "end", "sum")
             if "sum_sent" not in end:
                 bits = self.rate(sums, "end", "sum")
-                self.add("bandwidth, whole run", bits, "bit/s", "mean", self.keys, Spread(), "end", "sum", "bits_per_second")
+                self.add(
+                    "bandwidth, whole run", bits, "bit/s", "mean", self.keys, Spread(), "end", "sum", "bits_per_second"
+                )
             for name, unit in (("jitter_ms", "ms"), ("lost_packets", "1"), ("packets", "1")):
                 if name in sums:
                     value = self.number(sums, name, "end", "sum")
-                    self.add(name.removesuffix("_ms").replace("_", " "), value, unit, "mean" if unit == "ms" else "count",
-                             self.keys, Spread(), "end", "sum", name)
+                    self.add(
+                        name.removesuffix("_ms").replace("_", " "),
+                        value,
+                        unit,
+                        "mean" if unit == "ms" else "count",
+                        self.keys,
+                        Spread(),
+                        "end",
+                        "sum",
+                        name,
+                    )
 
     def round_trips(self, parts: list[Any]) -> None:
         for number, part in enumerate(parts):
@@ -138,7 +163,16 @@ class _Reader:
             if not low <= mean <= high:
                 self.refuse("mean_rtt is outside min_rtt and max_rtt. Correct or leave out the file", *here, "mean_rtt")
             spread = Spread(minimum=low, maximum=high)
-            self.add("round-trip time, whole run", mean, "us", "mean", self.keys | {"stream": number}, spread, *here, "mean_rtt")
+            self.add(
+                "round-trip time, whole run",
+                mean,
+                "us",
+                "mean",
+                self.keys | {"stream": number},
+                spread,
+                *here,
+                "mean_rtt",
+            )
 
     # Checks
 
@@ -146,24 +180,39 @@ class _Reader:
         """bits_per_second, which must be bytes x 8 by the seconds."""
         bits = self.number(part, "bits_per_second", *path)
         amount = self.number(part, "bytes", *path)
-        spans = [self.number(part, "seconds", *path), self.number(part, "end", *path) - self.number(part, "start", *path)]
+        spans = [
+            self.number(part, "seconds", *path),
+            self.number(part, "end", *path) - self.number(part, "start", *path),
+        ]
         # Times are rounded to microseconds.
         if not any(abs(bits * span - amount * 8) <= max(TOLERANCE * amount * 8, 1e-6 * bits) for span in spans):
+            expected = amount * 8 / spans[0] if spans[0] else math.inf
             self.refuse(
-                f"{amount:.0f} bytes in {spans[0]:g} s are {amount * 8 / spans[0] if spans[0] else math.inf:g} bit/s, not "
+                f"{amount:.0f} bytes in {spans[0]:g} s are {expected:g} bit/s, not "
                 f"{bits:g} (contradictory units, or a damaged number). Correct or leave out the file",
-                *path, "bits_per_second",
+                *path,
+                "bits_per_second",
             )
         return bits
 
     def must_be_sum(self, value: float, total: float, name: str, *path: _PathItem) -> None:
         # Streams end microseconds apart, so rates add up less exactly than bytes.
-        tolerance = 1e-2 if name == "bits_per_second" else 0.0
+        tolerance = 1e-3 if name == "bits_per_second" else 0.0
         if abs(value - total) > tolerance * abs(total):
-            self.refuse(f"{name} is {value:g}, but {total:g} over the streams. Correct or leave out the file", *path, name)
+            self.refuse(
+                f"{name} is {value:g}, but {total:g} over the streams. Correct or leave out the file", *path, name
+            )
 
-    def add(self, quantity: str, value: float, unit: str, statistic: str, keys: Mapping[str, Any], spread: Spread,
-            *path: _PathItem) -> None:  # fmt: skip
+    def add(
+        self,
+        quantity: str,
+        value: float,
+        unit: str,
+        statistic: str,
+        keys: Mapping[str, Any],
+        spread: Spread,
+        *path: _PathItem,
+    ) -> None:
         place = self.source.at(self.source.json_line(*path))
         self.measurements.append(Measurement(quantity, (value,), unit, statistic, place, None, spread, keys))
 
@@ -173,7 +222,9 @@ class _Reader:
     def number(self, part: Mapping[str, Any], name: str, *path: _PathItem) -> float:
         value = part.get(name)
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1e18:
-            self.refuse(f"{name} is {str(value)[:40]!r}, which is no such number. Correct or leave out the file", *path, name)
+            self.refuse(
+                f"{name} is {str(value)[:40]!r}, which is no such number. Correct or leave out the file", *path, name
+            )
         return value
 
     def object(self, value: Any, *path: _PathItem) -> Mapping[str, Any]:
@@ -186,5 +237,5 @@ class _Reader:
             self.refuse(f"{path[-1]} is no list. Give iperf3's whole output", *path)
         return value
 
-    def refuse(self, what: str, *path: _PathItem) -> None:
+    def refuse(self, what: str, *path: _PathItem) -> NoReturn:
         self.source.refuse(self.source.json_line(*path), what)

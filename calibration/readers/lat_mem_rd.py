@@ -43,14 +43,21 @@ def read(source: Text) -> Reading:
         elif (match := _POINT.fullmatch(line)) and stride is not None:
             size, latency = float(match[1]), float(match[2])
             if size <= last_size:
-                source.refuse(number, f"{match[1]} MiB does not follow {last_size:g} (sizes grow). Correct or leave out the file")
+                source.refuse(
+                    number, f"{match[1]} MiB does not follow {last_size:g} (sizes grow). Correct or leave out the file"
+                )
             if latency <= 0:
                 source.refuse(number, f"a load of {match[2]} ns cannot be. Correct or leave out the file")
             last_size, points = size, points + 1
             keys = {"memory_mib": size, "stride": stride}
-            measurements.append(Measurement("memory latency", (latency,), "ns", "minimum", source.at(number), None, keys=keys))
+            measurements.append(
+                Measurement("memory latency", (latency,), "ns", "minimum", source.at(number), None, keys=keys)
+            )
         else:
-            source.refuse(number, f"{line.strip()[:60]!r} is neither \"stride=N nor MiB and nanoseconds. Give lat_mem_rd's output alone")
+            source.refuse(
+                number,
+                f"{line.strip()[:60]!r} is neither \"stride=N nor MiB and nanoseconds. Give lat_mem_rd's output alone",
+            )
     if not points:
         source.refuse(stride_line, f"no latency for stride {stride}. Give the benchmark's whole output")
     return Reading(source.file, NAME, tuple(measurements), (), (untried(source.file, NAME),))

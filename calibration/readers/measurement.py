@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 Key = int | float | str
 
-#: Unit as a reader names it -> (dimension, how many of the dimension's base unit). Mibit/s is what NetPIPE 3 calls Mbps.
+#: Unit as a reader names it -> (dimension, how many of its base unit). Mibit/s is what NetPIPE 3 calls Mbps.
 UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
     {
         "s": ("time", 1.0),
@@ -69,7 +69,7 @@ class Measurement:
     quantity: what was measured, such as "PARALLEL overhead", "latency", "fault.WROH".
     values:   one number if the file gives a summary (a mean, say: `statistic`), else every sample, in `unit`.
     samples:  how many samples the values rest on, None if the file does not tell.
-    keys:     circumstances: threads, nodes, threads_per_node, chunk, array_size, message_bytes, memory_bytes, stride ...
+    keys:     circumstances: threads, nodes, threads_per_node, chunk, array_size, message_bytes, memory_mib, stride.
     run:      which of the runs in the file, from 0.
     """
 

@@ -1,9 +1,9 @@
 """Reader of this project's microbench: one JSON object, for each quantity its samples in nanoseconds.
 
-Two forms. The plain one, `{"WROH": [6810, 6479], "barrier": [72030, 63239]}`, tells no layout. The one with a header is
-recognised by `"format": "sdsm-microbench"`: `version` is 1 if given, `unit` is "ns" if given, the samples are the lists under
-"samples", or else in the object itself; every other member that is a number or a text becomes a setting (nodes and
-threads_per_node also keys of each measurement).
+Two forms. The plain one, `{"WROH": [6810, 6479], "barrier": [72030, 63239]}`, tells no layout. The one with a header
+is recognised by `"format": "sdsm-microbench"`: `version` is 1 if given, `unit` is "ns" if given, the samples are the
+lists under "samples", or else in the object itself; every other member that is a number or a text becomes a setting
+(nodes and threads_per_node also keys of each measurement).
 
 Seen: the plain form.
 """
@@ -49,7 +49,9 @@ def read(source: Text) -> Reading:
         if document.get("version", 1) != 1:
             source.refuse(source.json_line("version"), f"version {document['version']!r} is not 1. Use a newer sdsm")
         if document.get("unit", "ns") != "ns":
-            source.refuse(source.json_line("unit"), f"unit {document['unit']!r} is not ns. Correct or leave out the file")
+            source.refuse(
+                source.json_line("unit"), f"unit {document['unit']!r} is not ns. Correct or leave out the file"
+            )
         for name, value in document.items():
             if isinstance(value, (int, float, str)) and not isinstance(value, bool) and name not in ("format", "unit"):
                 settings.append(Setting(name, value, "1", source.at(source.json_line(name))))
@@ -77,7 +79,9 @@ def _is_quantity(name: str) -> bool:
 
 def _layout(source: Text, name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1 << 20:
-        source.refuse(source.json_line(name), f"{name} is {value!r}, no number of at least 1. Correct or leave out the file")
+        source.refuse(
+            source.json_line(name), f"{name} is {value!r}, no number of at least 1. Correct or leave out the file"
+        )
     return value
 
 
@@ -87,5 +91,8 @@ def _samples(source: Text, name: str, values: Any, path: tuple[str, ...]) -> tup
     for index, value in enumerate(values):
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1e18:
             line = source.json_line(*path, index)
-            source.refuse(line, f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file")
+            source.refuse(
+                line,
+                f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file",
+            )
     return tuple(values)

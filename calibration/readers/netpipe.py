@@ -1,8 +1,8 @@
 """Reader of NetPIPE 3: its output file (np.out) and what it prints.
 
-The output file is three columns, bytes, Mbps and seconds; the print-out has a line `0: 1 bytes 9900 times --> 0.73 Mbps
-in 10.48 usec` for each size. The time is one way: half of a round trip. Mbps are 2^20 bits per second, as the two columns
-show; a line where bits by time and Mbps disagree by more than their rounding is refused.
+The output file is three columns, bytes, Mbps and seconds; the print-out has a line `0: 1 bytes 9900 times --> 0.73
+Mbps in 10.48 usec` for each size. The time is one way: half of a round trip. Mbps are 2^20 bits per second, as the
+two columns show; a line where bits by time and Mbps disagree by more than their rounding is refused.
 
 Seen: both, of 3.7.2. Recognised by the `-->` lines, or by a first line of three such columns that agree.
 """
@@ -55,7 +55,10 @@ def read(source: Text) -> Reading:
             index, size, times = int(match[1]), int(match[2]), int(match[3])
             rate, time, unit, scale = match[4], match[5], "us", 1e-6
             if index != last_index + 1:
-                source.refuse(number, f"line {index} of NetPIPE's follows line {last_index}: one is missing. Give its whole output")
+                source.refuse(
+                    number,
+                    f"line {index} of NetPIPE's follows line {last_index}: one is missing. Give its whole output",
+                )
             if times < 1:
                 source.refuse(number, "0 times is no measurement. Correct or leave out the file")
             last_index, samples, printed = index, times, True
@@ -77,12 +80,14 @@ def read(source: Text) -> Reading:
         if not _agree(size, rate, time, scale):
             source.refuse(
                 number,
-                f"{size} bytes in {time} {unit} are not {rate} Mbps of 2^20 bits (contradictory units, or a damaged number). "
+                f"{size} bytes in {time} {unit} are not {rate} Mbps of 2^20 bits (contradictory units, or damage). "
                 "Correct or leave out the file",
             )
         was_printed, last_size = printed, size
         keys = {"message_bytes": size}
-        measurements.append(Measurement("message time, one way", (float(time),), unit, "best", place, samples, keys=keys))
+        measurements.append(
+            Measurement("message time, one way", (float(time),), unit, "best", place, samples, keys=keys)
+        )
         measurements.append(Measurement("bandwidth", (float(rate),), "Mibit/s", "best", place, samples, keys=keys))
     return Reading(source.file, NAME, tuple(measurements), tuple(settings))
 

@@ -1,8 +1,8 @@
 """Reader of the OSU micro-benchmarks' point-to-point output: osu_latency, osu_bw, osu_bibw.
 
-Recognised by `# OSU MPI... Latency Test v5.6.2` (or Bandwidth, Bi-Directional Bandwidth). The header of the table names its
-columns and their units: `Size` with `Latency (us)`, `Avg Latency(us)`, `Min Latency(us)`, `Max Latency(us)`, `Iterations` or
-`Bandwidth (MB/s)`. MB are 10^6 bytes. Latencies are one way: half of a round trip.
+Recognised by `# OSU MPI... Latency Test v5.6.2` (or Bandwidth, Bi-Directional Bandwidth). The header of the table
+names its columns and their units: `Size` with `Latency (us)`, `Avg Latency(us)`, `Min Latency(us)`, `Max
+Latency(us)`, `Iterations` or `Bandwidth (MB/s)`. MB are 10^6 bytes. Latencies are one way: half of a round trip.
 
 Read from the description of the format alone.
 """
@@ -57,9 +57,13 @@ def read(source: Text) -> Reading:
         elif (match := _ROW.fullmatch(line)) and columns:
             size, fields = int(match[1]), match[2].split()
             if len(fields) != len(columns):
-                source.refuse(number, f"{len(fields) + 1} numbers for {len(columns) + 1} columns. Correct or leave out the file")
+                source.refuse(
+                    number, f"{len(fields) + 1} numbers for {len(columns) + 1} columns. Correct or leave out the file"
+                )
             if size <= last_size:
-                source.refuse(number, f"{size} bytes do not follow {last_size} (sizes grow). Correct or leave out the file")
+                source.refuse(
+                    number, f"{size} bytes do not follow {last_size} (sizes grow). Correct or leave out the file"
+                )
             last_size = size
             values = dict(zip(columns, fields, strict=True))
             measurements.append(_measurement(source, number, run, title[2], size, values))
@@ -87,7 +91,9 @@ def _columns(source: Text, line: int, text: str, test: str) -> list[str]:
         if match[1] and wanted not in name:
             source.refuse(line, f"a {test} test with a column of {name}. Correct or leave out the file")
         if match[1] and match[2].strip() != _UNITS[wanted]:
-            source.refuse(line, f"{name} in {match[2]!r}, where OSU prints {_UNITS[wanted]}. Correct or leave out the file")
+            source.refuse(
+                line, f"{name} in {match[2]!r}, where OSU prints {_UNITS[wanted]}. Correct or leave out the file"
+            )
         if name in names:
             source.refuse(line, f"column {name} is there twice. Correct or leave out the file")
         names.append(name)

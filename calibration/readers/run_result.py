@@ -1,7 +1,7 @@
 """Reader of `sdsm run --json`: what a program did and took on the native software DSM.
 
-Recognised by "format": 1 and "kind". Only "native" results are measurements; those of `sdsm simulate` and `sdsm replay` have
-the same form and are refused, as a simulation must not be taken for what it is to be held against.
+Recognised by "format": 1 and "kind". Only "native" results are measurements; those of `sdsm simulate` and `sdsm
+replay` have the same form and are refused, as a simulation must not be taken for what it is to be held against.
 
 Seen: format 1.
 """
@@ -9,7 +9,7 @@ Seen: format 1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from calibration.readers.measurement import Key, Measurement, Reading, Setting, Spread
 from calibration.readers.text import Text, agree
@@ -17,7 +17,7 @@ from calibration.readers.text import Text, agree
 NAME = "sdsm run JSON"
 SEEN = True
 
-#: Members of a thread that say which one it is; every other is measured or counted, its unit told by the end of its name.
+#: Members of a thread that say which one it is; every other is measured or counted, in the unit of its name's end.
 _IDENTITY = ("id", "node")
 
 
@@ -26,8 +26,11 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Times in s; counts by thread in "1" (bytes in B). Keys nodes, threads_per_node, thread, part. Raises ReadError."""
+    """Times in s; counts by thread in "1" or B. Keys nodes, threads_per_node, thread, part. Raises ReadError."""
     return _Reader(source).read()
+
+
+NO_SPREAD = Spread()
 
 
 class _Reader:
@@ -39,7 +42,10 @@ class _Reader:
     def read(self) -> Reading:
         document = self.source.json
         if document["kind"] != "native":
-            self.refuse(f"a result of kind {str(document['kind'])[:40]!r}, which was not measured. Give the JSON of sdsm run", "kind")
+            self.refuse(
+                f"a result of kind {str(document['kind'])[:40]!r}, which was not measured. Give the JSON of sdsm run",
+                "kind",
+            )
         if document["format"] != 1:
             self.refuse(f"format {str(document['format'])[:40]!r} is not 1. Use a newer sdsm", "format")
         nodes = self.number(document, "nodes")
@@ -57,7 +63,9 @@ class _Reader:
         program = document.get("program")
         settings = []
         if isinstance(program, list) and all(isinstance(word, str) for word in program):
-            settings.append(Setting("program", " ".join(program), "1", self.source.at(self.source.json_line("program"))))
+            settings.append(
+                Setting("program", " ".join(program), "1", self.source.at(self.source.json_line("program")))
+            )
         options = document.get("options")
         for name, value in (options if isinstance(options, dict) else {}).items():
             if isinstance(value, (int, float, str)) and not isinstance(value, bool):
@@ -80,11 +88,18 @@ class _Reader:
         if not isinstance(threads, list) or not all(isinstance(thread, dict) for thread in threads):
             self.refuse("threads is no list of threads. Give the file as it was written", *path, "threads")
         if len(threads) != expected:
-            self.refuse(f"{len(threads)} threads, but nodes x threads_per_node is {expected}. Correct or leave out the file",
-                        *path, "threads")
+            self.refuse(
+                f"{len(threads)} threads, but nodes x threads_per_node is {expected}. Correct or leave out the file",
+                *path,
+                "threads",
+            )
         for index, thread in enumerate(threads):
             here = (*path, "threads", index)
-            keys = self.keys | {"part": part, "thread": self.number(thread, "id", *here), "node": self.number(thread, "node", *here)}
+            keys = self.keys | {
+                "part": part,
+                "thread": self.number(thread, "id", *here),
+                "node": self.number(thread, "node", *here),
+            }
             for name, value in thread.items():
                 if isinstance(value, dict):
                     self.group(thread, name, name.removesuffix("_s"), "s" if name.endswith("_s") else "1", keys, *here)
@@ -92,7 +107,9 @@ class _Reader:
                     unit = "s" if name.endswith("_s") else "B" if name.endswith("bytes") else "1"
                     self.add(name.removesuffix("_s"), (self.number(thread, name, *here),), unit, keys, *here, name)
 
-    def group(self, parent: Mapping[str, Any], name: str, label: str, unit: str, keys: dict[str, Key], *path: str | int) -> None:
+    def group(
+        self, parent: Mapping[str, Any], name: str, label: str, unit: str, keys: dict[str, Key], *path: str | int
+    ) -> None:
         """Every number below the object `parent[name]`, named by its way there."""
         members = parent[name]
         for member, value in members.items():
@@ -102,8 +119,15 @@ class _Reader:
                 number = self.number(members, member, *path, name)
                 self.add(f"{label}.{member}", (number,), unit, keys, *path, name, member)
 
-    def add(self, quantity: str, values: tuple[float, ...], unit: str, keys: Mapping[str, Key], *path: str | int,
-            spread: Spread = Spread()) -> None:  # fmt: skip
+    def add(
+        self,
+        quantity: str,
+        values: tuple[float, ...],
+        unit: str,
+        keys: Mapping[str, Key],
+        *path: str | int,
+        spread: Spread = NO_SPREAD,
+    ) -> None:
         statistic = "count" if unit in ("1", "B") else "samples"
         place = self.source.at(self.source.json_line(*path))
         self.measurements.append(Measurement(quantity, values, unit, statistic, place, len(values), spread, keys))
@@ -114,5 +138,5 @@ class _Reader:
             self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Give the file as it was written", *path, name)
         return value
 
-    def refuse(self, what: str, *path: str | int) -> None:
+    def refuse(self, what: str, *path: str | int) -> NoReturn:
         self.source.refuse(self.source.json_line(*path), what)

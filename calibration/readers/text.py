@@ -20,8 +20,8 @@ from calibration.readers.measurement import Place, ReadError
 LIMIT_BYTES = 64 << 20
 LIMIT_LINE = 10_000
 
-#: A decimal number as C's %f and Fortran's F print it, short enough to be finite. ASCII digits only: \d would take those
-#: of any script.
+#: A decimal number as C's %f and Fortran's F print it, short enough to be finite. ASCII digits only: \d would take
+#: those of any script.
 NUMBER = r"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})"
 COUNT = r"[0-9]{1,15}"
 
@@ -44,8 +44,11 @@ class Text:
         lines = self.text.split("\n")
         for number, line in enumerate(lines, start=1):
             if len(line) > LIMIT_LINE:
-                self.refuse(number, f"a line of {len(line)} characters (no benchmark prints more than {LIMIT_LINE}). "
-                            "Give the benchmark's own output")
+                self.refuse(
+                    number,
+                    f"a line of {len(line)} characters (no benchmark prints more than {LIMIT_LINE}). "
+                    "Give the benchmark's own output",
+                )
         return lines
 
     def at(self, line: int) -> Place:
@@ -168,7 +171,11 @@ def load(path: Path | str) -> Text:
         mode = os.fstat(descriptor).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             os.close(descriptor)
-            what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else "neither a file nor a pipe. Name a benchmark's output"
+            what = (
+                "a folder. Name the files in it"
+                if stat.S_ISDIR(mode)
+                else "neither a file nor a pipe. Name a benchmark's output"
+            )
             raise OSError(errno.EINVAL, what, name)
         os.set_blocking(descriptor, True)
         with open(descriptor, "rb") as file:
@@ -179,7 +186,9 @@ def load(path: Path | str) -> Text:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ReadError(name, line, f"not text (byte 0x{content[error.start]:02x}). Name a benchmark's output") from None
+        raise ReadError(
+            name, line, f"not text (byte 0x{content[error.start]:02x}). Name a benchmark's output"
+        ) from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     control = _CONTROL.search(text)
     if control:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,13 +13,14 @@ from calibration.readers.epcc import ENVIRONMENT, Run
 from calibration.readers.text import Text, load
 from sdsm_epcc.clock import megahertz
 from sdsm_epcc.groups import Collection, collect
+from sdsm_epcc.tables import as_csv, as_json, as_text, tables
 
 DESCRIPTION = """\
 Make tables and plots of EPCC OpenMP microbenchmark outputs.
 
 Reads any number of outputs of syncbench, schedbench, arraybench and taskbench (versions 2.0, 3.1 and 4.0), each of one
-or several runs, and puts together what was measured alike: same directive, number of threads, chunk or array size, suite
-and machine. Prints a table for each number of threads: mean, overhead, and how far they spread over all samples
+or several runs, and puts together what was measured alike: same directive, number of threads, chunk or array size,
+suite and machine. Prints a table for each number of threads: mean, overhead, and how far they spread over all samples
 and from run to run. Several runs of a benchmark tell more than one long one: the second spread is often the larger.
 """
 
@@ -76,12 +77,16 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("files", nargs="+", metavar="FILE", help="outputs of the benchmarks; - is standard input")
     out = p.add_argument_group("results (without any of these: tables on the terminal)")
     out.add_argument("-o", "--output", type=output, metavar="FOLDER", help="everything below, in one folder")
-    out.add_argument("--html", type=output, metavar="FILE", help="one page with tables and plots that needs no other file")
+    out.add_argument(
+        "--html", type=output, metavar="FILE", help="one page with tables and plots that needs no other file"
+    )
     out.add_argument("--csv", type=output, metavar="FILE", help="a row per result; - prints it")
     out.add_argument("--json", type=output, metavar="FILE", help="the same as JSON; - prints it")
     out.add_argument("--plots", type=output, metavar="FOLDER", help="the plots as SVG and PNG")
     how = p.add_argument_group("how")
-    how.add_argument("--unit", choices=("us", "cycles"), help="unit of all times (default: cycles with --clock, else us)")
+    how.add_argument(
+        "--unit", choices=("us", "cycles"), help="unit of all times (default: cycles with --clock, else us)"
+    )
     how.add_argument(
         "--by",
         choices=("auto", "threads", "chunk", "array-size"),
@@ -110,14 +115,20 @@ def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
             source = load(name)
         except OSError as error:
             raise OSError(error.errno, error.strerror, name) from None
-        if source.file in files:
+        if source.file in files or (name != "-" and _same_file(name, files)):
             raise ReadError(source.file, 1, "named twice: its runs would count twice. Name it once")
         if source.text in seen:
-            warnings.append(f"{source.file}: the same text as {seen[source.text]}, so its runs count twice. Leave one out")
+            warnings.append(
+                f"{source.file}: the same text as {seen[source.text]}, so its runs count twice. Leave one out"
+            )
         seen[source.text] = source.file
         files[source.file], more = _runs(source)
         warnings += more
     return files, warnings
+
+
+def _same_file(name: str, files: Iterable[str]) -> bool:
+    return any(Path(other).exists() and Path(name).samefile(other) for other in files)
 
 
 def _runs(source: Text) -> tuple[list[Run], list[str]]:
@@ -139,9 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
         told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
         collection = collect(files, told)
         unit = options.unit or ("cycles" if options.clock else "us")
-        from sdsm_epcc.tables import tables
-
-        found = tables(collection, unit)
+        tables(collection, unit)  # so that a missing clock is told before anything is written
     except OSError as error:
         say(f"{error.filename}: {error.strerror or error}")
         return 2
@@ -149,13 +158,15 @@ def main(arguments: list[str] | None = None) -> int:
         say(str(error))
         return 2
     all_warnings = (*warnings, *collection.warnings)
-    collection = Collection(collection.groups, collection.environments, collection.files, tuple(dict.fromkeys(all_warnings)))
+    collection = Collection(
+        collection.groups, collection.environments, collection.files, tuple(dict.fromkeys(all_warnings))
+    )
     for warning in collection.warnings:
         say(warning)
     try:
         return write(options, collection, unit)
     except ModuleNotFoundError as error:
-        say(f"the Python package {error.name} is missing. scripts/setup installs it; tables, --csv and --json do without")
+        say(f"the Python package {error.name} is missing. scripts/setup installs it; --csv and --json do without")
         return 1
     except BrokenPipeError:
         # Whoever read has read enough; the flush at exit must not complain again.
@@ -180,8 +191,6 @@ def refuse_overwriting(options: argparse.Namespace, names: list[str]) -> None:
 
 def write(options: argparse.Namespace, collection: Collection, unit: str) -> int:
     """Writes what was asked for, or prints the tables. Raises OSError."""
-    from sdsm_epcc.tables import as_csv, as_json, as_text, tables
-
     html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)

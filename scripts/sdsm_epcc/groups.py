@@ -77,8 +77,8 @@ class Collection:
 def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str]) -> Collection:
     """Groups of all runs of all files (by name).
 
-    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises ReadError if a
-    file says something else, or has a run without its number of threads.
+    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises ReadError if
+    a file says something else, or has a run without its number of threads.
     """
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
@@ -86,7 +86,9 @@ def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str]) -> Coll
         for run in runs:
             environment = _environment(file, run, told, warnings)
             if run.threads is None:
-                raise ReadError(file, run.line, "a run without banner: its number of threads is not known. Give the whole output")
+                raise ReadError(
+                    file, run.line, "a run without banner: its number of threads is not known. Give the whole output"
+                )
             for block in run.blocks:
                 kind, size = block.size or ("", 0)
                 name = block.name if block.is_reference else block.directive
@@ -95,7 +97,9 @@ def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str]) -> Coll
     warnings += _settings_that_differ(members.values())
     groups = tuple(_group(key, blocks) for key, blocks in members.items())
     environments = tuple(dict.fromkeys(key.environment for key in members))
-    return Collection(groups, environments, tuple((file, len(runs)) for file, runs in files.items()), tuple(dict.fromkeys(warnings)))
+    return Collection(
+        groups, environments, tuple((file, len(runs)) for file, runs in files.items()), tuple(dict.fromkeys(warnings))
+    )
 
 
 def _environment(file: str, run: Run, told: Mapping[str, str], warnings: list[str]) -> Environment:
@@ -103,12 +107,16 @@ def _environment(file: str, run: Run, told: Mapping[str, str], warnings: list[st
     for name in ENVIRONMENT:
         in_file, by_option = run.environment.get(name, ""), told.get(name, "")
         if in_file and by_option and _plain(name, in_file) != _plain(name, by_option):
-            raise ReadError(file, run.line, f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back")
+            raise ReadError(
+                file, run.line, f"the file says {name} {in_file!r}, the option {by_option!r}. Take one of them back"
+            )
         values[name] = in_file or by_option
     assumed = run.setting("assumed clock")
     if not values["clock"] and isinstance(assumed, (int, float)):
         values["clock"] = f"{assumed:g} MHz"
-        warnings.append(f"{file}:{run.line}: the clock, {assumed:g} MHz, is what schedbench was built to assume. --clock corrects it")
+        warnings.append(
+            f"{file}:{run.line}: the clock, {assumed:g} MHz, is what schedbench was built to assume. --clock corrects"
+        )
     if values["clock"]:
         try:
             megahertz(values["clock"])
@@ -134,7 +142,9 @@ def _settings_that_differ(pooled: Iterable[Sequence[tuple[str, Run, Block]]]) ->
             values = {run.setting(name): f"{file}:{run.line}" for file, run, _ in blocks}
             if len(values) > 1:
                 listed = ", ".join(f"{value} ({place})" for value, place in values.items())
-                warnings.append(f"runs are put together that differ in {name}: {listed}. Give them apart unless that is meant")
+                warnings.append(
+                    f"runs are put together that differ in {name}: {listed}. Give them apart unless that is meant"
+                )
     return warnings
 
 

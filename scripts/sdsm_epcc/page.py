@@ -17,7 +17,11 @@ from sdsm_epcc.tables import COUNTS, TIMES, UNIT_SIGNS, Table, describe, shown
 def page(collection: Collection, tables: Sequence[Table], plots: Sequence[Plot], unit: str) -> str:
     """The page's text, the same from the same data. Nothing of the inputs reaches it unescaped."""
     templates = Templates(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return templates.get_template("page.html.jinja").render(
         collection=collection,

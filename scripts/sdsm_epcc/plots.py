@@ -59,8 +59,8 @@ def draw(collection: Collection, unit: str, by: str = "auto") -> list[Plot]:
     """A figure for the directives of each kind that the runs hold.
 
     by: "threads", "chunk" or "array_size" is what overhead is drawn against; "auto" takes a directive's own size, else
-    threads. Directives all measured at one point only share one figure of their overheads side by side. Returns no figure
-    for a key that no result has. Raises ValueError as tables.factor does.
+    threads. Directives all measured at one point only share one figure of their overheads side by side. Returns no
+    figure for a key that no result has. Raises ValueError as tables.factor does.
     """
     groups = [group for group in collection.groups if group.overhead is not None]
     plots = []
@@ -100,7 +100,9 @@ def _panels(groups: Sequence[Group], axis: str, unit: str, tell_environment: boo
             told.append(describe(key.environment))
         name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
         assert group.overhead is not None
-        point = _Point(key.threads if axis == "threads" else key.size, group.overhead * by, (group.overhead_sd_runs or 0.0) * by)
+        point = _Point(
+            key.threads if axis == "threads" else key.size, group.overhead * by, (group.overhead_sd_runs or 0.0) * by
+        )
         panels.setdefault(name, {}).setdefault(", ".join(told), []).append(point)
     for lines in panels.values():
         for points in lines.values():
@@ -130,7 +132,11 @@ def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figu
         axes.set_visible(False)
     against = AXES[axis].partition(" (")[0]
     title = f"overhead against {'number of threads' if axis == 'threads' else against}"
-    style.heading(figure, title.capitalize(), "Mean over all samples of all runs; bars, where there are several runs: SD over the runs")
+    style.heading(
+        figure,
+        title.capitalize(),
+        "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
+    )
     return title, figure
 
 
@@ -153,7 +159,7 @@ def _line(axes: Axes, points: Sequence[_Point], label: str, index: int) -> None:
 
 
 def _scale(axes: Axes, lines: _Lines, axis: str) -> None:
-    """Sizes double or triple from one to the next, so a logarithmic axis spaces them evenly; overheads may be negative."""
+    """Sizes double or triple from one to the next, so a logarithmic axis spaces them evenly."""
     from matplotlib.ticker import NullLocator
 
     xs = sorted({point.x for points in lines.values() for point in points})
@@ -205,7 +211,15 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
     style.light_grid(axes, "x")
     if labels != [""]:
         axes.legend(fontsize=7)
-    what = {"threads": f"{x} thread{'s' if x > 1 else ''}", "chunk": f"chunk size {x}", "array_size": f"array size {x}"}[axis]
+    what = {
+        "threads": f"{x} thread{'s' if x > 1 else ''}",
+        "chunk": f"chunk size {x}",
+        "array_size": f"array size {x}",
+    }[axis]
     title = f"overhead, {what}"
-    style.heading(figure, title.capitalize(), "Mean over all samples of all runs; bars, where there are several runs: SD over the runs")
+    style.heading(
+        figure,
+        title.capitalize(),
+        "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
+    )
     return title, figure

@@ -114,7 +114,10 @@ def as_text(found: Sequence[Table], unit: str) -> str:
         cells += [[shown(line[name], unit) for _, name in columns] for line in table.rows]
         widths = [max(len(line[index]) for line in cells) for index in range(len(columns))]
         lines = [
-            "  ".join(text.ljust(width) if index == 0 else text.rjust(width) for index, (text, width) in enumerate(zip(line, widths, strict=True)))
+            "  ".join(
+                text.ljust(width) if index == 0 else text.rjust(width)
+                for index, (text, width) in enumerate(zip(line, widths, strict=True))
+            )
             for line in cells
         ]
         parts.append("\n".join([table.title, *(line.rstrip() for line in lines)]))
@@ -156,7 +159,7 @@ def as_csv(collection: Collection, unit: str) -> str:
 
 
 def as_json(collection: Collection, unit: str) -> str:
-    """{"format": 1, "kind": "epcc", "unit", "files", "warnings", "results": records}; null where the data cannot tell."""
+    """{"format": 1, "kind": "epcc", "unit", "files", "warnings", "results": records}; null: not known."""
     document: dict[str, Any] = {
         "format": 1,
         "kind": "epcc",

@@ -15,7 +15,26 @@ DESCRIBED = sorted((DATA / "described").iterdir())
 OTHERS = sorted([*(DATA / "network").iterdir(), *(DATA / "sdsm").iterdir()])
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_PIECES = ("\n", " ", "-", ".", "0", "9", "e5", "nan", "*****", "=", "+/-", "microseconds", "milliseconds", "Computing", "١", "{", "]", '"')
+_PIECES = (
+    "\n",
+    " ",
+    "-",
+    ".",
+    "0",
+    "9",
+    "e5",
+    "nan",
+    "*****",
+    "=",
+    "+/-",
+    "microseconds",
+    "milliseconds",
+    "Computing",
+    "١",
+    "{",
+    "]",
+    '"',
+)
 
 
 def numbers_in(text: str) -> set[float]:
@@ -28,7 +47,14 @@ def numbers_of(reading: Reading) -> Iterator[float]:
     for measurement in reading.measurements:
         yield from measurement.values
         spread = measurement.spread
-        for value in (spread.standard_deviation, spread.half_width_95, spread.minimum, spread.median, spread.maximum, spread.outliers):
+        for value in (
+            spread.standard_deviation,
+            spread.half_width_95,
+            spread.minimum,
+            spread.median,
+            spread.maximum,
+            spread.outliers,
+        ):
             if value is not None:
                 yield value
     for setting in reading.settings:
@@ -37,7 +63,7 @@ def numbers_of(reading: Reading) -> Iterator[float]:
 
 
 def damaged(text: str, dice: random.Random) -> str:
-    """The text with one to three things gone wrong: a bit, a word, a line, a cut, or two runs written over each other."""
+    """The text with one to three things gone wrong: a bit, a word, a line, a cut, or two runs in one another."""
     for _ in range(dice.choice((1, 1, 1, 2, 3))):
         at = dice.randrange(len(text) + 1)
         kind = dice.randrange(10)

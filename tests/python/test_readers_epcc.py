@@ -29,7 +29,7 @@ def value(reading: Reading, quantity: str, statistic: str = "mean") -> float:
 
 @pytest.mark.parametrize("path", EPCC, ids=lambda path: path.name)
 def test_no_number_of_a_real_output_is_lost_or_made_up(path):
-    """The text's numbers are counted without the reader: every decimal, and the whole numbers by the words beside them."""
+    """The text's numbers are counted without the reader: every decimal, and whole numbers by their words."""
     text = path.read_text()
     decimals = Counter(float(token) for token in re.findall(r"-?[0-9]+\.[0-9]+", text))
     whole = Counter(int(token) for token in re.findall(r"(?:using|delays =) ([0-9]+)", text))
@@ -94,7 +94,10 @@ def test_version_2_and_fortran_are_read_as_described_and_say_that_they_were_neve
     assert [m.keys.get("array_size") for m in fortran.measurements] == [None, 27, 27, 177147, 177147]
     assert any("Fortran" in warning and "untried" in warning for warning in fortran.warnings)
     sched = read(DESCRIBED / "epcc2.schedbench.c.out")
-    assert {(s.name, s.value, s.unit) for s in sched.settings} >= {("assumed clock", 1500.0, "MHz"), ("delay time", 101.25, "cycles")}
+    assert {(s.name, s.value, s.unit) for s in sched.settings} >= {
+        ("assumed clock", 1500.0, "MHz"),
+        ("delay time", 101.25, "cycles"),
+    }
 
 
 def test_a_block_without_banner_is_read_and_its_threads_called_unknown():
@@ -116,7 +119,12 @@ def test_one_sample_has_no_standard_deviation():
 
 CONTRADICTIONS = [
     # what is changed, into what, line of the error, words of it
-    ("BARRIER time     = 0.583316 microseconds", "BARRIER time     = 0.583316 milliseconds", 49, "'milliseconds' where EPCC prints"),
+    (
+        "BARRIER time     = 0.583316 microseconds",
+        "BARRIER time     = 0.583316 milliseconds",
+        49,
+        "'milliseconds' where EPCC prints",
+    ),
     ("BARRIER time     = 0.583316", "BARRIER time     = 0.593316", 49, "0.583316 by the lines before"),
     ("BARRIER overhead = 0.474536", "BARRIER overhead = 0.574536", 50, "time less reference"),
     ("+/- 0.032173", "+/- 0.132173", 49, "1.96 standard deviations are 0.032173"),
@@ -205,7 +213,13 @@ def printed_runs(draw) -> tuple[str, list[tuple[str, float, float]]]:
         text = f"Running OpenMP benchmark version {dialect}\n\t{threads} thread(s)\n\t{samples} outer repetitions\n"
     results = []
     reference: tuple[int, int] | None = None
-    names = draw(st.lists(st.sampled_from(["BARRIER", "LOCK/UNLOCK", "STATIC 8", "PRIVATE 27", "MASTER TASK"]), max_size=4, unique=True))
+    names = draw(
+        st.lists(
+            st.sampled_from(["BARRIER", "LOCK/UNLOCK", "STATIC 8", "PRIVATE 27", "MASTER TASK"]),
+            max_size=4,
+            unique=True,
+        )
+    )
     for name in ["reference time 1", *names]:
         low, width = draw(micro), draw(st.integers(0, 10**6))
         mean, sd = low + width // 2, draw(st.integers(0, width // 4))
