@@ -415,7 +415,7 @@ class _Parser:
         largest = (highest - lowest) / 2 * (n / (n - 1)) ** 0.5 if n > 1 else 0.0
         if not 0 <= sd <= largest * 1.01 + 2 * halves["sd"]:
             self.refuse(
-                f"a standard deviation of {sd} cannot be between that minimum and maximum. Correct or leave out the file"
+                f"a standard deviation of {sd} cannot be within that minimum and maximum. Leave out the file"
             )
 
     def result(self, line: str) -> None:

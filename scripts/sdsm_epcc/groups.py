@@ -77,8 +77,8 @@ class Collection:
 def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str]) -> Collection:
     """Groups of all runs of all files (by name).
 
-    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises ReadError if
-    a file says something else, or has a run without its number of threads.
+    told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
+    ReadError if a file says something else, or has a run without its number of threads.
     """
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
