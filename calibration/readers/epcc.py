@@ -11,6 +11,7 @@ Seen: C outputs of 3.1 and 4.0. Versions 2.0 and the Fortran suite are read from
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -31,36 +32,34 @@ CHUNKED = re.compile(r"(STATIC|DYNAMIC|GUIDED|TASKLOOP|AUTO|RUNTIME)(_[A-Z]+)*")
 ARRAYS = {"PRIVATE", "FIRSTPRIVATE", "LASTPRIVATE", "COPYPRIVATE", "COPYIN", "THREADPRIVATE", "REDUCTION", "FLUSH"}
 
 _FIELD = rf"(?:{NUMBER}|[+-]?nan|\*+)"
-_BANNER = re.compile(rf"\s*Running OpenMP benchmark version ({NUMBER})\s*")
-_BANNER_2 = re.compile(rf"\s*Running OpenMP benchmark on\s+({COUNT})\s+thread\(s\)\s*")
-_SEPARATOR = re.compile(r"\s*-{56}\s*")
-_COMPUTING = re.compile(rf"\s*Computing (\S.*?)\s+time(?:\s+using\s+({COUNT})\s+reps)?\s*")
-_COMPUTING_REFERENCE_2 = re.compile(rf"\s*Computing (reference time(?:\s+(?:red\s+)?{COUNT})?)\s*")
-_REFERENCE_DELAYS = re.compile(rf"\s*ref time delays = ({COUNT})\s*")
-_HEADER_AVERAGE = re.compile(r"\s*Sample_size\s+Average\s+Min\s+Max\s+S\.D\.\s+Outliers\s*")
-_HEADER_MEDIAN = re.compile(r"\s*Sample_size\s+Mean\s+Median\s+Min\s+Max\s+StdDev\s+Outliers\s*")
-_ROW = re.compile(rf"\s*({COUNT})\s+((?:{_FIELD}\s+){{4,5}})({COUNT})\s*")
+# Of lines whose blanks are single (Text.plain_lines).
+_BANNER = re.compile(rf"Running OpenMP benchmark version ({NUMBER})")
+_BANNER_2 = re.compile(rf"Running OpenMP benchmark on ({COUNT}) thread\(s\)")
+_SEPARATOR = re.compile(r"-{56}")
+_COMPUTING = re.compile(rf"Computing (\S.*?) time(?: using ({COUNT}) reps)?")
+_COMPUTING_REFERENCE_2 = re.compile(rf"Computing (reference time(?: (?:red )?{COUNT})?)")
+_REFERENCE_DELAYS = re.compile(rf"ref time delays = ({COUNT})")
+_HEADER_AVERAGE = re.compile(r"Sample_size Average Min Max S\.D\. Outliers")
+_HEADER_MEDIAN = re.compile(r"Sample_size Mean Median Min Max StdDev Outliers")
+_ROW = re.compile(rf"({COUNT}) ((?:{_FIELD} ){{4,5}})({COUNT})")
 _RESULT = re.compile(
-    rf"\s*(\S.*?)\s+(mean time|median time|time|overhead|median_ovrhd)\s*=\s*({_FIELD})\s+(\S+)"
-    rf"(?:\s+\+/-\s+({_FIELD})(?:\s+(\S+))?)?\s*"
+    rf"(\S.*?) (mean time|median time|time|overhead|median_ovrhd) ?= ?({_FIELD}) (\S+)(?: \+/- ({_FIELD})(?: (\S+))?)?"
 )
-_REFERENCE_RESULT_2 = re.compile(
-    rf"\s*Reference_time(?:_(?:[0-9]+|red))?\s*=\s*({_FIELD})\s+(\S+)\s+\+/-\s+({_FIELD})(?:\s+(\S+))?\s*"
-)
-_COMMENT = re.compile(r"\s*#\s*([A-Za-z]+)\s*[:=]\s*(\S.*?)\s*")
+_REFERENCE_RESULT_2 = re.compile(rf"Reference_time(?:_(?:[0-9]+|red))? ?= ?({_FIELD}) (\S+) \+/- ({_FIELD})(?: (\S+))?")
+_COMMENT = re.compile(r"# ?([A-Za-z]+) ?[:=] ?(\S.*)")
 
 _SETTINGS = [
-    (name, unit, re.compile(rf"\s*{pattern}\s*"))
+    (name, unit, re.compile(pattern))
     for name, unit, pattern in (
-        ("threads", "1", rf"({COUNT})\s+thread\(s\)"),
-        ("outer repetitions", "1", rf"({COUNT})\s+outer repetitions"),
-        ("test time", "us", rf"({NUMBER})\s+test time \(microseconds\)"),
-        ("delay length", "1", rf"({COUNT})\s+delay length \(iterations\)"),
-        ("delay time", "us", rf"({NUMBER})\s+delay time \(microseconds\)"),
-        ("iterations per thread", "1", rf"({COUNT})\s+iterations per thread"),
-        ("assumed clock", "MHz", rf"Assumed clock rate\s*=\s*({NUMBER})\s+MHz"),
-        ("delay length", "1", rf"Delay length\s*=\s*({COUNT})"),
-        ("delay time", "cycles", rf"Delay time\s*=\s*({NUMBER})\s+cycles"),
+        ("threads", "1", rf"({COUNT}) thread\(s\)"),
+        ("outer repetitions", "1", rf"({COUNT}) outer repetitions"),
+        ("test time", "us", rf"({NUMBER}) test time \(microseconds\)"),
+        ("delay length", "1", rf"({COUNT}) delay length \(iterations\)"),
+        ("delay time", "us", rf"({NUMBER}) delay time \(microseconds\)"),
+        ("iterations per thread", "1", rf"({COUNT}) iterations per thread"),
+        ("assumed clock", "MHz", rf"Assumed clock rate = ({NUMBER}) MHz"),
+        ("delay length", "1", rf"Delay length = ({COUNT})"),
+        ("delay time", "cycles", rf"Delay time = ({NUMBER}) cycles"),
     )
 ]
 
@@ -124,9 +123,12 @@ class Run:
     settings: list[Setting] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
+    first_settings: dict[str, Key] = field(default_factory=dict)
+    occurrences: Counter[str] = field(default_factory=Counter)  # of names of blocks
 
     def setting(self, name: str) -> Key | None:
-        return next((s.value for s in self.settings if s.name == name), None)
+        """The value of the first setting of that name."""
+        return self.first_settings.get(name)
 
     @property
     def program(self) -> str:
@@ -151,7 +153,7 @@ def recognises(source: Text) -> bool:
         or _HEADER_AVERAGE.fullmatch(line)
         or _HEADER_MEDIAN.fullmatch(line)
         or _COMPUTING.fullmatch(line)
-        for line in source.lines
+        for line in source.plain_lines
     )
 
 
@@ -231,9 +233,9 @@ class _Parser:
         self.header_has_median = False
 
     def parse(self) -> list[Run]:
-        for number, line in enumerate(self.source.lines, start=1):
+        for number, line in enumerate(self.source.plain_lines, start=1):
             self.line = number
-            if not line.strip():
+            if not line:
                 self.blank_before = True
                 continue
             if self.step == "row":
@@ -256,8 +258,7 @@ class _Parser:
         self.source.refuse(line or self.line, what)
 
     def unexpected(self, line: str, expected: str) -> NoReturn:
-        shown = line.strip()
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        shown = line if len(line) <= 60 else line[:57] + "..."
         self.refuse(f"{shown!r} is not {expected}. Give the benchmark's output alone and whole")
 
     # Between the blocks
@@ -289,7 +290,7 @@ class _Parser:
             run.threads = self.count(match[1], "threads")
             self.set(run, "threads", run.threads, "1")
             # A list-directed write pads the number; C's printf does not.
-            run.is_fortran = "  " in match[0].strip()
+            run.is_fortran = "  " in self.source.lines[self.line - 1].strip()
         else:
             if match[1] not in ("3.0", "3.1", "4.0"):
                 self.refuse(f"version {match[1]} is not one of 2.0, 3.0, 3.1, 4.0 (nothing is known of its format)")
@@ -319,6 +320,7 @@ class _Parser:
 
     def set(self, run: Run, name: str, value: Key, unit: str) -> None:
         run.settings.append(Setting(name, value, unit, self.source.at(self.line), len(self.runs) - 1))
+        run.first_settings.setdefault(name, value)
 
     def comment(self, name: str, text: str) -> None:
         if name not in ENVIRONMENT:
@@ -341,14 +343,17 @@ class _Parser:
         self.separator_line = 0
         if not self.runs:
             self.runs.append(Run(self.line, environment=dict(self.environment)))
-        name = " ".join(match[1].split())
+        name = match[1]
         is_reference = name.startswith("reference time")
         repetitions = None
         if match.re is _COMPUTING and match[2] is not None:
             repetitions = self.count(match[2], "repetitions")
         run = self.runs[-1]
         self.block = Block(name, self.line, is_reference, repetitions)
-        self.block.occurrence += sum(block.name == name for block in run.blocks)
+        if self.block.size is not None:
+            self.count(str(self.block.size[1]), self.block.size[0].replace("_", " "))
+        run.occurrences[name] += 1
+        self.block.occurrence = run.occurrences[name]
         run.blocks.append(self.block)
         self.step = "header"
 
@@ -414,9 +419,7 @@ class _Parser:
         # The largest there can be has half of the samples at either end.
         largest = (highest - lowest) / 2 * (n / (n - 1)) ** 0.5 if n > 1 else 0.0
         if not 0 <= sd <= largest * 1.01 + 2 * halves["sd"]:
-            self.refuse(
-                f"a standard deviation of {sd} cannot be within that minimum and maximum. Leave out the file"
-            )
+            self.refuse(f"a standard deviation of {sd} cannot be within that minimum and maximum. Leave out the file")
 
     def result(self, line: str) -> None:
         block = self.now()
@@ -452,7 +455,7 @@ class _Parser:
         if match is None:
             self.unexpected(line, f"the {self.awaited[0]} line of {block.name}")
         self.check_kind(match[2], line)
-        name = " ".join(match[1].split())
+        name = match[1]
         # Version 2 leaves the size out of the result lines of array clauses.
         if name != block.name and not (name == block.directive and self.runs[-1].version in (None, "2.0")):
             self.refuse(

@@ -23,7 +23,7 @@ _POINT = re.compile(r"\s*([0-9]{1,9}\.[0-9]{1,6})\s+([0-9]{1,9}\.[0-9]{1,6})\s*"
 
 
 def recognises(source: Text) -> bool:
-    return not source.looks_like_json and any(_STRIDE.fullmatch(line) for line in source.lines)
+    return not source.looks_like_json and any(_STRIDE.fullmatch(line) for line in source.plain_lines)
 
 
 def read(source: Text) -> Reading:
@@ -33,8 +33,8 @@ def read(source: Text) -> Reading:
     stride_line = 0
     last_size = 0.0
     points = 0
-    for number, line in enumerate(source.lines, start=1):
-        if not line.strip():
+    for number, line in enumerate(source.plain_lines, start=1):
+        if not line:
             continue
         if match := _STRIDE.fullmatch(line):
             if stride is not None and not points:
@@ -56,7 +56,7 @@ def read(source: Text) -> Reading:
         else:
             source.refuse(
                 number,
-                f"{line.strip()[:60]!r} is neither \"stride=N nor MiB and nanoseconds. Give lat_mem_rd's output alone",
+                f"{line[:60]!r} is neither \"stride=N nor MiB and nanoseconds. Give lat_mem_rd's output alone",
             )
     if not points:
         source.refuse(stride_line, f"no latency for stride {stride}. Give the benchmark's whole output")

@@ -33,11 +33,11 @@ _CHATTER = re.compile(
 def recognises(source: Text) -> bool:
     if source.looks_like_json:
         return False
-    first = next((line for line in source.lines if line.strip()), "")
+    first = next((line for line in source.plain_lines if line), "")
     match = _COLUMNS.fullmatch(first)
     if match and _agree(int(match[1]), match[2], match[3], 1.0):
         return True
-    return any(_PRINTED.fullmatch(line) for line in source.lines)
+    return any(_PRINTED.fullmatch(line) for line in source.plain_lines)
 
 
 def read(source: Text) -> Reading:
@@ -47,8 +47,8 @@ def read(source: Text) -> Reading:
     last_index = -1
     last_size = 0
     was_printed: bool | None = None
-    for number, line in enumerate(source.lines, start=1):
-        if not line.strip():
+    for number, line in enumerate(source.plain_lines, start=1):
+        if not line:
             continue
         place = source.at(number)
         if match := _PRINTED.fullmatch(line):
@@ -72,7 +72,7 @@ def read(source: Text) -> Reading:
         elif _CHATTER.fullmatch(line):
             continue
         else:
-            source.refuse(number, f"{line.strip()[:60]!r} is no line of NetPIPE's. Give its output alone")
+            source.refuse(number, f"{line[:60]!r} is no line of NetPIPE's. Give its output alone")
         if was_printed not in (None, printed):
             source.refuse(number, "NetPIPE's output file and its print-out in one. Give one of them")
         if size <= last_size:

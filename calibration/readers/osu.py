@@ -26,7 +26,7 @@ _UNITS = {"Latency": "us", "Bandwidth": "MB/s"}
 
 
 def recognises(source: Text) -> bool:
-    return not source.looks_like_json and any(_TITLE.fullmatch(line) for line in source.lines)
+    return not source.looks_like_json and any(_TITLE.fullmatch(line) for line in source.plain_lines)
 
 
 def read(source: Text) -> Reading:
@@ -38,8 +38,8 @@ def read(source: Text) -> Reading:
     columns: list[str] = []
     last_size = -1
     run = -1
-    for number, line in enumerate(source.lines, start=1):
-        if not line.strip():
+    for number, line in enumerate(source.plain_lines, start=1):
+        if not line:
             continue
         place = source.at(number)
         if match := _TITLE.fullmatch(line):
@@ -49,7 +49,7 @@ def read(source: Text) -> Reading:
             if match[3]:
                 settings.append(Setting("version", match[3], "1", place, run))
         elif title is None:
-            source.refuse(number, f"{line.strip()[:60]!r} stands before the test's title. Give OSU's output alone")
+            source.refuse(number, f"{line[:60]!r} stands before the test's title. Give OSU's output alone")
         elif (match := _DATATYPE.fullmatch(line)) and not columns:
             settings.append(Setting("datatype", match[1], "1", place, run))
         elif (match := _COLUMNS.fullmatch(line)) and not columns:
@@ -68,7 +68,7 @@ def read(source: Text) -> Reading:
             values = dict(zip(columns, fields, strict=True))
             measurements.append(_measurement(source, number, run, title[2], size, values))
         else:
-            source.refuse(number, f"{line.strip()[:60]!r} is no line of OSU's at its place. Give its output alone")
+            source.refuse(number, f"{line[:60]!r} is no line of OSU's at its place. Give its output alone")
     _must_have_results(source, title, title_line, last_size)
     return Reading(source.file, NAME, tuple(measurements), tuple(settings), (untried(source.file, NAME),))
 

@@ -18,7 +18,8 @@ from calibration.readers.measurement import Place, ReadError
 
 #: Beyond these no benchmark prints, and a wrong file (a disk image, a log without line ends) is told at once.
 LIMIT_BYTES = 64 << 20
-LIMIT_LINE = 10_000
+LIMIT_LINE = 2_000
+LIMIT_VALUES = 2_000_000  # of a JSON document
 
 #: A decimal number as C's %f and Fortran's F print it, short enough to be finite. ASCII digits only: \d would take
 #: those of any script.
@@ -51,6 +52,11 @@ class Text:
                 )
         return lines
 
+    @cached_property
+    def plain_lines(self) -> list[str]:
+        """Lines with single blanks between words and none around them: quickly matched, however many there were."""
+        return [" ".join(line.split()) for line in self.lines]
+
     def at(self, line: int) -> Place:
         return Place(self.file, line)
 
@@ -76,6 +82,8 @@ class Text:
         def refused_constant(name: str) -> NoReturn:
             raise _Refused(f"{name} is no JSON number (and no measured value)", name)
 
+        if self.text.count(",") > LIMIT_VALUES:
+            self.refuse(1, f"more than {LIMIT_VALUES} values, which no benchmark writes. Name its output")
         try:
             return json.loads(self.text, object_pairs_hook=unique, parse_constant=refused_constant, parse_float=_finite)
         except json.JSONDecodeError as error:

@@ -30,6 +30,7 @@ examples:
   sdsm epcc -o report results/*.out                report/index.html, epcc.csv, epcc.json and the plots
   sdsm epcc --clock 550MHz --html p3.html sync.out a page in clock cycles
   sdsm epcc --by threads --plots figures sched.*   overhead against threads instead of chunk size
+  sdsm epcc --apart -o both gcc.out clang.out      two files side by side instead of put together
   cat run1 run2 | sdsm epcc --csv - -              from standard input, as CSV
 
 What is not in the outputs can be told by options, or by lines before a banner in the files themselves; runs
@@ -93,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
         default="auto",
         help="what overhead is plotted against (default: chunk or array size where a directive has one, else threads)",
     )
+    how.add_argument("--apart", action="store_true", help="put together runs of one file only, to compare files")
     told = p.add_argument_group("what the outputs do not say")
     told.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
     told.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
@@ -148,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
         files, warnings = read_files(options.files)
         refuse_overwriting(options, options.files)
         told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
-        collection = collect(files, told)
+        collection = collect(files, told, options.apart)
         unit = options.unit or ("cycles" if options.clock else "us")
         tables(collection, unit)  # so that a missing clock is told before anything is written
     except OSError as error:

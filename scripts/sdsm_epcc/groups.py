@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calibration.pooling import Pooled, RunSummary, pool, spread_of_runs, weighted_mean
 from calibration.readers import ReadError
@@ -24,6 +24,7 @@ class Environment:
     compiler: str = ""
     clock: str = ""
     suite: str = ""
+    file: str = ""  # where files are to be kept apart
 
     @property
     def clock_mhz(self) -> float | None:
@@ -74,17 +75,18 @@ class Collection:
     warnings: tuple[str, ...]
 
 
-def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str]) -> Collection:
+def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str], apart: bool = False) -> Collection:
     """Groups of all runs of all files (by name).
 
     told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
-    ReadError if a file says something else, or has a run without its number of threads.
+    ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file
+    are put together.
     """
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
     for file, runs in files.items():
         for run in runs:
-            environment = _environment(file, run, told, warnings)
+            environment = replace(_environment(file, run, told, warnings), file=file if apart else "")
             if run.threads is None:
                 raise ReadError(
                     file, run.line, "a run without banner: its number of threads is not known. Give the whole output"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sdsm_epcc.groups import Collection, Group
-from sdsm_epcc.tables import UNIT_SIGNS, describe, factor
+from sdsm_epcc.groups import Collection, Environment, Group
+from sdsm_epcc.tables import UNIT_SIGNS, factor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,15 +63,19 @@ def draw(collection: Collection, unit: str, by: str = "auto") -> list[Plot]:
     figure for a key that no result has. Raises ValueError as tables.factor does.
     """
     groups = [group for group in collection.groups if group.overhead is not None]
+    labels = _labels(collection.environments)
     plots = []
     for program in dict.fromkeys(group.key.program for group in groups):
         for axis in AXES:
             chosen = [group for group in groups if group.key.program == program and _axis(group, by) == axis]
-            panels = _panels(chosen, axis, unit, len(collection.environments) > 1)
+            panels = _panels(chosen, axis, unit, labels)
             if not panels:
                 continue
             xs = {point.x for lines in panels.values() for points in lines.values() for point in points}
-            title, figure = _against(panels, axis, unit) if len(xs) > 1 else _side_by_side(panels, axis, unit, xs.pop())
+            if len(xs) > 1:
+                title, figure = _against(panels, axis, unit)
+            else:
+                title, figure = _side_by_side(panels, axis, unit, xs.pop())
             # Laid out once, not again in every format that it is saved in.
             figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
             figure.set_layout_engine(None)
@@ -86,7 +90,21 @@ def _axis(group: Group, by: str) -> str | None:
     return by if by in ("threads", own) else None
 
 
-def _panels(groups: Sequence[Group], axis: str, unit: str, tell_environment: bool) -> dict[str, _Lines]:
+def _labels(environments: Sequence[Environment]) -> dict[Environment, str]:
+    """What tells each environment from the others, and no more; of files the last part of the name if that is enough."""
+    names = [field.name for field in fields(Environment)]
+    telling = [name for name in names if len({getattr(environment, name) for environment in environments}) > 1]
+    files = {environment.file: Path(environment.file).name for environment in environments}
+    if len(set(files.values())) < len(files):
+        files = {file: file for file in files}
+    labels = {}
+    for environment in environments:
+        told = [files[environment.file] if name == "file" else getattr(environment, name) for name in telling]
+        labels[environment] = ", ".join(text for text in told if text)
+    return labels
+
+
+def _panels(groups: Sequence[Group], axis: str, unit: str, labels: Mapping[Environment, str]) -> dict[str, _Lines]:
     panels: dict[str, _Lines] = {}
     for group in groups:
         key = group.key
@@ -96,8 +114,8 @@ def _panels(groups: Sequence[Group], axis: str, unit: str, tell_environment: boo
             told.append(f"{key.threads} thread{'s' if key.threads > 1 else ''}")
         elif key.size_kind:
             told.append(f"{key.size_kind.replace('_', ' ')} {key.size}")
-        if tell_environment:
-            told.append(describe(key.environment))
+        if labels[key.environment]:
+            told.append(labels[key.environment])
         name = key.directive if key.occurrence == 1 else f"{key.directive} (no. {key.occurrence})"
         assert group.overhead is not None
         point = _Point(
@@ -200,17 +218,11 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
         )
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    overheads = [point.overhead for lines in panels.values() for points in lines.values() for point in points]
-    if min(overheads) > 0 and max(overheads) > 100 * min(overheads):
-        axes.set_xscale("log")
-    elif max(map(abs, overheads)) > 0:
-        # Some are about nothing or below it, others a thousand times as long.
-        axes.set_xscale("symlog", linthresh=max(sorted(map(abs, overheads))[len(overheads) // 4], 1e-9))
-        axes.axvline(0.0, color=style.GREY, linewidth=0.8)
+    _scale_side_by_side(axes, [point for lines in panels.values() for points in lines.values() for point in points])
     axes.set_xlabel(f"overhead [{UNIT_SIGNS[unit]}]")
     style.light_grid(axes, "x")
     if labels != [""]:
-        axes.legend(fontsize=7)
+        figure.legend(loc="outside lower center", fontsize=7, ncols=2)
     what = {
         "threads": f"{x} thread{'s' if x > 1 else ''}",
         "chunk": f"chunk size {x}",
@@ -223,3 +235,21 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
         "Mean over all samples of all runs; bars, where there are several runs: SD over the runs",
     )
     return title, figure
+
+
+def _scale_side_by_side(axes: Axes, points: Sequence[_Point]) -> None:
+    """Some are about nothing or below it, others a thousand times as long: linear around 0, logarithmic beyond."""
+    from sdsm_report.figures import style
+
+    lowest = min(point.overhead - point.spread for point in points)
+    highest = max(point.overhead + point.spread for point in points)
+    if lowest > 0:
+        axes.set_xscale("log")
+        axes.set_xlim(lowest / 1.5, highest * 1.5)
+        return
+    sizes = sorted(abs(point.overhead) for point in points)
+    typical = sizes[len(sizes) // 4] or sizes[-1] or 1.0
+    linear = 10.0 ** math.ceil(math.log10(typical))
+    axes.set_xscale("symlog", linthresh=linear)
+    axes.set_xlim(min(lowest * 1.5, -0.3 * linear), max(highest * 1.5, 1.2 * linear))
+    axes.axvline(0.0, color=style.GREY, linewidth=0.8)

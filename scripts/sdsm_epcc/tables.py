@@ -93,7 +93,8 @@ def tables(collection: Collection, unit: str) -> list[Table]:
 
 
 def describe(environment: Environment) -> str:
-    told = [environment.platform, environment.os, environment.compiler, environment.clock, environment.suite]
+    told = [environment.file, environment.platform, environment.os, environment.compiler, environment.clock]
+    told.append(environment.suite)
     return ", ".join(text for text in told if text)
 
 

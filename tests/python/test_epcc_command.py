@@ -150,6 +150,13 @@ def test_machines_told_in_the_files_are_kept_apart_and_an_option_tells_the_rest(
     assert "a.out:2: the file says compiler 'gcc 12', the option 'icc'" in capsys.readouterr().err
 
 
+def test_files_can_be_kept_apart(capsys):
+    names = [str(DATA / "epcc" / f"syncbench.{compiler}.2.out") for compiler in ("gcc", "clang")]
+    assert [r["runs"] for r in results(capsys, *names) if r["directive"] == "BARRIER"] == [2]
+    apart = [(r["file"], r["runs"]) for r in results(capsys, *names, "--apart") if r["directive"] == "BARRIER"]
+    assert apart == [(names[0], 1), (names[1], 1)]
+
+
 def test_an_assumed_clock_is_used_and_called_assumed(capsys):
     assert main([str(DATA / "described" / "epcc2.schedbench.c.out"), "--unit", "cycles", "--csv", "-"]) == 0
     told = capsys.readouterr()
@@ -255,6 +262,22 @@ def test_overheads_are_drawn_against_chunks_array_sizes_or_threads():
     eight = next(c for c in static.containers if c.get_label() == "chunk 8, EPCC 3.1")
     assert list(eight.lines[0].get_xdata()) == [1, 2]
     assert draw(collection, "us", "array_size")[0].name == "arraybench-array-size"
+
+
+def test_what_was_measured_at_one_point_is_drawn_side_by_side_with_what_tells_it_apart():
+    from calibration.readers import epcc
+    from calibration.readers.text import load
+    from sdsm_epcc.groups import collect
+    from sdsm_epcc.plots import draw
+
+    files = {str(DATA / "epcc" / f"syncbench.{compiler}.2.out"): compiler for compiler in ("gcc", "clang")}
+    (plot,) = draw(collect({file: epcc.runs(load(file)) for file in files}, {}, apart=True), "us")
+    (axes,) = plot.figure.axes
+    assert [container.get_label() for container in axes.containers] == ["syncbench.gcc.2.out", "syncbench.clang.2.out"]
+    assert [label.get_text() for label in axes.get_yticklabels()][:3] == ["PARALLEL", "FOR", "PARALLEL FOR"]
+    assert axes.containers[0].lines[0].get_xdata()[0] == 3040.918046  # PARALLEL overhead, as the file prints it
+    low, high = axes.get_xlim()
+    assert low < -0.032794 and high > 3040.918046
 
 
 @pytest.mark.parametrize(
