@@ -91,7 +91,7 @@ def _axis(group: Group, by: str) -> str | None:
 
 
 def _labels(environments: Sequence[Environment]) -> dict[Environment, str]:
-    """What tells each environment from the others, and no more; of files the last part of the name if that is enough."""
+    """What tells each environment from the others, and no more; of files the name without folder if that does."""
     names = [field.name for field in fields(Environment)]
     telling = [name for name in names if len({getattr(environment, name) for environment in environments}) > 1]
     files = {environment.file: Path(environment.file).name for environment in environments}

@@ -22,11 +22,13 @@ SUMMED_UP = [
     DATA / "network" / "iperf3.loopback.json",
     DATA / "network" / "netpipe.loopback.stdout",
     DATA / "sdsm" / "run.laplace.json",
+    DATA / "sdsm" / "microbench.measured.json",
     *DESCRIBED,
 ]
 NETPIPE = (DATA / "network" / "netpipe.loopback.out").read_text()
 NETPIPE_PRINTED = (DATA / "network" / "netpipe.loopback.stdout").read_text()
 IPERF = json.loads((DATA / "network" / "iperf3.loopback.json").read_text())
+MEASURED = json.loads((DATA / "sdsm" / "microbench.measured.json").read_text())
 RUN = json.loads((DATA / "sdsm" / "run.laplace.json").read_text())
 
 
@@ -325,19 +327,52 @@ def test_whatever_osu_prints_is_read_as_printed(rows, is_latency):
 
 
 def test_microbench_gives_every_sample_in_order():
-    document = json.loads((DATA / "sdsm" / "microbench.2x1.json").read_text())
-    reading = read(DATA / "sdsm" / "microbench.2x1.json")
+    document = json.loads((DATA / "sdsm" / "microbench.printed.2x1.json").read_text())
+    reading = read(DATA / "sdsm" / "microbench.printed.2x1.json")
     assert {m.quantity: list(m.values) for m in reading.measurements} == document
     assert all(m.samples == len(document[m.quantity]) and m.unit == "ns" and not m.keys for m in reading.measurements)
 
 
-def test_the_header_of_microbench_gives_its_layout():
-    reading = read(DATA / "described" / "microbench.header.json")
-    assert [dict(m.keys) for m in reading.measurements] == [{"nodes": 2, "threads_per_node": 1}] * 2
-    flat = '{"format": "sdsm-microbench", "nodes": 4, "threads_per_node": 2, "cpu": "Pentium III", "lock": [1, 2.5]}'
-    (lock,) = reading_of(flat).measurements
-    assert (lock.values, dict(lock.keys)) == ((1, 2.5), {"nodes": 4, "threads_per_node": 2})
-    assert ("cpu", "Pentium III") in [(s.name, s.value) for s in reading_of(flat).settings]
+def test_what_sdsm_microbench_writes_gives_every_sample_with_its_layout():
+    measurements = read(DATA / "sdsm" / "microbench.measured.json").measurements
+    for name, part in MEASURED["layouts"].items():
+        keys = {"nodes": int(name[0]), "threads_per_node": int(name[2])}
+        got = {m.quantity: list(m.values) for m in measurements if m.keys == keys and m.unit == "ns"}
+        assert got == part["samples_ns"]
+        (service,) = [m for m in measurements if m.keys == keys and m.quantity == "page service"]
+        assert (service.values, service.samples) == ((part["page_service_s"],), part["pages_served"])
+
+
+def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
+    emulated = reading_of(changed(MEASURED, "emulated", to="platforms/p3-score.xml"))
+    assert {m.keys["emulated"] for m in emulated.measurements} == {"platforms/p3-score.xml"}
+    with_system = reading_of(changed(MEASURED, "system", to={"samples_ns": {"twin": [5, 6.5]}}))
+    assert "the system's part" in with_system.warnings[0]
+    (twin,) = [m for m in with_system.measurements if m.quantity.startswith("system.")]
+    assert (twin.quantity, twin.values, dict(twin.keys)) == ("system.twin", (5, 6.5), {})
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "words"),
+    [
+        (("unit",), "us", "unit is 'us', where ns is known"),
+        (("version",), 2, "version is '2', where 1 is known"),
+        (("layouts",), {}, "no layout was measured"),
+        (("layouts", "2x1", "nodes"), 3, "nodes of layout 2x1 is '3'"),
+        (("layouts", "2x1", "samples_ns"), {}, "2x1 has no samples_ns"),
+        (("layouts", "2x2", "samples_ns", "lock", 3), -1, "sample 4 of lock is '-1'"),
+        (("layouts", "2x2", "page_service_s"), "long", "page_service_s is 'long'"),
+        (("layouts", "many"), {"samples_ns": {"lock": [1]}}, "'many' is no layout"),
+        (("system",), [], "system has no samples_ns"),
+        (("emulated",), 1, "emulated is '1', no platform file"),
+    ],
+)
+def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to, words):
+    text = changed(MEASURED, *path, to=to)
+    refused = refusal(text)
+    assert words in str(refused)
+    told = text.split("\n")[refused.line - 1]
+    assert "-1" in told if path[-1] == 3 else f'"{path[-1]}"' in told or f'"{path[-2]}"' in told
 
 
 @pytest.mark.parametrize(
@@ -348,10 +383,6 @@ def test_the_header_of_microbench_gives_its_layout():
         ('{"WROH": [1, true]}', 1, "sample 2 of WROH is 'True'"),
         ('{"WROH": [],\n "lock": [1]}', 1, "WROH is no list of samples"),
         ('{"WROH": [1],\n "lock": 5}', 2, "lock is no list of samples"),
-        ('{"format": "sdsm-microbench",\n "unit": "us", "samples": {"lock": [1]}}', 2, "unit 'us' is not ns"),
-        ('{"format": "sdsm-microbench",\n "version": 2, "lock": [1]}', 2, "version 2 is not 1"),
-        ('{"format": "sdsm-microbench",\n "nodes": 0, "lock": [1]}', 2, "nodes is 0"),
-        ('{"format": "sdsm-microbench", "samples": {}}', 1, "no samples"),
     ],
 )
 def test_a_microbench_that_is_none_is_told_with_its_line(text, line, words):
