@@ -70,6 +70,22 @@ class Dispatcher(unittest.TestCase):
         self.assertEqual(self.run_sdsm("figure", "a").stdout, "environment ran sdsm-figure a\n")
         self.assertEqual(self.run_sdsm("binary").stdout, "sh\n")
 
+    def test_a_copy_in_the_build_folder_finds_the_checkouts_python_subcommands(self) -> None:
+        build = self.root / "build"
+        build.mkdir()
+        filled = DISPATCHER.read_text().replace("@CMAKE_SOURCE_DIR@", str(self.root)).replace("@PROJECT_VERSION@", "4.5.6")
+        (build / "sdsm").write_text(filled)
+        (build / "sdsm").chmod(0o755)
+        self.program(self.root / ".venv" / "bin", "python", 'echo "Tables of $(basename "$1")"')
+        self.program(self.scripts, "sdsm-epcc", "print('bare')", interpreter="/usr/bin/env python3")
+        self.assertEqual(self.run_sdsm("epcc", "x.out", command=build / "sdsm").stdout, "Tables of sdsm-epcc\n")
+        self.assertIn("  epcc         Tables of sdsm-epcc\n", self.run_sdsm("--help", command=build / "sdsm").stdout)
+
+    def test_the_projects_own_python_subcommands_are_listed_with_a_sentence(self) -> None:
+        listed = self.run_sdsm("--help", command=DISPATCHER)
+        self.assertRegex(listed.stdout, r"(?m)^  epcc         [A-Z].*\.$")
+        self.assertEqual(self.run_sdsm("epcc", command=DISPATCHER).returncode, 2)
+
     def test_an_entry_point_of_the_environment_is_a_subcommand(self) -> None:
         self.program(self.root / ".venv" / "bin", "sdsm-fit", "echo fitted")
         self.assertEqual(self.run_sdsm("fit").stdout, "fitted\n")

@@ -1,0 +1,57 @@
+"""Readers of benchmark outputs. `read` recognises a file's format by its content.
+
+A new format is one module here with NAME, SEEN, `recognises(text)` and `read(text)`, and a line in FORMATS.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from calibration.readers import epcc, iperf3, lat_mem_rd, microbench, netpipe, osu, run_result
+from calibration.readers.measurement import Measurement, Place, Reading, ReadError, Setting, Spread
+from calibration.readers.text import Text, load
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Measurement",
+    "Place",
+    "ReadError",
+    "Reading",
+    "Setting",
+    "Spread",
+    "read",
+    "read_text",
+]
+
+
+class Format(Protocol):
+    """What a reader module offers."""
+
+    NAME: str
+    SEEN: bool  # was it tried on real outputs, or is it read from a description alone?
+
+    def recognises(self, source: Text) -> bool: ...
+
+    def read(self, source: Text) -> Reading: ...
+
+
+FORMATS: tuple[Format, ...] = (epcc, lat_mem_rd, iperf3, netpipe, osu, microbench, run_result)  # type: ignore[assignment]
+
+
+def read(path: Path | str) -> Reading:
+    """Everything in a file ("-": standard input). Raises ReadError with file and line, or OSError."""
+    return read_text(load(path))
+
+
+def read_text(source: Text) -> Reading:
+    """Everything in a text. Raises ReadError."""
+    candidates = [module for module in FORMATS if module.recognises(source)]
+    if len(candidates) == 1:
+        return candidates[0].read(source)
+    known = "; ".join(module.NAME for module in FORMATS)
+    if candidates:
+        claimed = " and ".join(module.NAME for module in candidates)
+        source.refuse(1, f"looks like {claimed} at once. Give each benchmark's output in a file of its own")
+    source.refuse(1, f"the output of no benchmark that is known here ({known}). Give such an output as it was printed")

@@ -1,0 +1,153 @@
+"""Reader of what `sdsm microbench -o FILE` writes, and of what the program it runs, build/microbench, prints by itself.
+
+The former is recognised by `"format": "sdsm-microbench"`: samples in nanoseconds by layout and quantity, what homes
+took to serve pages, and the bare system's samples (quantities that begin with `system.`). The latter is one object of
+lists of samples, recognised by their names, and tells no layout.
+
+Seen: both, but for the system's samples.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from calibration.from_microbench import FAULTS
+from calibration.microbench import FORMAT, VERSION, layout
+from calibration.readers.measurement import Key, Measurement, Reading, Setting, untried
+from calibration.readers.text import Text
+
+NAME = "sdsm microbench"
+SEEN = True
+
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.dirty[0-9]+)?|lock|release\.[0-9]+")
+
+
+def recognises(source: Text) -> bool:
+    if not source.looks_like_json:
+        return False
+    document = source.json
+    if not isinstance(document, dict):
+        return False
+    if "format" in document:
+        return document["format"] == FORMAT
+    return any(isinstance(samples, list) and _is_quantity(name) for name, samples in document.items())
+
+
+def read(source: Text) -> Reading:
+    """Every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated. Raises ReadError."""
+    if "format" in source.json:
+        return _Document(source).read()
+    measurements = _quantities(source, source.json, (), "", {})
+    return Reading(source.file, NAME, tuple(measurements))
+
+
+def _is_quantity(name: str) -> bool:
+    return name in FAULTS or _OTHER_QUANTITY.fullmatch(name) is not None
+
+
+class _Document:
+    """What `sdsm microbench` wrote."""
+
+    def __init__(self, source: Text) -> None:
+        self.source = source
+        self.document: dict[str, Any] = source.json
+        self.measurements: list[Measurement] = []
+        self.settings: list[Setting] = []
+        self.keys: dict[str, Key] = {}
+
+    def read(self) -> Reading:
+        for name, wanted in (("version", VERSION), ("unit", "ns")):
+            found = self.document.get(name)
+            if found != wanted or isinstance(found, bool):
+                self.refuse(f"{name} is {str(found)[:40]!r}, where {wanted} is known. Measure again", name)
+        machine = self.document.get("machine")
+        for name in machine if isinstance(machine, dict) else ():
+            self.setting("machine", name)
+        for name in ("emulated", "transport"):
+            self.setting(name)
+        emulated = self.document.get("emulated")
+        if isinstance(emulated, str):
+            self.keys["emulated"] = emulated
+        elif emulated is not None:
+            self.refuse(
+                f"emulated is {str(emulated)[:40]!r}, no platform file. Correct or leave out the file", "emulated"
+            )
+        layouts = self.document.get("layouts")
+        if not isinstance(layouts, dict) or not layouts:
+            self.refuse("no layout was measured. Measure again", "layouts")
+        for name, part in layouts.items():
+            self.layout(name, part)
+        if "system" in self.document:
+            samples = self.samples(self.document["system"], "system")
+            self.measurements += _quantities(self.source, samples, ("system", "samples_ns"), "system.", {})
+        warnings = (untried(self.source.file, f"the system's part of {NAME}"),) if "system" in self.document else ()
+        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(self.settings), warnings)
+
+    def layout(self, name: str, part: Any) -> None:
+        path = ("layouts", name)
+        samples = self.samples(part, *path)
+        try:
+            told = layout(name)
+        except ValueError as error:
+            self.refuse(f"{error}. Correct or leave out the file", *path)
+        for member, wanted in (("nodes", told.nodes), ("threads_per_node", told.threads_per_node)):
+            if part.get(member) != wanted:
+                self.refuse(
+                    f"{member} of layout {name} is {str(part.get(member))[:40]!r}. Leave out the file", *path, member
+                )
+        keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys}
+        self.measurements += _quantities(self.source, samples, (*path, "samples_ns"), "", keys)
+        if "pages_served" in part or "page_service_s" in part:
+            served = self.number(part, "pages_served", *path)
+            time = self.number(part, "page_service_s", *path)
+            place = self.source.at(self.source.json_line(*path, "pages_served"))
+            self.measurements.append(Measurement("pages served", (served,), "1", "count", place, keys=keys))
+            place = self.source.at(self.source.json_line(*path, "page_service_s"))
+            self.measurements.append(Measurement("page service", (time,), "s", "sum", place, int(served), keys=keys))
+
+    def samples(self, part: Any, *path: str) -> dict[str, Any]:
+        samples = part.get("samples_ns") if isinstance(part, dict) else None
+        if not isinstance(samples, dict) or not samples:
+            self.refuse(f"{path[-1]} has no samples_ns by quantity. Measure again", *path)
+        return samples
+
+    def setting(self, *path: str) -> None:
+        value: Any = self.document
+        for name in path:
+            value = value.get(name)
+        if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+            self.settings.append(Setting(path[-1], value, "1", self.source.at(self.source.json_line(*path))))
+
+    def number(self, part: dict[str, Any], name: str, *path: str) -> float:
+        value = part.get(name)
+        if not _is_amount(value):
+            self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Correct or leave out the file", *path, name)
+        return value  # type: ignore[return-value]
+
+    def refuse(self, what: str, *path: str) -> NoReturn:
+        self.source.refuse(self.source.json_line(*path), what)
+
+
+def _quantities(
+    source: Text, samples: dict[str, Any], path: tuple[str, ...], prefix: str, keys: dict[str, Key]
+) -> list[Measurement]:
+    """One measurement for each list of samples below `path`. Raises ReadError where there is something else."""
+    measurements = []
+    for name, values in samples.items():
+        line = source.json_line(*path, name)
+        if not isinstance(values, list) or not values:
+            source.refuse(line, f"{name} is no list of samples. Give the benchmark's own output")
+        for index, value in enumerate(values):
+            if not _is_amount(value):
+                what = (
+                    f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"
+                )
+                source.refuse(source.json_line(*path, name, index), what)
+        place = source.at(line)
+        measurements.append(Measurement(prefix + name, tuple(values), "ns", "samples", place, len(values), keys=keys))
+    return measurements
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18

@@ -1,0 +1,233 @@
+"""sdsm epcc: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from calibration.readers import ReadError, epcc
+from calibration.readers.epcc import ENVIRONMENT, Run
+from calibration.readers.text import Text, load
+from sdsm_epcc.clock import megahertz
+from sdsm_epcc.groups import Collection, collect
+from sdsm_epcc.tables import as_csv, as_json, as_text, tables
+
+DESCRIPTION = """\
+Make tables and plots of EPCC OpenMP microbenchmark outputs.
+
+Reads any number of outputs of syncbench, schedbench, arraybench and taskbench (versions 2.0, 3.1 and 4.0), each of one
+or several runs, and puts together what was measured alike: same directive, number of threads, chunk or array size,
+suite and machine. Prints a table for each number of threads: mean, overhead, and how far they spread over all samples
+and from run to run. Several runs of a benchmark tell more than one long one: the second spread is often the larger.
+"""
+
+EPILOG = """\
+examples:
+  sdsm epcc syncbench.*.out                        tables on the terminal
+  sdsm epcc -o report results/*.out                report/index.html, epcc.csv, epcc.json and the plots
+  sdsm epcc --clock 550MHz --html p3.html sync.out a page in clock cycles
+  sdsm epcc --by threads --plots figures sched.*   overhead against threads instead of chunk size
+  sdsm epcc --apart -o both gcc.out clang.out      two files side by side instead of put together
+  cat run1 run2 | sdsm epcc --csv - -              from standard input, as CSV
+
+What is not in the outputs can be told by options, or by lines before a banner in the files themselves; runs
+for which they differ are kept apart:
+  # platform: p3-score, 4 nodes
+  # os: Linux 2.4
+  # compiler: Omni 1.6
+  # clock: 550MHz
+
+Exit status: 0 done; 1 a result could not be written; 2 bad usage or input. docs/calibration.md has the formulas.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a wrong command line in one line, as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm epcc --help` explains the options\n")
+
+
+def clock(text: str) -> str:
+    try:
+        megahertz(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def words(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise argparse.ArgumentTypeError("the text is empty or not printable")
+    return text.strip()
+
+
+def output(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    p = Parser(
+        prog="sdsm epcc", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    p.add_argument("files", nargs="+", metavar="FILE", help="outputs of the benchmarks; - is standard input")
+    out = p.add_argument_group("results (without any of these: tables on the terminal)")
+    out.add_argument("-o", "--output", type=output, metavar="FOLDER", help="everything below, in one folder")
+    out.add_argument(
+        "--html", type=output, metavar="FILE", help="one page with tables and plots that needs no other file"
+    )
+    out.add_argument("--csv", type=output, metavar="FILE", help="a row per result; - prints it")
+    out.add_argument("--json", type=output, metavar="FILE", help="the same as JSON; - prints it")
+    out.add_argument("--plots", type=output, metavar="FOLDER", help="the plots as SVG and PNG")
+    how = p.add_argument_group("how")
+    how.add_argument(
+        "--unit", choices=("us", "cycles"), help="unit of all times (default: cycles with --clock, else us)"
+    )
+    how.add_argument(
+        "--by",
+        choices=("auto", "threads", "chunk", "array-size"),
+        default="auto",
+        help="what overhead is plotted against (default: chunk or array size where a directive has one, else threads)",
+    )
+    how.add_argument("--apart", action="store_true", help="put together runs of one file only, to compare files")
+    told = p.add_argument_group("what the outputs do not say")
+    told.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
+    told.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
+    told.add_argument("--compiler", type=words, metavar="TEXT", help="the compiler, with its options")
+    told.add_argument("--clock", type=clock, metavar="FREQUENCY", help="the processor's clock, such as 500MHz")
+    return p
+
+
+def say(text: str) -> None:
+    print(f"sdsm: {text}", file=sys.stderr)
+
+
+def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
+    """Runs by file, and warnings. Raises ReadError, and OSError whose filename is set."""
+    files: dict[str, list[Run]] = {}
+    warnings: list[str] = []
+    seen: dict[str, str] = {}
+    for name in names:
+        try:
+            source = load(name)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, name) from None
+        if source.file in files or (name != "-" and _same_file(name, files)):
+            raise ReadError(source.file, 1, "named twice: its runs would count twice. Name it once")
+        if source.text in seen:
+            warnings.append(
+                f"{source.file}: the same text as {seen[source.text]}, so its runs count twice. Leave one out"
+            )
+        seen[source.text] = source.file
+        files[source.file], more = _runs(source)
+        warnings += more
+    return files, warnings
+
+
+def _same_file(name: str, files: Iterable[str]) -> bool:
+    return any(Path(other).exists() and Path(name).samefile(other) for other in files)
+
+
+def _runs(source: Text) -> tuple[list[Run], list[str]]:
+    if not epcc.recognises(source):
+        source.refuse(1, "no output of the EPCC OpenMP microbenchmarks. Give what syncbench or its siblings printed")
+    runs = epcc.runs(source)
+    return runs, epcc.warnings(source.file, runs)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command. Returns the exit status."""
+    options = parser().parse_args(arguments)
+    if str(options.csv) == str(options.json) == "-":
+        say("--csv - and --json - would print two documents into one. Name a file for one of them")
+        return 2
+    try:
+        files, warnings = read_files(options.files)
+        refuse_overwriting(options, options.files)
+        told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
+        collection = collect(files, told, options.apart)
+        unit = options.unit or ("cycles" if options.clock else "us")
+        tables(collection, unit)  # so that a missing clock is told before anything is written
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror or error}")
+        return 2
+    except (ReadError, ValueError) as error:
+        say(str(error))
+        return 2
+    all_warnings = (*warnings, *collection.warnings)
+    collection = Collection(
+        collection.groups, collection.environments, collection.files, tuple(dict.fromkeys(all_warnings))
+    )
+    for warning in collection.warnings:
+        say(warning)
+    try:
+        return write(options, collection, unit)
+    except ModuleNotFoundError as error:
+        say(f"the Python package {error.name} is missing. scripts/setup installs it; --csv and --json do without")
+        return 1
+    except BrokenPipeError:
+        # Whoever read has read enough; the flush at exit must not complain again.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0
+    except OSError as error:
+        where = error.filename or "standard output"
+        say(f"{where}: {error.strerror or error}. Make room, or name another place")
+        return 1
+
+
+def refuse_overwriting(options: argparse.Namespace, names: list[str]) -> None:
+    """Raises ReadError where a result would take the place of an input."""
+    inputs = {Path(name).resolve() for name in names if name != "-"}
+    targets = [path for path in (options.html, options.csv, options.json) if path is not None and str(path) != "-"]
+    if options.output is not None:
+        targets += [options.output / name for name in ("index.html", "epcc.csv", "epcc.json")]
+    for target in targets:
+        if target.resolve() in inputs:
+            raise ReadError(str(target), 1, "a result would overwrite this input. Name another file")
+
+
+def write(options: argparse.Namespace, collection: Collection, unit: str) -> int:
+    """Writes what was asked for, or prints the tables. Raises OSError."""
+    html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        html = html or options.output / "index.html"
+        csv = csv or options.output / "epcc.csv"
+        as_document = as_document or options.output / "epcc.json"
+        plots = plots or options.output
+    found = tables(collection, unit)
+    if not any((html, csv, as_document, plots)):
+        put(Path("-"), lambda: as_text(found, unit))
+        return 0
+    drawn = []
+    if html or plots:
+        from sdsm_epcc.plots import draw
+
+        drawn = draw(collection, unit, options.by.replace("-", "_"))
+        if not drawn:
+            say(f"no result has a {options.by.replace('-', ' ')} to plot against: no plot is drawn")
+    if html:
+        from sdsm_epcc.page import page
+
+        put(html, lambda: page(collection, found, drawn, unit))
+    if csv:
+        put(csv, lambda: as_csv(collection, unit))
+    if as_document:
+        put(as_document, lambda: as_json(collection, unit))
+    if plots:
+        for plot in drawn:
+            plot.save(plots)
+    return 0
+
+
+def put(path: Path, text: Callable[[], str]) -> None:
+    if str(path) == "-":
+        sys.stdout.write(text())
+        sys.stdout.flush()
+    else:
+        path.write_text(text(), encoding="utf-8")
