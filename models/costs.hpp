@@ -77,8 +77,8 @@ class CostModel {
 
  private:
   Time reference_idle(Bytes payload) const { return idle_time(model_, costs_.reference, costs_.framing, payload); }
-  /// Of the three in a barrier's overhead, which is measured with barriers in a row: a message each way, and one message
-  /// after another on the master's cable. Only on one way: who is released later arrives later at the next one.
+  /// Of the three in a barrier's overhead, which is measured with barriers in a row: a message each way, and one
+  /// message after another on the master's cable. Only on one way: who is released later arrives later at the next one.
   Time synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const;
   Time barrier_model(Layout team, const std::vector<LinkSpec>& route) const;
   Time lock_messages(Layout layout) const;

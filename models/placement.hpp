@@ -13,6 +13,7 @@ enum class Placement : std::uint8_t {
   round_robin,  ///< page i of a region: process i mod P (Omni's malloc on SCASH; restarts with each region)
   block,        ///< page i of N: process floor(i P / N) (ompsm_galloc block-wise, `omni mapping a[block][*]`)
   initial,      ///< every page: process 0 (globals and the initial thread's stack, unless mapped)
+  first_touch,  ///< the process that touches the page first (first_touch.hpp keeps who that was)
 };
 
 constexpr std::string_view name_of(Placement placement) {
@@ -20,17 +21,51 @@ constexpr std::string_view name_of(Placement placement) {
     case Placement::round_robin: return "round_robin";
     case Placement::block: return "block";
     case Placement::initial: return "initial";
+    case Placement::first_touch: return "first_touch";
   }
   return "?";
 }
 
+/// Where a whole run puts the blocks of the heap that are pages of their own, whatever the program asked for.
+enum class HeapPlacement : std::uint32_t { as_asked, round_robin, block, first_touch };
+
+constexpr std::string_view name_of(HeapPlacement placement) {
+  switch (placement) {
+    case HeapPlacement::as_asked: return "as-asked";
+    case HeapPlacement::round_robin: return "round-robin";
+    case HeapPlacement::block: return "block";
+    case HeapPlacement::first_touch: return "first-touch";
+  }
+  return "?";
+}
+
+constexpr Placement heap_placement(HeapPlacement wanted, Placement asked) {
+  switch (wanted) {
+    case HeapPlacement::as_asked: break;
+    case HeapPlacement::round_robin: return Placement::round_robin;
+    case HeapPlacement::block: return Placement::block;
+    case HeapPlacement::first_touch: return Placement::first_touch;
+  }
+  return asked;
+}
+
+/// The placement of this name ("first-touch"), if there is one.
+constexpr std::optional<HeapPlacement> heap_placement_named(std::string_view name) {
+  for (const HeapPlacement placement :
+       {HeapPlacement::as_asked, HeapPlacement::round_robin, HeapPlacement::block, HeapPlacement::first_touch}) {
+    if (name_of(placement) == name) return placement;
+  }
+  return std::nullopt;
+}
+
 /// Home of page `index` of a region of `pages` pages over `processes` processes.
-/// Precondition: index < pages, processes > 0.
+/// Precondition: index < pages, processes > 0; not first_touch.
 constexpr ProcessId home_of(Placement placement, std::uint64_t index, std::uint64_t pages, std::uint32_t processes) {
   switch (placement) {
     case Placement::round_robin: return ProcessId{static_cast<std::uint32_t>(index % processes)};
     case Placement::block: return ProcessId{static_cast<std::uint32_t>(index * processes / pages)};
-    case Placement::initial: break;
+    case Placement::initial:
+    case Placement::first_touch: break;
   }
   return ProcessId{0};
 }
@@ -44,7 +79,8 @@ constexpr std::uint64_t end_of_home(Placement placement, std::uint64_t index, st
       const std::uint64_t home = index * processes / pages;
       return ((home + 1) * pages + processes - 1) / processes;  // the first i with i P / N >= home + 1
     }
-    case Placement::initial: break;
+    case Placement::initial:
+    case Placement::first_touch: break;
   }
   return pages;
 }

@@ -21,9 +21,13 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       arriving_(layout_.nodes),
       random_(options_.seed) {
   for (const trace::Region& region : regions) {
-    homes.push_back(region.kind == trace::RegionKind::thread_stack
-                        ? homes_of_stack(ProcessId{region.owner}, region.pages)
-                        : RegionHomes{region.placement, region.pages, std::nullopt});
+    if (region.kind == trace::RegionKind::thread_stack) {
+      homes.push_back(homes_of_stack(ProcessId{region.owner}, region.pages));
+    } else {
+      const bool is_block = region.kind == trace::RegionKind::heap_block;
+      homes.push_back({is_block ? heap_placement(options.placement, region.placement) : region.placement, region.pages,
+                       std::nullopt});
+    }
   }
   homes.push_back(administrative_homes);
   if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();

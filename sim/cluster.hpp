@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/costs.hpp"
+#include "models/first_touch.hpp"
 #include "models/node_pages.hpp"
 #include "models/openmp.hpp"
 #include "models/placement.hpp"
@@ -27,7 +28,8 @@ struct RunOptions {
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
-  bool whole_run = false;        ///< measure everything, not the region between the clock calls
+  HeapPlacement placement = HeapPlacement::as_asked;
+  bool whole_run = false;  ///< measure everything, not the region between the clock calls
 };
 
 class Cluster;
@@ -163,6 +165,7 @@ class Cluster {
   const RunOptions options;
   Window window;
   std::vector<RegionHomes> homes;
+  FirstTouchHomes first_touches;  ///< where homes[] says so
   const RegionId administrative_region;
   std::vector<Processors> processors;  ///< by node
   std::unique_ptr<WriteNotices> notices;

@@ -65,6 +65,13 @@ void Player::touch(const trace::TouchRun& run) {
   const Change change = run.access == Access::write && cluster_.options.full_page_diffs ? whole_page : run.change;
   const std::uint32_t processes = cluster_.layout.processes();
   const std::uint64_t end = run.first + run.pages;
+  if (homes.placement == Placement::first_touch) {
+    for (std::uint64_t index = run.first; index < end; ++index) {
+      const PageId page{run.region, index};
+      touch(page, 1, first_toucher(page), run.access, change);
+    }
+    return;
+  }
   for (std::uint64_t index = run.first; index < end;) {
     // Threads mostly stay within one home's share of a region, and finding its bounds takes divisions.
     if (run.region != share_.region || index < share_.begin || index >= share_.end) {
@@ -74,6 +81,12 @@ void Player::touch(const trace::TouchRun& run) {
     touch({run.region, index}, alike, share_.home, run.access, change);
     index += alike;
   }
+}
+
+/// Who comes first is a matter of simulated time.
+ProcessId Player::first_toucher(PageId page) {
+  if (!cluster_.first_touches.home(page)) thread_.catch_up_and_wait();
+  return cluster_.first_touches.touched(page, thread_.id());
 }
 
 void Player::touch(PageId first, std::uint64_t pages, ProcessId home, Access access, Change change) {

@@ -26,6 +26,7 @@ class Player {
  private:
   void work(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
+  ProcessId first_toucher(PageId page);
   void touch(PageId first, std::uint64_t pages, ProcessId home, Access access, Change change);
   void touch_among_companions(PageId page, ProcessId home, Owner owner, Access access, Change change);
   void fault(FaultKind kind, std::uint64_t pages, ProcessId home);

@@ -71,6 +71,7 @@ Json result_document(const RunDescription& description, const Result& result) {
           {"options",
            {{"compute_factor", description.options.compute_factor},
             {"jitter", description.options.jitter},
+            {"placement", sdsm::name_of(description.options.placement)},
             {"full_page_diffs", description.options.full_page_diffs},
             {"region", description.options.whole_run ? "whole" : "clock"}}},
           {"inputs", inputs},

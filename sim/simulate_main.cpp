@@ -191,6 +191,11 @@ int main(int argc, char** argv) {
                  "coefficient of variation of a lognormal factor on each processor part of a remote fault, 0 to 2")
       ->check(&plain_number)
       ->capture_default_str();
+  std::string placement(name_of(request.options.placement));
+  app.add_option("--placement", placement,
+                 "home nodes of the heap's pages: as the program asked for, else round-robin; or one rule for all")
+      ->check(CLI::IsMember({"as-asked", "round-robin", "block", "first-touch"}))
+      ->capture_default_str();
   app.add_option("--region", request.region, "clock: between the program's first and last omp_get_wtime; or whole")
       ->check(CLI::IsMember({"clock", "whole"}))
       ->capture_default_str();
@@ -201,6 +206,7 @@ int main(int argc, char** argv) {
   report_usage_errors(app);
   try {
     app.parse(argc, argv);
+    request.options.placement = *sdsm::heap_placement_named(placement);
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }

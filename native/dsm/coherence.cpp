@@ -101,7 +101,7 @@ bool find_place(std::uintptr_t address, Place& place) {
   const RegionInfo* region = region_at(*range, place.address, id);
   if (region == nullptr) return false;
   place.id = {RegionId{id}, (place.address - region->begin) / page_bytes};
-  place.home = homes_of(*region).home(place.id.index, processes());
+  place.home = home_of_page(*range, place.address, *region, place.id);
   place.owner = owner_of(self.layout, self.process, place.home);
   return true;
 }
@@ -356,11 +356,10 @@ std::uintptr_t address_of(AdministrativePage page) {
 void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {
   static constexpr std::byte zeros[page_bytes] = {};
   for (std::uintptr_t at = begin; at < begin + count * page_bytes; at += page_bytes) {
-    Place place;
-    if (!find_place(at, place) || place.owner == Owner::home) continue;
     const std::byte* view = view_of(at);
-    if (place.owner == Owner::local) continue;
     if (zero_pages == Zeros::are_there && std::memcmp(view, zeros, page_bytes) == 0) continue;
+    Place place;
+    if (!find_place(at, place) || place.owner != Owner::remote) continue;
     ask(place.home, {.kind = WireKind::put_page, .bytes = page_bytes, .address = at}, view);
   }
 }

@@ -58,7 +58,6 @@ enum class Transport : std::uint32_t {
 };
 
 /// Where the pages of the program's heap start: what the program asks for (`as_asked`), or one rule for all of them.
-enum class HeapPlacement : std::uint32_t { as_asked, round_robin, block };
 
 struct Welcome {
   std::uint32_t version = control_version;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/first_touch.hpp"
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
@@ -211,12 +212,18 @@ void answer_value(ProcessId from, std::uint64_t value) {
   answer(from, {.kind = WireKind::done, .generation = newest_generation(), .value = value});
 }
 
+FirstTouchHomes first_touches;
+
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
   switch (head.kind) {
     case WireKind::lock_name: return answer_value(from, name_lock(head.value, head.address));
     case WireKind::region_of: {
       const KnownRegion known = known_region(head.address);
       return answer(from, {.kind = WireKind::done, .bytes = sizeof known}, &known);
+    }
+    case WireKind::touch_first: {
+      const PageId page{RegionId{static_cast<std::uint32_t>(head.value)}, head.address};
+      return answer_value(from, index_of(first_touches.touched(page, from)));
     }
     case WireKind::allocate: {
       heap::Request request;

@@ -58,6 +58,7 @@ Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
     return nullptr;
   }
   range.region_of = reserve_array<std::uint32_t>(bytes / page_bytes);
+  range.first_toucher = reserve_array<std::uint32_t>(bytes / page_bytes);
   ranges[range_count] = range;
   return &ranges[range_count++];
 }

@@ -15,10 +15,11 @@ using namespace program;
 struct Range {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  std::byte* view = nullptr;           ///< the run-time's view of `begin`
-  std::byte* twins = nullptr;          ///< room for the twin of each page, in place
-  std::uint32_t* region_of = nullptr;  ///< by page; 0: not known here
-  std::uint64_t offset = 0;            ///< in the file
+  std::byte* view = nullptr;               ///< the run-time's view of `begin`
+  std::byte* twins = nullptr;              ///< room for the twin of each page, in place
+  std::uint32_t* region_of = nullptr;      ///< by page; 0: not known here
+  std::uint32_t* first_toucher = nullptr;  ///< by page, of those that have one: its number + 1; 0: not known here
+  std::uint64_t offset = 0;                ///< in the file
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
   std::size_t page_number(std::uintptr_t address) const { return (address - begin) / page_bytes; }

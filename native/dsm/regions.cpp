@@ -27,6 +27,7 @@ void name_pages(std::uintptr_t begin, std::uint64_t pages, std::uint32_t id) {
   const std::size_t first = range->page_number(begin);
   for (std::uint64_t page = 0; page < pages; ++page) {
     __atomic_store_n(&range->region_of[first + page], id, __ATOMIC_RELEASE);
+    range->first_toucher[first + page] = 0;
   }
 }
 
@@ -42,14 +43,6 @@ std::uint32_t add(const RegionInfo& info) {
 void forget_learned() {
   for (const KnownRegion& known : learned) name_pages(known.begin, known.pages, no_region);
   learned.clear();
-}
-
-Placement heap_placement(Placement asked) {
-  switch (self.placement) {
-    case HeapPlacement::round_robin: return Placement::round_robin;
-    case HeapPlacement::block: return Placement::block;
-    default: return asked;
-  }
 }
 
 }  // namespace
@@ -79,9 +72,23 @@ const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id
   return &region(id);
 }
 
+namespace {
+
 RegionHomes homes_of(const RegionInfo& info) {
   if (info.kind == trace::RegionKind::thread_stack) return homes_of_stack(ProcessId{info.owner}, info.pages);
   return {info.placement, info.pages, std::nullopt};
+}
+
+}  // namespace
+
+ProcessId home_of_page(Range& range, std::uintptr_t page, const RegionInfo& info, PageId id) {
+  if (info.placement != Placement::first_touch) return homes_of(info).home(id.index, processes());
+  std::uint32_t& known = range.first_toucher[range.page_number(page)];
+  if (known == 0) {
+    const Head touch{.kind = WireKind::touch_first, .address = id.index, .value = index_of(id.region)};
+    known = static_cast<std::uint32_t>(ask(ProcessId{0}, touch).value) + 1;
+  }
+  return ProcessId{known - 1};
 }
 
 KnownRegion known_region(std::uintptr_t page) {
@@ -119,7 +126,7 @@ using namespace dsm;
 std::uint32_t add_region(const RegionInfo& info, std::uint64_t /*bytes*/, std::uintptr_t /*caller*/,
                          std::uint32_t /*number*/) {
   RegionInfo placed = info;
-  if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(info.placement);
+  if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(self.placement, info.placement);
   return add(placed);
 }
 
@@ -141,7 +148,8 @@ int home_of_address(std::uintptr_t address) {
   std::uint32_t id = no_region;
   const RegionInfo* info = region_at(*range, page_down(address), id);
   if (info == nullptr) return -1;
-  return static_cast<int>(index_of(homes_of(*info).home((address - info->begin) / page_bytes, processes())));
+  const PageId page{RegionId{id}, (address - info->begin) / page_bytes};
+  return static_cast<int>(index_of(home_of_page(*range, page_down(address), *info, page)));
 }
 
 }  // namespace sdsm::program

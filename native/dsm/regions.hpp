@@ -40,7 +40,8 @@ std::vector<RegionInfo> made_regions();
 /// The region of a page in shared memory, asked for if need be; null if it belongs to none (never allocated).
 const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id);
 
-RegionHomes homes_of(const RegionInfo& region);
+/// The home of a page of `region`. If it is placed by first touch, this is a touch.
+ProcessId home_of_page(Range& range, std::uintptr_t page, const RegionInfo& region, PageId id);
 
 /// At the keeper of the books, from its service thread.
 KnownRegion known_region(std::uintptr_t page);

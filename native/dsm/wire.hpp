@@ -29,6 +29,7 @@ enum class WireKind : std::uint16_t {
   lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   ordered_pass,  ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
+  touch_first,   ///< address: the page's index in region `value`. Answer: done; value: the page's home
   allocate,      ///< payload: heap::Request. Answer: done; value: the block, or 0
   free_block,    ///< address. Answer: done
   room_of,       ///< address. Answer: done; value: bytes

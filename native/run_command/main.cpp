@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -82,14 +81,12 @@ Layout layout_of(const Size& size) {
 
 /// The number of HeapPlacement that CLI11 makes of a name.
 std::string placement_number(const std::string& name) {
-  static const std::map<std::string, dsm::HeapPlacement> placements{{"as-asked", dsm::HeapPlacement::as_asked},
-                                                                    {"round-robin", dsm::HeapPlacement::round_robin},
-                                                                    {"block", dsm::HeapPlacement::block}};
-  const auto found = placements.find(name);
-  if (found == placements.end()) {
-    throw CLI::ValidationError(fmt::format("'{}' is none of as-asked, round-robin, block. Give one of them", name));
+  const std::optional<HeapPlacement> placement = heap_placement_named(name);
+  if (!placement) {
+    throw CLI::ValidationError(
+        fmt::format("'{}' is none of as-asked, round-robin, block, first-touch. Give one of them", name));
   }
-  return std::to_string(static_cast<int>(found->second));
+  return std::to_string(static_cast<int>(*placement));
 }
 
 /// The number of Transport that CLI11 makes of a name.
@@ -138,7 +135,7 @@ int run(int argc, char** argv) {
          "--placement", request.cluster.placement,
          "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
       ->transform(&placement_number)
-      ->type_name("as-asked|round-robin|block");
+      ->type_name("as-asked|round-robin|block|first-touch");
   app.add_option("--transport", request.cluster.transport, "sockets that nodes exchange messages through [unix]")
       ->transform(&transport_number)
       ->type_name("unix|tcp");

@@ -86,20 +86,11 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
       {"whole_run",
        {{"makespan_s", whole_makespan_s(median)}, {"threads", thread_list(layout, median, &dsm::Result::whole)}}},
       {"options",
-       {{"placement", name_of(description.options.placement)},
+       {{"placement", sdsm::name_of(description.options.placement)},
         {"transport", name_of(description.options.transport)},
         {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}}},
       {"inputs", Json::array({{{"path", description.file.string()}, {"sha256", trace::sha256_of(description.file)}}})},
       {"versions", {{"sdsm", SDSM_VERSION}}}};
-}
-
-std::string name_of(dsm::HeapPlacement placement) {
-  switch (placement) {
-    case dsm::HeapPlacement::as_asked: return "as-asked";
-    case dsm::HeapPlacement::round_robin: return "round-robin";
-    case dsm::HeapPlacement::block: return "block";
-  }
-  return "?";
 }
 
 std::string name_of(dsm::Transport transport) {

@@ -30,7 +30,6 @@ nlohmann::ordered_json result_document(const RunDescription& description, const 
                                        const std::vector<double>& makespans_s);
 
 /// What a user types for it.
-std::string name_of(dsm::HeapPlacement placement);
 std::string name_of(dsm::Transport transport);
 
 }  // namespace sdsm::run_command

@@ -1,0 +1,40 @@
+/// Homes of pages that are placed by first touch: whoever touches a page first is its home, for good. The books are
+/// kept once for the whole cluster: in the simulator, and by the run-time's process 0.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "models/ids.hpp"
+
+namespace sdsm {
+
+class FirstTouchHomes {
+ public:
+  /// The home of a page that `toucher` touches.
+  ProcessId touched(PageId page, ProcessId toucher) {
+    std::optional<ProcessId>& home = entry(page);
+    if (!home) home = toucher;
+    return *home;
+  }
+
+  /// Nothing if nobody has touched the page.
+  std::optional<ProcessId> home(PageId page) const {
+    const auto region = homes_.find(page.region);
+    if (region == homes_.end() || page.index >= region->second.size()) return std::nullopt;
+    return region->second[page.index];
+  }
+
+ private:
+  std::optional<ProcessId>& entry(PageId page) {
+    std::vector<std::optional<ProcessId>>& region = homes_[page.region];
+    if (page.index >= region.size()) region.resize(page.index + 1);
+    return region[page.index];
+  }
+
+  std::map<RegionId, std::vector<std::optional<ProcessId>>> homes_;
+};
+
+}  // namespace sdsm
