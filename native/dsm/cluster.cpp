@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "native/dsm/admission.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/gomp/message.hpp"
@@ -28,14 +29,6 @@ namespace {
 
 using program::Decimal;
 using program::end_run;
-
-/// What who connects says first. Whoever does not know the secret is sent away.
-struct Hello {
-  std::uint8_t secret[secret_bytes] = {};
-  std::uint32_t process = 0;
-  std::uint32_t reserved = 0;
-  std::uint64_t fingerprint = 0;
-};
 
 std::uint8_t secret[secret_bytes];
 int listener = -1;
@@ -119,32 +112,26 @@ void connect_to_others(const std::vector<std::string>& addresses, std::uint64_t 
   }
 }
 
-bool is_same_secret(const std::uint8_t* other) {
-  unsigned difference = 0;  // in the same time wherever they differ
-  for (std::size_t i = 0; i < secret_bytes; ++i) difference |= static_cast<unsigned>(secret[i] ^ other[i]);
-  return difference == 0;
-}
-
-/// Strangers are sent away, and cannot keep the others waiting for long.
 void accept_others(std::uint64_t fingerprint) {
-  constexpr int patience_ms = 2000;
+  Admission admission(listener, secret);
+  constexpr int round_ms = 1000;
   for (std::uint32_t missing = processes() - 1; missing > 0;) {
-    const int socket = accept_from(listener, -1);
-    if (socket < 0) continue;
-    limit_waiting(socket, patience_ms);
-    Hello hello;
-    const bool is_known = receive_all(socket, &hello, sizeof hello) && is_same_secret(hello.secret) &&
-                          hello.process < processes() && answering[hello.process] < 0;
-    if (!is_known) {
-      close(socket);
+    const auto arrival = admission.next(round_ms);
+    if (admission.error() != 0) {
+      end_run({"no connection can be accepted: ", std::strerror(admission.error()),
+               ". Is there a limit of open files? `ulimit -n 2048` is enough"});
+    }
+    if (!arrival) continue;
+    const Hello& hello = arrival->hello;
+    if (hello.process >= processes() || answering[hello.process] >= 0) {
+      close(arrival->socket);
       continue;
     }
     if (hello.fingerprint != fingerprint) {
       end_run({"the program or a library lies at other addresses in process ", Decimal(hello.process),
                ". All hosts need the same program and libraries, and address randomisation has to be off."});
     }
-    limit_waiting(socket, 0);
-    answering[hello.process] = socket;
+    answering[hello.process] = arrival->socket;
     --missing;
   }
 }
@@ -280,7 +267,6 @@ void meet_others(std::uint64_t fingerprint) {
   underway.resize(processes());
   connect_to_others(addresses, fingerprint);
   accept_others(fingerprint);
-  close(listener);
   send_frame(FrameKind::connected, nullptr, 0);
   receive_frame(FrameKind::go);
 }
