@@ -106,8 +106,8 @@ void connect_to_others(const std::vector<std::string>& addresses, std::uint64_t 
     if (ProcessId{other} == self.process) continue;
     asking[other] = connect_to(addresses[other]);
     if (asking[other] < 0 || !send_all(asking[other], &hello, sizeof hello)) {
-      end_run(
-          {"process ", Decimal(other), " cannot be reached at ", addresses[other].c_str(), ": ", std::strerror(errno)});
+      end_run({"process ", Decimal(other), " cannot be reached at ", addresses[other].c_str(), ": ",
+               std::strerror(errno), remedy_for(errno)});
     }
   }
 }
@@ -118,8 +118,7 @@ void accept_others(std::uint64_t fingerprint) {
   for (std::uint32_t missing = processes() - 1; missing > 0;) {
     const auto arrival = admission.next(round_ms);
     if (admission.error() != 0) {
-      end_run({"no connection can be accepted: ", std::strerror(admission.error()),
-               ". Is there a limit of open files? `ulimit -n 2048` is enough"});
+      end_run({"no connection can be accepted: ", std::strerror(admission.error()), remedy_for(admission.error())});
     }
     if (!arrival) continue;
     const Hello& hello = arrival->hello;
@@ -254,7 +253,9 @@ void meet_launcher() {
   std::memcpy(secret, welcome.secret, sizeof secret);
   std::string address;
   listener = listen_on(welcome.transport, welcome.listen_host, address);
-  if (listener < 0) end_run({"no socket to listen on ", welcome.listen_host, ": ", std::strerror(errno)});
+  if (listener < 0) {
+    end_run({"no socket to listen on ", welcome.listen_host, ": ", std::strerror(errno), remedy_for(errno)});
+  }
   send_frame(FrameKind::listening, address.data(), address.size());
 }
 
@@ -273,12 +274,16 @@ void meet_others(std::uint64_t fingerprint) {
 
 void serve() {
   const int events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
+  const auto need = [](bool is_done) {
+    if (!is_done) end_run({"the sockets cannot be waited for: ", std::strerror(errno), remedy_for(errno)});
+  };
+  need(events >= 0);
   const auto listen_to = [&](int socket, std::uint32_t number) {
     if (socket < 0) return;
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u32 = number;
-    epoll_ctl(events, EPOLL_CTL_ADD, socket, &event);
+    need(epoll_ctl(events, EPOLL_CTL_ADD, socket, &event) == 0);
   };
   for (std::uint32_t other = 0; other < answering.size(); ++other) listen_to(answering[other], other);
   listen_to(self.control, processes());

@@ -194,6 +194,16 @@ int accept_from(int listener) {
   return to_high_number(socket);
 }
 
+const char* remedy_for(int error) {
+  switch (error) {
+    case EMFILE: return ". Raise the limit of open files: ulimit -n 2048";
+    case ENFILE: return ". The machine's limit of open files is reached: sysctl fs.file-max tells it";
+    case ENOMEM:
+    case ENOBUFS: return ". The machine has no memory left: end something else on it, or run fewer threads";
+    default: return "";
+  }
+}
+
 int to_high_number(int descriptor) {
   if (descriptor < 0) return descriptor;
   const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, first_high_number);

@@ -23,6 +23,9 @@ int connect_to(const std::string& address, const char* from = "");
 /// A connection that has arrived; negative, with errno, if there is none.
 int accept_from(int listener);
 
+/// What to do about an errno of making a file or socket; "" if there is nothing better than its name.
+const char* remedy_for(int error);
+
 /// Moved out of the way of the program's own files, which get the numbers that they would have alone.
 int to_high_number(int descriptor);
 

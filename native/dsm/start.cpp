@@ -222,7 +222,11 @@ void start_application_thread() {
   pthread_attr_setstack(&attributes, reinterpret_cast<void*>(control_of(index_of(self.process))), control_bytes);
   pthread_t thread;
   const int error = real_pthread_create(&thread, &attributes, run_application, nullptr);
-  if (error != 0) end_run({"no thread can be created: error ", Decimal(static_cast<std::uint64_t>(error))});
+  if (error != 0) {
+    end_run({"no thread can be created: ", std::strerror(error),
+             ". Is the number of processes limited (ulimit -u, or a container's limit of pids)? Run fewer threads, or "
+             "raise it"});
+  }
 }
 
 /// What the program's constructors wrote goes to where it is at home.

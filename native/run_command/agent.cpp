@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <system_error>
 
 #include "native/command/errors.hpp"
@@ -87,12 +88,15 @@ class Agent {
     hello.process = process;
     hello.host = request_.host;
     if (socket.get() < 0 || !dsm::send_all(socket.get(), &hello, sizeof hello)) {
-      const char* why = std::strerror(errno);
-      throw RunError(fmt::format(
-          "host {} cannot reach the launcher at {}{} ({}). Give --listen an address of the "
-          "launcher's machine that all hosts reach{}",
-          request_.name, request_.launcher, request_.own_address.empty() ? "" : " from " + request_.own_address, why,
-          request_.own_address.empty() ? "" : ", and each host one of its own"));
+      const int error = errno;
+      const std::string from = request_.own_address.empty() ? "" : " from " + request_.own_address;
+      std::string remedy = dsm::remedy_for(error);
+      if (remedy.empty()) {
+        remedy = ". Give --listen an address of the launcher's machine that all hosts reach";
+        if (!from.empty()) remedy += ", and this host an address that it has";
+      }
+      throw RunError(fmt::format("the launcher cannot be reached at {}{} ({}){}", request_.launcher, from,
+                                 std::strerror(error), remedy));
     }
     return socket;
   }
@@ -142,7 +146,11 @@ class Agent {
     ProgramStart start{request_.program, request_.arguments, Environment(request_.environment)};
     for (const std::uint32_t node : request_.nodes) {
       const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
-      if (memory.get() < 0) fail("cannot make a node's memory");
+      if (memory.get() < 0) {
+        const int error = errno;
+        throw RunError(
+            fmt::format("a node's memory cannot be made: {}{}", std::strerror(error), dsm::remedy_for(error)));
+      }
       for (std::uint32_t thread = 0; thread < request_.threads_per_node; ++thread) {
         const std::uint32_t number = node * request_.threads_per_node + thread;
         const Descriptor control = connect(number);
@@ -199,7 +207,14 @@ class Agent {
 int run_agent() {
   std::signal(SIGPIPE, SIG_IGN);
   catch_interruptions();
-  return Agent(read_request(STDIN_FILENO)).run();
+  const AgentRequest request = read_request(STDIN_FILENO);
+  std::optional<Agent> agent;
+  try {
+    agent.emplace(request);
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("host {}: {}", request.name, error.what()));
+  }
+  return agent->run();
 }
 
 }  // namespace sdsm::run_command

@@ -17,6 +17,7 @@
 
 #include "native/command/errors.hpp"
 #include "native/command/interruption.hpp"
+#include "native/dsm/sockets.hpp"
 #include "native/run_command/blame.hpp"
 #include "native/run_command/descendants.hpp"
 #include "native/run_command/hosts.hpp"
@@ -34,6 +35,11 @@ using dsm::FrameKind;
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
+}
+
+[[noreturn]] void fail_with_remedy(const char* what) {
+  const int error = errno;
+  throw RunError(fmt::format("{}: {}{}", what, std::strerror(error), dsm::remedy_for(error)));
 }
 
 /// What all processes have to have done before the next step.
@@ -138,12 +144,12 @@ class Cluster final : private Hosts::Listener {
     for (std::uint32_t node = 0; node < options_.layout.nodes; ++node) {
       // Its processes inherit it: a name in a file system would have to be removed.
       const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
-      if (memory.get() < 0) fail("cannot make a node's memory");
+      if (memory.get() < 0) fail_with_remedy("a node's memory cannot be made");
       for (std::uint32_t thread = 0; thread < options_.layout.threads_per_node; ++thread) {
         throw_if_interrupted("interrupted during the start: all processes are stopped");
         const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get()};
         int ends[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot create a socket");
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail_with_remedy("a socket cannot be made");
         const Descriptor process_end(ends[1]);
         ControlChannel control{Descriptor(ends[0])};
         members_.emplace_back(std::move(control), ClusterProcess(start, members_.empty() ? input : nothing.get(),
@@ -324,6 +330,9 @@ class Cluster final : private Hosts::Listener {
   static const char* hint_for(int signal) {
     switch (signal) {
       case SIGKILL: return "Was it killed by hand, or for want of memory (dmesg tells)?";
+      case SIGBUS: return "Is the machine out of memory? Else look for the reason in the program";
+      case SIGXFSZ: return "A node's memory counts as a file: lift the limit of their size by ulimit -f unlimited";
+      case SIGXCPU: return "Lift the limit of computing time by ulimit -t unlimited";
       case SIGINT:
       case SIGTERM:
       case SIGHUP: return "Somebody has stopped it; the run can be repeated";

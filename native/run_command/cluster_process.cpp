@@ -63,15 +63,15 @@ bool give(int descriptor, int number) {
   // The kernel kills it when the launcher, which would have, is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(1);
-  failure = moved_away(failure);
+  // What tells of failures has to work when this fails.
+  if (const int moved = moved_away(failure); moved >= 0) failure = moved;
   const int input = moved_away(inherited.input);
   const int control = moved_away(inherited.control);
   const int memory = moved_away(inherited.files.node_memory);
   const int wires = moved_away(inherited.files.wires);
   const int schedule = moved_away(inherited.files.schedule);
-  if (failure < 0 || input < 0 || control < 0 || memory < 0 || !give(input, STDIN_FILENO) ||
-      !give(control, control_descriptor) || !give(memory, memory_descriptor) || !give(wires, wires_descriptor) ||
-      !give(schedule, schedule_descriptor)) {
+  if (input < 0 || control < 0 || memory < 0 || !give(input, STDIN_FILENO) || !give(control, control_descriptor) ||
+      !give(memory, memory_descriptor) || !give(wires, wires_descriptor) || !give(schedule, schedule_descriptor)) {
     give_up(failure, Step::descriptors);
   }
   if (!has_fixed_addresses()) give_up(failure, Step::addresses);

@@ -171,8 +171,10 @@ class Hosts::Agent {
     const pid_t launcher = getpid();
     process_ = fork();
     if (process_ < 0) {
-      throw RunError(fmt::format("host {}: no process can be started for {} ({}). Is the number of processes limited?",
-                                 name_, command_, std::strerror(errno)));
+      throw RunError(fmt::format(
+          "host {}: no process can be started for `{}` ({}). Is the number of processes limited (`ulimit -u`, or a "
+          "container's limit of pids)?",
+          name_, command_, std::strerror(errno)));
     }
     if (process_ == 0) {
       // It can still tidy up when the launcher is gone.
@@ -241,8 +243,9 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
   add_file(request.program, true);
   listener_ = dsm::listen_on(dsm::Transport::tcp, options.listen.c_str(), request.launcher);
   if (listener_ < 0) {
-    throw RunError(
-        fmt::format("--listen {}: {}. Give an address of this machine", options.listen, std::strerror(errno)));
+    const std::string remedy = dsm::remedy_for(errno);
+    throw RunError(fmt::format("--listen {}: {}{}", options.listen, std::strerror(errno),
+                               remedy.empty() ? ". Give an IPv4 address of this machine" : remedy));
   }
   try {
     for (std::uint32_t number = 0; number < options.hosts.size(); ++number) {
