@@ -107,7 +107,7 @@ class Cluster final : private Hosts::Listener {
   };
 
   /// An agent's word of an end may take its time.
-  static constexpr std::chrono::milliseconds remote_patience{2000};
+  static constexpr std::chrono::milliseconds remote_patience{1000};
 
   std::uint32_t size() const { return options_.layout.processes(); }
 
@@ -377,7 +377,8 @@ class Cluster final : private Hosts::Listener {
   }
 
   void go_on(Clock::time_point now) {
-    if (stage_ == Stage::running) return ping(now);
+    ping(now);
+    if (stage_ == Stage::running) return;
     if (blame_.is_any() || !is_everybody_ready()) return;
     if (stage_ == Stage::listening) {
       std::string peers;
@@ -405,6 +406,8 @@ class Cluster final : private Hosts::Listener {
     if (now - last_ping_ < interval) return;
     last_ping_ = now;
     if (hosts_) hosts_->ping();
+    // The others do not look for it before they run.
+    if (stage_ != Stage::running) return;
     for (Member& member : members_) {
       // One that takes nothing has enough to answer.
       ControlChannel& control = member.control;

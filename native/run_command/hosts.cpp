@@ -312,7 +312,10 @@ std::vector<ControlChannel> Hosts::gather() {
       const bool has_ended = agent->look_for_end().has_value();
       agent->pass_input();
       agent->control().receive();
-      while (const auto frame = agent->control().next_frame()) {
+      // What comes behind is for look().
+      while (!agent->is_started_) {
+        const auto frame = agent->control().next_frame();
+        if (!frame) break;
         if (frame->kind == FrameKind::started) agent->is_started_ = true;
         if (frame->kind == FrameKind::failed) {
           throw RunError(fmt::format("host {}: {}", agent->name(), one_line(frame->payload)));
