@@ -206,7 +206,6 @@ class Agent {
 
 int run_agent() {
   std::signal(SIGPIPE, SIG_IGN);
-  catch_interruptions();
   const AgentRequest request = read_request(STDIN_FILENO);
   std::optional<Agent> agent;
   try {
@@ -214,6 +213,8 @@ int run_agent() {
   } catch (const RunError& error) {
     throw RunError(fmt::format("host {}: {}", request.name, error.what()));
   }
+  // Until here there is nothing to tidy up.
+  catch_interruptions();
   return agent->run();
 }
 

@@ -97,8 +97,7 @@ class Hosts::Agent {
     // The agent ends when its connection does; one without may not have come so far.
     constexpr auto patience = std::chrono::seconds(3);
     const auto begun = Clock::now();
-    if (!control_.is_open()) stop(SIGTERM);
-    control_ = ControlChannel(Descriptor());
+    let_go();
     while (!look_for_end() && Clock::now() - begun < patience)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (!end_) stop(SIGKILL);
@@ -124,6 +123,7 @@ class Hosts::Agent {
   void let_go() {
     if (!control_.is_open()) stop(SIGTERM);
     control_ = ControlChannel(Descriptor());
+    pipe_.reset();
   }
 
   const std::optional<ProcessEnd>& look_for_end() {
@@ -169,12 +169,19 @@ class Hosts::Agent {
     std::vector<std::string> words{"/bin/sh", "-c", script, "sh", command, "--agent"};
     const std::vector<char*> arguments = pointers_to(words);
     const pid_t launcher = getpid();
+    // The launcher's handlers are not the child's: a signal for it waits until it has its own.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     process_ = fork();
+    const int error = errno;
+    if (process_ != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
     if (process_ < 0) {
       throw RunError(fmt::format(
           "host {}: no process can be started for `{}` ({}). Is the number of processes limited (`ulimit -u`, or a "
           "container's limit of pids)?",
-          name_, command_, std::strerror(errno)));
+          name_, command_, std::strerror(error)));
     }
     if (process_ == 0) {
       // It can still tidy up when the launcher is gone.
@@ -182,6 +189,7 @@ class Hosts::Agent {
       if (getppid() != launcher) _exit(1);
       dup2(input.read_end.get(), STDIN_FILENO);
       for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+      sigprocmask(SIG_SETMASK, &before, nullptr);
       execv(arguments[0], arguments.data());
       _exit(127);
     }
@@ -241,35 +249,32 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
   add_file(command, true);
   add_file(runtime_library("libsdsm-run.so", "sdsm-run-runtime").string(), false);
   add_file(request.program, true);
-  listener_ = dsm::listen_on(dsm::Transport::tcp, options.listen.c_str(), request.launcher);
-  if (listener_ < 0) {
+  const int listener = dsm::listen_on(dsm::Transport::tcp, options.listen.c_str(), request.launcher);
+  if (listener < 0) {
     const std::string remedy = dsm::remedy_for(errno);
     throw RunError(fmt::format("--listen {}: {}{}", options.listen, std::strerror(errno),
                                remedy.empty() ? ". Give an IPv4 address of this machine" : remedy));
   }
-  try {
-    for (std::uint32_t number = 0; number < options.hosts.size(); ++number) {
-      throw_if_interrupted("interrupted during the start: all processes are stopped");
-      const Host& host = options.hosts[number];
-      request.host = number;
-      request.name = host.name;
-      request.own_address = host.address;
-      request.nodes.clear();
-      for (std::uint32_t node = 0; node < layout.nodes; ++node) {
-        if (host_of(node, options.hosts.size()) == number) request.nodes.push_back(node);
-      }
-      agents_.push_back(std::make_unique<Agent>(host, replace_host(options.launcher, host.name), command,
-                                                text_of(request), number == 0 ? input : -1));
+  admission_.emplace(listener, secret_.data());
+  for (std::uint32_t number = 0; number < options.hosts.size(); ++number) {
+    throw_if_interrupted("interrupted during the start: all processes are stopped");
+    const Host& host = options.hosts[number];
+    request.host = number;
+    request.name = host.name;
+    request.own_address = host.address;
+    request.nodes.clear();
+    for (std::uint32_t node = 0; node < layout.nodes; ++node) {
+      if (host_of(node, options.hosts.size()) == number) request.nodes.push_back(node);
     }
-  } catch (...) {
-    close(listener_);
-    throw;
+    agents_.push_back(std::make_unique<Agent>(host, replace_host(options.launcher, host.name), command,
+                                              text_of(request), number == 0 ? input : -1));
   }
 }
 
 Hosts::~Hosts() {
-  if (listener_ >= 0) close(listener_);
+  // An agent that finds the port closed would complain of that. So the port closes last.
   for (const auto& agent : agents_) agent->let_go();
+  agents_.clear();
 }
 
 void Hosts::take_connection(int socket, std::uint32_t host, std::uint32_t process,
@@ -285,22 +290,18 @@ void Hosts::take_connection(int socket, std::uint32_t host, std::uint32_t proces
 
 std::vector<ControlChannel> Hosts::gather() {
   std::vector<std::optional<ControlChannel>> connected(layout_.processes());
-  dsm::Admission admission(listener_, secret_.data());
-  listener_ = -1;
   auto begun = Clock::now();
   auto last_round = begun;
   const auto is_ready = [](const auto& agent) { return agent->is_started_; };
   while (!std::all_of(agents_.begin(), agents_.end(), is_ready) ||
          !std::all_of(connected.begin(), connected.end(), [](const auto& one) { return one.has_value(); })) {
     constexpr int round_ms = 10;
-    if (const auto arrival = admission.next(round_ms)) {
+    if (const auto arrival = admission_->next(round_ms)) {
       take_connection(arrival->socket, arrival->hello.host, arrival->hello.process, connected);
     }
-    if (admission.error() != 0) {
-      throw RunError(
-          fmt::format("the hosts' connections cannot be accepted ({}). Is there a limit of open files? "
-                      "`ulimit -n 2048` is enough",
-                      std::strerror(admission.error())));
+    if (admission_->error() != 0) {
+      throw RunError(fmt::format("the hosts' connections cannot be accepted: {}{}", std::strerror(admission_->error()),
+                                 dsm::remedy_for(admission_->error())));
     }
     throw_if_interrupted("interrupted during the start: all processes are stopped");
     const auto now = Clock::now();
@@ -335,6 +336,8 @@ std::vector<ControlChannel> Hosts::gather() {
       }
     }
   }
+  // From here on there is no port that a stranger could try.
+  admission_.reset();
   std::vector<ControlChannel> channels;
   for (auto& channel : connected) channels.push_back(std::move(*channel));
   return channels;

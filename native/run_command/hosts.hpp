@@ -17,6 +17,7 @@
 #include "models/ids.hpp"
 #include "native/command/descriptor.hpp"
 #include "native/command/program_start.hpp"
+#include "native/dsm/admission.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
 
@@ -90,7 +91,7 @@ class Hosts {
   Layout layout_;
   std::chrono::duration<double> timeout_;
   Secret secret_;
-  int listener_ = -1;
+  std::optional<dsm::Admission> admission_;  ///< until all processes are connected
   std::vector<std::unique_ptr<Agent>> agents_;
 };
 

@@ -1,5 +1,6 @@
 /* Preloaded into the command and its processes: a system that refuses. FAIL_CALL="FUNCTION ERROR COUNT" makes the
- * function fail with this errno from its COUNT-th call in a process on. */
+ * function fail with this errno from its COUNT-th call in a process on; SLOW_CONNECT="MILLISECONDS" makes each
+ * connection take so long. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 static char function_name[40];
 static int error;
@@ -42,6 +44,14 @@ int memfd_create(const char* name, unsigned flags) {
 
 int socket(int domain, int type, int protocol) {
   return fails("socket") ? -1 : NEXT(socket)(domain, type, protocol);
+}
+
+int connect(int socket, const struct sockaddr* address, socklen_t length) {
+  int (*real)(int, const struct sockaddr*, socklen_t) =
+      (int (*)(int, const struct sockaddr*, socklen_t))dlsym(RTLD_NEXT, "connect");
+  const char* milliseconds = getenv("SLOW_CONNECT");
+  if (milliseconds != NULL) usleep((unsigned)atoi(milliseconds) * 1000);
+  return real(socket, address, length);
 }
 
 int accept4(int socket, struct sockaddr* address, socklen_t* length, int flags) {
