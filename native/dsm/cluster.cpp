@@ -385,6 +385,10 @@ void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) {
   count_served(to, bytes);
 }
 
+void leave_others() {
+  send_frame(FrameKind::leaving, nullptr, 0);
+}
+
 void send_result(const Result& result) {
   send_frame(FrameKind::result, &result, sizeof result);
 }

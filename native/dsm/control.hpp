@@ -13,6 +13,8 @@
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
 ///                               <-  lost_peer   (LostPeer) the same, where the reason is another process's: its
 ///                                               connection is closed. The launcher looks for the reason there first
+///                               <-  leaving     process 0: the program is through, whatever the others still do or
+///                                               wait for; they may be killed when process 0 has ended
 ///                               <-  result      (Result) at the end of the program
 /// A process ends as soon as its launcher's end of the socket is closed.
 ///
@@ -59,8 +61,9 @@ enum class FrameKind : std::uint32_t {
   started,
   ended,
   finish,
+  leaving,
 };
-inline constexpr FrameKind last_frame_kind = FrameKind::finish;
+inline constexpr FrameKind last_frame_kind = FrameKind::leaving;
 
 struct FrameHead {
   FrameKind kind{};

@@ -16,6 +16,7 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/start.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/construct.hpp"
 #include "native/program/ending.hpp"
@@ -62,8 +63,27 @@ void dismiss(ProcessId member) {
   ++dismissed;
 }
 
+/// Another thread than the initial one ends the program, which the initial thread does for it when it comes by.
+bool is_ending = false;
+Head wanted_end;
+
+void end_program() {
+  arrived[index_of(self.process)] = false;
+  answer(self.process, wanted_end);
+}
+
+void want_end(const Head& head) {
+  if (is_ending) return;
+  is_ending = true;
+  wanted_end = {.kind = WireKind::exit_run, .address = head.address, .value = head.value};
+  if (arrived.size() < processes()) arrived.resize(processes());
+  if (arrived[index_of(self.process)]) return end_program();
+  end_without_initial_thread(static_cast<int>(head.value));
+}
+
 void arrive(ProcessId from) {
   if (arrived.size() < processes()) arrived.resize(processes());
+  if (is_ending && from == self.process) return end_program();
   if (is_dismissed && from != self.process) return dismiss(from);
   arrived[index_of(from)] = true;
   release_team();
@@ -257,6 +277,7 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::lock_try: return request_lock(from, head, payload);
     case WireKind::lock_release: return release_lock(head);
     case WireKind::ordered_pass: return pass_turn(from, head, payload);
+    case WireKind::exit_run: return want_end(head);
     default: return keep_books(from, head, payload);
   }
 }

@@ -49,6 +49,7 @@ Head synchronise() {
     note_clock(head.value, head.address);
     end_worker();
   }
+  if (head.kind == WireKind::exit_run) end_initial(ExitKind{head.address}, static_cast<int>(head.value));
   return head;
 }
 
@@ -153,6 +154,15 @@ void release_lock(LockId lock) {
 void synchronise_memory() {
   flush(Sync::acquire);
   drop(Sync::acquire);
+}
+
+void end_from_member(ExitKind kind, int status) {
+  synchronise_memory();  // the exit functions see what this thread wrote
+  tell(ProcessId{0}, {.kind = WireKind::exit_run,
+                      .address = static_cast<std::uint64_t>(kind),
+                      .value = static_cast<std::uint64_t>(status)});
+  // Until it is dismissed it serves the others.
+  for (;;) synchronise();
 }
 
 Result result() {

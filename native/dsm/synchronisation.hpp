@@ -5,6 +5,7 @@
 
 #include "models/ids.hpp"
 #include "native/dsm/control.hpp"
+#include "native/dsm/wire.hpp"
 
 namespace sdsm::dsm {
 
@@ -36,6 +37,9 @@ bool try_acquire_lock(LockId lock);
 void release_lock(LockId lock);
 /// Changes go home and copies die, without a lock.
 void synchronise_memory();
+
+/// This thread, which is not the initial one, ends the program: process 0 does it for it.
+[[noreturn]] void end_from_member(ExitKind kind, int status);
 
 /// What this process did, in the measured region and in all. At the end of the program.
 Result result();

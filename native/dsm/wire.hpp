@@ -36,7 +36,11 @@ enum class WireKind : std::uint16_t {
   shut_copies,   ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,    ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,   ///< address: construct; payload: ConstructState. No answer
+  exit_run,      ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
+
+/// How a thread ends the program.
+enum class ExitKind : std::uint64_t { normal, quick, immediate };
 
 struct Head {
   WireKind kind{};

@@ -78,11 +78,11 @@ class Cluster final : private Hosts::Listener {
       }
       if (hosts_) hosts_->look(now, *this);
       for (std::uint32_t i = 0; i < size(); ++i) look_at(i, now);
-      if (blame_.is_decided(now)) throw RunError(blame_.text());
+      if (blame_.is_decided(now) && !is_pardoned()) throw RunError(blame_.text());
       go_on(now);
     }
     // A process that failed and had a result all the same.
-    if (blame_.is_any()) throw RunError(blame_.text());
+    if (blame_.is_any() && !is_pardoned()) throw RunError(blame_.text());
     if (hosts_) hosts_->finish();
     is_finished_ = true;
     return result();
@@ -118,10 +118,16 @@ class Cluster final : private Hosts::Listener {
   }
 
   bool is_everybody_through() const {
+    if (is_leaving_ && program_ended_ && members_[0].result) {
+      return !members_[0].end->was_killed && Clock::now() - *program_ended_ > Blame::patience;
+    }
     return members_.size() == size() && std::all_of(members_.begin(), members_.end(), [](const Member& member) {
              return member.result && member.end && !member.end->was_killed;
            });
   }
+
+  /// The program has ended in the middle of something: who loses sight of another then has no reason to complain.
+  bool is_pardoned() const { return is_leaving_ && blame_.is_of_leaving(); }
 
   void make_secret() {
     std::size_t have = 0;
@@ -280,6 +286,10 @@ class Cluster final : private Hosts::Listener {
         member.result = result;
         return;
       }
+      case FrameKind::leaving:
+        expect(stage_ == Stage::running && number == 0 && frame.payload.empty());
+        is_leaving_ = true;
+        return;
       case FrameKind::failed:
         return blame(number, BlameKind::report, fmt::format("ended the run: {}", one_line(frame.payload)), now);
       case FrameKind::lost_peer: {
@@ -418,8 +428,9 @@ class Cluster final : private Hosts::Listener {
   ClusterResult result() const {
     ClusterResult result;
     for (const Member& member : members_) {
-      result.processes.push_back(*member.result);
-      if (result.status == 0) result.status = member.end->status;
+      // Those that were in the middle of something have none.
+      result.processes.push_back(member.result.value_or(dsm::Result{}));
+      if (result.status == 0 && member.result && member.end) result.status = member.end->status;
     }
     return result;
   }
@@ -431,6 +442,7 @@ class Cluster final : private Hosts::Listener {
   std::optional<Hosts> hosts_;
   std::vector<Member> members_;
   bool is_finished_ = false;
+  bool is_leaving_ = false;
   std::vector<pollfd> polled_;
   Stage stage_ = Stage::listening;
   Blame blame_;

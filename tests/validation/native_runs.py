@@ -45,7 +45,7 @@ class MarkedRun:
             preexec_fn=preparation,
             **popen,
         )
-        self.socket_names: set[str] = set()
+        self.names: set[str] = set()
 
     def __enter__(self):
         return self
@@ -104,16 +104,18 @@ class MarkedRun:
         own = self.sockets()
         return [(address, port) for address, port, state, inode in tcp_sockets() if state == "0A" and inode in own]
 
-    def listening_names(self) -> list[str]:
-        """Abstract Unix names at which something of the run listens; they are remembered for check_end()."""
+    def note_names(self) -> None:
+        """Remembers the names that the run's sockets and shared memory have now, for check_nothing_left()."""
         own = self.sockets()
-        found = []
         for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
             fields = line.split()
-            if len(fields) == 8 and fields[6] in own and fields[7].startswith("@"):
-                found.append(fields[7])
-        self.socket_names.update(found)
-        return found
+            if len(fields) == 8 and fields[6] in own:
+                self.names.add(fields[7])
+        for number in self.members():
+            try:
+                self.names.update(re.findall(r"/dev/shm/\S+", Path(f"/proc/{number}/maps").read_text()))
+            except OSError:
+                continue
 
     def wait_for(self, condition, what: str, limit_s: float = 60.0):
         """Until condition() is true, or the run has ended. Returns its value. Fails after limit_s."""
@@ -138,8 +140,8 @@ class MarkedRun:
             time.sleep(0.01)
         assert not left, [command_line(number) for number in left]
         names = {line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines()}
-        assert not names & self.socket_names
-        assert not [entry.name for entry in Path("/dev/shm").iterdir() if "sdsm" in entry.name]
+        assert not names & self.names
+        assert not [name for name in self.names if Path(name).exists()]
 
     def one_error(self) -> str:
         """The one line on stderr."""

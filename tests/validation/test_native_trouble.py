@@ -85,7 +85,7 @@ def kill_at_random(seed: int, known: dict) -> bool:
         else:
             first, last = (0.1, 0.9) if stage == "region" else (0.8, 1.1)
             time.sleep(max(0.0, begun + duration * rng.uniform(first, last) - time.monotonic()))
-        run.listening_names()
+        run.note_names()
         members = run.application_processes(program[0]) or [one for one in run.members() if one not in run.agents()]
         killed_at = time.monotonic()
         if members:
