@@ -91,6 +91,10 @@ void arrive(ProcessId from) {
 
 // Managers of locks.
 
+void answer_value(ProcessId from, std::uint64_t value) {
+  answer(from, {.kind = WireKind::done, .generation = newest_generation(), .value = value});
+}
+
 struct Waiter {
   ProcessId process{};
   OrderedTurn turn;
@@ -98,6 +102,7 @@ struct Waiter {
 };
 struct Lock {
   bool held = false;
+  ProcessId holder{};
   std::deque<Waiter> queue;
 };
 std::unordered_map<std::uint64_t, Lock> locks;
@@ -109,6 +114,7 @@ bool may_go(const Waiter& waiter) {
 
 void grant(Lock& lock, ProcessId to) {
   lock.held = true;
+  lock.holder = to;
   count_served(to, MessageKind::lock_grant, control_payload.count);
   answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
 }
@@ -127,7 +133,7 @@ void grant_next(Lock& lock) {
 void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
   Lock& lock = locks[head.address];
   if (head.kind == WireKind::lock_try) {
-    if (lock.held) return answer(from, {.kind = WireKind::done});
+    if (lock.held) return answer_value(from, index_of(lock.holder));
     return grant(lock, from);
   }
   Waiter waiter{from, {}, head.bytes == sizeof(OrderedTurn)};
@@ -227,10 +233,6 @@ void send_page(ProcessId from, const Head& head) {
   answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes}, view_of_page(from, head.address));
 }
 
-void answer_value(ProcessId from, std::uint64_t value) {
-  answer(from, {.kind = WireKind::done, .generation = newest_generation(), .value = value});
-}
-
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
   switch (head.kind) {
     case WireKind::lock_name: return answer_value(from, name_lock(head.value, head.address));
@@ -276,6 +278,8 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::lock_request:
     case WireKind::lock_try: return request_lock(from, head, payload);
     case WireKind::lock_release: return release_lock(head);
+    case WireKind::lock_held:
+      return answer_value(from, holds_lock(LockId{static_cast<std::uint32_t>(head.address)}) ? 1 : 0);
     case WireKind::ordered_pass: return pass_turn(from, head, payload);
     case WireKind::exit_run: return want_end(head);
     default: return keep_books(from, head, payload);

@@ -32,9 +32,11 @@ inline constexpr std::uint64_t first_named_lock = 3;
 void pass_barrier(bool is_fork = false);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr);
-/// False if somebody else has it.
+/// False if somebody else has it. What has been given back is free, even if its manager has not heard of that yet.
 bool try_acquire_lock(LockId lock);
 void release_lock(LockId lock);
+/// This process has it, and has not begun to give it back. Any thread.
+bool holds_lock(LockId lock);
 /// Changes go home and copies die, without a lock.
 void synchronise_memory();
 

@@ -25,7 +25,8 @@ enum class WireKind : std::uint16_t {
   done,          ///< value: what was asked for, if it is a number
   quit,          ///< the program has ended
   hello,         ///< the first message on a connection; payload: Hello
-  lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done
+  lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
+  lock_held,     ///< to who has it, says the manager: address: LockId. Answer: done; value: 1 if so
   lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   ordered_pass,  ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)

@@ -318,3 +318,12 @@ def test_a_missing_host_is_told_soon():
     with MarkedRun("-q", "--hosts", "a,b", "--launcher", "false {host}", "--", *laplace(4, 64, 10)) as run:
         assert run.end() == 1
         assert "host a cannot be used: `false a` ended with status 1" in run.one_error()
+
+
+@pytest.mark.parametrize("cluster", [("--nodes", 3), ("--nodes", 3, *hosts(3), "--export", "LATE_RELEASES")])
+@pytest.mark.parametrize("milliseconds", ["0", "20"])
+def test_a_lock_that_was_given_back_is_free_even_if_its_manager_hears_of_that_late(milliseconds, cluster):
+    late = {} if milliseconds == "0" else {"LATE_RELEASES": milliseconds, "LD_PRELOAD": str(FAILING_CALLS)}
+    with MarkedRun("-q", *cluster, "--", MEMORY_PROGRAMS / "try_locks", 30, environment=late) as run:
+        assert run.end() == 0, run.errors
+        assert run.output == "0 refused, 0 granted\n"
