@@ -232,7 +232,7 @@ TEST_CASE("on several hosts a failure is told with its host, too, and ends every
   check_failure_on_hosts("listening exit 2", second + " ended with status 3 and no word before the program began");
   check_failure_on_hosts("go exec 2", second + " ended with status 0 and no word");
   check_failure_on_hosts("listening hang 2", second + " has not reported within 1 s of its start", "1");
-  check_failure_on_hosts("go hang 2", second + " has not answered for 1 s", "1");
+  check_failure_on_hosts("go hang 0", "process 0 on node 0 (host a) has not answered for 1 s", "1");
   check_failure_on_hosts("go fail 2", second + " ended the run: no more memory\n");
   check_failure_on_hosts("go lost 0", "process 1 on node 0 (host a) was killed by signal 9 (Killed)");
   check_failure_on_hosts("go garbage 2", second + " sent the launcher what is no message");

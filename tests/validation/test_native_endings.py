@@ -18,7 +18,7 @@ def ending(how: str, thread: int, status: int, *cluster: object) -> MarkedRun:
     return MarkedRun("-q", *cluster, "--", PROGRAM, how, thread, status)
 
 
-@pytest.mark.parametrize("cluster", [("--nodes", 3), ("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, *hosts(3))])
+@pytest.mark.parametrize("cluster", [("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, *hosts(3))])
 @pytest.mark.parametrize("thread", [0, 1, 2])
 @pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing"])
 def test_any_thread_may_end_the_program(how, thread, cluster):

@@ -305,6 +305,7 @@ def test_few_open_files_are_enough_for_many_processes():
         assert run.end() == 0, run.errors
 
 
+@pytest.mark.long
 def test_more_pages_apart_than_the_kernel_has_mappings_are_no_trouble():
     most = int(open("/proc/sys/vm/max_map_count").read())
     if most > 70_000:
