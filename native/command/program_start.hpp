@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sdsm::command {
@@ -11,10 +12,17 @@ namespace sdsm::command {
 class Environment {
  public:
   Environment();
+  explicit Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {}
   void set(const std::string& name, const std::string& value);
   /// Puts the run-time before what the caller has loaded already. LD_PRELOAD is a list with colons and blanks between
   /// its entries: throws UsageError if the run-time's path has any.
   void preload(const std::filesystem::path& runtime);
+  const std::vector<std::string>& entries() const { return entries_; }
+  /// Forgets those whose name is not `wanted`.
+  template <typename Wanted>
+  void keep(Wanted&& wanted) {
+    std::erase_if(entries_, [&](const std::string& entry) { return !wanted(entry.substr(0, entry.find('='))); });
+  }
   /// For execve. Valid until the next change.
   std::vector<char*> pointers();
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "native/dsm/admission.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/gomp/message.hpp"
@@ -28,14 +29,6 @@ namespace {
 
 using program::Decimal;
 using program::end_run;
-
-/// What who connects says first. Whoever does not know the secret is sent away.
-struct Hello {
-  std::uint8_t secret[secret_bytes] = {};
-  std::uint32_t process = 0;
-  std::uint32_t reserved = 0;
-  std::uint64_t fingerprint = 0;
-};
 
 std::uint8_t secret[secret_bytes];
 int listener = -1;
@@ -113,38 +106,31 @@ void connect_to_others(const std::vector<std::string>& addresses, std::uint64_t 
     if (ProcessId{other} == self.process) continue;
     asking[other] = connect_to(addresses[other]);
     if (asking[other] < 0 || !send_all(asking[other], &hello, sizeof hello)) {
-      end_run(
-          {"process ", Decimal(other), " cannot be reached at ", addresses[other].c_str(), ": ", std::strerror(errno)});
+      end_run({"process ", Decimal(other), " cannot be reached at ", addresses[other].c_str(), ": ",
+               std::strerror(errno), remedy_for(errno)});
     }
   }
 }
 
-bool is_same_secret(const std::uint8_t* other) {
-  unsigned difference = 0;  // in the same time wherever they differ
-  for (std::size_t i = 0; i < secret_bytes; ++i) difference |= static_cast<unsigned>(secret[i] ^ other[i]);
-  return difference == 0;
-}
-
-/// Strangers are sent away, and cannot keep the others waiting for long.
 void accept_others(std::uint64_t fingerprint) {
-  constexpr int patience_ms = 2000;
+  Admission admission(listener, secret);
+  constexpr int round_ms = 1000;
   for (std::uint32_t missing = processes() - 1; missing > 0;) {
-    const int socket = accept_from(listener, -1);
-    if (socket < 0) continue;
-    limit_waiting(socket, patience_ms);
-    Hello hello;
-    const bool is_known = receive_all(socket, &hello, sizeof hello) && is_same_secret(hello.secret) &&
-                          hello.process < processes() && answering[hello.process] < 0;
-    if (!is_known) {
-      close(socket);
+    const auto arrival = admission.next(round_ms);
+    if (admission.error() != 0) {
+      end_run({"no connection can be accepted: ", std::strerror(admission.error()), remedy_for(admission.error())});
+    }
+    if (!arrival) continue;
+    const Hello& hello = arrival->hello;
+    if (hello.process >= processes() || answering[hello.process] >= 0) {
+      close(arrival->socket);
       continue;
     }
     if (hello.fingerprint != fingerprint) {
       end_run({"the program or a library lies at other addresses in process ", Decimal(hello.process),
                ". All hosts need the same program and libraries, and address randomisation has to be off."});
     }
-    limit_waiting(socket, 0);
-    answering[hello.process] = socket;
+    answering[hello.process] = arrival->socket;
     --missing;
   }
 }
@@ -267,7 +253,9 @@ void meet_launcher() {
   std::memcpy(secret, welcome.secret, sizeof secret);
   std::string address;
   listener = listen_on(welcome.transport, welcome.listen_host, address);
-  if (listener < 0) end_run({"no socket to listen on ", welcome.listen_host, ": ", std::strerror(errno)});
+  if (listener < 0) {
+    end_run({"no socket to listen on ", welcome.listen_host, ": ", std::strerror(errno), remedy_for(errno)});
+  }
   send_frame(FrameKind::listening, address.data(), address.size());
 }
 
@@ -280,19 +268,22 @@ void meet_others(std::uint64_t fingerprint) {
   underway.resize(processes());
   connect_to_others(addresses, fingerprint);
   accept_others(fingerprint);
-  close(listener);
   send_frame(FrameKind::connected, nullptr, 0);
   receive_frame(FrameKind::go);
 }
 
 void serve() {
   const int events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
+  const auto need = [](bool is_done) {
+    if (!is_done) end_run({"the sockets cannot be waited for: ", std::strerror(errno), remedy_for(errno)});
+  };
+  need(events >= 0);
   const auto listen_to = [&](int socket, std::uint32_t number) {
     if (socket < 0) return;
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u32 = number;
-    epoll_ctl(events, EPOLL_CTL_ADD, socket, &event);
+    need(epoll_ctl(events, EPOLL_CTL_ADD, socket, &event) == 0);
   };
   for (std::uint32_t other = 0; other < answering.size(); ++other) listen_to(answering[other], other);
   listen_to(self.control, processes());
@@ -392,6 +383,10 @@ void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) {
   if (self.layout.node_of(to) == own_node()) return;
   __atomic_fetch_add(&tally.messages[static_cast<std::size_t>(kind)], 1, __ATOMIC_RELAXED);
   count_served(to, bytes);
+}
+
+void leave_others() {
+  send_frame(FrameKind::leaving, nullptr, 0);
 }
 
 void send_result(const Result& result) {

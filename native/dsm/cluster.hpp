@@ -62,6 +62,8 @@ void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes);
 void count_served(ProcessId to, std::uint64_t bytes);
 void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes);
 
+/// Process 0 tells the launcher, before its result, that the program is through though others still do something.
+void leave_others();
 /// Sends the launcher this process's result. Once, at the end.
 void send_result(const Result& result);
 

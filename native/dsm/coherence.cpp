@@ -52,6 +52,18 @@ std::byte* twin_of(std::uintptr_t address) {
   return find_range(address)->twin_of(address);
 }
 
+/// Open for good.
+AddressRange own_stack;
+AddressRange own_variables;
+
+/// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted.
+/// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
+/// gives nearly all of them back.
+void shut_everything() {
+  opened.clear();
+  protect_ranges(own_stack, own_variables);
+}
+
 /// Adjacent pages get their protection in one call: it costs more than the pages do.
 void protect(std::vector<std::uintptr_t>& addresses, int protection) {
   std::sort(addresses.begin(), addresses.end());
@@ -59,7 +71,9 @@ void protect(std::vector<std::uintptr_t>& addresses, int protection) {
     const std::uintptr_t begin = addresses[i];
     std::uintptr_t end = begin + page_bytes;
     while (++i < addresses.size() && addresses[i] <= end) end = addresses[i] + page_bytes;
-    if (!set_protection(begin, end, protection)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
+    if (set_protection(begin, end, protection)) continue;
+    shut_everything();
+    break;
   }
   addresses.clear();
 }
@@ -81,16 +95,18 @@ void shut(int protection, DoesEnd does_end) {
   protect(to_protect, protection);
 }
 
-/// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530. When
-/// they are used up all pages are shut: what the protocol allows is opened again at the next access, uncounted.
 void open_page(const Place& place, Permission permission) {
-  opened.push_back({place.address, place.owner});
   const int protection = protection_of(permission);
-  if (set_protection(place.address, place.address + page_bytes, protection)) return;
-  shut(PROT_NONE, [&](const Opened& page) { return page.address != place.address; });
-  if (!set_protection(place.address, place.address + page_bytes, protection)) {
-    end_run({"the kernel has no mapping left for shared memory. Set vm.max_map_count to 65530 or more."});
+  const auto open = [&] { return set_protection(place.address, place.address + page_bytes, protection); };
+  if (!open()) {
+    shut_everything();
+    if (!open()) {
+      end_run(
+          {"the kernel gives the process no more mappings, though shared memory has given its own back. Raise "
+           "their number: sysctl -w vm.max_map_count=262144"});
+    }
   }
+  opened.push_back({place.address, place.owner});
 }
 
 bool find_place(std::uintptr_t address, Place& place) {
@@ -262,10 +278,6 @@ void flush_held(Sync sync) {
 
 std::uintptr_t administrative_begin = 0;
 
-/// Open for good.
-AddressRange own_stack;
-AddressRange own_variables;
-
 }  // namespace
 
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
@@ -330,7 +342,7 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
   const NodeGuard guard;
   std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
-  if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left (vm.max_map_count)"});
+  if (!set_protection(begin, end, PROT_NONE)) shut_everything();
   // Other pages may come to these addresses, and get twins of their own there.
   for (Place& place : node().twinned) {
     if (is_inside(place.address)) place.address = 0;
@@ -341,8 +353,7 @@ void look_anew() {
   if (!is_started) return;
   const NodeGuard guard;
   // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.
-  opened.clear();
-  protect_ranges(own_stack, own_variables);
+  shut_everything();
 }
 
 void place_administrative_pages(std::uintptr_t begin) {

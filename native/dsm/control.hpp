@@ -13,8 +13,22 @@
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
 ///                               <-  lost_peer   (LostPeer) the same, where the reason is another process's: its
 ///                                               connection is closed. The launcher looks for the reason there first
+///                               <-  leaving     process 0: the program is through, whatever the others still do or
+///                                               wait for; they may be killed when process 0 has ended
 ///                               <-  result      (Result) at the end of the program
 /// A process ends as soon as its launcher's end of the socket is closed.
+///
+/// On other hosts an agent (run_command/agent.hpp) starts the processes, whose control sockets are connections to the
+/// launcher then. It has one of its own:
+///
+///   launcher                         agent
+///                               <-  failed      (text) why the host's processes cannot be started
+///                               <-  started     all of them are
+///     ping                      ->
+///                               <-  pong
+///                               <-  ended       (ProcessEnded) a process has
+///     finish                    ->              all is well: what the program has left running may go on
+/// The agent kills everything that it has started as soon as its connection is closed.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +57,13 @@ enum class FrameKind : std::uint32_t {
   pong,
   failed,
   result,
-  lost_peer
+  lost_peer,
+  started,
+  ended,
+  finish,
+  leaving,
 };
+inline constexpr FrameKind last_frame_kind = FrameKind::leaving;
 
 struct FrameHead {
   FrameKind kind{};
@@ -76,6 +95,11 @@ struct Welcome {
 
 struct LostPeer {
   std::uint32_t process = 0;
+};
+
+struct ProcessEnded {
+  std::uint32_t process = 0;
+  std::int32_t wait_status = 0;  ///< as waitpid tells it
 };
 
 /// The run of one process. Both tallies are differences: `now_ns` is the part's duration. The program's exit status is

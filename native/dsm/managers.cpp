@@ -17,6 +17,7 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/start.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/construct.hpp"
 #include "native/program/ending.hpp"
@@ -63,14 +64,37 @@ void dismiss(ProcessId member) {
   ++dismissed;
 }
 
+/// Another thread than the initial one ends the program, which the initial thread does for it when it comes by.
+bool is_ending = false;
+Head wanted_end;
+
+void end_program() {
+  arrived[index_of(self.process)] = false;
+  answer(self.process, wanted_end);
+}
+
+void want_end(const Head& head) {
+  if (is_ending) return;
+  is_ending = true;
+  wanted_end = {.kind = WireKind::exit_run, .address = head.address, .value = head.value};
+  if (arrived.size() < processes()) arrived.resize(processes());
+  if (arrived[index_of(self.process)]) return end_program();
+  end_without_initial_thread(static_cast<int>(head.value));
+}
+
 void arrive(ProcessId from) {
   if (arrived.size() < processes()) arrived.resize(processes());
+  if (is_ending && from == self.process) return end_program();
   if (is_dismissed && from != self.process) return dismiss(from);
   arrived[index_of(from)] = true;
   release_team();
 }
 
 // Managers of locks.
+
+void answer_value(ProcessId from, std::uint64_t value) {
+  answer(from, {.kind = WireKind::done, .generation = newest_generation(), .value = value});
+}
 
 struct Waiter {
   ProcessId process{};
@@ -79,6 +103,7 @@ struct Waiter {
 };
 struct Lock {
   bool held = false;
+  ProcessId holder{};
   std::deque<Waiter> queue;
 };
 std::unordered_map<std::uint64_t, Lock> locks;
@@ -90,6 +115,7 @@ bool may_go(const Waiter& waiter) {
 
 void grant(Lock& lock, ProcessId to) {
   lock.held = true;
+  lock.holder = to;
   count_served(to, MessageKind::lock_grant, control_payload.count);
   answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
 }
@@ -108,7 +134,7 @@ void grant_next(Lock& lock) {
 void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
   Lock& lock = locks[head.address];
   if (head.kind == WireKind::lock_try) {
-    if (lock.held) return answer(from, {.kind = WireKind::done});
+    if (lock.held) return answer_value(from, index_of(lock.holder));
     return grant(lock, from);
   }
   Waiter waiter{from, {}, head.bytes == sizeof(OrderedTurn)};
@@ -208,10 +234,6 @@ void send_page(ProcessId from, const Head& head) {
   answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes}, view_of_page(from, head.address));
 }
 
-void answer_value(ProcessId from, std::uint64_t value) {
-  answer(from, {.kind = WireKind::done, .generation = newest_generation(), .value = value});
-}
-
 FirstTouchHomes first_touches;
 
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
@@ -263,7 +285,10 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::lock_request:
     case WireKind::lock_try: return request_lock(from, head, payload);
     case WireKind::lock_release: return release_lock(head);
+    case WireKind::lock_held:
+      return answer_value(from, holds_lock(LockId{static_cast<std::uint32_t>(head.address)}) ? 1 : 0);
     case WireKind::ordered_pass: return pass_turn(from, head, payload);
+    case WireKind::exit_run: return want_end(head);
     default: return keep_books(from, head, payload);
   }
 }

@@ -4,10 +4,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -70,6 +68,24 @@ int listen_tcp(const char* host, std::string& address) {
   return socket;
 }
 
+int close_with_errno(int socket) {
+  const int error = errno;
+  close(socket);
+  errno = error;
+  return -1;
+}
+
+/// Any port of that address.
+bool bind_to(int socket, const char* host) {
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  if (inet_pton(AF_INET, host, &own.sin_addr) != 1) {
+    errno = EINVAL;
+    return false;
+  }
+  return bind(socket, reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0;
+}
+
 /// A page request must not wait for more to send.
 void send_at_once(int socket) {
   const int on = 1;
@@ -84,7 +100,7 @@ int connect_unix(const std::string& name) {
   return socket;
 }
 
-int connect_tcp(const std::string& host_and_port) {
+int connect_tcp(const std::string& host_and_port, const char* from) {
   const std::size_t colon = host_and_port.rfind(':');
   if (colon == std::string::npos) return -1;
   sockaddr_in where{};
@@ -92,7 +108,11 @@ int connect_tcp(const std::string& host_and_port) {
   where.sin_port = htons(static_cast<std::uint16_t>(std::atoi(host_and_port.c_str() + colon + 1)));
   if (inet_pton(AF_INET, host_and_port.substr(0, colon).c_str(), &where.sin_addr) != 1) return -1;
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0 || connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) return -1;
+  if (socket < 0) return -1;
+  if ((*from != '\0' && !bind_to(socket, from)) ||
+      connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
+    return close_with_errno(socket);
+  }
   send_at_once(socket);
   return socket;
 }
@@ -159,25 +179,29 @@ int listen_on(Transport transport, const char* host, std::string& address) {
   return socket < 0 ? -1 : to_high_number(socket);
 }
 
-int connect_to(const std::string& address) {
+int connect_to(const std::string& address, const char* from) {
   if (address.starts_with(unix_prefix)) return to_high_number(connect_unix(address.substr(std::strlen(unix_prefix))));
-  if (address.starts_with(tcp_prefix)) return to_high_number(connect_tcp(address.substr(std::strlen(tcp_prefix))));
+  if (address.starts_with(tcp_prefix))
+    return to_high_number(connect_tcp(address.substr(std::strlen(tcp_prefix)), from));
   errno = EINVAL;
   return -1;
 }
 
-int accept_from(int listener, int milliseconds) {
-  pollfd waiting{listener, POLLIN, 0};
-  if (poll(&waiting, 1, milliseconds) <= 0) return -1;
+int accept_from(int listener) {
   const int socket = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket < 0) return -1;
   send_at_once(socket);  // fails on Unix sockets, which have nothing to wait for
   return to_high_number(socket);
 }
 
-void limit_waiting(int socket, int milliseconds) {
-  const timeval limit{milliseconds / 1000, milliseconds % 1000 * 1000};
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+const char* remedy_for(int error) {
+  switch (error) {
+    case EMFILE: return ". Raise the limit of open files: ulimit -n 2048";
+    case ENFILE: return ". The machine's limit of open files is reached: sysctl fs.file-max tells it";
+    case ENOMEM:
+    case ENOBUFS: return ". The machine has no memory left: end something else on it, or run fewer threads";
+    default: return "";
+  }
 }
 
 int to_high_number(int descriptor) {

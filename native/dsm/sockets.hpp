@@ -18,13 +18,13 @@ bool receive_both(int socket, void* first, std::size_t first_bytes, void* second
 /// A socket that others can connect to, and the address under which: "unix:NAME" (in the abstract name space) or
 /// "tcp:HOST:PORT". Negative if there is none.
 int listen_on(Transport transport, const char* host, std::string& address);
-/// Negative, with errno, if nobody listens there.
-int connect_to(const std::string& address);
-/// A connection that has arrived; negative if none came in `milliseconds`.
-int accept_from(int listener, int milliseconds);
+/// Negative, with errno, if nobody listens there. from: tcp: IPv4 address of this machine to connect from; "": any.
+int connect_to(const std::string& address, const char* from = "");
+/// A connection that has arrived; negative, with errno, if there is none.
+int accept_from(int listener);
 
-/// Ends a wait for a stranger who says nothing.
-void limit_waiting(int socket, int milliseconds);
+/// What to do about an errno of making a file or socket; "" if there is nothing better than its name.
+const char* remedy_for(int error);
 
 /// Moved out of the way of the program's own files, which get the numbers that they would have alone.
 int to_high_number(int descriptor);

@@ -126,17 +126,29 @@ std::uint64_t fingerprint() {
   return hash;
 }
 
+/// The initial thread is on its way out.
+std::atomic<bool> is_ending = false;
+
 /// The program is through. Nothing happens the second time.
 void finish() {
   if (!is_begun || !is_initial()) return;
   is_begun = false;
+  is_ending = true;
   end_work(trace::EventKind::end);
   const Result own = result();
   while_nothing_is_handled(dismiss_all, 0);
   // The others come for more work soon, but for one that the program left in the middle of a region.
   constexpr int patience_ms = 2000;
   for (int waited = 0; dismissed_processes() + 1 < processes() && waited < patience_ms; ++waited) usleep(1000);
+  if (dismissed_processes() + 1 < processes()) leave_others();
   send_result(own);
+}
+
+/// exit() by a thread that is not the initial one. Registered first, it runs last.
+void finish_member(int status, void* /*unused*/) {
+  if (!is_begun || is_initial()) return;
+  std::fflush(nullptr);
+  end_from_member(ExitKind::normal, status);
 }
 
 /// Programs that this one starts have no business with the run. The launcher puts the run-time first and keeps whatever
@@ -187,7 +199,12 @@ void prepare() {
   heap::start();
   owns_heap = true;
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
-  if (is_initial()) std::atexit(finish);
+  if (is_initial()) {
+    std::atexit(finish);
+    at_quick_exit(finish);
+  } else {
+    on_exit(finish_member, nullptr);
+  }
 }
 
 void call_main(void* /*unused*/) {
@@ -222,7 +239,11 @@ void start_application_thread() {
   pthread_attr_setstack(&attributes, reinterpret_cast<void*>(control_of(index_of(self.process))), control_bytes);
   pthread_t thread;
   const int error = real_pthread_create(&thread, &attributes, run_application, nullptr);
-  if (error != 0) end_run({"no thread can be created: error ", Decimal(static_cast<std::uint64_t>(error))});
+  if (error != 0) {
+    end_run({"no thread can be created: ", std::strerror(error),
+             ". Is the number of processes limited (ulimit -u, or a container's limit of pids)? Run fewer threads, or "
+             "raise it"});
+  }
 }
 
 /// What the program's constructors wrote goes to where it is at home.
@@ -293,6 +314,34 @@ void end_worker() {
   leave(0);
 }
 
+void end_initial(ExitKind kind, int status) {
+  is_ending = true;
+  switch (kind) {
+    case ExitKind::normal: std::exit(status);
+    case ExitKind::quick: quick_exit(status);
+    case ExitKind::immediate: break;
+  }
+  _exit(status);
+}
+
+void end_without_initial_thread(int status) {
+  static int wanted_status = 0;
+  wanted_status = status;
+  pthread_t thread;
+  real_pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        constexpr unsigned patience_us = 2'000'000;
+        usleep(patience_us);
+        if (is_ending) return nullptr;
+        flush_output();
+        leave_others();
+        send_result(result());
+        leave(wanted_status);
+      },
+      nullptr);
+}
+
 void flush_output() {
   FILE* output = &_IO_2_1_stdout_;
   if (__fpending(output) > 0) std::fflush(output);
@@ -314,12 +363,17 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
 
 /// _exit and _Exit: without the C library's cleaning up.
 SDSM_ENTRY void _exit(int status) {
+  if (is_begun && !is_initial()) end_from_member(ExitKind::immediate, status);
   finish();
   leave(status);
 }
 SDSM_ENTRY void _Exit(int status) noexcept {
   _exit(status);
 }
+/// What at_quick_exit registered is in the initial process.
 SDSM_ENTRY void quick_exit(int status) noexcept {
-  _exit(status);
+  if (is_begun && !is_initial()) end_from_member(ExitKind::quick, status);
+  static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
+  real(status);
+  leave(status);
 }

@@ -1,6 +1,9 @@
 #include "native/dsm/synchronisation.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
+#include <set>
 
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
@@ -49,6 +52,7 @@ Head synchronise() {
     note_clock(head.value, head.address);
     end_worker();
   }
+  if (head.kind == WireKind::exit_run) end_initial(ExitKind{head.address}, static_cast<int>(head.value));
   return head;
 }
 
@@ -79,7 +83,22 @@ void count_lock_request(LockId lock) {
   count_message(manager_of(lock, processes()), MessageKind::lock_request, control_payload.count);
 }
 
-void finish_acquire(std::uint32_t told) {
+/// Locks that this process has. Its service thread looks at them.
+std::set<LockId> held_locks;
+pthread_mutex_t held_locks_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void set_held(LockId lock, bool is_held) {
+  pthread_mutex_lock(&held_locks_mutex);
+  if (is_held) {
+    held_locks.insert(lock);
+  } else {
+    held_locks.erase(lock);
+  }
+  pthread_mutex_unlock(&held_locks_mutex);
+}
+
+void finish_acquire(LockId lock, std::uint32_t told) {
+  set_held(lock, true);
   heed_generation(told);
   flush(Sync::acquire);
   drop(Sync::acquire);
@@ -129,30 +148,54 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
   const Head grant = ask(manager_of(lock, processes()), head, turn);
   tally.lock_ns += now_ns() - since;
   count_lock_request(lock);
-  finish_acquire(grant.generation);
+  finish_acquire(lock, grant.generation);
 }
 
 bool try_acquire_lock(LockId lock) {
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
-  const Head answer = ask(manager_of(lock, processes()), lock_head(WireKind::lock_try, lock));
+  Head answer;
+  for (;;) {
+    answer = ask(manager_of(lock, processes()), lock_head(WireKind::lock_try, lock));
+    if (answer.kind == WireKind::lock_grant) break;
+    // Who gave it back before this thread came here says so, even if the manager has yet to hear of it.
+    const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
+    if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) break;
+  }
   tally.lock_ns += now_ns() - since;
   if (answer.kind != WireKind::lock_grant) return false;
   count_lock_request(lock);
-  finish_acquire(answer.generation);
+  finish_acquire(lock, answer.generation);
   return true;
 }
 
 void release_lock(LockId lock) {
   flush(Sync::release);
+  set_held(lock, false);
   const ProcessId manager = manager_of(lock, processes());
   tell(manager, lock_head(WireKind::lock_release, lock));
   count_message(manager, MessageKind::lock_release, control_payload.count);
 }
 
+bool holds_lock(LockId lock) {
+  pthread_mutex_lock(&held_locks_mutex);
+  const bool is_held = held_locks.contains(lock);
+  pthread_mutex_unlock(&held_locks_mutex);
+  return is_held;
+}
+
 void synchronise_memory() {
   flush(Sync::acquire);
   drop(Sync::acquire);
+}
+
+void end_from_member(ExitKind kind, int status) {
+  synchronise_memory();  // the exit functions see what this thread wrote
+  tell(ProcessId{0}, {.kind = WireKind::exit_run,
+                      .address = static_cast<std::uint64_t>(kind),
+                      .value = static_cast<std::uint64_t>(status)});
+  // Until it is dismissed it serves the others.
+  for (;;) synchronise();
 }
 
 Result result() {

@@ -5,6 +5,7 @@
 
 #include "models/ids.hpp"
 #include "native/dsm/control.hpp"
+#include "native/dsm/wire.hpp"
 
 namespace sdsm::dsm {
 
@@ -31,11 +32,16 @@ inline constexpr std::uint64_t first_named_lock = 3;
 void pass_barrier(bool is_fork = false);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr);
-/// False if somebody else has it.
+/// False if somebody else has it. What has been given back is free, even if its manager has not heard of that yet.
 bool try_acquire_lock(LockId lock);
 void release_lock(LockId lock);
+/// This process has it, and has not begun to give it back. Any thread.
+bool holds_lock(LockId lock);
 /// Changes go home and copies die, without a lock.
 void synchronise_memory();
+
+/// This thread, which is not the initial one, ends the program: process 0 does it for it.
+[[noreturn]] void end_from_member(ExitKind kind, int status);
 
 /// What this process did, in the measured region and in all. At the end of the program.
 Result result();

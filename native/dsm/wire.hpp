@@ -25,7 +25,8 @@ enum class WireKind : std::uint16_t {
   done,          ///< value: what was asked for, if it is a number
   quit,          ///< the program has ended
   hello,         ///< the first message on a connection; payload: Hello
-  lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done
+  lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
+  lock_held,     ///< to who has it, says the manager: address: LockId. Answer: done; value: 1 if so
   lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   ordered_pass,  ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
@@ -37,7 +38,11 @@ enum class WireKind : std::uint16_t {
   shut_copies,   ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,    ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,   ///< address: construct; payload: ConstructState. No answer
+  exit_run,      ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
+
+/// How a thread ends the program.
+enum class ExitKind : std::uint64_t { normal, quick, immediate };
 
 struct Head {
   WireKind kind{};

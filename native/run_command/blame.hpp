@@ -32,6 +32,8 @@ class Blame {
   }
   bool is_any() const { return !text_.empty(); }
   bool is_decided(Time now) const { return decides_at_ && now >= *decides_at_; }
+  /// What a program that has ended in the middle of something brings about.
+  bool is_of_leaving() const { return kind_ == BlameKind::silence || kind_ == BlameKind::lost_peer; }
   /// The first of the likeliest kind.
   const std::string& text() const { return text_; }
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,11 @@
 
 #include "native/command/errors.hpp"
 #include "native/command/interruption.hpp"
+#include "native/dsm/sockets.hpp"
 #include "native/run_command/blame.hpp"
 #include "native/run_command/descendants.hpp"
+#include "native/run_command/hosts.hpp"
+#include "native/run_command/one_line.hpp"
 
 namespace sdsm::run_command {
 
@@ -33,28 +37,25 @@ using dsm::FrameKind;
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+[[noreturn]] void fail_with_remedy(const char* what) {
+  const int error = errno;
+  throw RunError(fmt::format("{}: {}{}", what, std::strerror(error), dsm::remedy_for(error)));
+}
+
 /// What all processes have to have done before the next step.
 enum class Stage { listening, connecting, running };
 
-/// A text of a process, made fit for one line on a terminal.
-std::string one_line(std::string_view text) {
-  constexpr std::size_t most = 1000;
-  std::string line(text.substr(0, most));
-  while (!line.empty() && (line.back() == '\n' || line.back() == '\0')) line.pop_back();
-  for (char& sign : line) {
-    if (static_cast<unsigned char>(sign) < ' ' || sign == 127) sign = ' ';
-  }
-  return line;
-}
-
-class Cluster {
+class Cluster final : private Hosts::Listener {
  public:
   explicit Cluster(const ClusterOptions& options) : options_(options) {}
-  ~Cluster() {
+  ~Cluster() override {
     // All before the first is waited for.
-    for (const Member& member : members_) member.process.kill_it();
-    const bool has_failed = !is_finished();
+    for (const Member& member : members_) {
+      if (member.process) member.process->kill_it();
+    }
+    const bool has_failed = !is_finished_;
     members_.clear();
+    hosts_.reset();
     if (has_failed) descendants_.kill_all();
   }
   Cluster(const Cluster&) = delete;
@@ -66,7 +67,7 @@ class Cluster {
     start_processes(start, input);
     last_round_ = stage_began_ = Clock::now();
     for (std::uint32_t i = 0; i < size(); ++i) welcome(i);
-    while (!is_finished()) {
+    while (!is_everybody_through()) {
       wait_for_news();
       const auto now = Clock::now();
       forgive_pause(now);
@@ -75,39 +76,58 @@ class Cluster {
         throw RunError(fmt::format("interrupted by signal {} ({}): all processes are stopped", interruption(),
                                    strsignal(interruption())));
       }
+      if (hosts_) hosts_->look(now, *this);
       for (std::uint32_t i = 0; i < size(); ++i) look_at(i, now);
-      if (blame_.is_decided(now)) throw RunError(blame_.text());
+      if (blame_.is_decided(now) && !is_pardoned()) throw RunError(blame_.text());
       go_on(now);
     }
     // A process that failed and had a result all the same.
-    if (blame_.is_any()) throw RunError(blame_.text());
+    if (blame_.is_any() && !is_pardoned()) throw RunError(blame_.text());
+    if (hosts_) hosts_->finish();
+    is_finished_ = true;
     return result();
   }
 
  private:
   struct Member {
-    explicit Member(ClusterProcess started) : process(std::move(started)), last_heard(Clock::now()) {}
+    explicit Member(ControlChannel channel, std::optional<ClusterProcess> started = std::nullopt)
+        : process(std::move(started)), control(std::move(channel)), last_heard(Clock::now()) {}
 
-    ClusterProcess process;
+    std::optional<ClusterProcess> process;  ///< none on another host
+    ControlChannel control;
+    std::optional<ProcessEnd> end;
     bool is_ready = false;  ///< has done what the stage asks for
     bool is_blamed = false;
     bool was_closed = false;  ///< its end of the socket
+    bool was_judged = false;  ///< its end
+    std::optional<Clock::time_point> known_to_have_ended;
     std::string address;
     Clock::time_point last_heard;
     std::optional<dsm::Result> result;
   };
 
+  /// An agent's word of an end may take its time.
+  static constexpr std::chrono::milliseconds remote_patience{1000};
+
   std::uint32_t size() const { return options_.layout.processes(); }
 
   std::string name_of(std::uint32_t process) const {
-    return fmt::format("process {} on node {}", process, index_of(options_.layout.node_of(ProcessId{process})));
+    const std::uint32_t node = index_of(options_.layout.node_of(ProcessId{process}));
+    return fmt::format("process {} on node {}{}", process, node,
+                       hosts_ ? fmt::format(" (host {})", hosts_->name_of(node)) : "");
   }
 
-  bool is_finished() const {
+  bool is_everybody_through() const {
+    if (is_leaving_ && program_ended_ && members_[0].result) {
+      return !members_[0].end->was_killed && Clock::now() - *program_ended_ > Blame::patience;
+    }
     return members_.size() == size() && std::all_of(members_.begin(), members_.end(), [](const Member& member) {
-             return member.result && member.process.end() && !member.process.end()->was_killed;
+             return member.result && member.end && !member.end->was_killed;
            });
   }
+
+  /// The program has ended in the middle of something: who loses sight of another then has no reason to complain.
+  bool is_pardoned() const { return is_leaving_ && blame_.is_of_leaving(); }
 
   void make_secret() {
     std::size_t have = 0;
@@ -119,17 +139,27 @@ class Cluster {
   }
 
   void start_processes(ProgramStart& start, int input) {
+    if (options_.hosts) {
+      hosts_.emplace(*options_.hosts, options_.layout, start, secret_, input, options_.timeout);
+      for (ControlChannel& control : hosts_->gather()) members_.emplace_back(std::move(control));
+      return;
+    }
     const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (nothing.get() < 0) fail("/dev/null");
     members_.reserve(size());
     for (std::uint32_t node = 0; node < options_.layout.nodes; ++node) {
       // Its processes inherit it: a name in a file system would have to be removed.
       const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
-      if (memory.get() < 0) fail("cannot make a node's memory");
+      if (memory.get() < 0) fail_with_remedy("a node's memory cannot be made");
       for (std::uint32_t thread = 0; thread < options_.layout.threads_per_node; ++thread) {
         throw_if_interrupted("interrupted during the start: all processes are stopped");
         const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get()};
-        members_.emplace_back(ClusterProcess(start, members_.empty() ? input : nothing.get(), files));
+        int ends[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail_with_remedy("a socket cannot be made");
+        const Descriptor process_end(ends[1]);
+        ControlChannel control{Descriptor(ends[0])};
+        members_.emplace_back(std::move(control), ClusterProcess(start, members_.empty() ? input : nothing.get(),
+                                                                 process_end.get(), files));
       }
     }
   }
@@ -146,9 +176,10 @@ class Cluster {
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
-    constexpr std::string_view host = "127.0.0.1";
+    const std::string host =
+        hosts_ ? hosts_->address_of(index_of(options_.layout.node_of(ProcessId{number}))) : "127.0.0.1";
     host.copy(welcome.listen_host, sizeof welcome.listen_host - 1);
-    members_[number].process.control().send(FrameKind::welcome, &welcome, sizeof welcome);
+    members_[number].control.send(FrameKind::welcome, &welcome, sizeof welcome);
   }
 
   void wait_for_news() {
@@ -156,11 +187,12 @@ class Cluster {
     bool is_ending = blame_.is_any();
     polled_.clear();
     for (Member& member : members_) {
-      ControlChannel& control = member.process.control();
-      if (!control.is_open() && !member.process.end()) is_ending = true;
+      const ControlChannel& control = member.control;
+      if (!control.is_open() && !member.end) is_ending = true;
       const short events = static_cast<short>(POLLIN | (control.has_unsent() ? POLLOUT : 0));
       polled_.push_back({control.descriptor(), events, 0});
     }
+    if (hosts_) hosts_->add_to(polled_);
     const int milliseconds = is_ending ? 5 : 50;
     if (poll(polled_.data(), polled_.size(), milliseconds) < 0 && errno != EINTR) fail("cannot wait for the processes");
   }
@@ -173,6 +205,16 @@ class Cluster {
     stage_began_ += pause;
     if (program_ended_) *program_ended_ += pause;
     for (Member& member : members_) member.last_heard += pause;
+    if (hosts_) hosts_->forgive(pause);
+  }
+
+  void ended(std::uint32_t process, int wait_status) override {
+    if (process >= size()) throw ProtocolError("tells of a process that does not exist");
+    members_[process].end = process_end(wait_status);
+  }
+
+  void lost(const std::string& what, bool is_death) override {
+    blame_.add(is_death ? BlameKind::death : BlameKind::silence, what, Clock::now());
   }
 
   void blame(std::uint32_t number, BlameKind kind, const std::string& what, Clock::time_point now) {
@@ -180,12 +222,20 @@ class Cluster {
     blame_.add(kind, fmt::format("{} {}", name_of(number), what), now);
   }
 
+  /// From another host what it said before its end may come later than the agent's word of it.
+  static bool has_said_all(Member& member, Clock::time_point now) {
+    if (!member.known_to_have_ended) member.known_to_have_ended = now;
+    return !member.control.is_open() || now - *member.known_to_have_ended > remote_patience;
+  }
+
   void look_at(std::uint32_t number, Clock::time_point now) {
     Member& member = members_[number];
-    ControlChannel& control = member.process.control();
+    ControlChannel& control = member.control;
     // The end first: what a process said before it must be in the socket by then.
-    const bool had_ended = member.process.end().has_value();
-    const auto& end = member.process.look_for_end();
+    if (member.process && !member.end) {
+      if (const auto status = member.process->look_for_end()) member.end = process_end(*status);
+    }
+    const auto& end = member.end;
     control.flush();
     control.receive();
     try {
@@ -200,7 +250,8 @@ class Cluster {
                         error.what()),
             now);
     }
-    if (end && !had_ended) {
+    if (end && !member.was_judged && (member.process || has_said_all(member, now))) {
+      member.was_judged = true;
       if (number == 0) program_ended_ = now;
       judge_end(number, *end, now);
     }
@@ -235,6 +286,10 @@ class Cluster {
         member.result = result;
         return;
       }
+      case FrameKind::leaving:
+        expect(stage_ == Stage::running && number == 0 && frame.payload.empty());
+        is_leaving_ = true;
+        return;
       case FrameKind::failed:
         return blame(number, BlameKind::report, fmt::format("ended the run: {}", one_line(frame.payload)), now);
       case FrameKind::lost_peer: {
@@ -251,7 +306,10 @@ class Cluster {
       case FrameKind::welcome:
       case FrameKind::peers:
       case FrameKind::go:
-      case FrameKind::ping: break;
+      case FrameKind::ping:
+      case FrameKind::started:
+      case FrameKind::ended:
+      case FrameKind::finish: break;
     }
     expect(false);
   }
@@ -282,6 +340,9 @@ class Cluster {
   static const char* hint_for(int signal) {
     switch (signal) {
       case SIGKILL: return "Was it killed by hand, or for want of memory (dmesg tells)?";
+      case SIGBUS: return "Is the machine out of memory? Else look for the reason in the program";
+      case SIGXFSZ: return "A node's memory counts as a file: lift the limit of their size by ulimit -f unlimited";
+      case SIGXCPU: return "Lift the limit of computing time by ulimit -t unlimited";
       case SIGINT:
       case SIGTERM:
       case SIGHUP: return "Somebody has stopped it; the run can be repeated";
@@ -293,8 +354,8 @@ class Cluster {
     const Member& member = members_[number];
     if (member.is_blamed) return;
     // Without a socket it has to end, soon unless it has said its result: what programs do at their exit takes time.
-    if (!member.process.control().is_open() && !member.result) {
-      if (now - member.last_heard < Blame::patience) return;
+    if (!member.control.is_open() && !member.result) {
+      if (now - member.last_heard < (hosts_ ? remote_patience : Blame::patience)) return;
       return blame(number, BlameKind::silence,
                    fmt::format("has closed its connection to the launcher (file descriptor {}){}. Programs must not "
                                "close files that they did not open",
@@ -326,17 +387,18 @@ class Cluster {
   }
 
   void go_on(Clock::time_point now) {
-    if (stage_ == Stage::running) return ping(now);
+    ping(now);
+    if (stage_ == Stage::running) return;
     if (blame_.is_any() || !is_everybody_ready()) return;
     if (stage_ == Stage::listening) {
       std::string peers;
       for (const Member& member : members_) peers += member.address + "\n";
       enter(Stage::connecting, now);
-      for (Member& member : members_) member.process.control().send(FrameKind::peers, peers.data(), peers.size());
+      for (Member& member : members_) member.control.send(FrameKind::peers, peers.data(), peers.size());
     } else {
       enter(Stage::running, now);
       last_ping_ = now;
-      for (Member& member : members_) member.process.control().send(FrameKind::go);
+      for (Member& member : members_) member.control.send(FrameKind::go);
     }
   }
 
@@ -353,9 +415,12 @@ class Cluster {
     const Seconds interval = std::min(Seconds(1), options_.timeout / 4);
     if (now - last_ping_ < interval) return;
     last_ping_ = now;
+    if (hosts_) hosts_->ping();
+    // The others do not look for it before they run.
+    if (stage_ != Stage::running) return;
     for (Member& member : members_) {
       // One that takes nothing has enough to answer.
-      ControlChannel& control = member.process.control();
+      ControlChannel& control = member.control;
       if (!control.has_unsent()) control.send(FrameKind::ping);
     }
   }
@@ -363,8 +428,9 @@ class Cluster {
   ClusterResult result() const {
     ClusterResult result;
     for (const Member& member : members_) {
-      result.processes.push_back(*member.result);
-      if (result.status == 0) result.status = member.process.end()->status;
+      // Those that were in the middle of something have none.
+      result.processes.push_back(member.result.value_or(dsm::Result{}));
+      if (result.status == 0 && member.result && member.end) result.status = member.end->status;
     }
     return result;
   }
@@ -373,7 +439,10 @@ class Cluster {
   EmulatedCluster emulated_;
   Descendants descendants_;
   std::array<std::uint8_t, dsm::secret_bytes> secret_{};
+  std::optional<Hosts> hosts_;
   std::vector<Member> members_;
+  bool is_finished_ = false;
+  bool is_leaving_ = false;
   std::vector<pollfd> polled_;
   Stage stage_ = Stage::listening;
   Blame blame_;

@@ -8,6 +8,7 @@
 #include "models/ids.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/emulation.hpp"
+#include "native/run_command/hosts.hpp"
 
 namespace sdsm::run_command {
 
@@ -17,6 +18,7 @@ struct ClusterOptions {
   dsm::Transport transport{};
   std::chrono::duration<double> timeout{30};  ///< for each step of the start, and for an answer after it
   std::optional<EmulationRequest> emulation;
+  std::optional<HostsOptions> hosts;  ///< none: all processes run on this machine. Needs tcp, and no emulation
 };
 
 struct ClusterResult {

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "native/command/errors.hpp"
@@ -28,10 +26,6 @@ struct StartFailure {
   Step step{};
   int error = 0;
 };
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 [[noreturn]] void give_up(int failure, Step step) {
   const StartFailure told{step, errno};
@@ -69,15 +63,15 @@ bool give(int descriptor, int number) {
   // The kernel kills it when the launcher, which would have, is gone.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(1);
-  failure = moved_away(failure);
+  // What tells of failures has to work when this fails.
+  if (const int moved = moved_away(failure); moved >= 0) failure = moved;
   const int input = moved_away(inherited.input);
   const int control = moved_away(inherited.control);
   const int memory = moved_away(inherited.files.node_memory);
   const int wires = moved_away(inherited.files.wires);
   const int schedule = moved_away(inherited.files.schedule);
-  if (failure < 0 || input < 0 || control < 0 || memory < 0 || !give(input, STDIN_FILENO) ||
-      !give(control, control_descriptor) || !give(memory, memory_descriptor) || !give(wires, wires_descriptor) ||
-      !give(schedule, schedule_descriptor)) {
+  if (input < 0 || control < 0 || memory < 0 || !give(input, STDIN_FILENO) || !give(control, control_descriptor) ||
+      !give(memory, memory_descriptor) || !give(wires, wires_descriptor) || !give(schedule, schedule_descriptor)) {
     give_up(failure, Step::descriptors);
   }
   if (!has_fixed_addresses()) give_up(failure, Step::addresses);
@@ -87,6 +81,14 @@ bool give(int descriptor, int number) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execve(file, arguments, environment);
   give_up(failure, Step::execution);
+}
+
+[[noreturn]] void explain_missing_process() {
+  const char* why = std::strerror(errno);
+  throw RunError(
+      fmt::format("no process can be started ({}). Is the number of processes limited (`ulimit -u`, or a "
+                  "container's limit of pids), or is there no memory left? Run fewer threads, or raise it.",
+                  why));
 }
 
 [[noreturn]] void explain(const StartFailure& failure, const std::filesystem::path& program) {
@@ -108,20 +110,16 @@ bool give(int descriptor, int number) {
 
 }  // namespace
 
-ClusterProcess::ClusterProcess(ProgramStart& start, int input, const InheritedFiles& files) : control_(Descriptor()) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot create a socket");
-  control_ = ControlChannel(Descriptor(ends[0]));
-  Descriptor process_end(ends[1]);
+ClusterProcess::ClusterProcess(ProgramStart& start, int input, int control, const InheritedFiles& files) {
   Pipe failure = make_pipe();
   const std::vector<char*> arguments = pointers_to(start.arguments);
   const std::vector<char*> environment = start.environment.pointers();
 
   const pid_t launcher = getpid();
   process_ = fork();
-  if (process_ < 0) fail("cannot start a process");
+  if (process_ < 0) explain_missing_process();
   if (process_ == 0) {
-    become_program(start.file.c_str(), arguments.data(), environment.data(), {input, process_end.get(), files},
+    become_program(start.file.c_str(), arguments.data(), environment.data(), {input, control, files},
                    failure.write_end.get(), launcher);
   }
   failure.write_end.reset();
@@ -137,23 +135,23 @@ ClusterProcess::ClusterProcess(ProgramStart& start, int input, const InheritedFi
 }
 
 ClusterProcess::ClusterProcess(ClusterProcess&& other) noexcept
-    : process_(std::exchange(other.process_, -1)), control_(std::move(other.control_)), end_(other.end_) {}
+    : process_(std::exchange(other.process_, -1)), wait_status_(other.wait_status_) {}
 
 ClusterProcess::~ClusterProcess() {
   kill_it();
-  if (process_ < 0 || end_) return;
+  if (process_ < 0 || wait_status_) return;
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
 void ClusterProcess::kill_it() const {
-  if (process_ >= 0 && !end_) kill(process_, SIGKILL);
+  if (process_ >= 0 && !wait_status_) kill(process_, SIGKILL);
 }
 
-const std::optional<ProcessEnd>& ClusterProcess::look_for_end() {
+const std::optional<int>& ClusterProcess::look_for_end() {
   int status = 0;
-  if (!end_ && waitpid(process_, &status, WNOHANG) == process_) end_ = process_end(status);
-  return end_;
+  if (!wait_status_ && waitpid(process_, &status, WNOHANG) == process_) wait_status_ = status;
+  return wait_status_;
 }
 
 }  // namespace sdsm::run_command

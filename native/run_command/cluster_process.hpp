@@ -11,7 +11,6 @@
 
 #include "native/command/descriptor.hpp"
 #include "native/command/program_start.hpp"
-#include "native/run_command/control_channel.hpp"
 
 namespace sdsm::run_command {
 
@@ -38,26 +37,22 @@ struct InheritedFiles {
 
 class ClusterProcess {
  public:
-  /// Starts the program, with the same addresses in all processes. input: its standard input. Throws UsageError if it
-  /// cannot be executed, RunError if the system refuses.
-  ClusterProcess(ProgramStart& start, int input, const InheritedFiles& files);
+  /// Starts the program, with the same addresses in all processes. input: its standard input; control: its end of the
+  /// socket to the launcher. Throws UsageError if it cannot be executed, RunError if the system refuses.
+  ClusterProcess(ProgramStart& start, int input, int control, const InheritedFiles& files);
   /// Kills the process if it is still there, and waits for its end.
   ~ClusterProcess();
   ClusterProcess(ClusterProcess&& other) noexcept;
   ClusterProcess& operator=(ClusterProcess&&) = delete;
 
-  ControlChannel& control() { return control_; }
-  const ControlChannel& control() const { return control_; }
-  /// How it ended, if it has.
-  const std::optional<command::ProcessEnd>& look_for_end();
-  const std::optional<command::ProcessEnd>& end() const { return end_; }
+  /// How it ended (waitpid's status), if it has.
+  const std::optional<int>& look_for_end();
 
   void kill_it() const;
 
  private:
   pid_t process_ = -1;
-  ControlChannel control_;
-  std::optional<command::ProcessEnd> end_;
+  std::optional<int> wait_status_;
 };
 
 }  // namespace sdsm::run_command

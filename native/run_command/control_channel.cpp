@@ -44,7 +44,7 @@ std::optional<Frame> ControlChannel::next_frame() {
   dsm::FrameHead head;
   if (received_.size() < sizeof head) return std::nullopt;
   std::memcpy(&head, received_.data(), sizeof head);
-  if (head.kind > dsm::FrameKind::lost_peer || head.bytes > dsm::most_frame_bytes) {
+  if (head.kind > dsm::last_frame_kind || head.bytes > dsm::most_frame_bytes) {
     throw ProtocolError("sent the launcher what is no message");
   }
   if (received_.size() < sizeof head + head.bytes) return std::nullopt;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "native/command/errors.hpp"
+#include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
 #include "workloads/trace/output.hpp"
 
@@ -32,7 +33,8 @@ constexpr const char* help =
     "Its output is the program's own; how long it ran, and what each thread did, goes to stderr.\n\n"
     "  sdsm run -n 4 -- ./program                                4 nodes of one thread\n"
     "  sdsm run --nodes 2 --threads-per-node 2 -- ./program      2 nodes of two threads\n"
-    "  sdsm run -n 4 --repeat 5 --json times.json -- ./program   5 times, results for scripts";
+    "  sdsm run -n 4 --repeat 5 --json times.json -- ./program   5 times, results for scripts\n"
+    "  sdsm run --hosts a,b,c --listen 10.0.0.1 -- ./program     a node on each of three machines";
 
 constexpr const char* footer =
     "Programs with inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) are "
@@ -48,8 +50,10 @@ struct Size {
   std::optional<std::uint32_t> threads_per_node;
 };
 
-/// Throws UsageError if the numbers contradict each other.
-Layout layout_of(const Size& size) {
+/// hosts: that --hosts names; 0: none. Throws UsageError if the numbers contradict each other.
+Layout layout_of(Size size, std::uint32_t hosts) {
+  // A host is a node unless the user says otherwise.
+  if (hosts > 0 && !size.nodes && !(size.threads && size.threads_per_node)) size.nodes = hosts;
   if (!size.threads && !size.nodes) {
     throw UsageError(
         "how many threads? Say -n THREADS, or --nodes N and --threads-per-node T: sdsm run -n 4 -- PROGRAM");
@@ -75,6 +79,10 @@ Layout layout_of(const Size& size) {
   if (layout.processes() > dsm::most_processes) {
     throw UsageError(fmt::format("{} nodes of {} threads are more than the {} processes that a run may have.",
                                  layout.nodes, layout.threads_per_node, dsm::most_processes));
+  }
+  if (hosts > layout.nodes) {
+    throw UsageError(fmt::format("{} hosts for {} nodes: some would have none. Name fewer hosts, or give --nodes {}.",
+                                 hosts, layout.nodes, hosts));
   }
   return layout;
 }
@@ -106,7 +114,35 @@ std::string timeout_problem(const std::string& text) {
   return fmt::format("'{}' is not a number from 0.1 to 1000000. Give seconds", text);
 }
 
+/// Options of a run on several hosts.
+struct HostsRequest {
+  std::vector<std::string> names;
+  HostsOptions options;
+  std::optional<dsm::Transport> transport;
+};
+
+/// Throws UsageError if they do not go together.
+void set_hosts(HostsRequest& hosts, RunRequest& request) {
+  if (hosts.names.empty()) {
+    request.cluster.transport = hosts.transport.value_or(dsm::Transport::unix_sockets);
+    return;
+  }
+  for (const std::string& name : hosts.names) hosts.options.hosts.push_back(parse_host(name));
+  check_address(hosts.options.listen, "--listen");
+  if (hosts.transport == dsm::Transport::unix_sockets) {
+    throw UsageError("--transport unix reaches no other host. Leave it out with --hosts: the transport is tcp then.");
+  }
+  request.cluster.transport = dsm::Transport::tcp;
+  if (request.cluster.emulation) {
+    throw UsageError(
+        "--emulate is for one machine: its processes look at the emulated network in memory that they share, which "
+        "hosts do not. Leave --hosts or --emulate out.");
+  }
+  request.cluster.hosts = hosts.options;
+}
+
 int run(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
   std::vector<std::string> own;
   RunRequest request;
   bool has_separator = false;
@@ -136,7 +172,31 @@ int run(int argc, char** argv) {
          "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
       ->transform(&placement_number)
       ->type_name("as-asked|round-robin|block|first-touch");
-  app.add_option("--transport", request.cluster.transport, "sockets that nodes exchange messages through [unix]")
+  HostsRequest hosts;
+  auto* const on_hosts =
+      app.add_option("--hosts", hosts.names,
+                     "run the nodes on these machines, which have sdsm, the program and this folder at the same paths: "
+                     "one node on each, or --nodes dealt out in turn. ADDRESS: IPv4, of the host in the nodes' network")
+          ->delimiter(',')
+          ->type_name("HOST[=ADDRESS],...");
+  app.add_option("--launcher", hosts.options.launcher,
+                 "how a command is started on a host; its input and output have to be the command's own")
+      ->needs(on_hosts)
+      ->capture_default_str()
+      ->type_name("'ssh {host}'");
+  app.add_option("--listen", hosts.options.listen,
+                 "IPv4 address of this machine at which the hosts reach it, and nobody else")
+      ->needs(on_hosts)
+      ->capture_default_str()
+      ->type_name("ADDRESS");
+  app.add_option("--export", request.exported,
+                 "with --hosts: names of environment variables for the program, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
+                 "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
+      ->needs(on_hosts)
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  app.add_option("--transport", hosts.transport,
+                 "sockets that nodes exchange messages through [unix; tcp with --hosts]")
       ->transform(&transport_number)
       ->type_name("unix|tcp");
   app.add_option("--timeout", timeout, "end the run when a process has not answered for so long")
@@ -194,12 +254,13 @@ int run(int argc, char** argv) {
   if (request.program.empty()) {
     throw UsageError("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
-  request.cluster.layout = layout_of(size);
+  request.cluster.layout = layout_of(size, static_cast<std::uint32_t>(hosts.names.size()));
   request.cluster.timeout = std::chrono::duration<double>(timeout);
   if (!emulated_platform.empty()) {
     request.cluster.emulation = {emulated_platform, std::nullopt, scale};
     if (!emulated_trace.empty()) request.cluster.emulation->trace = emulated_trace;
   }
+  set_hosts(hosts, request);
   return run_program(request);
 }
 

@@ -71,6 +71,12 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
   const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
   Json runs = Json::array();
   for (const double makespan : makespans_s) runs.push_back({{"makespan_s", makespan}});
+  Json options = {{"placement", sdsm::name_of(description.options.placement)},
+                  {"transport", name_of(description.options.transport)},
+                  {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
+  if (description.options.hosts) {
+    for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
+  }
   return {
       {"format", result_format},
       {"kind", "native"},
@@ -85,10 +91,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
       {"threads", thread_list(layout, median, &dsm::Result::region)},
       {"whole_run",
        {{"makespan_s", whole_makespan_s(median)}, {"threads", thread_list(layout, median, &dsm::Result::whole)}}},
-      {"options",
-       {{"placement", sdsm::name_of(description.options.placement)},
-        {"transport", name_of(description.options.transport)},
-        {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}}},
+      {"options", options},
       {"inputs", Json::array({{{"path", description.file.string()}, {"sha256", trace::sha256_of(description.file)}}})},
       {"versions", {{"sdsm", SDSM_VERSION}}}};
 }

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <string_view>
 
 #include "native/command/errors.hpp"
 #include "native/command/interruption.hpp"
@@ -32,12 +35,24 @@ void check_atomics(const std::filesystem::path& program, const RunRequest& reque
   fmt::print(stderr, "sdsm: warning: {}", text);
 }
 
+/// What the program may need on another machine; the rest, such as a display's or a key agent's, belongs to this one.
+bool is_for_hosts(const std::string& name, const std::vector<std::string>& exported) {
+  constexpr std::array families{"OMP_", "GOMP_", "SDSM_", "LD_", "LC_"};
+  constexpr std::array<std::string_view, 6> names{"LANG", "PATH", "HOME", "USER", "TZ", "TMPDIR"};
+  return std::any_of(families.begin(), families.end(), [&](const char* family) { return name.starts_with(family); }) ||
+         std::find(names.begin(), names.end(), name) != names.end() ||
+         std::find(exported.begin(), exported.end(), name) != exported.end();
+}
+
 ProgramStart prepare(const RunRequest& request) {
   ProgramStart start;
   start.file = find_program(request.program.at(0));
   check_program(start.file);
   check_atomics(start.file, request);
   start.arguments = request.program;
+  if (request.cluster.hosts) {
+    start.environment.keep([&](const std::string& name) { return is_for_hosts(name, request.exported); });
+  }
   start.environment.preload(runtime_library("libsdsm-run.so", "sdsm-run-runtime"));
   // Binding a function at its first call would write to the program's memory at odd times.
   start.environment.set("LD_BIND_NOW", "1");

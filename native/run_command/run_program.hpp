@@ -15,6 +15,7 @@ struct RunRequest {
   std::string json;  ///< file, "-" for stdout, "" for none
   bool is_quiet = false;
   bool allows_atomics = false;
+  std::vector<std::string> exported;  ///< with hosts: environment variables, beside the usual ones
 };
 
 /// Runs the program as often as asked, prints a report on stderr and writes the results. Returns the command's exit

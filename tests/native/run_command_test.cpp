@@ -55,15 +55,18 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// A run that fails says so in one line, with status 1, and leaves no process.
-void check_failure(const std::string& plan, const std::string& text, const std::string& timeout = "20") {
-  CAPTURE(plan);
+/// Two agents on this machine, as if it were two: node 0 on host a, node 1 on host b.
+const std::vector<std::string> on_hosts{"--hosts", "a,b=127.0.0.2", "--launcher", "env", "--export", "FAKE_RUN"};
+
+void check_failure(const std::string& plan, const std::string& text, const std::vector<std::string>& options) {
+  CAPTURE(plan, options);
   const std::string mark = "SDSM_TEST_MARK=" + std::to_string(getpid()) + "." + std::to_string(std::rand());
   putenv(const_cast<char*>(mark.c_str()));
+  std::vector<std::string> all{"--nodes", "2", "--threads-per-node", "2"};
+  all.insert(all.end(), options.begin(), options.end());
   // The program itself sleeps: a run that waited for it would be noticed.
   const auto begin = std::chrono::steady_clock::now();
-  const CommandResult result =
-      run(plan, {"--nodes", "2", "--threads-per-node", "2", "--timeout", timeout}, {echo, "sleep", "100"});
+  const CommandResult result = run(plan, all, {echo, "sleep", "100"});
   INFO(result.errors);
   CHECK(result.status == 1);
   CHECK(lines_of(result.errors) == 1);
@@ -72,6 +75,18 @@ void check_failure(const std::string& plan, const std::string& text, const std::
   CHECK(processes_with(mark) == 0);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
   unsetenv("SDSM_TEST_MARK");
+}
+
+/// A run that fails says so in one line, with status 1, and leaves no process.
+void check_failure(const std::string& plan, const std::string& text, const std::string& timeout = "20") {
+  check_failure(plan, text, std::vector<std::string>{"--timeout", timeout});
+}
+
+/// The same on several hosts.
+void check_failure_on_hosts(const std::string& plan, const std::string& text, const std::string& timeout = "20") {
+  std::vector<std::string> options = on_hosts;
+  options.insert(options.end(), {"--timeout", timeout});
+  check_failure(plan, text, options);
 }
 
 }  // namespace
@@ -84,6 +99,49 @@ TEST_CASE("a run ends with 0: the program's output and input are its own, the re
   CHECK(result.errors.starts_with("sdsm: echo on 2 nodes of 2 threads: 2.0000 s"));
   CHECK(result.errors.find("RUMR") != std::string::npos);
   CHECK(result.errors.find("WROH") == std::string::npos);
+}
+
+TEST_CASE("on several hosts, too, output and input are the program's own, and its status is said") {
+  std::vector<std::string> options = on_hosts;
+  options.insert(options.end(), {"-n", "4", "--nodes", "4"});
+  const std::string input(300000, 'x');  // more than pipes hold
+  const CommandResult result = run("", options, {echo, "cat", "a b"}, input + "\n");
+  INFO(result.errors);
+  CHECK(result.status == 0);
+  CHECK(result.output == "4 threads cat a b\n" + input + "\n");
+  CHECK(result.errors.starts_with("sdsm: echo on 4 nodes of 1 thread: 2.0000 s"));
+  // It does not read what there is.
+  options.insert(options.end(), {"-q", "--repeat", "2"});
+  const CommandResult twice = run("", options, {echo, "cat"}, "once\n");
+  CHECK(twice.output == "4 threads cat\nonce\n4 threads cat\nonce\n");
+  const CommandResult unread = run("", options, {echo}, input);
+  CHECK(unread.status == 0);
+  CHECK(unread.output == "4 threads\n4 threads\n");
+  const CommandResult failed = run("", options, {echo, "status", "7"});
+  CHECK(failed.status == 1);
+  CHECK(failed.errors == "sdsm: the program ended with status 7\n");
+}
+
+TEST_CASE("without a number of nodes each host is one") {
+  const TemporaryFolder files;
+  const auto nodes_of = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> all{"--json", (files / "r").string(), "-q"};
+    all.insert(all.end(), on_hosts.begin(), on_hosts.end());
+    all.insert(all.end(), options.begin(), options.end());
+    const CommandResult result = run("", all, {echo});
+    INFO(result.errors);
+    REQUIRE(result.status == 0);
+    std::ifstream file(files / "r");
+    const auto json = nlohmann::json::parse(file);
+    CHECK(json["options"]["hosts"] == std::vector<std::string>{"a", "b"});
+    CHECK(json["options"]["transport"] == "tcp");
+    return std::pair(json["nodes"].get<int>(), json["threads_per_node"].get<int>());
+  };
+  CHECK(nodes_of({}) == std::pair(2, 1));
+  CHECK(nodes_of({"-n", "6"}) == std::pair(2, 3));
+  CHECK(nodes_of({"--threads-per-node", "3"}) == std::pair(2, 3));
+  CHECK(nodes_of({"-n", "6", "--threads-per-node", "2"}) == std::pair(3, 2));
+  CHECK(nodes_of({"--nodes", "5"}) == std::pair(5, 1));
 }
 
 TEST_CASE("a quiet run says nothing of its own") {
@@ -163,18 +221,40 @@ TEST_CASE("nonsense on the control socket ends the run") {
   }
 }
 
+TEST_CASE("on several hosts a failure is told with its host, too, and ends everything everywhere") {
+  const std::string second = "process 2 on node 1 (host b)";
+  for (const std::string stage : {"listening", "connected", "go"}) {
+    const std::string when = stage == "go" ? "" : " before the program began";
+    check_failure_on_hosts(stage + " kill 2", second + " was killed by signal 9 (Killed)" + when);
+  }
+  check_failure_on_hosts("start kill 0", " was killed by signal 9 (Killed) before the program began");
+  check_failure_on_hosts("result kill 2", second + " was killed by signal 9 (Killed)");
+  check_failure_on_hosts("listening exit 2", second + " ended with status 3 and no word before the program began");
+  check_failure_on_hosts("go exec 2", second + " ended with status 0 and no word");
+  check_failure_on_hosts("listening hang 2", second + " has not reported within 1 s of its start", "1");
+  check_failure_on_hosts("go hang 0", "process 0 on node 0 (host a) has not answered for 1 s", "1");
+  check_failure_on_hosts("go fail 2", second + " ended the run: no more memory\n");
+  check_failure_on_hosts("go lost 0", "process 1 on node 0 (host a) was killed by signal 9 (Killed)");
+  check_failure_on_hosts("go garbage 2", second + " sent the launcher what is no message");
+  check_failure_on_hosts("go close 2", second + " has closed its connection to the launcher");
+  check_failure_on_hosts("go orphan 2", second + " was killed by signal 9 (Killed)");
+}
+
 TEST_CASE("what a dying program has left behind dies with the run") {
   check_failure("go orphan 1", "process 1 on node 0 was killed by signal 9 (Killed)");
 }
 
 TEST_CASE("Ctrl-C and SIGTERM end the run with 1 and leave nothing, and so does a launcher that is killed") {
+  const bool has_hosts = GENERATE(false, true);
   for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
-    CAPTURE(signal);
+    CAPTURE(signal, has_hosts);
     const TemporaryFolder files;
     const std::string mark = "SDSM_TEST_MARK=" + std::to_string(getpid()) + ".signal" + std::to_string(signal);
     putenv(const_cast<char*>(mark.c_str()));
     setenv("FAKE_RUN", "", 1);
-    std::vector<std::string> words{command, "-n", "3", "--", echo, "sleep", "100"};
+    std::vector<std::string> words{command, "--nodes", "3"};
+    if (has_hosts) words.insert(words.end(), on_hosts.begin(), on_hosts.end());
+    words.insert(words.end(), {"--", echo, "sleep", "100"});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -247,6 +327,46 @@ TEST_CASE("a program that the system cannot execute is refused with 2") {
   CHECK(result.errors.find("cannot be executed (No such file or directory)") != std::string::npos);
 }
 
+TEST_CASE("a host that lacks something is named, with what it lacks") {
+  const TemporaryFolder files;
+  const std::string program = (files / "echo").string();
+  // What happens on the host before its agent looks at its files.
+  const auto failed = [&](const std::string& before, const std::string& text) {
+    std::filesystem::remove(program);
+    std::filesystem::copy_file(echo, program);
+    std::ofstream(files / "launcher") << before << "\nexec \"$@\"\n";
+    const std::string launcher = "sh " + (files / "launcher").string();
+    const CommandResult result = run("", {"--hosts", "b", "--launcher", launcher, "--timeout", "2"}, {program});
+    CAPTURE(before);
+    INFO(result.errors);
+    CHECK(result.status == 1);
+    CHECK(result.errors.find("sdsm: host b") != std::string::npos);
+    CHECK(result.errors.find(text) != std::string::npos);
+  };
+  failed("exit 9", "ended with status 9 before the processes were started");
+  failed("kill -9 $$", "was killed by signal 9 (Killed) before the processes were started");
+  failed("exec sleep 60", "has not started its processes within 2 s");
+  failed("set -- /nowhere/sdsm-run", "ended with status 127 before the processes were started");
+  failed("echo >> " + program, program + " is another file than on the launcher's machine");
+  failed("chmod -x " + program, program + " may not be executed");
+  failed("rm " + program, program + " is not there");
+  failed("exec 0< /dev/null", "ended with status 1 before the processes were started");
+}
+
+TEST_CASE("an address that a host or this machine does not have is named") {
+  const auto failed = [&](const std::vector<std::string>& options, const std::string& text) {
+    std::vector<std::string> all{"--launcher", "env"};
+    all.insert(all.end(), options.begin(), options.end());
+    const CommandResult result = run("", all, {echo});
+    INFO(result.errors);
+    CHECK(result.status == 1);
+    CHECK(result.errors.find(text) != std::string::npos);
+  };
+  // Of a network that is reserved for documents (RFC 5737).
+  failed({"--hosts", "a,b", "--listen", "192.0.2.1"}, "--listen 192.0.2.1: Cannot assign requested address");
+  failed({"--hosts", "a,b=192.0.2.1"}, "host b: the launcher cannot be reached");
+}
+
 TEST_CASE("a program with inline atomic operations is refused with 2, or run with a warning if the user insists") {
   const CommandResult refused = run("", {"-n", "2"}, {folder + "/atomics"});
   INFO(refused.errors);
@@ -283,6 +403,18 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
     refused({"-n", "2", "--timeout", seconds}, "--timeout: '" + seconds + "' is not a number from 0.1 to 1000000");
   }
   refused({"-n", "2", "--frobnicate"}, "--frobnicate");
+  refused({"-n", "2", "--agent"}, "--agent");
+  refused({"-n", "2", "--launcher", "env"}, "--hosts");
+  refused({"-n", "2", "--listen", "127.0.0.1"}, "--hosts");
+  refused({"--hosts", "a,b", "--listen", "there"}, "'there' is no IPv4 address");
+  refused({"--hosts", "a,b=here"}, "'here' is no IPv4 address");
+  refused({"--hosts", "a,b="}, "'' is no IPv4 address");
+  for (const std::string name : {"a b", "-oProxyCommand", "b;true", "$(b)", "b'"}) {
+    refused({"--hosts", "a," + name}, "is no name of a host");
+  }
+  refused({"--hosts", "a,b,c", "--nodes", "2"}, "3 hosts for 2 nodes");
+  refused({"--hosts", "a,b", "--transport", "unix"}, "--transport unix reaches no other host");
+  refused({"--hosts", "a,b", "--emulate", SDSM_SOURCE_DIR "/platforms/p3-score.xml"}, "--emulate is for one machine");
   refused({"-n", "2", "--json", "/nowhere/at/all.json"}, "there is no folder /nowhere/at");
   CHECK(sdsm::tests::run_command({command, "-n", "2", echo}).status == 2);
   CHECK(sdsm::tests::run_command({command, "-n", "2"}).errors.find("no program to run") != std::string::npos);
@@ -291,11 +423,13 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
 TEST_CASE("the help says how to use the command") {
   const CommandResult result = sdsm::tests::run_command({command, "--help"});
   CHECK(result.status == 0);
-  for (const std::string word : {"--nodes", "--threads-per-node", "--placement", "--transport", "--timeout", "--repeat",
-                                 "--json", "--quiet", "-- PROGRAM", "Exit status"}) {
+  for (const std::string word :
+       {"--nodes", "--threads-per-node", "--placement", "--transport", "--timeout", "--repeat", "--json", "--quiet",
+        "--hosts", "--launcher", "--listen", "--export", "-- PROGRAM", "Exit status"}) {
     CAPTURE(word);
     CHECK(result.output.find(word) != std::string::npos);
   }
+  CHECK(result.output.find("--agent") == std::string::npos);
 }
 
 TEST_CASE("results are written as JSON, of all runs and of the median one") {

@@ -1,0 +1,43 @@
+/// What the launcher asks a host's agent for, through the agent's standard input: command lines are seen by everybody
+/// on a host, and the request holds the run's secret.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "native/dsm/control.hpp"
+
+namespace sdsm::run_command {
+
+/// A file that has to be the same on all hosts.
+struct SameFile {
+  std::string path;
+  std::string sha256;
+  bool is_program = false;  ///< has to be executable
+};
+
+struct AgentRequest {
+  std::array<std::uint8_t, dsm::secret_bytes> secret{};
+  std::uint32_t host = 0;
+  std::string name;  ///< of the host, for messages
+  std::uint32_t threads_per_node = 1;
+  std::vector<std::uint32_t> nodes;  ///< that this host makes
+  std::string launcher;              ///< where to connect: "tcp:ADDRESS:PORT"
+  std::string own_address;           ///< to connect from; "": any
+  std::string folder;                ///< to work in
+  std::vector<SameFile> files;
+  std::string program;  ///< one of the files
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;  ///< "NAME=VALUE", all of it
+};
+
+/// Begins with a line that tells the format and how many bytes follow. What comes after those is the standard input of
+/// the program's.
+std::string text_of(const AgentRequest& request);
+
+/// Reads one, and nothing behind it. Throws RunError if what comes is none, or is of another version of sdsm.
+AgentRequest read_request(int input);
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,445 @@
+#include "native/run_command/hosts.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+
+#include "native/command/errors.hpp"
+#include "native/command/interruption.hpp"
+#include "native/dsm/admission.hpp"
+#include "native/dsm/sockets.hpp"
+#include "native/run_command/agent_request.hpp"
+#include "native/run_command/one_line.hpp"
+#include "workloads/trace/file_hash.hpp"
+
+namespace sdsm::run_command {
+
+using namespace command;
+using dsm::FrameKind;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// Words that mean the same to this machine's shell and to one behind ssh.
+bool is_plain(std::string_view word) {
+  return !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](char sign) {
+    return std::isalnum(static_cast<unsigned char>(sign)) != 0 || std::strchr("._/@%:+,-", sign) != nullptr;
+  });
+}
+
+std::string replace_host(std::string launcher, const std::string& host) {
+  constexpr std::string_view place = "{host}";
+  for (std::size_t at = 0; (at = launcher.find(place, at)) != std::string::npos; at += host.size()) {
+    launcher.replace(at, place.size(), host);
+  }
+  return launcher;
+}
+
+std::string peer_of(int socket) {
+  sockaddr_in peer{};
+  socklen_t length = sizeof peer;
+  char text[INET_ADDRSTRLEN] = "";
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &length) == 0) {
+    inet_ntop(AF_INET, &peer.sin_addr, text, sizeof text);
+  }
+  return text;
+}
+
+std::string how_it_ended(const ProcessEnd& end) {
+  return end.was_killed ? fmt::format("was killed by signal {} ({})", end.signal, strsignal(end.signal))
+                        : fmt::format("ended with status {}", end.status);
+}
+
+}  // namespace
+
+Host parse_host(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  Host host{text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
+  if (!is_plain(host.name)) {
+    throw UsageError(
+        fmt::format("--hosts: '{}' is no name of a host. Give NAME or NAME=ADDRESS, with commas between", host.name));
+  }
+  if (equals != std::string::npos) check_address(host.address, "--hosts " + host.name);
+  return host;
+}
+
+void check_address(const std::string& text, const std::string& option) {
+  in_addr address{};
+  if (inet_pton(AF_INET, text.c_str(), &address) == 1) return;
+  throw UsageError(
+      fmt::format("{}: '{}' is no IPv4 address such as 10.0.0.1. `ip -4 address` lists a machine's own", option, text));
+}
+
+/// One host as the launcher sees it: the command that reaches it, and the agent's connection.
+class Hosts::Agent {
+ public:
+  Agent(const Host& host, const std::string& launcher, const std::string& command, const std::string& request,
+        int input)
+      : name_(host.name), address_(host.address), command_(launcher), unsent_(request), input_(input) {
+    start(command);
+  }
+  ~Agent() {
+    // The agent ends when its connection does; one without may not have come so far.
+    constexpr auto patience = std::chrono::seconds(3);
+    const auto begun = Clock::now();
+    let_go();
+    while (!look_for_end() && Clock::now() - begun < patience)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (!end_) stop(SIGKILL);
+    while (!end_ && waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& address() const { return address_; }
+  const std::string& command() const { return command_; }
+  ControlChannel& control() { return control_; }
+  const std::optional<ProcessEnd>& end() const { return end_; }
+
+  void take_connection(int socket) {
+    if (address_.empty()) address_ = peer_of(socket);
+    control_ = ControlChannel(Descriptor(socket));
+    last_heard_ = Clock::now();
+  }
+
+  /// All at once when the run has failed: the others' waits then take no more time.
+  void let_go() {
+    if (!control_.is_open()) stop(SIGTERM);
+    control_ = ControlChannel(Descriptor());
+    pipe_.reset();
+  }
+
+  const std::optional<ProcessEnd>& look_for_end() {
+    int status = 0;
+    if (!end_ && waitpid(process_, &status, WNOHANG) == process_) end_ = process_end(status);
+    return end_;
+  }
+
+  /// Writes what the pipe takes: the request, and then the program's input.
+  void pass_input() {
+    if (pipe_.get() < 0) return;
+    if (unsent_.empty() && !read_input()) return pipe_.reset();
+    while (!unsent_.empty()) {
+      const ssize_t count = write(pipe_.get(), unsent_.data(), unsent_.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) return;
+      // Nobody reads it any more.
+      if (count < 0) return pipe_.reset();
+      unsent_.erase(0, static_cast<std::size_t>(count));
+    }
+  }
+
+  void add_to(std::vector<pollfd>& polled) const {
+    const short events = static_cast<short>(POLLIN | (control_.has_unsent() ? POLLOUT : 0));
+    polled.push_back({control_.descriptor(), events, 0});
+    if (pipe_.get() < 0) return;
+    if (unsent_.empty()) {
+      polled.push_back({input_, POLLIN, 0});
+    } else {
+      polled.push_back({pipe_.get(), POLLOUT, 0});
+    }
+  }
+
+  Clock::time_point last_heard_ = Clock::now();
+  bool is_started_ = false;
+  bool is_blamed_ = false;
+  bool is_finishing_ = false;
+
+ private:
+  void start(const std::string& command) {
+    Pipe input = make_pipe();
+    std::string script = "exec " + command_ + " \"$@\"";
+    std::vector<std::string> words{"/bin/sh", "-c", script, "sh", command, "--agent"};
+    const std::vector<char*> arguments = pointers_to(words);
+    const pid_t launcher = getpid();
+    // The launcher's handlers are not the child's: a signal for it waits until it has its own.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    process_ = fork();
+    const int error = errno;
+    if (process_ != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (process_ < 0) {
+      throw RunError(fmt::format(
+          "host {}: no process can be started for `{}` ({}). Is the number of processes limited (`ulimit -u`, or a "
+          "container's limit of pids)?",
+          name_, command_, std::strerror(error)));
+    }
+    if (process_ == 0) {
+      // It can still tidy up when the launcher is gone.
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != launcher) _exit(1);
+      dup2(input.read_end.get(), STDIN_FILENO);
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+      sigprocmask(SIG_SETMASK, &before, nullptr);
+      execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    pipe_ = std::move(input.write_end);
+    fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
+  }
+
+  /// False if there is no more.
+  bool read_input() {
+    if (input_ < 0) return false;
+    pollfd ready{input_, POLLIN, 0};
+    if (poll(&ready, 1, 0) <= 0) return true;
+    char buffer[1 << 16];
+    const ssize_t count = read(input_, buffer, sizeof buffer);
+    if (count < 0) return errno == EINTR || errno == EAGAIN;
+    unsent_.assign(buffer, static_cast<std::size_t>(count));
+    return count > 0;
+  }
+
+  void stop(int signal) const {
+    if (!end_) kill(process_, signal);
+  }
+
+  std::string name_;
+  std::string address_;
+  std::string command_;  ///< for messages
+  std::string unsent_;
+  int input_;
+  pid_t process_ = -1;
+  Descriptor pipe_;
+  ControlChannel control_{Descriptor()};
+  std::optional<ProcessEnd> end_;
+};
+
+Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramStart& start, const Secret& secret,
+             int input, Seconds timeout)
+    : layout_(layout), timeout_(timeout), secret_(secret) {
+  // An agent that is gone does not take its input.
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::string command = std::filesystem::read_symlink("/proc/self/exe").string();
+  if (!is_plain(command)) {
+    throw UsageError(
+        fmt::format("{}: blanks and signs in its path keep a shell on another host from finding it. Move "
+                    "the build folder to a path without them",
+                    command));
+  }
+  AgentRequest request;
+  request.secret = secret;
+  request.threads_per_node = layout.threads_per_node;
+  request.folder = std::filesystem::current_path().string();
+  request.program = start.file.string();
+  request.arguments = start.arguments;
+  request.environment = start.environment.entries();
+  const auto add_file = [&](const std::string& path, bool is_program) {
+    request.files.push_back({path, trace::sha256_of(path), is_program});
+  };
+  add_file(command, true);
+  add_file(runtime_library("libsdsm-run.so", "sdsm-run-runtime").string(), false);
+  add_file(request.program, true);
+  const int listener = dsm::listen_on(dsm::Transport::tcp, options.listen.c_str(), request.launcher);
+  if (listener < 0) {
+    const std::string remedy = dsm::remedy_for(errno);
+    throw RunError(fmt::format("--listen {}: {}{}", options.listen, std::strerror(errno),
+                               remedy.empty() ? ". Give an IPv4 address of this machine" : remedy));
+  }
+  admission_.emplace(listener, secret_.data());
+  for (std::uint32_t number = 0; number < options.hosts.size(); ++number) {
+    throw_if_interrupted("interrupted during the start: all processes are stopped");
+    const Host& host = options.hosts[number];
+    request.host = number;
+    request.name = host.name;
+    request.own_address = host.address;
+    request.nodes.clear();
+    for (std::uint32_t node = 0; node < layout.nodes; ++node) {
+      if (host_of(node, options.hosts.size()) == number) request.nodes.push_back(node);
+    }
+    agents_.push_back(std::make_unique<Agent>(host, replace_host(options.launcher, host.name), command,
+                                              text_of(request), number == 0 ? input : -1));
+  }
+}
+
+Hosts::~Hosts() {
+  // An agent that finds the port closed would complain of that. So the port closes last.
+  for (const auto& agent : agents_) agent->let_go();
+  agents_.clear();
+}
+
+void Hosts::take_connection(int socket, std::uint32_t host, std::uint32_t process,
+                            std::vector<std::optional<ControlChannel>>& connected) {
+  Descriptor taken(socket);
+  if (host >= agents_.size()) return;
+  if (process == dsm::agent_number) {
+    if (!agents_[host]->control().is_open()) agents_[host]->take_connection(taken.release());
+    return;
+  }
+  if (process < connected.size() && !connected[process]) connected[process] = ControlChannel(std::move(taken));
+}
+
+std::vector<ControlChannel> Hosts::gather() {
+  std::vector<std::optional<ControlChannel>> connected(layout_.processes());
+  auto begun = Clock::now();
+  auto last_round = begun;
+  const auto is_ready = [](const auto& agent) { return agent->is_started_; };
+  while (!std::all_of(agents_.begin(), agents_.end(), is_ready) ||
+         !std::all_of(connected.begin(), connected.end(), [](const auto& one) { return one.has_value(); })) {
+    constexpr int round_ms = 10;
+    if (const auto arrival = admission_->next(round_ms)) {
+      take_connection(arrival->socket, arrival->hello.host, arrival->hello.process, connected);
+    }
+    if (admission_->error() != 0) {
+      throw RunError(fmt::format("the hosts' connections cannot be accepted: {}{}", std::strerror(admission_->error()),
+                                 dsm::remedy_for(admission_->error())));
+    }
+    throw_if_interrupted("interrupted during the start: all processes are stopped");
+    const auto now = Clock::now();
+    // A stopped launcher (Ctrl-Z) has heard nothing.
+    if (now - last_round > std::chrono::seconds(1)) begun += now - last_round;
+    last_round = now;
+    for (const auto& agent : agents_) {
+      // The end first: what the agent said before it must be here by then.
+      const bool has_ended = agent->look_for_end().has_value();
+      agent->pass_input();
+      agent->control().receive();
+      // What comes behind is for look().
+      while (!agent->is_started_) {
+        const auto frame = agent->control().next_frame();
+        if (!frame) break;
+        if (frame->kind == FrameKind::started) agent->is_started_ = true;
+        if (frame->kind == FrameKind::failed) {
+          throw RunError(fmt::format("host {}: {}", agent->name(), one_line(frame->payload)));
+        }
+      }
+      if (has_ended) {
+        throw RunError(
+            fmt::format("host {} cannot be used: `{}` {} before the processes were started. Is there a "
+                        "message above? Is sdsm there, at the same path as here?",
+                        agent->name(), agent->command(), how_it_ended(*agent->end())));
+      }
+      if (!agent->is_started_ && now - begun > timeout_) {
+        throw RunError(
+            fmt::format("host {} has not started its processes within {:g} s. Does `{} true` work, without "
+                        "asking anything? A larger --timeout gives it more time",
+                        agent->name(), timeout_.count(), agent->command()));
+      }
+    }
+  }
+  // From here on there is no port that a stranger could try.
+  admission_.reset();
+  std::vector<ControlChannel> channels;
+  for (auto& channel : connected) channels.push_back(std::move(*channel));
+  return channels;
+}
+
+void Hosts::add_to(std::vector<pollfd>& polled) const {
+  for (const auto& agent : agents_) agent->add_to(polled);
+}
+
+void Hosts::look(Time now, Listener& listener) {
+  for (const auto& agent : agents_) {
+    const bool has_ended = agent->look_for_end().has_value();
+    ControlChannel& control = agent->control();
+    agent->pass_input();
+    control.flush();
+    control.receive();
+    try {
+      while (const auto frame = control.next_frame()) {
+        agent->last_heard_ = now;
+        dsm::ProcessEnded ended;
+        if (frame->kind == FrameKind::pong) continue;
+        if (frame->kind != FrameKind::ended || frame->payload.size() != sizeof ended) {
+          throw ProtocolError("sent the launcher what is no message");
+        }
+        std::memcpy(&ended, frame->payload.data(), sizeof ended);
+        listener.ended(ended.process, ended.wait_status);
+      }
+    } catch (const ProtocolError& error) {
+      listener.lost(
+          fmt::format("host {}: its agent {}. Build sdsm again, and copy it to all hosts", agent->name(), error.what()),
+          false);
+    }
+    if (agent->is_blamed_ || agent->is_finishing_) continue;
+    if (has_ended) {
+      agent->is_blamed_ = true;
+      listener.lost(fmt::format("host {}: `{}` {}, and with it the host's processes. Was it stopped by hand, or the "
+                                "connection lost?",
+                                agent->name(), agent->command(), how_it_ended(*agent->end())),
+                    true);
+    } else if (!control.is_open()) {
+      if (now - agent->last_heard_ < std::chrono::seconds(1)) continue;  // soon more is known
+      agent->is_blamed_ = true;
+      listener.lost(fmt::format("host {}: its agent has ended, and with it the host's processes. Was it stopped by "
+                                "hand, or has the host been shut down?",
+                                agent->name()),
+                    true);
+    } else if (now - agent->last_heard_ > timeout_) {
+      agent->is_blamed_ = true;
+      listener.lost(
+          fmt::format("host {}: its agent has not answered for {:g} s. Is the host there, and not overloaded? "
+                      "A larger --timeout gives it more time",
+                      agent->name(), timeout_.count()),
+          false);
+    }
+  }
+}
+
+void Hosts::ping() {
+  for (const auto& agent : agents_) {
+    if (!agent->control().has_unsent()) agent->control().send(FrameKind::ping);
+  }
+}
+
+void Hosts::forgive(Clock::duration pause) {
+  for (const auto& agent : agents_) agent->last_heard_ += pause;
+}
+
+void Hosts::finish() {
+  for (const auto& agent : agents_) {
+    agent->is_finishing_ = true;
+    agent->control().send(FrameKind::finish);
+  }
+  const auto begun = Clock::now();
+  for (const auto& agent : agents_) {
+    // What the program printed may still be on its way through the launcher command.
+    while (!agent->look_for_end()) {
+      throw_if_interrupted("interrupted while the hosts ended: all processes are stopped");
+      agent->control().flush();
+      agent->pass_input();
+      if (Clock::now() - begun > timeout_) {
+        throw RunError(
+            fmt::format("host {}: `{}` has not ended within {:g} s of the program. Has the program started "
+                        "something that still runs?",
+                        agent->name(), agent->command(), timeout_.count()));
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    if (agent->end()->was_killed || agent->end()->status != 0) {
+      throw RunError(
+          fmt::format("host {}: `{}` {} after the program's end: its last output may be missing. Run it "
+                      "again",
+                      agent->name(), agent->command(), how_it_ended(*agent->end())));
+    }
+  }
+}
+
+const std::string& Hosts::name_of(std::uint32_t node) const {
+  return agents_[host_of(node, agents_.size())]->name();
+}
+
+const std::string& Hosts::address_of(std::uint32_t node) const {
+  return agents_[host_of(node, agents_.size())]->address();
+}
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,98 @@
+/// The launcher's side of a run on several hosts: starts an agent on each, and hears from it how the processes end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+#include "models/ids.hpp"
+#include "native/command/descriptor.hpp"
+#include "native/command/program_start.hpp"
+#include "native/dsm/admission.hpp"
+#include "native/run_command/cluster_process.hpp"
+#include "native/run_command/control_channel.hpp"
+
+namespace sdsm::run_command {
+
+struct Host {
+  std::string name;     ///< what the launcher template is given
+  std::string address;  ///< IPv4, of its own, that the others reach it at; "": that from which it reaches the launcher
+};
+
+struct HostsOptions {
+  std::vector<Host> hosts;
+  std::string launcher = "ssh {host}";  ///< for sh; the agent's command line is appended
+  std::string listen = "127.0.0.1";     ///< IPv4 address of this machine for the hosts' agents and processes
+};
+
+/// Of "NAME" or "NAME=ADDRESS". Throws UsageError if a shell or a launcher might take it for something else.
+Host parse_host(const std::string& text);
+/// Throws UsageError if `text` is no IPv4 address; option: what it was given to.
+void check_address(const std::string& text, const std::string& option);
+
+/// Nodes are dealt out to the hosts in turn.
+inline std::uint32_t host_of(std::uint32_t node, std::size_t hosts) {
+  return node % static_cast<std::uint32_t>(hosts);
+}
+
+class Hosts {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Secret = std::array<std::uint8_t, dsm::secret_bytes>;
+  struct Listener {
+    virtual ~Listener() = default;
+    virtual void ended(std::uint32_t process, int wait_status) = 0;
+    /// The host's agent itself is why the run ends. is_death: it is gone; else it does not answer.
+    virtual void lost(const std::string& what, bool is_death) = 0;
+  };
+
+  /// Starts the agents. input: the program's standard input, for node 0's host. Throws RunError, UsageError,
+  /// std::system_error.
+  Hosts(const HostsOptions& options, const Layout& layout, const ProgramStart& start, const Secret& secret, int input,
+        std::chrono::duration<double> timeout);
+  /// Ends all agents, which end their processes, and waits for them.
+  ~Hosts();
+  Hosts(const Hosts&) = delete;
+  Hosts& operator=(const Hosts&) = delete;
+
+  /// Waits until all processes are started. Returns the connections to them, in order. Throws RunError that names the
+  /// host if one cannot.
+  std::vector<ControlChannel> gather();
+
+  /// What the launcher's wait has to look at besides the processes.
+  void add_to(std::vector<pollfd>& polled) const;
+  /// Takes what the agents say and passes the program's input on.
+  void look(Time now, Listener& listener);
+  void ping();
+  /// The launcher was stopped for so long.
+  void forgive(std::chrono::steady_clock::duration pause);
+  /// The run is done. Throws RunError if a host does not come to an end.
+  void finish();
+
+  /// The host's name, and its address where it has one of its own.
+  const std::string& name_of(std::uint32_t node) const;
+  const std::string& address_of(std::uint32_t node) const;
+
+ private:
+  class Agent;
+
+  void take_connection(int socket, std::uint32_t host, std::uint32_t process,
+                       std::vector<std::optional<ControlChannel>>& connected);
+
+  Layout layout_;
+  std::chrono::duration<double> timeout_;
+  Secret secret_;
+  std::optional<dsm::Admission> admission_;  ///< until all processes are connected
+  std::vector<std::unique_ptr<Agent>> agents_;
+};
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,47 @@
+"""Does a program end under `sdsm run` as it would anywhere: with its status, its exit functions and its output, whichever
+of its threads ends it?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from tests.validation.native_runs import MEMORY_PROGRAMS, MarkedRun, hosts
+
+PROGRAM = MEMORY_PROGRAMS / "endings"
+SAID = {"exit": "atexit\n", "computing": "atexit\n", "locked": "", "quick_exit": "at_quick_exit\n", "_exit": ""}
+
+
+def ending(how: str, thread: int, status: int, *cluster: object) -> MarkedRun:
+    return MarkedRun("-q", *cluster, "--", PROGRAM, how, thread, status)
+
+
+@pytest.mark.parametrize("cluster", [("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, *hosts(3))])
+@pytest.mark.parametrize("thread", [0, 1, 2])
+@pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit", "computing"])
+def test_any_thread_may_end_the_program(how, thread, cluster):
+    status = 0 if thread == 2 else 7
+    with ending(how, thread, status, *cluster) as run:
+        assert run.end() == (1 if status else 0), run.errors
+        said = f"thread {thread} ends\n"
+        assert run.errors == said + (f"sdsm: the program ended with status {status}\n" if status else "")
+        assert run.output == "begin\n" + SAID[how]
+
+
+@pytest.mark.parametrize(("thread", "cluster"), [(0, ("--nodes", 3)), (1, ("--nodes", 3, *hosts(3)))])
+def test_a_thread_may_end_the_program_while_others_wait_for_its_lock(thread, cluster):
+    with ending("locked", thread, 7, *cluster) as run:
+        assert run.end() == 1
+        assert run.errors == f"thread {thread} ends\nsdsm: the program ended with status 7\n"
+        # The initial thread cannot run its exit functions while it waits for a lock that nobody will give back.
+        assert run.output == "begin\n" + ("atexit\n" if thread == 0 else "")
+
+
+@pytest.mark.parametrize("thread", [0, 1])
+@pytest.mark.parametrize("how", ["exit", "quick_exit", "_exit"])
+def test_so_it_does_under_the_compilers_run_time(how, thread):
+    environment = {**os.environ, "OMP_NUM_THREADS": "3"}
+    done = subprocess.run([PROGRAM, how, str(thread), "7"], capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stdout) == (7, "begin\n" + SAID[how])

@@ -1,0 +1,142 @@
+"""Does `sdsm run --hosts` compute on several hosts what it computes on one, and with what an ordinary machine computes?
+The hosts are addresses of this machine, each with an agent of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.validation.native_runs import ADDRESSES, COMMAND, MEMORY_PROGRAMS, MarkedRun, hosts, laplace, tcp_sockets
+
+#: Hosts, nodes, threads of each node.
+LAYOUTS = ((2, 2, 1), (3, 3, 1), (2, 2, 2), (2, 4, 1), (3, 6, 2))
+
+
+def run_on_hosts(count: int, nodes: int, threads_per_node: int, *program: object) -> str:
+    layout = ("--nodes", nodes, "--threads-per-node", threads_per_node)
+    with MarkedRun("--quiet", *hosts(count), *layout, "--", *program) as run:
+        assert run.end() == 0, run.errors
+        assert run.errors == ""
+        return run.output
+
+
+@pytest.mark.parametrize(
+    ("impl", "count", "nodes", "threads_per_node"), [(1, 2, 2, 1), (4, 3, 3, 1), (1, 2, 2, 2), (4, 2, 4, 1)]
+)
+def test_laplace_ends_with_the_bits_with_which_it_ends_under_the_compilers_run_time(
+    tmp_path, impl, count, nodes, threads_per_node
+):
+    program = laplace(impl, 64, 100, "--hot", "top,left")
+    environment = {**os.environ, "OMP_NUM_THREADS": str(nodes * threads_per_node)}
+    ordinary = [str(part) for part in (*program, "--output", tmp_path / "ordinary")]
+    subprocess.run(ordinary, check=True, capture_output=True, env=environment, timeout=100)
+    run_on_hosts(count, nodes, threads_per_node, *program, "--output", tmp_path / "hosts")
+    assert (tmp_path / "hosts").read_bytes() == (tmp_path / "ordinary").read_bytes()
+    assert (tmp_path / "hosts").stat().st_size == 64 * 64 * 8
+
+
+@pytest.mark.parametrize(("count", "nodes", "threads_per_node"), LAYOUTS)
+def test_random_programs(count, nodes, threads_per_node):
+    output = run_on_hosts(count, nodes, threads_per_node, MEMORY_PROGRAMS / "random_program", "--seed", 7 * count + nodes)
+    assert output.startswith("1 programs")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("count", "nodes", "threads_per_node"), LAYOUTS)
+def test_many_random_programs(count, nodes, threads_per_node):
+    program = (MEMORY_PROGRAMS / "random_program", "--seed", 1000 * count + nodes, "--programs", 100)
+    assert run_on_hosts(count, nodes, threads_per_node, *program).startswith("100 programs")
+
+
+@pytest.mark.long
+def test_litmus_programs_show_no_forbidden_outcome():
+    assert len(run_on_hosts(3, 3, 1, MEMORY_PROGRAMS / "litmus").splitlines()) >= 14
+
+
+def test_each_host_is_reached_at_its_own_address_only_and_nobody_listens_during_the_run():
+    program = laplace(1, 512, 1_000_000)
+    with MarkedRun("--quiet", *hosts(3), "--", *program) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        assert run.listening_ports() == []
+        own = run.sockets()
+        addresses = {address for address, _, state, inode in tcp_sockets() if inode in own and state == "01"}
+        assert addresses == {entry.split("=")[1] for entry in ADDRESSES}
+        assert len(run.agents()) == 3
+        run.process.terminate()
+        assert run.end() == 1
+
+
+def test_the_secret_is_on_no_command_line_and_the_agents_get_nothing_else_from_this_machine(tmp_path):
+    log = tmp_path / "log"
+    script = tmp_path / "launcher"
+    script.write_text(f'echo "$@" >> {log}; env -i SDSM_TEST_MARK="$SDSM_TEST_MARK" "$@"\n')
+    show = tmp_path / "show.c"
+    show.write_text(
+        '#include <omp.h>\n#include <stdio.h>\nextern char** environ;\n'
+        'int main(void) { for (char** one = environ; *one; ++one) puts(*one); return omp_get_max_threads() != 2; }\n'
+    )
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "show", show], check=True)
+    given = {"OMP_STACKSIZE": "1M", "SDSM_SOMETHING": "1", "LC_ALL": "C", "MY_OWN": "a b", "OTHER": "x", "DISPLAY": ":0"}
+    options = ("--hosts", "a,b", "--launcher", f"sh {script}", "--export", "MY_OWN")
+    with MarkedRun("--quiet", *options, "--", tmp_path / "show", environment=given) as run:
+        assert run.end() == 0, run.errors
+        printed = dict(line.split("=", 1) for line in run.output.splitlines())
+    assert log.read_text().split() == [str(COMMAND.resolve()), "--agent"] * 2
+    assert {name: printed.get(name) for name in given} == {**given, "OTHER": None, "DISPLAY": None}
+    assert printed["OMP_NUM_THREADS"] == "2"
+    assert "LD_PRELOAD" not in printed
+
+
+def test_the_folder_of_the_command_is_the_programs_and_has_to_be_on_each_host(tmp_path):
+    program = laplace(4, 32, 10, "--output", "grid")
+    folder = tmp_path / "here"
+    folder.mkdir()
+    with MarkedRun("--quiet", *hosts(2), "--", *program, cwd=folder) as run:
+        assert run.end() == 0, run.errors
+    assert (folder / "grid").stat().st_size == 32 * 32 * 8
+    script = tmp_path / "launcher"
+    script.write_text(f'rm -rf {folder}; exec "$@"\n')
+    with MarkedRun("--quiet", "--hosts", "z", "--launcher", f"sh {script}", "--", *program, cwd=folder) as run:
+        assert run.end() == 1
+        assert f"host z: the folder {folder} cannot be entered" in run.errors
+
+
+def test_a_folder_that_is_full_on_a_host_ends_the_program_as_anywhere(tmp_path):
+    with MarkedRun("--quiet", *hosts(2), "--", *laplace(4, 32, 10, "--output", "/dev/full")) as run:
+        assert run.end() == 1
+        assert "/dev/full" in run.errors
+        assert "sdsm: the program ended with status" in run.errors
+
+
+def test_results_name_the_hosts(tmp_path):
+    with MarkedRun("-q", *hosts(3), "--json", tmp_path / "r.json", "--", *laplace(4, 32, 10)) as run:
+        assert run.end() == 0, run.errors
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["options"]["hosts"] == ["a", "b", "c"]
+    assert [thread["node"] for thread in document["threads"]] == [0, 1, 2]
+
+
+def test_input_reaches_the_initial_thread_through_the_launcher(tmp_path):
+    (tmp_path / "ask.c").write_text(
+        "#include <omp.h>\n#include <stdio.h>\n"
+        'int main(void) { unsigned long sum = 0; for (int sign; (sign = getchar()) != EOF;) sum += sign;\n'
+        '  printf("%lu %d\\n", sum, omp_get_max_threads()); return 0; }\n'
+    )
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "ask", tmp_path / "ask.c"], check=True)
+    data = bytes(range(256)) * 4096
+    with subprocess.Popen([sys.executable, "-c", f"import sys; sys.stdout.buffer.write(bytes(range(256)) * {4096})"],
+                          stdout=subprocess.PIPE) as source:
+        with MarkedRun("-q", *hosts(2), "--", tmp_path / "ask", stdin=source.stdout) as run:
+            assert run.end() == 0, run.errors
+            assert run.output == f"{sum(data)} 2\n"
+
+
+def test_paths_are_the_same_however_the_program_is_named():
+    folder, name = Path(laplace(4, 32, 10)[0]).parent, "./laplace"
+    with MarkedRun("-q", *hosts(2), "--", name, "--size", 32, "--iterations", 5, cwd=folder) as run:
+        assert run.end() == 0, run.errors

@@ -1,0 +1,330 @@
+"""What becomes of a run in trouble? Whatever is killed, stopped or refused, the run carries on, or it ends everywhere soon
+with one line that names who and why, with status 1, and leaves no process, socket or shared memory."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from tests.validation.native_runs import (
+    BUILD,
+    LOCAL_LAUNCHER,
+    MEMORY_PROGRAMS,
+    PATIENCE_S,
+    MarkedRun,
+    hosts,
+    laplace,
+    without_times,
+)
+
+FAILING_CALLS = BUILD / "tests" / "run" / "libfailing_calls.so"
+
+PROGRAMS = (
+    laplace(4, 64, 60),
+    laplace(1, 64, 30, "--no-check"),
+    (MEMORY_PROGRAMS / "random_program", "--seed", 11, "--programs", 2),
+    (MEMORY_PROGRAMS / "random_program", "--seed", 12, "--programs", 1, "--pages", 1, "--steps", 120, "--locks", 8),
+)
+CLUSTERS = (
+    ("--nodes", 3),
+    ("--nodes", 2, "--threads-per-node", 2, "--transport", "tcp"),
+    ("--nodes", 2, "--threads-per-node", 2),
+    ("--nodes", 4, "--transport", "tcp"),
+    ("--nodes", 3, *hosts(3)),
+    ("--nodes", 2, "--threads-per-node", 2, *hosts(2)),
+)
+#: A program that would run for minutes.
+ENDLESS = laplace(4, 512, 10_000_000, "--no-check")
+
+
+def check_death(run: MarkedRun, at: float, pattern: str) -> None:
+    """The run has ended within PATIENCE_S of `at`, and says what `pattern` looks for."""
+    status = run.end()
+    assert time.monotonic() - at < PATIENCE_S
+    assert status == 1
+    assert re.search(pattern, run.one_error()), run.errors
+
+
+# One process killed.
+
+DEATH = r"process \d+ on node \d+.* was killed by signal 9 \(Killed\)"
+
+
+def quiet_time(options: tuple, known: dict) -> tuple[float, str]:
+    """How long the run takes undisturbed, seconds, and what it prints."""
+    if options not in known:
+        begun = time.monotonic()
+        with MarkedRun(*options) as run:
+            assert run.end() == 0, run.errors
+            known[options] = (time.monotonic() - begun, without_times(run.output))
+    return known[options]
+
+
+def kill_at_random(seed: int, known: dict) -> bool:
+    """Kills one process of a run at a moment that the seed chooses. True if the run failed of it."""
+    rng = random.Random(seed)
+    cluster, program = rng.choice(CLUSTERS), rng.choice(PROGRAMS)
+    options = ("--quiet", *cluster, "--", *program)
+    duration, output = quiet_time(options, known)
+    with MarkedRun(*options) as run:
+        begun = time.monotonic()
+        stage = rng.choice(("start", "region", "end"))
+        if stage == "start":
+            wanted = rng.randint(1, 3)
+            run.wait_for(lambda: len(run.members()) >= wanted, "the start of processes")
+            time.sleep(rng.uniform(0, 0.03))
+        else:
+            first, last = (0.1, 0.9) if stage == "region" else (0.8, 1.1)
+            time.sleep(max(0.0, begun + duration * rng.uniform(first, last) - time.monotonic()))
+        run.note_names()
+        members = run.application_processes(program[0]) or [one for one in run.members() if one not in run.agents()]
+        killed_at = time.monotonic()
+        if members:
+            try:
+                os.kill(rng.choice(members), signal.SIGKILL)
+            except ProcessLookupError:
+                members = []
+        status = run.end()
+        assert time.monotonic() - killed_at < PATIENCE_S + (duration if status == 0 else 0)
+        # A process that had ended already, or nearly, is no loss.
+        if status == 0:
+            assert run.errors == ""
+            assert without_times(run.output) == output
+            return False
+        assert members, run.errors
+        assert status == 1
+        # The command may be just making its processes: then it is the system's refusal that it tells.
+        assert re.search(DEATH, run.one_error()), run.errors
+        return True
+
+
+def kill_often(seeds: range) -> None:
+    known: dict = {}
+    failed = sum(kill_at_random(seed, known) for seed in seeds)
+    # Most of them must have met a run under way.
+    assert failed >= len(seeds) // 2
+
+
+def test_one_process_killed_at_random_moments():
+    kill_often(range(10))
+
+
+@pytest.mark.long
+def test_one_process_killed_at_many_random_moments():
+    kill_often(range(100, 200))
+
+
+@pytest.mark.parametrize("cluster", [("--nodes", 2), ("--nodes", 2, *hosts(2))])
+def test_a_killed_launcher_takes_everything_with_it(cluster):
+    with MarkedRun("-q", *cluster, "--", *ENDLESS) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        run.process.kill()
+        run.process.wait()
+        run.check_nothing_left(PATIENCE_S)
+
+
+def test_a_killed_agent_ends_the_run_everywhere_and_is_named():
+    with MarkedRun("-q", *hosts(3), "--", *ENDLESS) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        victim = next(one for one in run.agents() if parent_of(one) == run.process.pid)
+        os.kill(victim, signal.SIGKILL)
+        check_death(run, time.monotonic(), r"host [abc]: `env` was killed by signal 9")
+
+
+def parent_of(process: int) -> int:
+    with open(f"/proc/{process}/stat") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
+
+
+# Stopped, not dead.
+
+
+@pytest.mark.parametrize("cluster", [("--nodes", 2), ("--nodes", 2, *hosts(2))])
+def test_a_stopped_node_ends_the_run_after_the_time_out(cluster):
+    with MarkedRun("-q", "--timeout", 1, *cluster, "--", *ENDLESS) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        stopped = run.application_processes(ENDLESS[0])[-1]
+        os.kill(stopped, signal.SIGSTOP)
+        at = time.monotonic() + 1
+        check_death(run, at, r"process \d on node \d.* has not answered for 1 s. Is it stopped")
+
+
+def test_a_node_that_is_stopped_for_less_than_the_time_out_is_waited_for():
+    program = (*laplace(4, 64, 2000), "--output", "/dev/null")
+    with MarkedRun("-q", "--timeout", 20, "--nodes", 2, *hosts(2), "--", *program) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        for stopped in (run.application_processes(program[0])[0], run.agents()[0], run.process.pid):
+            os.kill(stopped, signal.SIGSTOP)
+            time.sleep(0.3)
+            os.kill(stopped, signal.SIGCONT)
+        assert run.end() == 0, run.errors
+
+
+def test_a_stopped_agent_ends_the_run_after_the_time_out():
+    with MarkedRun("-q", "--timeout", 1, *hosts(2), "--", *ENDLESS) as run:
+        run.wait_for(lambda: run.output, "the program's first line")
+        os.kill(run.agents()[0], signal.SIGSTOP)
+        check_death(run, time.monotonic() + 1, r"host [ab]: its agent has not answered for 1 s")
+
+
+# Strangers at the ports.
+
+
+class Strangers:
+    """Knock at every TCP port at which a run listens, as long as there are any: silent, talking nonsense, with a wrong
+    secret of the right length, hanging up."""
+
+    def __init__(self, run: MarkedRun):
+        self._run, self._sockets, self._is_over = run, [], False
+        self.visits = 0
+        self.ports: set[tuple[str, int]] = set()
+        self._thread = threading.Thread(target=self._knock)
+        self._thread.start()
+
+    def _knock(self) -> None:
+        rng = random.Random(5)
+        while not self._is_over and self._run.process.poll() is None:
+            for place in self._run.listening_ports():
+                for words in (b"", b"GET / HTTP/1.1\r\n\r\n", rng.randbytes(48), rng.randbytes(5000), None):
+                    try:
+                        visitor = socket.create_connection(place, timeout=1)
+                        self.visits += 1
+                        self.ports.add(place)
+                        if words is None:
+                            visitor.close()
+                            continue
+                        self._sockets.append(visitor)
+                        visitor.sendall(words)
+                    except OSError:
+                        continue
+
+    def end(self) -> None:
+        self._is_over = True
+        self._thread.join()
+        for visitor in self._sockets:
+            visitor.close()
+
+
+@pytest.mark.parametrize("cluster", [("--nodes", 4, "--transport", "tcp"), ("--nodes", 4, *hosts(2), "--export", "SLOW_CONNECT")])
+def test_strangers_at_every_port_disturb_nobody(cluster):
+    # Strangers have the time to come to all ports: those that a process has yet to connect to stay open.
+    slow = {"LD_PRELOAD": str(FAILING_CALLS), "SLOW_CONNECT": "150"}
+    with MarkedRun("-q", *cluster, "--", *laplace(4, 64, 60), environment=slow) as run:
+        strangers = Strangers(run)
+        status = run.process.wait(100)
+        strangers.end()
+        assert status == 0, run.errors
+        assert "identical to the sequential grid" in run.output
+        run.check_nothing_left()
+    assert len(strangers.ports) >= 4
+    assert strangers.visits >= 20
+
+
+def test_strangers_who_fill_the_launchers_port_while_a_host_is_slow_keep_it_not_out(tmp_path):
+    script = tmp_path / "launcher"
+    script.write_text('sleep 1; exec "$@"\n')
+    with MarkedRun("-q", "--hosts", "a,b", "--launcher", f"sh {script}", "--", *laplace(4, 64, 20)) as run:
+        place = run.wait_for(run.listening_ports, "the launcher's port")[0]
+        visitors = []
+        for number in range(400):
+            visitors.append(socket.create_connection(place, timeout=5))
+            if number % 2:
+                visitors[-1].sendall(bytes(48))
+        assert run.end() == 0, run.errors
+        for visitor in visitors:
+            visitor.close()
+
+
+# A system that refuses.
+
+
+def refused(call: str, *options: object) -> str:
+    environment = {"LD_PRELOAD": str(FAILING_CALLS), "FAIL_CALL": call}
+    with MarkedRun("-q", *options, "--", *laplace(4, 64, 20), environment=environment) as run:
+        begun = time.monotonic()
+        assert run.end() == 1
+        # Nobody has waited for the time-out.
+        assert time.monotonic() - begun < PATIENCE_S
+        return run.one_error()
+
+
+EMFILE, EAGAIN, ENOMEM = 24, 11, 12
+ON_HOSTS = (*hosts(2), "--export", "FAIL_CALL")
+
+
+@pytest.mark.parametrize(
+    ("call", "options", "pattern"),
+    [
+        (f"fork {EAGAIN} 2", ("-n", 3), r"no process can be started .*`ulimit -u`"),
+        (f"fork {EAGAIN} 2", ON_HOSTS, r"host b: no process can be started .*`ulimit -u`"),
+        (f"fork {EAGAIN} 2", (*ON_HOSTS, "--threads-per-node", 2), r"host b: no process can be started .*`ulimit -u`"),
+        (f"pthread_create {EAGAIN} 1", ("-n", 3), r"process \d on node \d ended the run: no thread .*ulimit -u"),
+        (f"memfd_create {EMFILE} 2", ("-n", 3), r"a node's memory cannot be made: .*ulimit -n"),
+        (f"memfd_create {EMFILE} 1", ON_HOSTS, r"host [ab]: a node's memory cannot be made: .*ulimit -n"),
+        (f"socket {EMFILE} 1", ("-n", 3), r"process \d on node \d ended the run: no socket to listen on .*ulimit -n"),
+        (f"socket {EMFILE} 1", ON_HOSTS, r"--listen 127.0.0.1: .*ulimit -n"),
+        (f"socket {EMFILE} 2", ON_HOSTS, r"host [ab]: the launcher cannot be reached at .*ulimit -n"),
+        (f"accept4 {EMFILE} 2", ("-n", 3), r"process \d on node \d ended the run: no connection can be accepted.*ulimit -n"),
+        (f"accept4 {EMFILE} 2", ON_HOSTS, r"the hosts' connections cannot be accepted: .*ulimit -n"),
+        (f"epoll_create1 {EMFILE} 1", ("-n", 3), r"process \d on node \d ended the run: the sockets .*ulimit -n"),
+        (f"ftruncate {ENOMEM} 3", ("-n", 3), r"process \d on node \d ended the run: there is no address space"),
+        (f"mprotect {ENOMEM} 100", ("-n", 3), r"process \d on node \d ended the run: .*vm.max_map_count=\d+"),
+    ],
+)
+def test_a_refused_call_is_told_with_its_remedy(call, options, pattern):
+    assert re.search(pattern, refused(call, *options))
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "pattern"),
+    [
+        (resource.RLIMIT_AS, 2 << 30, r"process \d on node \d ended the run: there is no address space .*`ulimit -v`"),
+        (resource.RLIMIT_FSIZE, 1 << 20, r"process \d on node \d was killed by signal 25 .*ulimit -f"),
+        (resource.RLIMIT_NOFILE, 100, r"a process could not be given its files .*ulimit -n"),
+    ],
+)
+def test_a_limit_of_the_shell_is_told_with_its_remedy(limit, value, pattern):
+    program = laplace(4, 64, 20)
+    with MarkedRun("-q", "-n", 2, "--", *program, preparation=lambda: resource.setrlimit(limit, (value, value))) as run:
+        assert run.end() == 1
+        assert re.search(pattern, run.one_error())
+
+
+def test_few_open_files_are_enough_for_many_processes():
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    with MarkedRun("-q", "-n", 24, "--", *laplace(4, 64, 10), preparation=limit) as run:
+        assert run.end() == 0, run.errors
+
+
+@pytest.mark.long
+def test_more_pages_apart_than_the_kernel_has_mappings_are_no_trouble():
+    most = int(open("/proc/sys/vm/max_map_count").read())
+    if most > 70_000:
+        pytest.skip("this kernel has more mappings than the program would use")
+    with MarkedRun("-q", "-n", 2, "--", MEMORY_PROGRAMS / "alternating") as run:
+        assert run.end() == 0, run.errors
+        assert run.output == "0 wrong\n"
+
+
+def test_a_missing_host_is_told_soon():
+    with MarkedRun("-q", "--hosts", "a,b", "--launcher", "false {host}", "--", *laplace(4, 64, 10)) as run:
+        assert run.end() == 1
+        assert "host a cannot be used: `false a` ended with status 1" in run.one_error()
+
+
+@pytest.mark.parametrize("cluster", [("--nodes", 3), ("--nodes", 3, *hosts(3), "--export", "LATE_RELEASES")])
+@pytest.mark.parametrize("milliseconds", ["0", "20"])
+def test_a_lock_that_was_given_back_is_free_even_if_its_manager_hears_of_that_late(milliseconds, cluster):
+    late = {} if milliseconds == "0" else {"LATE_RELEASES": milliseconds, "LD_PRELOAD": str(FAILING_CALLS)}
+    with MarkedRun("-q", *cluster, "--", MEMORY_PROGRAMS / "try_locks", 30, environment=late) as run:
+        assert run.end() == 0, run.errors
+        assert run.output == "0 refused, 0 granted\n"
