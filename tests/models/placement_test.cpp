@@ -1,4 +1,5 @@
 #include "models/placement.hpp"
+#include "models/first_touch.hpp"
 
 #include <vector>
 
@@ -34,6 +35,28 @@ TEST_CASE("block: the last page of the largest region that a trace may hold is t
   constexpr std::uint64_t pages = std::uint64_t{1} << 40;
   CHECK(home_of(Placement::block, pages - 1, pages, 65536) == ProcessId{65535});
   CHECK(home_of(Placement::block, 0, pages, 65536) == ProcessId{0});
+}
+
+TEST_CASE("first touch: who comes first is a page's home for good, and other pages are nobody's yet") {
+  FirstTouchHomes homes;
+  const PageId page{RegionId{3}, 7};
+  CHECK(!homes.home(page));
+  CHECK(homes.touched(page, ProcessId{2}) == ProcessId{2});
+  CHECK(homes.touched(page, ProcessId{1}) == ProcessId{2});
+  CHECK(homes.home(page) == ProcessId{2});
+  CHECK(!homes.home({RegionId{3}, 6}));
+  CHECK(!homes.home({RegionId{4}, 7}));
+  CHECK(homes.touched({RegionId{4}, 7}, ProcessId{0}) == ProcessId{0});
+}
+
+TEST_CASE("one rule for all blocks of the heap, or what the program asked for") {
+  for (const Placement asked : {Placement::round_robin, Placement::block}) {
+    CHECK(heap_placement(HeapPlacement::as_asked, asked) == asked);
+    CHECK(heap_placement(HeapPlacement::block, asked) == Placement::block);
+    CHECK(heap_placement(HeapPlacement::first_touch, asked) == Placement::first_touch);
+  }
+  CHECK(heap_placement_named("first-touch") == HeapPlacement::first_touch);
+  CHECK(!heap_placement_named("first_touch"));
 }
 
 TEST_CASE("globals and the initial stack are at home with process 0") {

@@ -28,17 +28,20 @@ def output_of(*command: object) -> str:
     return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True, timeout=280).stdout
 
 
-def simulated(folder: Path, threads: int, *program: object) -> dict:
+def simulated(folder: Path, threads: int, *program: object, placement: str = "as-asked") -> dict:
     trace = folder / "program.trace"
     output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", threads, "-o", trace, "--", *program)
     return json.loads(
-        output_of(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads, "--quiet", "--json", "-")
+        output_of(
+            *(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads, "--placement", placement),
+            *("--quiet", "--json", "-"),
+        )
     )
 
 
-def executed(folder: Path, threads: int, *program: object) -> dict:
+def executed(folder: Path, threads: int, *program: object, placement: str = "as-asked") -> dict:
     path = folder / "run.json"
-    output_of(SDSM, "run", "--quiet", "-n", threads, "--json", path, "--", *program)
+    output_of(SDSM, "run", "--quiet", "-n", threads, "--placement", placement, "--json", path, "--", *program)
     return json.loads(path.read_text())
 
 
@@ -86,6 +89,51 @@ def test_what_no_timing_decides(tmp_path, name, threads):
     left_out = NOT_COMPARED.get(name, ())
     run = counts(executed(tmp_path, threads, COUNTED, name), left_out)
     assert run == counts(simulated(tmp_path, threads, COUNTED, name), left_out)
+
+
+PLACEMENTS = ("round-robin", "block", "first-touch")
+
+
+def check_placed(folder: Path, threads: int, placement: str, *program: object) -> None:
+    run = counts(executed(folder, threads, *program, placement=placement))
+    assert run == counts(simulated(folder, threads, *program, placement=placement))
+
+
+@pytest.mark.parametrize("threads", [3, 4])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize(
+    "program", [("laplace", "--impl", 2, "--size", 256, "--iterations", 3), ("fft", "--impl", 4, "--points", 16384)]
+)
+def test_pages_placed_by_one_rule(tmp_path, program, placement, threads):
+    threads = 2 if threads == 3 and program[0] == "fft" else threads
+    name, *arguments = program
+    check_placed(tmp_path, threads, placement, WORKLOADS / name, *arguments, "--no-check")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("threads", [2, 3, 4, 8])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("impl", [1, 2, 3, 4, 5, 6])
+def test_laplace_placed_by_one_rule(tmp_path, impl, placement, threads):
+    program = (WORKLOADS / "laplace", "--impl", impl, "--size", 256, "--iterations", 5, "--no-check")
+    check_placed(tmp_path, threads, placement, *program)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("threads", [2, 4, 8])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("impl", [1, 2, 3, 4])
+def test_fft_placed_by_one_rule(tmp_path, impl, placement, threads):
+    check_placed(tmp_path, threads, placement, WORKLOADS / "fft", "--impl", impl, "--points", 16384, "--no-check")
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("name", ["false_sharing", "neighbours", "own_locks", "blocks"])
+def test_small_programs_placed_by_one_rule(tmp_path, name, placement, threads):
+    left_out = NOT_COMPARED.get(name, ())
+    run = counts(executed(tmp_path, threads, COUNTED, name, placement=placement), left_out)
+    assert run == counts(simulated(tmp_path, threads, COUNTED, name, placement=placement), left_out)
 
 
 def sums(result: dict) -> dict:

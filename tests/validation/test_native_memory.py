@@ -15,7 +15,7 @@ BUILD = Path(__file__).resolve().parents[2] / "build"
 PROGRAMS = BUILD / "tests" / "memory"
 
 LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (1, 3), (2, 2), (2, 4), (3, 2))
-PLACEMENTS = ("as-asked", "round-robin", "block")
+PLACEMENTS = ("as-asked", "round-robin", "block", "first-touch")
 TRANSPORTS = ("unix", "tcp")
 #: What the programs do is drawn with these: few pages that everybody meets in, many, many locks, none.
 SHAPES = (

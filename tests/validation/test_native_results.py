@@ -18,24 +18,66 @@ def run(*command: object, threads: int) -> None:
     subprocess.run(arguments, check=True, capture_output=True, text=True, timeout=280, env=environment)
 
 
-def check_same_bits(folder: Path, threads: int, size: int, *program: object) -> None:
+def check_same_bits(folder: Path, threads: int, size: int, *program: object, options: tuple[object, ...] = ()) -> None:
     ordinary, executed = folder / "ordinary", folder / "executed"
     run(*program, "--output", ordinary, threads=threads)
-    run(BUILD / "sdsm-run", "--quiet", "-n", threads, "--", *program, "--output", executed, threads=threads)
+    layout = ("-n", threads, *options)
+    run(BUILD / "sdsm-run", "--quiet", *layout, "--", *program, "--output", executed, threads=threads)
     assert ordinary.stat().st_size == size
     assert executed.read_bytes() == ordinary.read_bytes()
 
 
-@pytest.mark.parametrize("threads", [2, 3, 4, 8])
+def laplace(impl: int) -> tuple[object, ...]:
+    """As many iterations as change every row, with two hot edges, so that no two rows or columns are the same."""
+    options = ("--size", 64, "--iterations", 200, "--hot", "top,left")
+    return (BUILD / "workloads" / "laplace", "--impl", impl, *options)
+
+
+def fft(impl: int) -> tuple[object, ...]:
+    return (BUILD / "workloads" / "fft", "--impl", impl, "--points", 8192, "--cache-bytes", "16KiB")
+
+
+LAPLACE_BYTES = 64 * 64 * 8
+FFT_BYTES = 8192 * 16
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("impl", [1, 2, 3, 4, 5, 6])
 def test_laplace(tmp_path, impl, threads):
-    # As many iterations as change every row, with two hot edges, so that no two rows or columns are the same.
-    options = ("--impl", impl, "--size", 64, "--iterations", 200, "--hot", "top,left")
-    check_same_bits(tmp_path, threads, 64 * 64 * 8, BUILD / "workloads" / "laplace", *options)
+    check_same_bits(tmp_path, threads, LAPLACE_BYTES, *laplace(impl))
 
 
-@pytest.mark.parametrize("threads", [2, 4, 8])
+@pytest.mark.parametrize("threads", [1, 2, 4, 8])
 @pytest.mark.parametrize("impl", [1, 2, 3, 4])
 def test_fft(tmp_path, impl, threads):
-    options = ("--impl", impl, "--points", 8192, "--cache-bytes", "16KiB")
-    check_same_bits(tmp_path, threads, 8192 * 16, BUILD / "workloads" / "fft", *options)
+    check_same_bits(tmp_path, threads, FFT_BYTES, *fft(impl))
+
+
+@pytest.mark.parametrize(("program", "size"), [(laplace(0), LAPLACE_BYTES), (fft(0), FFT_BYTES)])
+def test_sequential_programs(tmp_path, program, size):
+    for threads in (1, 2, 3, 4, 8):
+        check_same_bits(tmp_path, threads, size, *program)
+
+
+@pytest.mark.parametrize("threads", [4, 8])
+@pytest.mark.parametrize(("program", "size"), [(laplace(2), LAPLACE_BYTES), (fft(2), FFT_BYTES)])
+def test_two_threads_on_a_node(tmp_path, program, size, threads):
+    check_same_bits(tmp_path, threads, size, *program, options=("--threads-per-node", 2))
+
+
+PLACEMENTS = ("as-asked", "round-robin", "block", "first-touch")
+LAYOUTS = ((1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (2, 2), (4, 2))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
+def test_every_layout_placement_and_transport(tmp_path, nodes, per_node, placement, transport):
+    options = ("--threads-per-node", per_node, "--placement", placement, "--transport", transport)
+    for impl in range(7):
+        check_same_bits(tmp_path, nodes * per_node, LAPLACE_BYTES, *laplace(impl), options=options)
+    if nodes == 3:
+        return  # the FFT takes powers of two
+    for impl in range(5):
+        check_same_bits(tmp_path, nodes * per_node, FFT_BYTES, *fft(impl), options=options)
