@@ -2,10 +2,11 @@
 /// against system_bench, which does the same system calls without any protocol. Rounds of both are interleaved, so that
 /// a busy machine disturbs all alike.
 ///
-/// Two processes that answer each other take 10 us a message when they share a processor, and 40 us when each wakes the
-/// other one's: the scheduler chooses, run by run, for the DSM and for bare messages alike. So each round is run twice:
-/// as the scheduler likes, and with all on one processor, where nothing is left to choose. Bounds are those of one
-/// processor, except the barrier's; there, a ratio of rounds is one of like with like.
+/// Two processes that answer each other take about 10 us a message when they share a processor, and 40 us when each
+/// wakes the other one's from its idle state. The scheduler chooses, run by run, for the DSM and for bare messages, so
+/// a ratio of two such runs may be one of unlike things. Each round is therefore run twice: with all on one processor,
+/// where nothing is left to choose (and a message costs least, so the protocol weighs most), and as the scheduler
+/// likes.
 
 #include <fmt/core.h>
 #include <sched.h>
@@ -129,6 +130,9 @@ std::vector<std::string> diffs_of(const Round& round) {
   for (const auto& [name, value] : round.bare) {
     if (name.starts_with("diff.") && name != "diff.alternating") names.push_back(name);
   }
+  std::sort(names.begin(), names.end(), [](const std::string& one, const std::string& other) {
+    return std::stoul(one.substr(5)) < std::stoul(other.substr(5));
+  });
   return names;
 }
 

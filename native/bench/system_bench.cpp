@@ -97,7 +97,7 @@ class Team {
       for (std::uint32_t from = 0; from < processes; ++from) {
         if (from == to) continue;
         asking_[from][to] = connect_to(address);
-        answering_[to][from] = accept_from(listener, 1000);
+        answering_[to][from] = accept_from(listener);
         if (asking_[from][to] < 0 || answering_[to][from] < 0) fail("no connection between two processes");
       }
       close(listener);

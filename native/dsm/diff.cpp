@@ -42,8 +42,8 @@ struct Runs {
 
 /// Sixteen words of a page and how they differ from the twin's.
 struct Block {
-  __m128i differences[4 + 1];  ///< and room behind them, so that words are copied by fours
-  std::uint32_t changed;       ///< a bit for each word
+  __m128i differences[4];
+  std::uint32_t changed;  ///< a bit for each word
 };
 
 /// Each word of the page is loaded once, for the diff and for the renewed twin: another thread may be writing it.
@@ -67,6 +67,12 @@ Block compare_block(const std::byte* page, std::byte* twin) {
   return block;
 }
 
+void copy_word(std::byte* to, const std::byte* from) {
+  // Volatile, or the compiler makes wide loads of a row of these.
+  const std::uint32_t word = *reinterpret_cast<const volatile std::uint32_t*>(from);
+  std::memcpy(to, &word, sizeof word);
+}
+
 /// The runs of a block in which some words have changed and others not.
 void add_runs(Runs& runs, std::size_t word, const Block& block) {
   std::uint32_t changed = block.changed;
@@ -78,7 +84,8 @@ void add_runs(Runs& runs, std::size_t word, const Block& block) {
     changed >>= gap;
     const auto words = static_cast<std::size_t>(std::countr_one(changed));
     if (runs.open == nullptr) runs.begin(word + place);
-    for (std::size_t i = 0; i < words; i += 4) std::memcpy(runs.at + 4 * i, differences + 4 * (place + i), 16);
+    // Word by word: a wider load across two of the stores that just made them would wait for both.
+    for (std::size_t i = 0; i < words; ++i) copy_word(runs.at + 4 * i, differences + 4 * (place + i));
     runs.at += 4 * words;
     runs.open_words = static_cast<std::uint16_t>(runs.open_words + words);
     place += words;
