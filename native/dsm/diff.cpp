@@ -1,11 +1,15 @@
 #include "native/dsm/diff.hpp"
 
+#include <immintrin.h>
+
+#include <bit>
 #include <cstring>
 
 namespace sdsm::dsm {
 namespace {
 
-constexpr std::size_t block_words = 16;  ///< compared at once: a cache line
+constexpr std::size_t block_words = 16;  ///< a cache line
+constexpr std::uint32_t whole_block = 0xffff;
 
 struct RunHead {
   std::uint16_t first;
@@ -13,22 +17,189 @@ struct RunHead {
 };
 static_assert(sizeof(RunHead) == run_header.count);
 
-/// One load: another thread may be writing the word.
-std::uint32_t word_at(const std::byte* page, std::size_t word) {
-  return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(page) + word, __ATOMIC_RELAXED);
+/// What is needed of the run that may go on in the next block.
+struct Runs {
+  std::byte* at = nullptr;       ///< where the next byte of the diff goes
+  std::byte* open = nullptr;     ///< head of the run that ended with the last block's last word; null: none
+  std::uint16_t open_words = 0;  ///< of it, so far
+  Change change;
+
+  void close() {
+    if (open == nullptr) return;
+    std::memcpy(open + offsetof(RunHead, words), &open_words, sizeof open_words);
+    open = nullptr;
+  }
+
+  void begin(std::size_t first) {
+    const RunHead head{static_cast<std::uint16_t>(first), 0};
+    std::memcpy(at, &head, sizeof head);
+    open = at;
+    open_words = 0;
+    at += sizeof head;
+    ++change.runs;
+  }
+};
+
+/// Sixteen words of a page and how they differ from the twin's.
+struct Block {
+  __m128i differences[4];
+  std::uint32_t changed;  ///< a bit for each word
+};
+
+/// Each word of the page is loaded once, for the diff and for the renewed twin: another thread may be writing it.
+/// (Aligned loads of 16 bytes do not tear words; volatile, so that none is repeated.)
+Block compare_block(const std::byte* page, std::byte* twin) {
+  const auto* from = reinterpret_cast<const volatile __m128i*>(page);
+  auto* to = reinterpret_cast<__m128i*>(twin);
+  __m128i now[4];
+  __m128i same[4];
+  Block block;
+  for (int i = 0; i < 4; ++i) {
+    now[i] = from[i];
+    block.differences[i] = _mm_xor_si128(now[i], to[i]);
+    same[i] = _mm_cmpeq_epi32(block.differences[i], _mm_setzero_si128());
+  }
+  const __m128i halves[2] = {_mm_packs_epi32(same[0], same[1]), _mm_packs_epi32(same[2], same[3])};
+  block.changed = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(halves[0], halves[1]))) ^ whole_block;
+  if (block.changed != 0) {
+    for (int i = 0; i < 4; ++i) to[i] = now[i];
+  }
+  return block;
 }
 
-bool is_same_block(const std::byte* page, const std::byte* twin, std::size_t word) {
-  std::uint64_t difference = 0;
-  for (std::size_t i = 0; i < block_words * 4; i += sizeof difference) {
-    std::uint64_t a;
-    std::uint64_t b;
-    std::memcpy(&a, page + word * 4 + i, sizeof a);
-    std::memcpy(&b, twin + word * 4 + i, sizeof b);
-    difference |= a ^ b;
-  }
-  return difference == 0;
+void copy_word(std::byte* to, const std::byte* from) {
+  // Volatile, or the compiler makes wide loads of a row of these.
+  const std::uint32_t word = *reinterpret_cast<const volatile std::uint32_t*>(from);
+  std::memcpy(to, &word, sizeof word);
 }
+
+/// The runs of a block in which some words have changed and others not.
+void add_runs(Runs& runs, std::size_t word, const Block& block) {
+  std::uint32_t changed = block.changed;
+  const auto* differences = reinterpret_cast<const std::byte*>(block.differences);
+  for (std::size_t place = 0; changed != 0;) {
+    const auto gap = static_cast<std::size_t>(std::countr_zero(changed));
+    if (gap != 0 || place != 0) runs.close();
+    place += gap;
+    changed >>= gap;
+    const auto words = static_cast<std::size_t>(std::countr_one(changed));
+    if (runs.open == nullptr) runs.begin(word + place);
+    // Word by word: a wider load across two of the stores that just made them would wait for both.
+    for (std::size_t i = 0; i < words; ++i) copy_word(runs.at + 4 * i, differences + 4 * (place + i));
+    runs.at += 4 * words;
+    runs.open_words = static_cast<std::uint16_t>(runs.open_words + words);
+    place += words;
+    changed >>= words;
+  }
+  if ((block.changed >> (block_words - 1)) == 0) runs.close();
+}
+
+/// Finds the runs of changed words.
+Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin) {
+  for (std::size_t word = 0; word < words_per_page; word += block_words) {
+    const Block block = compare_block(page + word * 4, twin + word * 4);
+    if (block.changed == 0) {
+      runs.close();
+      continue;
+    }
+    runs.change.words = static_cast<std::uint16_t>(runs.change.words + std::popcount(block.changed));
+    if (block.changed != whole_block) {
+      add_runs(runs, word, block);
+      continue;
+    }
+    if (runs.open == nullptr) runs.begin(word);
+    std::memcpy(runs.at, block.differences, block_words * 4);
+    runs.at += block_words * 4;
+    runs.open_words = static_cast<std::uint16_t>(runs.open_words + block_words);
+  }
+  runs.close();
+  return runs;
+}
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vpopcntdq,bmi,bmi2,lzcnt,popcnt")
+
+/// The same by whole cache lines: no step depends on which words have changed, only on whether any has, or all have.
+Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin) {
+  using Words [[gnu::vector_size(64)]] = std::uint32_t;
+  const Words lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  // A lane of the heads, the same one of the differences, the next one of the heads...
+  const __m512i first_lanes = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i last_lanes = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  for (std::size_t word = 0; word < words_per_page; word += block_words) {
+    const __m512i now = *reinterpret_cast<const volatile __m512i*>(page + word * 4);
+    auto* const before = reinterpret_cast<__m512i*>(twin + word * 4);
+    const __m512i differences = _mm512_xor_si512(now, *before);
+    const std::uint32_t changed = _mm512_test_epi32_mask(differences, differences);
+    if (changed == 0) {
+      runs.close();
+      continue;
+    }
+    *before = now;
+    runs.change.words = static_cast<std::uint16_t>(runs.change.words + std::popcount(changed));
+    if (changed == whole_block) {
+      if (runs.open == nullptr) runs.begin(word);
+      _mm512_storeu_si512(runs.at, differences);
+      runs.at += sizeof differences;
+      runs.open_words = static_cast<std::uint16_t>(runs.open_words + block_words);
+      continue;
+    }
+    const std::uint32_t goes_on = runs.open != nullptr ? 1 : 0;
+    if (goes_on != 0) {
+      runs.open_words = static_cast<std::uint16_t>(runs.open_words + std::countr_one(changed));
+      runs.close();
+    }
+    const std::uint32_t begins = changed & ~(changed << 1 | goes_on);
+    // How many adjacent words from each lane on have changed: the ones that end its bits.
+    const Words rest = (Words{} + changed) >> lanes;
+    const auto lengths = reinterpret_cast<Words>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(rest & ~(rest + 1))));
+    const auto heads = reinterpret_cast<__m512i>(lengths << 16 | (lanes + static_cast<std::uint32_t>(word)));
+    const __m512i first = _mm512_permutex2var_epi32(heads, first_lanes, differences);
+    const __m512i last = _mm512_permutex2var_epi32(heads, last_lanes, differences);
+    const std::uint32_t kept = _pdep_u32(begins, 0x55555555) | _pdep_u32(changed, 0xaaaaaaaa);
+    std::byte* const block_at = runs.at;
+    _mm512_storeu_si512(runs.at, _mm512_maskz_compress_epi32(static_cast<__mmask16>(kept), first));
+    runs.at += 4 * std::popcount(kept & 0xffff);
+    _mm512_storeu_si512(runs.at, _mm512_maskz_compress_epi32(static_cast<__mmask16>(kept >> 16), last));
+    runs.at += 4 * std::popcount(kept >> 16);
+    runs.change.runs = static_cast<std::uint16_t>(runs.change.runs + std::popcount(begins));
+    if ((changed >> (block_words - 1)) == 0) continue;
+    const int words = std::countl_one(changed << 16);
+    const std::uint32_t below = (std::uint32_t{1} << 2 * (block_words - static_cast<std::size_t>(words))) - 1;
+    runs.open = block_at + 4 * std::popcount(kept & below);
+    runs.open_words = static_cast<std::uint16_t>(words);
+  }
+  runs.close();
+  return runs;
+}
+
+#pragma GCC pop_options
+
+/// What is written at once reaches beyond a diff's end by less than this.
+constexpr std::size_t overrun = 64;
+static_assert(8 + 4 * (words_per_page + 1) + overrun <= most_diff_bytes,
+              "a run more is a word less, as one that did not change lies between two");
+
+using EncodeBlocks = Runs(Runs, const std::byte*, std::byte*);
+
+EncodedDiff encode_by(EncodeBlocks& encode, std::uint64_t address, const std::byte* page, std::byte* twin,
+                      std::byte* buffer) {
+  Runs runs;
+  runs.at = buffer + sizeof address;
+  runs = encode(runs, page, twin);
+  EncodedDiff diff{runs.change, 0};
+  if (!diff.change) return diff;
+  std::memcpy(buffer, &address, sizeof address);
+  diff.bytes = static_cast<std::uint32_t>(runs.at - buffer);
+  return diff;
+}
+
+bool can_take_lines() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+const bool takes_lines = can_take_lines();
 
 /// Bytes that do not change are not written: somebody else may be writing them.
 void change_bytes(std::byte* bytes, const std::byte* differences, std::size_t count) {
@@ -53,39 +224,11 @@ void change_bytes(std::byte* bytes, const std::byte* differences, std::size_t co
 }  // namespace
 
 EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer) {
-  EncodedDiff diff;
-  std::byte* at = buffer + sizeof address;
-  std::byte* run = nullptr;  ///< head of the run at hand
-  RunHead head{};
-  for (std::size_t word = 0; word < words_per_page; ++word) {
-    if (word % block_words == 0 && is_same_block(page, twin, word)) {
-      run = nullptr;
-      word += block_words - 1;
-      continue;
-    }
-    const std::uint32_t now = word_at(page, word);
-    const std::uint32_t difference = now ^ word_at(twin, word);
-    if (difference == 0) {
-      run = nullptr;
-      continue;
-    }
-    if (run == nullptr) {
-      run = at;
-      head = {static_cast<std::uint16_t>(word), 0};
-      at += sizeof head;
-      ++diff.change.runs;
-    }
-    ++head.words;
-    std::memcpy(run, &head, sizeof head);
-    std::memcpy(at, &difference, sizeof difference);
-    at += sizeof difference;
-    std::memcpy(twin + word * 4, &now, sizeof now);
-    ++diff.change.words;
-  }
-  if (!diff.change) return diff;
-  std::memcpy(buffer, &address, sizeof address);
-  diff.bytes = static_cast<std::uint32_t>(at - buffer);
-  return diff;
+  return encode_by(takes_lines ? encode_lines : encode_blocks, address, page, twin, buffer);
+}
+
+EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer) {
+  return encode_by(encode_blocks, address, page, twin, buffer);
 }
 
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page) {

@@ -19,8 +19,12 @@ struct EncodedDiff {
 };
 
 /// What differs between a page and its twin, which becomes as the page is: each word is read once for both, so that a
-/// write that comes in between is in this diff or in the next one. `buffer` has room for most_diff_bytes.
+/// write that comes in between is in this diff or in the next one. `page` and `twin` are aligned to cache
+/// lines; `buffer` has room for most_diff_bytes.
 EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer);
+
+/// The same for any x86-64 processor; encode_diff uses AVX-512 where it is.
+EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer);
 
 /// Changes `page` as a diff says, each byte that the diff changes and no other. False if the diff contradicts itself;
 /// nothing beyond the page is written.

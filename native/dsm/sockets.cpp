@@ -126,7 +126,8 @@ bool send_all(int socket, const void* head, std::size_t head_bytes, const void* 
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    const ssize_t sent = payload_bytes == 0 ? send(socket, parts[0].iov_base, left, MSG_NOSIGNAL)
+                                            : sendmsg(socket, &message, MSG_NOSIGNAL);
     if (sent < 0) {
       if (errno == EINTR) continue;
       return false;

@@ -32,6 +32,28 @@ EncodedDiff encode(Pages& pages, Buffer& buffer, std::uint64_t address = 0x20000
   return encode_diff(address, pages.page.data(), pages.twin.data(), buffer.data());
 }
 
+/// As the format is defined, word by word.
+std::vector<std::uint32_t> diff_by_words(const Page& page, const Page& twin) {
+  std::vector<std::uint32_t> diff;
+  std::size_t head = 0;  ///< 0: no run is open
+  for (std::size_t word = 0; word < words_per_page; ++word) {
+    std::uint32_t now, before;
+    std::memcpy(&now, page.data() + 4 * word, sizeof now);
+    std::memcpy(&before, twin.data() + 4 * word, sizeof before);
+    if (now == before) {
+      head = 0;
+      continue;
+    }
+    if (head == 0) {
+      diff.push_back(static_cast<std::uint32_t>(word));
+      head = diff.size();
+    }
+    diff[head - 1] += 1U << 16;
+    diff.push_back(now ^ before);
+  }
+  return diff;
+}
+
 }  // namespace
 
 TEST_CASE("a page that did not change has no diff") {
@@ -73,6 +95,34 @@ TEST_CASE("diffs of random pages bring the page home, have the model's size, and
     REQUIRE(pages.twin == pages.page);
     if (is_changed) REQUIRE(apply_diff(buffer.data(), diff.bytes, pages.home.data()));
     REQUIRE(pages.home == pages.page);
+  }
+}
+
+TEST_CASE("both ways of encoding a diff write what the format says, whatever lies beside the changed words") {
+  const auto encoder = GENERATE(encode_diff, encode_diff_anywhere);
+  std::mt19937 random(13);
+  for (int round = 0; round < 3000; ++round) {
+    Pages pages;
+    Buffer buffer;
+    // Runs and gaps of all lengths: some rounds have short ones only, others lines and pages full.
+    const unsigned longest_run = 1U << random() % 11;
+    const unsigned longest_gap = 1U << random() % 11;
+    for (std::size_t word = random() % longest_gap; word < words_per_page; word += 1 + random() % longest_gap) {
+      for (unsigned left = 1 + static_cast<unsigned>(random()) % longest_run; left > 0 && word < words_per_page;
+           --left) {
+        set_word(pages.page, word++, static_cast<std::uint32_t>(random()) | 1);
+      }
+    }
+    const std::vector<std::uint32_t> expected = diff_by_words(pages.page, pages.twin);
+    const EncodedDiff diff = encoder(7, pages.page.data(), pages.twin.data(), buffer.data());
+    if (expected.empty()) {
+      REQUIRE(diff.bytes == 0);
+      continue;
+    }
+    REQUIRE(diff.bytes == 8 + 4 * expected.size());
+    REQUIRE(diff.bytes == diff_bytes(diff.change).count);
+    REQUIRE(std::memcmp(buffer.data() + 8, expected.data(), 4 * expected.size()) == 0);
+    REQUIRE(pages.twin == pages.page);
   }
 }
 
