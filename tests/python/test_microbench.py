@@ -1,0 +1,88 @@
+"""`sdsm microbench`: does what it measures reach its document, and is a failure told?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from calibration import microbench
+
+FAKE = """#!/bin/sh
+for argument; do
+  [ "$previous" = --json ] && json=$argument
+  previous=$argument
+done
+echo "$*" >>"$0.called"
+printf '{"whole_run": {"threads": [{"pages_served": 3, "page_service_s": 0.25}, {"pages_served": 1, "page_service_s": 0.5}]}}' >"$json"
+echo '{"WROH": [5000, 7000, 6000], "barrier": [80000]}'
+"""
+
+
+@pytest.fixture()
+def build(tmp_path: Path) -> Path:
+    (tmp_path / "sdsm-run").write_text(FAKE)
+    (tmp_path / "sdsm-run").chmod(0o755)
+    (tmp_path / "system_bench").write_text("#!/bin/sh\necho '{\"twin\": [200, 300]}'\n")
+    (tmp_path / "system_bench").chmod(0o755)
+    return tmp_path
+
+
+def test_every_sample_and_the_homes_service_are_kept(build, tmp_path, capsys):
+    output = tmp_path / "m.json"
+    assert microbench.main(["--build", str(build), "--layouts", "2x1,2x2", "--samples", "3", "-o", str(output)]) == 0
+    document = json.loads(output.read_text())
+    assert document["format"] == "sdsm-microbench"
+    assert set(document["layouts"]) == {"2x1", "2x2"}
+    layout = document["layouts"]["2x2"]
+    assert layout["samples_ns"] == {"WROH": [5000, 7000, 6000], "barrier": [80000]}
+    assert (layout["pages_served"], layout["page_service_s"]) == (4, 0.75)
+    assert document["system"]["samples_ns"] == {"twin": [200, 300]}
+    called = (build / "sdsm-run.called").read_text().splitlines()
+    assert "--nodes 2 --threads-per-node 2" in called[1] and called[1].endswith("microbench 2 3")
+
+
+def test_the_table_tells_microseconds(build, capsys):
+    assert microbench.main(["--build", str(build), "--layouts", "2x1", "--no-system"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "WROH" in line)
+    assert row.split() == ["WROH", "3", "5.00", "5.00", "6.00", "7.00", "7.00"]
+
+
+def test_to_stdout_goes_the_document_alone(build, capsys):
+    assert microbench.main(["--build", str(build), "--layouts", "2x1", "-o", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["version"] == microbench.VERSION
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--layouts", "2"], "'2' is no layout"),
+        (["--layouts", "2x1,"], "is no layout"),
+        (["--samples", "0"], "--samples 0"),
+        (["--emulate", "nowhere.xml"], "nowhere.xml"),
+    ],
+)
+def test_slips_are_told_in_a_line(build, capsys, arguments, what):
+    assert microbench.main(["--build", str(build), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert what in told
+    assert len(told.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        ("#!/bin/sh\necho 'sdsm: node 1 is gone' >&2\nexit 1\n", "node 1 is gone"),
+        ("#!/bin/sh\nexit 3\n", "it said nothing"),
+    ],
+)
+def test_a_failed_measurement_is_told_with_its_reason(build, capsys, program, what):
+    (build / "sdsm-run").write_text(program)
+    assert microbench.main(["--build", str(build), "--layouts", "2x1"]) == 1
+    assert what in capsys.readouterr().err
+
+
+def test_what_has_not_been_built_is_told(tmp_path, capsys):
+    assert microbench.main(["--build", str(tmp_path), "--layouts", "2x1"]) == 1
+    assert "Build it first" in capsys.readouterr().err

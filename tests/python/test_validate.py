@@ -1,0 +1,147 @@
+"""`sdsm validate`: is what it says of predictions and runs right, and does it end well or with a reason?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from sdsm_validate import command, figure, plan, tables
+from sdsm_validate.outcome import Line, accuracy, median_interval
+from sdsm_validate.plan import Case
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def line(nodes: int, predicted: tuple[float, ...], measured: tuple[float, ...], sequential: float = 8.0) -> Line:
+    return Line(Case("laplace", 4, nodes), predicted, measured, sequential)
+
+
+def test_the_interval_of_the_median_is_that_of_order_statistics():
+    # Of 10 samples the median lies between the 2nd and the 9th with 1 - 2 (1 + 10) / 1024; one further in, with 89 %.
+    interval = median_interval([10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    assert (interval.low, interval.high) == (2, 9)
+    assert interval.confidence == pytest.approx(1 - 22 / 1024)
+
+
+@pytest.mark.parametrize(("count", "confidence"), [(1, 0.0), (2, 0.5), (3, 0.75), (5, 0.9375)])
+def test_few_samples_give_their_extremes_and_say_how_little_that_is_worth(count, confidence):
+    interval = median_interval(range(count))
+    assert (interval.low, interval.high) == (0, count - 1)
+    assert interval.confidence == pytest.approx(confidence)
+
+
+def test_there_is_no_interval_of_nothing():
+    with pytest.raises(ValueError, match="no samples"):
+        median_interval([])
+
+
+def test_errors_are_of_the_median_prediction_beside_the_median_run():
+    one = line(2, (4.4, 4.0, 9.0), (4.0, 5.0, 3.0))
+    assert one.error_percent == pytest.approx(10)
+    assert one.predicted_speedup == pytest.approx(8 / 4.4)
+    assert one.measured_speedup == pytest.approx(2)
+    two = line(4, (1.9,), (2.0,))
+    three = line(8, (1.0,), (1.0,))
+    summary = accuracy([one, two, three])
+    assert summary is not None
+    assert (summary.lines, summary.median_percent, summary.worst_percent) == (3, pytest.approx(5), pytest.approx(10))
+    assert accuracy([]) is None
+
+
+def test_the_table_has_a_line_for_each_case_and_sums_up():
+    text = tables.text([line(2, (4.4,), (4.0,)), line(4, (1.9,), (2.0,))])
+    assert "+10.0 %" in text and "-5.0 %" in text
+    assert text.splitlines()[-1] == "error of the predicted time: median 7.5 %, worst 10.0 %"
+
+
+def test_the_figure_shows_only_clusters_with_lines():
+    assert figure.draw([("nothing", [])]) is None
+    drawn = figure.draw([("nothing", []), ("emulated", [line(2, (4.4, 4.2), (4.0, 4.1)), line(4, (1.9,), (2.0,))])])
+    assert drawn is not None
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["emulated"]
+
+
+def test_every_program_is_there_on_every_number_of_nodes():
+    assert len({case.name for case in plan.cases((2, 4, 8))}) == 15
+
+
+FAKE = """#!/bin/sh
+# Stands for sdsm and sdsm-run: answers with figures of its own.
+for argument; do
+  case $previous in --json) json=$argument ;; -o) trace=$argument ;; esac
+  previous=$argument
+done
+case "$*" in
+*microbench*)
+  printf '{"whole_run": {"threads": [{"pages_served": 10, "page_service_s": 0.0005}]}}' >"$json"
+  cat <<'SAMPLES'
+SAMPLES_JSON
+SAMPLES
+  ;;
+check*) ;;
+trace*) : >"$trace" ;;
+simulate*) echo '{"makespan_s": 2.2}' ;;
+run*impl*6*) echo "sdsm: node 1 is gone" >&2; exit 1 ;;
+run*) printf '{"runs": [{"makespan_s": 2.0}, {"makespan_s": 1.9}, {"makespan_s": 2.1}]}' >"$json" ;;
+esac
+"""
+
+
+@pytest.fixture()
+def build(tmp_path: Path) -> Path:
+    """A folder of commands that answer at once. A fetch takes 5 ms, of which the network takes most."""
+    samples = {kind: [7000.0, 7100.0] for kind in ("WROH", "WROR")} | {kind: [5e6, 5.1e6] for kind in ("RUMR", "WUMR")}
+    samples |= {f"release.{words}": [1e4 + 1e3 * words] for words in (0, 1, 4, 16, 64, 256)}
+    samples |= {"barrier": [3e6], "lock": [5e5], "barrier.dirty0": [1e6], "barrier.dirty64": [2e6]}
+    folder = tmp_path / "build"
+    folder.mkdir()
+    for name in ("sdsm", "sdsm-run"):
+        program = folder / name
+        program.write_text(FAKE.replace("SAMPLES_JSON", json.dumps(samples)))
+        program.chmod(0o755)
+    return folder
+
+
+def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, capsys):
+    results = tmp_path / "results"
+    status = command.main(
+        ["--only", "emulated", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)]
+    )
+    told = capsys.readouterr()
+    assert status == 1
+    assert "laplace-6-2x1 failed" in told.err and "node 1 is gone" in told.err
+    summary = json.loads((results / "validation.json").read_text())["emulated"]
+    assert len(summary["lines"]) == 4
+    assert summary["accuracy"]["worst_percent"] == pytest.approx(10)
+    assert {path.name for path in results.iterdir()} >= {
+        "tables.txt",
+        "emulated.csv",
+        "predicted_measured.png",
+        "predicted_measured.svg",
+    }
+    assert (results / "tables.txt").read_text().strip() in told.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--nodes", "1"], "node counts"),
+        (["--nodes", "2,x"], "node counts"),
+        (["--repeat", "0"], "1 to 1000"),
+        (["--emulate", "nowhere.xml"], "nowhere.xml"),
+        (["--slower", "nan"], "--slower"),
+        (["--build", "nowhere"], "does not exist"),
+    ],
+)
+def test_slips_are_told_before_anything_runs(build, tmp_path, monkeypatch, capsys, arguments, what):
+    monkeypatch.setattr(sys, "argv", ["sdsm validate"])
+    try:
+        status = command.main(["--build", str(build), "--results", str(tmp_path / "results"), *arguments])
+    except SystemExit as error:
+        status = error.code
+    assert status == 2
+    assert what in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
