@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "models/ids.hpp"
+#include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
 #include "native/dsm/wire.hpp"
 
@@ -32,7 +33,6 @@ inline NodeId own_node() {
 /// releases count, which its service thread writes too (through count_served).
 inline Tally tally;
 
-std::uint64_t now_ns();
 /// When this process began.
 inline std::uint64_t begun_ns = 0;
 

@@ -2,12 +2,14 @@
 #include "native/gomp/engine.hpp"
 
 #include <cstring>
+#include <span>
 
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/lock_names.hpp"
+#include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
 #include "native/program/ending.hpp"
@@ -42,6 +44,19 @@ struct CopiedState {
   std::uint64_t gifts;
 };
 
+constexpr bool differ_by_a_write(std::span<const ProtocolStep> with, std::span<const ProtocolStep> without) {
+  std::size_t i = 0;
+  for (const ProtocolStep& step : with) {
+    if (i < without.size() && step.what == without[i].what && step.page == without[i].page) {
+      ++i;
+    } else if (step.what != Primitive::write) {
+      return false;
+    }
+  }
+  return i == without.size();
+}
+static_assert(differ_by_a_write(steps::single_executes, steps::single_passes), "take_single() counts on it");
+
 /// Between open_construct and close_construct.
 gomp::ConstructState opened_state;
 
@@ -61,12 +76,15 @@ void note(const gomp::Event& event) {
 
 bool take_single(std::uint64_t number) {
   end_work(gomp::EventKind::single);
-  const LockId lock = lock_of(AdministrativePage::single);
-  acquire_lock(lock);
   auto& state = on_page<SingleState>(AdministrativePage::single);
-  const bool is_first = state.executed <= number;
-  if (is_first) state.executed = number + 1;
-  release_lock(lock);
+  bool is_first = false;
+  // Who passes does the same but for the write: which of the two it is shows in between.
+  perform(
+      Directive::single_executes, [&] { is_first = state.executed <= number; },
+      [&] {
+        if (is_first) state.executed = number + 1;
+      },
+      nothing);
   begin_work();
   return is_first;
 }
@@ -74,36 +92,46 @@ bool take_single(std::uint64_t number) {
 void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_size) {
   end_work(gomp::EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
-  state.data = data;
-  state.gifts = state.gifts + 1;
-  wait_for_team(team_size);
+  perform(
+      Directive::copyprivate_gives, nothing,
+      [&] {
+        state.data = data;
+        state.gifts = state.gifts + 1;
+      },
+      [&] { wait_for_team(team_size); });
   begin_work();
 }
 
 const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
   end_work(gomp::EventKind::copyprivate);
-  wait_for_team(team_size);
-  const void* data = on_page<CopiedState>(AdministrativePage::copyprivate).data;
+  auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
+  const void* data = nullptr;
+  perform(
+      Directive::copyprivate_takes, [&] { data = state.data; }, nothing, [&] { wait_for_team(team_size); });
   begin_work();
   return data;
 }
 
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
   end_work(gomp::EventKind::chunk);
-  const LockId lock = lock_of(AdministrativePage::loop);
-  acquire_lock(lock);
   auto& state = on_page<LoopState>(AdministrativePage::loop);
   gomp::Chunk chunk;
-  if (state.construct <= number) {
-    state.construct = number + 1;
-    state.taken = 0;
-  }
-  if (state.construct == number + 1) {
-    chunk = gomp::shared_chunk(loop, state.taken, team_size);
-    state.taken = state.taken + chunk.count;
-  }
-  state.looks = state.looks + 1;
-  release_lock(lock);
+  std::uint64_t latest = 0, taken = 0;
+  perform(
+      Directive::chunk,
+      [&] {
+        latest = state.construct;
+        taken = latest <= number ? 0 : state.taken;
+      },
+      [&] {
+        if (latest <= number + 1) {
+          chunk = gomp::shared_chunk(loop, taken, team_size);
+          state.construct = number + 1;
+          state.taken = taken + chunk.count;
+        }
+        state.looks = state.looks + 1;
+      },
+      nothing);
   begin_work();
   return chunk;
 }

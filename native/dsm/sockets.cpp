@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "native/dsm/clock.hpp"
+
 namespace sdsm::dsm {
 namespace {
 
@@ -156,15 +158,18 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
   return true;
 }
 
-bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes) {
+bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes,
+                  std::uint64_t patience_ns) {
   iovec parts[2] = {{first, first_bytes}, {second, second_bytes}};
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
   ssize_t received = -1;
+  const std::uint64_t end = patience_ns > 0 ? now_ns() + patience_ns : 0;
   do {
-    received = recvmsg(socket, &message, MSG_WAITALL);
-  } while (received < 0 && errno == EINTR);
+    const bool is_patient = end != 0 && now_ns() < end;
+    received = recvmsg(socket, &message, is_patient ? MSG_DONTWAIT : MSG_WAITALL);
+  } while (received < 0 && (errno == EINTR || errno == EAGAIN));
   if (received <= 0) return false;
   const auto had = static_cast<std::size_t>(received);
   if (had < first_bytes) {

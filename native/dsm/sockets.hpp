@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "native/dsm/control.hpp"
@@ -12,8 +13,9 @@ namespace sdsm::dsm {
 bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
               std::size_t payload_bytes = 0);
 bool receive_all(int socket, void* data, std::size_t bytes);
-/// The same for two pieces in one call.
-bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes);
+/// The same for two pieces in one call. For `patience_ns` it looks again and again before it sleeps.
+bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes,
+                  std::uint64_t patience_ns);
 
 /// A socket that others can connect to, and the address under which: "unix:NAME" (in the abstract name space) or
 /// "tcp:HOST:PORT". Negative if there is none.

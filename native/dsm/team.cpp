@@ -9,6 +9,7 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/start.hpp"
+#include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/program/stacks.hpp"
@@ -31,8 +32,9 @@ void run_body(void* start) {
 void work_in_teams() {
   static gomp::TeamStart start;  // a copy: the page goes at the region's first barrier
   for (;;) {
-    pass_barrier(true);
-    std::memcpy(&start, region_page(), sizeof start);
+    perform(
+        Directive::fork_worker, [] { std::memcpy(&start, region_page(), sizeof start); }, nothing,
+        [] { pass_barrier(true); });
     begin_work();
     end_work(trace::EventKind::team_begin);
     begin_work();
@@ -72,9 +74,13 @@ void run_team(const gomp::TeamStart& start) {
   const gomp::TeamStart team = start;
   flush_output();
   while_nothing_is_handled(set_team, team.size);
-  std::memcpy(region_page(), &team, sizeof team);
-  begin_parallel_region();
-  pass_barrier();
+  perform(
+      Directive::fork_master, nothing,
+      [&] {
+        std::memcpy(region_page(), &team, sizeof team);
+        begin_parallel_region();
+      },
+      [] { pass_barrier(); });
   begin_work();
   gomp::run_member(team, 0);
   end_work(gomp::EventKind::join);

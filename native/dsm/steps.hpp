@@ -1,0 +1,28 @@
+/// What a directive does to the run-time's own pages and locks: the steps of models/openmp.hpp, done for real.
+#pragma once
+
+#include "models/openmp.hpp"
+#include "native/dsm/synchronisation.hpp"
+
+namespace sdsm::dsm {
+
+inline constexpr auto nothing = [] {};
+
+/// Does the steps of `directive` in their order. `read` and `write` look at the directive's administrative page and
+/// change it, each access to which is a protocol event; `barrier` waits for the team. Those that it lacks are
+/// `nothing`.
+template <typename Read, typename Write, typename Barrier>
+void perform(Directive directive, Read read, Write write, Barrier barrier) {
+  for (const ProtocolStep& step : steps_of(directive)) {
+    switch (step.what) {
+      case Primitive::read: read(); break;
+      case Primitive::write: write(); break;
+      case Primitive::acquire: acquire_lock(lock_of(step.page)); break;
+      case Primitive::release: release_lock(lock_of(step.page)); break;
+      case Primitive::barrier: barrier(); break;
+      case Primitive::flush: synchronise_memory(); break;
+    }
+  }
+}
+
+}  // namespace sdsm::dsm
