@@ -71,6 +71,7 @@ class Player {
   // For a real run's order.
   const trace::Interval* interval_ = nullptr;  ///< the one that is being played
   std::ptrdiff_t touched_ = 0;                 ///< of its runs, how many have been begun
+  PageId touched_page_{};                      ///< the latest of these touches
   std::optional<PageId> administrative_;       ///< the administrative page touched since
   std::uint64_t drops_at_interval_ = 0;        ///< of the node's copies, when it began
   bool executed_single_ = false;

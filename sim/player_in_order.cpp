@@ -51,6 +51,8 @@ void Player::await_turn(Spent item) {
 
 void Player::touch_in_order(PageId page, ProcessId home, Owner owner, Access access, Change change) {
   const ReplayedOrder& order = *cluster_.order;
+  const std::uint64_t drops_before = order.drops_until_latest(thread_.id());
+  touched_page_ = page;
   const auto would_trap = [&] { return traps(access, pages_.process_permission(thread_.id(), page, owner)); };
   for (;;) {
     const OrderEvent* const next = order.next(thread_.id());
@@ -60,8 +62,8 @@ void Player::touch_in_order(PageId page, ProcessId home, Owner owner, Access acc
       break;
     }
   }
-  // Where a companion drops the page between two events of this thread, it may have been touched before.
-  if (would_trap() && !order.drops_before_next(thread_.id())) {
+  // Where a companion drops the page before the thread's next event, it may have been touched before that.
+  if (would_trap() && order.drops_until_next(thread_.id()) == drops_before) {
     misfit(fmt::format("its {} of page {} of region {} traps", access == Access::read ? "read" : "write", page.index,
                        index_of(page.region)));
   }
@@ -91,9 +93,12 @@ bool Player::repeat_fault() {
   if (!access || order.drops_until_next(thread_.id()) == drops_at_interval_) return false;
   const std::optional<PageId> page = order.page_of(*next);
   if (!page) return false;
+  const trace::TouchRun* const current =
+      interval_ == nullptr || touched_ == 0 ? nullptr : &interval_->touches[touched_ - 1];
   const auto is_touched = [&](const trace::TouchRun& run) {
     return run.region == page->region && page->index >= run.first && page->index - run.first < run.pages &&
-           (*access == Access::read || run.access == Access::write);
+           (*access == Access::read || run.access == Access::write) &&
+           (&run != current || page->index <= touched_page_.index);
   };
   const bool is_own = interval_ != nullptr &&
                       std::any_of(interval_->touches.begin(), interval_->touches.begin() + touched_, is_touched);

@@ -36,7 +36,6 @@ class ReplayedOrder {
   /// How often the node's copies were dropped by locks until the thread's latest event, and until its next one.
   std::uint64_t drops_until_latest(ProcessId thread) const;
   std::uint64_t drops_until_next(ProcessId thread) const;
-  bool drops_before_next(ProcessId thread) const { return drops_until_next(thread) != drops_until_latest(thread); }
 
   /// What the thread's next event is, and whom its node waits for. For people.
   std::string position(ProcessId thread) const;
