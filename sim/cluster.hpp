@@ -31,8 +31,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   HeapPlacement placement = HeapPlacement::as_asked;
-  bool whole_run = false;  ///< measure everything, not the region between the clock calls
-  bool page_figures = false;     ///< keep what each page cost each thread
+  bool whole_run = false;     ///< measure everything, not the region between the clock calls
+  bool page_figures = false;  ///< keep what each page cost each thread
 };
 
 class Cluster;

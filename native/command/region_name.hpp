@@ -24,8 +24,7 @@ struct RegionFacts {
 class RegionNamer {
  public:
   /// Throws what ElfFile throws.
-  explicit RegionNamer(const std::filesystem::path& program)
-      : file_(program), program_(program.filename().string()) {}
+  explicit RegionNamer(const std::filesystem::path& program) : file_(program), program_(program.filename().string()) {}
 
   /// Empty if the kind is none.
   std::optional<std::string> name_of(const RegionFacts& region) const;

@@ -26,7 +26,7 @@ struct ClusterOptions {
 
 struct ClusterResult {
   std::vector<dsm::Result> processes;
-  int status = 0;  ///< the program's exit status
+  int status = 0;                ///< the program's exit status
   std::optional<PageLogs> logs;  ///< if the options want any
 };
 

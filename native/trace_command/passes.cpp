@@ -61,10 +61,7 @@ void RepeatedPass::on_finished() {
 
 TrackedPass::TrackedPass(Structure& structure, unsigned number, trace::Writer& writer,
                          const std::filesystem::path& program)
-    : RepeatedPass(structure, number),
-      writer_(writer),
-      namer_(program),
-      states_(structure.threads()) {}
+    : RepeatedPass(structure, number), writer_(writer), namer_(program), states_(structure.threads()) {}
 
 TrackedPass::ThreadState& TrackedPass::thread(std::uint32_t number) {
   if (number >= states_.size()) fail_inconsistent();
@@ -79,7 +76,8 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
   region.placement = static_cast<Placement>(record.placement);
   region.pages = record.pages;
   region.owner = record.owner;
-  const auto name = namer_.name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller});
+  const auto name =
+      namer_.name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller});
   if (!name) fail_inconsistent();
   region.name = *name;
   regions_.push_back(std::move(region));

@@ -68,7 +68,8 @@ class OrderReader {
   OrderEvent event(const Order& order) const {
     OrderEvent event;
     event.process = ProcessId{static_cast<std::uint32_t>(number(0, order.layout.processes() - 1))};
-    if (index_of(order.layout.node_of(event.process)) != order.nodes.size() - 1) fail("is of a process of another node");
+    if (index_of(order.layout.node_of(event.process)) != order.nodes.size() - 1)
+      fail("is of a process of another node");
     std::size_t kind = 0;
     while (kind < order_kinds && name_of(static_cast<OrderKind>(kind)) != words_[1]) ++kind;
     if (kind == order_kinds) fail("names no event");
@@ -133,7 +134,8 @@ std::string_view name_of(OrderKind kind) {
 }
 
 std::string order_text(const Order& order) {
-  std::string text = fmt::format("sdsm-order {} {} {}\n", order_version, order.layout.nodes, order.layout.threads_per_node);
+  std::string text =
+      fmt::format("sdsm-order {} {} {}\n", order_version, order.layout.nodes, order.layout.threads_per_node);
   for (std::size_t node = 0; node < order.nodes.size(); ++node) {
     text += fmt::format("node {}\n", node);
     for (const OrderEvent& event : order.nodes[node]) {

@@ -1,6 +1,6 @@
-/// Numbers of regions in a running program. A trace numbers its regions in the order in which the tracer met them; a run
-/// of the program knows some from the start, the same in each of its processes. Files that speak of both (page figures,
-/// recorded orders) use the run's.
+/// Numbers of regions in a running program. A trace numbers its regions in the order in which the tracer met them; a
+/// run of the program knows some from the start, the same in each of its processes. Files that speak of both (page
+/// figures, recorded orders) use the run's.
 #pragma once
 
 #include <cstdint>
