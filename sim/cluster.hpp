@@ -17,7 +17,9 @@
 #include "models/openmp.hpp"
 #include "models/placement.hpp"
 #include "sim/network.hpp"
+#include "sim/replayed_order.hpp"
 #include "sim/thread.hpp"
+#include "workloads/trace/page_figures.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::sim {
@@ -29,7 +31,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   HeapPlacement placement = HeapPlacement::as_asked;
-  bool whole_run = false;  ///< measure everything, not the region between the clock calls
+  bool whole_run = false;     ///< measure everything, not the region between the clock calls
+  bool page_figures = false;  ///< keep what each page cost each thread
 };
 
 class Cluster;
@@ -112,6 +115,11 @@ class LockManager {
  public:
   explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
 
+  /// Asks for the lock; `granted` is called when the thread holds it. `turn`: which of the lock's grants it has to be,
+  /// from 0.
+  void request(Thread& thread, LockId lock, std::optional<std::uint64_t> turn, std::function<void()> granted);
+  /// Lets the lock go, without a flush.
+  void give_back(Thread& thread, LockId lock);
   /// Flushes, asks for the lock, drops copies; `acquired` is called when the thread holds it.
   void acquire(Thread& thread, LockId lock, std::function<void()> acquired);
   /// Flushes, then lets the lock go; `released` is called when the thread may go on.
@@ -122,13 +130,16 @@ class LockManager {
  private:
   struct Waiter {
     Thread* thread;
-    std::function<void()> acquired;
+    std::function<void()> granted;
     Time since{};
+    std::optional<std::uint64_t> turn;
   };
   struct Lock {
     bool held = false;
+    std::uint64_t grants = 0;
     std::deque<Waiter> queue;
   };
+  void grant_next(LockId lock);
   void grant(LockId lock, Waiter waiter);
 
   Cluster& cluster_;
@@ -158,6 +169,11 @@ class Cluster {
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
   void end_arrival(NodeId node, PageId page);
 
+  /// Adds to the page's figures, if the options want any and the measured region has begun.
+  void note(ProcessId process, PageId page, const trace::PageFigures& figures) {
+    if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
+  }
+
   Clock& clock;
   Network& network;
   const Layout layout;
@@ -178,6 +194,8 @@ class Cluster {
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
   std::uint64_t remote_faults = 0;
+  trace::PageBook page_book;  ///< by the trace's regions
+  std::optional<ReplayedOrder> order;
 
  private:
   struct Arriving {

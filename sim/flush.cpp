@@ -21,6 +21,10 @@ void Flush::next_piece() {
       ++tally.diffs;
       tally.diff_bytes += static_cast<std::uint64_t>(diff_bytes(diffs_[diff_].change).count);
     });
+    if (!diffs_[diff_].local) {
+      const Bytes bytes = diff_bytes(diffs_[diff_].change);
+      cluster_.note(thread_.id(), diffs_[diff_].page, trace::figures_of_diff(static_cast<std::uint64_t>(bytes.count)));
+    }
     if (++diff_ == diffs_.size()) {
       thread_.waited(Spent::diff, since_);
       const std::function<void()> done = std::move(done_);

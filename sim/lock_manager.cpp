@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
@@ -16,23 +18,38 @@ void count_served(Cluster& cluster, ProcessId server, MessageKind kind, Bytes pa
 void LockManager::acquire(Thread& thread, LockId lock, std::function<void()> acquired) {
   NodePages& pages = cluster_.pages(thread.node());
   std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::acquire);
-  cluster_.flushes[index_of(thread.id())]->start(
-      std::move(diffs), [this, &thread, lock, acquired = std::move(acquired)]() mutable {
-        const ProcessId manager = manager_of(lock, cluster_.layout.processes());
-        const NodeId to = cluster_.layout.node_of(manager);
-        const Time now = cluster_.clock.now();
-        if (thread.node() != to) thread.account.count_message(now, MessageKind::lock_request, control_payload);
-        cluster_.network.send(thread.node(), to, control_payload,
-                              [this, lock, waiter = Waiter{&thread, std::move(acquired), now}] {
-                                Lock& state = locks_[index_of(lock)];
-                                if (state.held) {
-                                  state.queue.push_back(waiter);
-                                } else {
-                                  state.held = true;
-                                  grant(lock, waiter);
-                                }
-                              });
-      });
+  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs), [this, &thread, lock,
+                                                                    acquired = std::move(acquired)]() mutable {
+    request(thread, lock, std::nullopt, [this, &thread, acquired = std::move(acquired)] { flush(thread, acquired); });
+  });
+}
+
+void LockManager::request(Thread& thread, LockId lock, std::optional<std::uint64_t> turn,
+                          std::function<void()> granted) {
+  const ProcessId manager = manager_of(lock, cluster_.layout.processes());
+  const NodeId to = cluster_.layout.node_of(manager);
+  const Time now = cluster_.clock.now();
+  if (thread.node() != to) thread.account.count_message(now, MessageKind::lock_request, control_payload);
+  cluster_.network.send(thread.node(), to, control_payload,
+                        [this, lock, waiter = Waiter{&thread, std::move(granted), now, turn}] {
+                          locks_[index_of(lock)].queue.push_back(waiter);
+                          grant_next(lock);
+                        });
+}
+
+/// First come, first served, if nobody says otherwise.
+void LockManager::grant_next(LockId lock) {
+  Lock& state = locks_[index_of(lock)];
+  if (state.held) return;
+  const auto next = std::find_if(state.queue.begin(), state.queue.end(), [&](const Waiter& waiter) {
+    return waiter.turn.value_or(state.grants) == state.grants;
+  });
+  if (next == state.queue.end()) return;
+  Waiter waiter = std::move(*next);
+  state.queue.erase(next);
+  state.held = true;
+  ++state.grants;
+  grant(lock, std::move(waiter));
 }
 
 void LockManager::grant(LockId lock, Waiter waiter) {
@@ -45,7 +62,7 @@ void LockManager::grant(LockId lock, Waiter waiter) {
     cluster_.network.send(from, waiter.thread->node(), control_payload, [this, waiter] {
       waiter.thread->waited(Spent::lock, waiter.since);
       waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
-      flush(*waiter.thread, waiter.acquired);
+      waiter.granted();
     });
   });
 }
@@ -53,24 +70,22 @@ void LockManager::grant(LockId lock, Waiter waiter) {
 void LockManager::release(Thread& thread, LockId lock, std::function<void()> released) {
   NodePages& pages = cluster_.pages(thread.node());
   std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::release);
-  cluster_.flushes[index_of(thread.id())]->start(
-      std::move(diffs), [this, &thread, lock, released = std::move(released)] {
-        const NodeId to = cluster_.layout.node_of(manager_of(lock, cluster_.layout.processes()));
-        if (thread.node() != to) {
-          thread.account.count_message(cluster_.clock.now(), MessageKind::lock_release, control_payload);
-        }
-        cluster_.network.send(thread.node(), to, control_payload, [this, lock] {
-          Lock& state = locks_[index_of(lock)];
-          if (state.queue.empty()) {
-            state.held = false;
-          } else {
-            const Waiter next = std::move(state.queue.front());
-            state.queue.pop_front();
-            grant(lock, next);
-          }
-        });
-        released();
-      });
+  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs),
+                                                 [this, &thread, lock, released = std::move(released)] {
+                                                   give_back(thread, lock);
+                                                   released();
+                                                 });
+}
+
+void LockManager::give_back(Thread& thread, LockId lock) {
+  const NodeId to = cluster_.layout.node_of(manager_of(lock, cluster_.layout.processes()));
+  if (thread.node() != to) {
+    thread.account.count_message(cluster_.clock.now(), MessageKind::lock_release, control_payload);
+  }
+  cluster_.network.send(thread.node(), to, control_payload, [this, lock] {
+    locks_[index_of(lock)].held = false;
+    grant_next(lock);
+  });
 }
 
 void LockManager::flush(Thread& thread, std::function<void()> flushed) {

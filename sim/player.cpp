@@ -23,20 +23,23 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
 
 void Player::run() {
   while (const trace::Interval* interval = source_->next()) {
+    begin_interval(*interval);
     work(*interval);
     last_event_ = interval->end;
     close(interval->end);
     ++intervals_;
   }
   thread_.catch_up_and_wait();
+  if (cluster_.order) leave_order();
   finished_ = true;
   cluster_.clock.pauses();
 }
 
 std::string Player::position() const {
-  return fmt::format("thread {}: {} after {} intervals, last event '{}' (object {}, value {})", index_of(thread_.id()),
-                     finished_ ? "finished" : "waiting", intervals_, name_of(last_event_.kind), last_event_.object,
-                     last_event_.value);
+  return fmt::format("thread {}: {} after {} intervals, last event '{}' (object {}, value {}){}",
+                     index_of(thread_.id()), finished_ ? "finished" : "waiting", intervals_, name_of(last_event_.kind),
+                     last_event_.object, last_event_.value,
+                     cluster_.order ? "; " + cluster_.order->position(thread_.id()) : "");
 }
 
 Time Player::scaled(std::uint64_t compute_ns) const {
@@ -55,6 +58,7 @@ void Player::work(const trace::Interval& interval) {
     const Time at = compute / steps * run.position + compute % steps * run.position / steps;
     thread_.spend(Spent::compute, at - done);
     done = at;
+    ++touched_;
     touch(run);
   }
   thread_.spend(Spent::compute, compute - done);
@@ -91,15 +95,20 @@ ProcessId Player::first_toucher(PageId page) {
 
 void Player::touch(PageId first, std::uint64_t pages, ProcessId home, Access access, Change change) {
   const Owner owner = cluster_.owner_of(thread_.id(), home);
-  if (cluster_.layout.threads_per_node > 1) {
+  if (cluster_.layout.threads_per_node > 1 && !cluster_.order) {
     for (std::uint64_t i = 0; i < pages; ++i)
       touch_among_companions({first.region, first.index + i}, home, owner, access, change);
+    return;
+  }
+  if (cluster_.order) {
+    for (std::uint64_t i = 0; i < pages; ++i)
+      touch_in_order({first.region, first.index + i}, home, owner, access, change);
     return;
   }
   for (PageId page = first; page.index < first.index + pages;) {
     const std::uint64_t left = first.index + pages - page.index;
     const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, home, owner, access);
-    if (run.kind) fault(*run.kind, run.pages, home);
+    if (run.kind) fault(page, *run.kind, run.pages, home);
     for (std::uint64_t i = 0; change && owner != Owner::home && i < run.pages; ++i) {
       pages_.changed({page.region, page.index + i}, owner, change);
     }
@@ -118,19 +127,26 @@ void Player::touch_among_companions(PageId page, ProcessId home, Owner owner, Ac
     const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, home, owner, access);
     // The trap came before the wait for a companion's fetch, so the wait is part of this fault.
     thread_.waited(spent_on(*kind), since);
-    if (!rule_of(*kind).fetches_page) {
-      fault(*kind, 1, home);
-      break;
-    }
-    cluster_.begin_arrival(thread_.node(), page);
-    fault(*kind, 1, home);
-    thread_.catch_up_and_wait();  // companions find the page once it is installed
-    cluster_.end_arrival(thread_.node(), page);
+    const bool fetches = rule_of(*kind).fetches_page;
+    if (fetches) cluster_.begin_arrival(thread_.node(), page);
+    finish_fault(page, *kind, home);
+    if (!fetches) break;
   }
   if (change) pages_.changed(page, owner, change);
 }
 
-void Player::fault(FaultKind kind, std::uint64_t pages, ProcessId home) {
+/// Precondition: a page that comes is being waited for.
+void Player::finish_fault(PageId page, FaultKind kind, ProcessId home) {
+  fault(page, kind, 1, home);
+  if (!rule_of(kind).fetches_page) return;
+  thread_.catch_up_and_wait();  // companions find the page once it is installed
+  cluster_.end_arrival(thread_.node(), page);
+}
+
+void Player::fault(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home) {
+  for (std::uint64_t i = 0; cluster_.options.page_figures && i < pages; ++i) {
+    cluster_.note(thread_.id(), {first.region, first.index + i}, trace::figures_of(kind));
+  }
   const FaultRule& rule = rule_of(kind);
   if (rule.fetches_page) return fetch(kind, home);
   const Time each = cluster_.costs.fault_local(kind);
@@ -179,6 +195,7 @@ void Player::issue_fetch() {
 
 void Player::close(const trace::Event& event) {
   using trace::EventKind;
+  if (cluster_.order) finish_interval();
   const auto team = static_cast<std::uint32_t>(event.value);
   switch (event.kind) {
     case EventKind::fork: perform(Directive::fork_master, team); break;
@@ -220,6 +237,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
       case Primitive::read:
       case Primitive::write:
         if (takes_faults(cluster_.layout)) {
+          administrative_ = page;
           const Access access = step.what == Primitive::read ? Access::read : Access::write;
           touch(page, 1, cluster_.home_of_page(page), access, access == Access::write ? Change{1, 1} : Change{});
         }
@@ -236,6 +254,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
         const auto kind = directive == Directive::fork_master   ? TeamBarrier::Kind::fork_master
                           : directive == Directive::fork_worker ? TeamBarrier::Kind::fork_worker
                                                                 : TeamBarrier::Kind::inside;
+        if (cluster_.order) arrive_in_turn(kind == TeamBarrier::Kind::fork_worker ? Spent::idle : Spent::barrier);
         thread_.catch_up(
             [this, team, kind] { cluster_.barrier.arrive(thread_, team, kind, [this] { thread_.bell.ring(); }); });
         thread_.bell.wait();
@@ -250,11 +269,13 @@ void Player::perform(Directive directive, std::uint32_t team) {
 }
 
 void Player::acquire(LockId lock) {
+  if (cluster_.order) return acquire_in_turn(lock);
   thread_.catch_up([this, lock] { cluster_.locks.acquire(thread_, lock, [this] { thread_.bell.ring(); }); });
   thread_.bell.wait();
 }
 
 void Player::release(LockId lock) {
+  if (cluster_.order) return release_in_turn(lock);
   thread_.catch_up([this, lock] { cluster_.locks.release(thread_, lock, [this] { thread_.bell.ring(); }); });
   thread_.bell.wait();
 }

@@ -15,6 +15,7 @@
 #include "sim/simulation.hpp"
 #include "workloads/trace/compute_scale.hpp"
 #include "workloads/trace/output.hpp"
+#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -30,6 +31,8 @@ struct Request {
   std::string network = "queue";
   std::string region = "clock";
   std::string json;
+  std::string pages;
+  std::string order;
   bool quiet = false;
   RunOptions options;
 };
@@ -78,6 +81,20 @@ void print_report(const Request& request, Layout layout, const Result& result) {
   fmt::print("  diffs {}  messages {}  payload {} B\n", diffs, messages, bytes);
 }
 
+/// Under the numbers that the regions have in a run of the program.
+std::string page_table(const trace::File& file, Layout layout, const Result& result) {
+  std::vector<std::uint32_t> numbers = trace::running_regions(file.regions(), layout.processes());
+  trace::RegionNames names;
+  for (const trace::Region& region : file.regions()) names[numbers[index_of(region.id)]] = region.name;
+  numbers.push_back(trace::administrative_region);
+  trace::PageBook book;
+  for (const auto& [key, figures] : result.pages) {
+    const auto& [page, process] = key;
+    book[{{RegionId{numbers[index_of(page.region)]}, page.index}, process}] = figures;
+  }
+  return trace::page_table_text(book, names, layout);
+}
+
 int run(const Request& request) {
   if (request.nodes == 0 || request.threads_per_node == 0) {
     throw std::invalid_argument(
@@ -91,7 +108,8 @@ int run(const Request& request) {
   }
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
-  trace::check_output(request.json, inputs);
+  if (!request.order.empty()) inputs.emplace_back(request.order);
+  for (const std::string& output : {request.json, request.pages}) trace::check_output(output, inputs);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
@@ -104,6 +122,7 @@ int run(const Request& request) {
         request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
   RunOptions options = request.options;
+  options.page_figures = !request.pages.empty();
   options.whole_run = request.region == "whole";
   const trace::TraceSurvey own = trace::survey(file, options.whole_run);
   options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
@@ -111,6 +130,7 @@ int run(const Request& request) {
   Program program;
   program.regions = file.regions();
   program.clock_calls = own.clock_calls;
+  if (!request.order.empty()) program.order = trace::read_order(request.order);
   program.intervals = file.totals(0).intervals;
   for (std::uint32_t t = 0; t < file.header().threads; ++t)
     program.sources.push_back(std::make_unique<TraceSource>(file, t));
@@ -143,11 +163,12 @@ int run(const Request& request) {
                "as extrapolated.\n",
                request.platform, what, layout.nodes, layout.threads_per_node);
   }
+  if (!request.pages.empty()) trace::write_output(page_table(file, layout, result), request.pages);
   if (!request.json.empty()) {
     write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, result),
                request.json);
   }
-  if (request.json != "-") print_report(request, layout, result);
+  if (request.json != "-" && request.pages != "-") print_report(request, layout, result);
   return done;
 }
 
@@ -202,6 +223,11 @@ int main(int argc, char** argv) {
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "diffs carry whole pages, whatever the program changed (to see what diffs save)");
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout");
+  app.add_option("--pages", request.pages,
+                 "write what each page cost each thread to this file (or - for stdout), as a CSV table");
+  app.add_option(
+      "--order", request.order,
+      "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)");
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
   report_usage_errors(app);
   try {

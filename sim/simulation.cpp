@@ -145,6 +145,8 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
     program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
   }
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
+  // One process meets nobody, and a run of one records nothing.
+  if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);
   std::vector<std::unique_ptr<Player>> players;
   std::exception_ptr failure;
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
@@ -174,9 +176,11 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   if (!stuck.empty()) {
     if (stuck.size() > 8) stuck.resize(8);
     throw RunError(
-        fmt::format("the simulated program stopped at {} with threads waiting for what never comes (the trace's "
-                    "barriers or locks do not match):\n  {}",
-                    format_time(clock.now()), fmt::join(stuck, "\n  ")));
+        fmt::format("the simulated program stopped at {} with threads waiting for what never comes ({}):\n  {}",
+                    format_time(clock.now()),
+                    cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
+                                  : "the trace's barriers or locks do not match",
+                    fmt::join(stuck, "\n  ")));
   }
 
   Result result;
@@ -199,6 +203,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   if (cluster.extrapolated_barrier) result.extrapolated.emplace_back("barrier");
   if (cluster.extrapolated_lock) result.extrapolated.emplace_back("lock");
   result.remote_faults = cluster.remote_faults;
+  result.pages = std::move(cluster.page_book);
   return result;
 }
 

@@ -31,8 +31,9 @@ constexpr std::string_view name_of(NetworkKind kind) {
 struct Program {
   std::vector<trace::Region> regions;
   std::vector<std::unique_ptr<IntervalSource>> sources;
-  std::uint64_t clock_calls = 0;  ///< of the initial thread
-  std::uint64_t intervals = 0;    ///< of the initial thread, for progress; 0 if unknown
+  std::uint64_t clock_calls = 0;      ///< of the initial thread
+  std::uint64_t intervals = 0;        ///< of the initial thread, for progress; 0 if unknown
+  std::optional<trace::Order> order;  ///< of a run of the same program, to be repeated
 };
 
 struct ThreadResult {
@@ -48,6 +49,7 @@ struct Result {
   std::vector<ThreadResult> threads;
   std::vector<std::string> extrapolated;  ///< "barrier", "lock": costs that the platform gives for other layouts only
   std::uint64_t remote_faults = 0;
+  trace::PageBook pages;  ///< of the measured region, if the options want it; regions as the program numbers them
 };
 
 /// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if their routes cannot

@@ -20,6 +20,7 @@
 
 #include "native/dsm/admission.hpp"
 #include "native/dsm/managers.hpp"
+#include "native/dsm/page_log.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
@@ -244,6 +245,7 @@ void meet_launcher() {
   self.placement = welcome.placement;
   self.node_memory = welcome.node_memory;
   fcntl(self.node_memory, F_SETFD, FD_CLOEXEC);
+  is_logging = welcome.wants_page_log != 0;
   start_emulation(welcome.emulation);
   std::memcpy(secret, welcome.secret, sizeof secret);
   std::string address;
@@ -396,7 +398,12 @@ void leave_others() {
   send_frame(FrameKind::leaving, nullptr, 0);
 }
 
+void send_to_launcher(FrameKind kind, const void* payload, std::size_t bytes) {
+  send_frame(kind, payload, bytes);
+}
+
 void send_result(const Result& result) {
+  send_page_log();
   send_frame(FrameKind::result, &result, sizeof result);
 }
 

@@ -64,6 +64,7 @@ void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes);
 
 /// Process 0 tells the launcher, before its result, that the program is through though others still do something.
 void leave_others();
+void send_to_launcher(FrameKind kind, const void* payload, std::size_t bytes);
 /// Sends the launcher this process's result. Once, at the end.
 void send_result(const Result& result);
 

@@ -17,6 +17,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
+#include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
@@ -165,6 +166,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) {
       continue;
     }
     kind = pages.access(self.process, place.id, place.home, place.owner, access);
+    log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
     resolve(place, rule_of(*kind));
     ++tally.faults[static_cast<std::size_t>(*kind)];
   }
@@ -189,6 +191,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
   take_fault(place, access, begun);
+  send_long_page_log();
   resume_work(begun);
   errno = saved_errno;
 }
@@ -216,6 +219,12 @@ void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
   }
   ++tally.diffs;
   tally.diff_bytes += bytes;
+  if (place.owner != Owner::local) {
+    log({.value = place.id.index,
+         .object = index_of(place.id.region),
+         .bytes = static_cast<std::uint16_t>(bytes),
+         .kind = PageEvent::Kind::diff});
+  }
 }
 
 /// Companions may not change the pages of which this process's acquire is about to drop the node's copies. Their
@@ -276,6 +285,15 @@ void flush_held(Sync sync) {
   diffs.send();
 }
 
+void log_flush(Sync sync, const Grant* granted) {
+  using Kind = PageEvent::Kind;
+  if (granted != nullptr) {
+    log_in_turn({.value = granted->number, .object = index_of(granted->lock), .kind = Kind::take});
+  } else {
+    log_in_turn({.kind = sync == Sync::release ? Kind::give : Kind::ask});
+  }
+}
+
 std::uintptr_t administrative_begin = 0;
 
 }  // namespace
@@ -291,7 +309,7 @@ void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   is_started = true;
 }
 
-void flush(Sync sync) {
+void flush(Sync sync, const Grant* granted) {
   if (!is_started) return;
   const std::uint64_t begun = now_ns();
   if (sync == Sync::barrier) {
@@ -303,6 +321,7 @@ void flush(Sync sync) {
     diffs.send();
   } else {
     const NodeGuard guard;
+    log_flush(sync, granted);
     flush_held(sync);
   }
   tally.diff_ns += now_ns() - begun;
@@ -323,6 +342,7 @@ void drop(Sync sync) {
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
     if (self.layout.threads_per_node > 1) shut_companions();
+    log_in_turn({.kind = PageEvent::Kind::drop});
     flush_held(sync);  // what companions have changed since
     pages.drop(sync);
     std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });

@@ -14,8 +14,14 @@ namespace sdsm::dsm {
 /// are: its use of them costs nothing and is never counted.
 void start_coherence(const program::AddressRange& stack, const program::AddressRange& variables);
 
-/// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied.
-void flush(Sync sync);
+/// A lock that this process has just got, and how often it was granted before.
+struct Grant {
+  LockId lock{};
+  std::uint64_t number = 0;
+};
+/// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied. `granted`:
+/// for the log, whether it is with a lock.
+void flush(Sync sync, const Grant* granted = nullptr);
 /// Copies die, as the rule of `sync` says. Everything is flushed before.
 void drop(Sync sync);
 

@@ -13,6 +13,8 @@
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
 ///                               <-  lost_peer   (LostPeer) the same, where the reason is another process's: its
 ///                                               connection is closed. The launcher looks for the reason there first
+///                               <-  page_events (PageEvents) what was logged since, if the launcher wants a log
+///                               <-  regions     (RegionOrigins) process 0, of the program's regions, in their order
 ///                               <-  leaving     process 0: the program is through, whatever the others still do or
 ///                                               wait for; they may be killed when process 0 has ended
 ///                               <-  result      (Result) at the end of the program
@@ -62,8 +64,10 @@ enum class FrameKind : std::uint32_t {
   ended,
   finish,
   leaving,
+  page_events,
+  regions,
 };
-inline constexpr FrameKind last_frame_kind = FrameKind::leaving;
+inline constexpr FrameKind last_frame_kind = FrameKind::regions;
 
 struct FrameHead {
   FrameKind kind{};
@@ -89,8 +93,39 @@ struct Welcome {
   /// that this process inherits.
   std::int32_t node_memory = -1;
   Emulation emulation;
+  std::uint32_t wants_page_log = 0;
   std::uint8_t secret[secret_bytes] = {};  ///< random, one for each run; who connects has to know it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
+};
+
+/// One thing that a process did with what its node's processes share.
+struct PageEvent {
+  enum class Kind : std::uint8_t {
+    fault,    ///< object: region; value: page; fault: its kind
+    diff,     ///< sent to another node. object: region; value: page; bytes: its payload
+    clock,    ///< the initial thread called omp_get_wtime, as this process knows now. value: calls so far
+    barrier,  ///< comes to a barrier, or waits for work
+    ask,      ///< flushes before it asks for a lock
+    take,     ///< flushes with the lock. object: lock; value: the lock's grants before this one
+    drop,     ///< flushes what is left, and drops the node's copies
+    give,     ///< flushes before it gives a lock back
+  };
+  std::uint64_t turn = 0;  ///< place in the order of the node's events; of `diff` and `clock` none
+  std::uint64_t value = 0;
+  std::uint32_t object = 0;
+  std::uint16_t bytes = 0;
+  Kind kind{};
+  FaultKind fault{};
+};
+
+/// What a region that the program has made is known by.
+struct RegionOrigin {
+  std::uint64_t bytes = 0;    ///< asked for
+  std::uint64_t address = 0;  ///< of arrays that the program placed: in the program file's own addresses
+  std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
+  std::uint32_t number = 0;   ///< of heap blocks: in order of allocation, from 1
+  trace::RegionKind kind{};
+  std::uint8_t reserved[3] = {};
 };
 
 struct LostPeer {

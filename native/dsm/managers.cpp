@@ -104,6 +104,7 @@ struct Waiter {
 struct Lock {
   bool held = false;
   ProcessId holder{};
+  std::uint64_t grants = 0;
   std::deque<Waiter> queue;
 };
 std::unordered_map<std::uint64_t, Lock> locks;
@@ -117,7 +118,7 @@ void grant(Lock& lock, ProcessId to) {
   lock.held = true;
   lock.holder = to;
   count_served(to, MessageKind::lock_grant, control_payload.count);
-  answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
+  answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation(), .value = lock.grants++});
 }
 
 /// First come, first served, among those whose turn it is.

@@ -48,6 +48,7 @@ struct Node {
   NodePages pages;
   std::pmr::vector<Place> twinned;            ///< as in `pages`, in its order
   std::pmr::vector<std::uintptr_t> arriving;  ///< pages that some process of the node is fetching
+  std::uint64_t next_turn = 0;                ///< of the log (page_log.hpp)
 };
 
 /// Made by the node's first process before any other uses it.

@@ -5,6 +5,7 @@
 
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/page_log.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -123,8 +124,12 @@ namespace sdsm::program {
 
 using namespace dsm;
 
-std::uint32_t add_region(const RegionInfo& info, std::uint64_t /*bytes*/, std::uintptr_t /*caller*/,
-                         std::uint32_t /*number*/) {
+std::uint32_t add_region(const RegionInfo& info, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
+  log_region({.bytes = bytes,
+              .address = info.kind == trace::RegionKind::mapped ? program_image.file_address(info.begin) : 0,
+              .caller = caller == 0 ? 0 : program_image.file_address(caller),
+              .number = number,
+              .kind = info.kind});
   RegionInfo placed = info;
   if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(self.placement, info.placement);
   return add(placed);

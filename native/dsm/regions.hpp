@@ -10,19 +10,14 @@
 #include "models/placement.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/program/shared_memory.hpp"
+#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::dsm {
 
-// Region 0 is none. These exist from the start, the same in all processes, which name each of them once.
-inline constexpr std::uint32_t globals_region = 1;
-inline constexpr std::uint32_t administrative_region = 2;
-constexpr std::uint32_t stack_region(std::uint32_t process) {
-  return 3 + 2 * process;
-}
-/// Of the memory that holds the process's thread-local variables.
-constexpr std::uint32_t control_region(std::uint32_t process) {
-  return 4 + 2 * process;
-}
+using trace::administrative_region;
+using trace::control_region;
+using trace::globals_region;
+using trace::stack_region;
 
 /// A region, and adjacent pages that belong to it. (An array that the program places is cut out of the globals.)
 struct KnownRegion {

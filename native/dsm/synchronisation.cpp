@@ -8,6 +8,7 @@
 #include "models/openmp.hpp"
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/start.hpp"
 
@@ -34,6 +35,7 @@ void note_clock(std::uint64_t calls, std::uint64_t at_ns) {
   at_last_clock = tally_at(at_ns);
   clock_last_ns.store(at_ns, std::memory_order_relaxed);
   clock_count.store(calls, std::memory_order_relaxed);
+  log({.value = calls, .kind = PageEvent::Kind::clock});
 }
 
 /// Somebody allocated what another had freed: what this process knows of those pages is out of date.
@@ -97,10 +99,11 @@ void set_held(LockId lock, bool is_held) {
   pthread_mutex_unlock(&held_locks_mutex);
 }
 
-void finish_acquire(LockId lock, std::uint32_t told) {
+void finish_acquire(LockId lock, const Head& answer) {
   set_held(lock, true);
-  heed_generation(told);
-  flush(Sync::acquire);
+  heed_generation(answer.generation);
+  const Grant granted{lock, answer.value};
+  flush(Sync::acquire, &granted);
   drop(Sync::acquire);
   ++tally.locks;
 }
@@ -121,6 +124,11 @@ void count_clock_call(std::uint64_t at_ns) {
 
 void pass_barrier(bool is_fork) {
   if (!takes_faults(self.layout)) return;
+  if (is_logging) {
+    const NodeGuard guard;
+    log_in_turn({.kind = PageEvent::Kind::barrier});
+  }
+  send_long_page_log();
   std::uint64_t since = now_ns();
   if (is_fork) {
     since = wait_for_work();
@@ -148,7 +156,7 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
   const Head grant = ask(manager_of(lock, processes()), head, turn);
   tally.lock_ns += now_ns() - since;
   count_lock_request(lock);
-  finish_acquire(lock, grant.generation);
+  finish_acquire(lock, grant);
 }
 
 bool try_acquire_lock(LockId lock) {
@@ -165,7 +173,7 @@ bool try_acquire_lock(LockId lock) {
   tally.lock_ns += now_ns() - since;
   if (answer.kind != WireKind::lock_grant) return false;
   count_lock_request(lock);
-  finish_acquire(lock, answer.generation);
+  finish_acquire(lock, answer);
   return true;
 }
 

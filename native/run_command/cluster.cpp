@@ -47,7 +47,9 @@ enum class Stage { listening, connecting, running };
 
 class Cluster final : private Hosts::Listener {
  public:
-  explicit Cluster(const ClusterOptions& options) : options_(options) {}
+  explicit Cluster(const ClusterOptions& options) : options_(options) {
+    if (options.wants_page_figures || options.wants_order) logs_.emplace(options.layout, options.wants_order);
+  }
   ~Cluster() override {
     // All before the first is waited for.
     for (const Member& member : members_) {
@@ -175,6 +177,7 @@ class Cluster final : private Hosts::Listener {
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
+    welcome.wants_page_log = logs_ ? 1 : 0;
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
     const std::string host =
         hosts_ ? hosts_->address_of(index_of(options_.layout.node_of(ProcessId{number}))) : "127.0.0.1";
@@ -279,6 +282,12 @@ class Cluster final : private Hosts::Listener {
         member.is_ready = true;
         return;
       case FrameKind::pong: return expect(stage_ == Stage::running);
+      case FrameKind::page_events:
+      case FrameKind::regions:
+        expect(stage_ == Stage::running && !member.result && logs_);
+        if (frame.kind == FrameKind::page_events) return logs_->take_events(number, frame.payload);
+        expect(number == 0);
+        return logs_->take_regions(frame.payload);
       case FrameKind::result: {
         expect(stage_ == Stage::running && !member.result && frame.payload.size() == sizeof(dsm::Result));
         dsm::Result result;
@@ -425,8 +434,9 @@ class Cluster final : private Hosts::Listener {
     }
   }
 
-  ClusterResult result() const {
+  ClusterResult result() {
     ClusterResult result;
+    result.logs = std::move(logs_);
     for (const Member& member : members_) {
       // Those that were in the middle of something have none.
       result.processes.push_back(member.result.value_or(dsm::Result{}));
@@ -437,6 +447,7 @@ class Cluster final : private Hosts::Listener {
 
   const ClusterOptions& options_;
   EmulatedCluster emulated_;
+  std::optional<PageLogs> logs_;
   Descendants descendants_;
   std::array<std::uint8_t, dsm::secret_bytes> secret_{};
   std::optional<Hosts> hosts_;

@@ -9,6 +9,7 @@
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/emulation.hpp"
 #include "native/run_command/hosts.hpp"
+#include "native/run_command/page_logs.hpp"
 
 namespace sdsm::run_command {
 
@@ -19,11 +20,14 @@ struct ClusterOptions {
   std::chrono::duration<double> timeout{30};  ///< for each step of the start, and for an answer after it
   std::optional<EmulationRequest> emulation;
   std::optional<HostsOptions> hosts;  ///< none: all processes run on this machine. Needs tcp, and no emulation
+  bool wants_page_figures = false;
+  bool wants_order = false;
 };
 
 struct ClusterResult {
   std::vector<dsm::Result> processes;
-  int status = 0;  ///< the program's exit status
+  int status = 0;                ///< the program's exit status
+  std::optional<PageLogs> logs;  ///< if the options want any
 };
 
 /// Runs the program; input: the standard input of process 0, the others have none. When it returns or throws, no

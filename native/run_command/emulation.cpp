@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/units.hpp"
-#include "native/dsm/regions.hpp"
+#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::run_command {
 
@@ -78,25 +78,10 @@ class NetworkReader {
   std::map<std::string, std::string> properties_;
 };
 
-/// Numbers of regions as the run-time gives them: the fixed ones, and the others in the order of their making.
-std::vector<std::uint32_t> run_time_regions(const std::vector<trace::Region>& regions, std::uint32_t processes) {
-  std::vector<std::uint32_t> numbers;
-  std::uint32_t made = 0;
-  for (const trace::Region& region : regions) {
-    switch (region.kind) {
-      case trace::RegionKind::globals: numbers.push_back(dsm::globals_region); break;
-      case trace::RegionKind::initial_stack: numbers.push_back(dsm::stack_region(0)); break;
-      case trace::RegionKind::thread_stack: numbers.push_back(dsm::stack_region(region.owner)); break;
-      default: numbers.push_back(dsm::stack_region(processes) + made++);
-    }
-  }
-  return numbers;
-}
-
 class ScheduleWriter {
  public:
   ScheduleWriter(const trace::File& file, double factor)
-      : file_(file), factor_(factor), regions_(run_time_regions(file.regions(), file.header().threads)) {}
+      : file_(file), factor_(factor), regions_(trace::running_regions(file.regions(), file.header().threads)) {}
 
   Descriptor write() {
     const std::uint32_t threads = file_.header().threads;

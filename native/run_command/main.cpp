@@ -234,6 +234,13 @@ int run(int argc, char** argv) {
       ->needs(schedule)
       ->type_name("FACTOR");
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")->type_name("FILE|-");
+  app.add_option("--pages", request.pages,
+                 "write what each page cost each process to this file (or - for stdout), as a CSV table")
+      ->type_name("FILE|-");
+  app.add_option("--order", request.order,
+                 "write the order in which each node's processes took their faults and locks to this file, for "
+                 "sdsm simulate --order")
+      ->type_name("FILE|-");
   app.add_flag("--allow-atomics", request.allows_atomics,
                "only warn of inline atomic operations: right if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
@@ -255,6 +262,8 @@ int run(int argc, char** argv) {
     throw UsageError("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
   request.cluster.layout = layout_of(size, static_cast<std::uint32_t>(hosts.names.size()));
+  request.cluster.wants_page_figures = !request.pages.empty();
+  request.cluster.wants_order = !request.order.empty();
   request.cluster.timeout = std::chrono::duration<double>(timeout);
   if (!emulated_platform.empty()) {
     request.cluster.emulation = {emulated_platform, std::nullopt, scale};

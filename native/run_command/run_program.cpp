@@ -73,15 +73,25 @@ std::vector<std::filesystem::path> inputs_of(const RunRequest& request, const Pr
   return inputs;
 }
 
+void write_logs(const RunRequest& request, const ProgramStart& start, const ClusterResult& run) {
+  if (!request.pages.empty()) {
+    const trace::RegionNames names = run.logs->names(RegionNamer(start.file));
+    trace::write_output(trace::page_table_text(run.logs->figures(), names, request.cluster.layout), request.pages);
+  }
+  if (!request.order.empty()) trace::write_output(trace::order_text(run.logs->order()), request.order);
+}
+
 }  // namespace
 
 int run_program(const RunRequest& request) {
   ProgramStart start = prepare(request);
-  trace::check_output(request.json, inputs_of(request, start));
+  const std::vector<std::filesystem::path> inputs = inputs_of(request, start);
+  for (const std::string& output : {request.json, request.pages, request.order}) trace::check_output(output, inputs);
   catch_interruptions();
   // A program that runs once reads the command's own input, a terminal's too.
   ProgramInput repeated_input;
-  std::vector<std::vector<dsm::Result>> runs;
+  const bool has_outputs = !request.json.empty() || !request.pages.empty() || !request.order.empty();
+  std::vector<ClusterResult> runs;
   std::vector<double> makespans;
   for (unsigned i = 0; i < request.repeat; ++i) {
     const int input = request.repeat == 1 ? STDIN_FILENO : repeated_input.next_pass();
@@ -92,16 +102,18 @@ int run_program(const RunRequest& request) {
     }
     if (result.status != 0) {
       fmt::print(stderr, "sdsm: the program ended with status {}{}\n", result.status,
-                 request.json.empty() ? "" : "; no results are written");
+                 has_outputs ? "; no results are written" : "");
       return 1;
     }
     makespans.push_back(makespan_s(result.processes));
-    runs.push_back(std::move(result.processes));
+    runs.push_back(std::move(result));
   }
   if (request.repeat > 1 && !request.is_quiet) fmt::print(stderr, "{}", repeats_text(makespans));
+  const ClusterResult& median = runs[median_run(makespans)];
+  write_logs(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, start.file, request.cluster};
-  const auto document = result_document(description, runs[median_run(makespans)], makespans);
+  const auto document = result_document(description, median.processes, makespans);
   trace::write_output(document.dump(2) + "\n", request.json);
   return 0;
 }

@@ -12,7 +12,9 @@ struct RunRequest {
   std::vector<std::string> program;  ///< name and arguments
   ClusterOptions cluster;
   unsigned repeat = 1;
-  std::string json;  ///< file, "-" for stdout, "" for none
+  std::string json;   ///< file, "-" for stdout, "" for none
+  std::string pages;  ///< the same, for page figures
+  std::string order;  ///< the same, for the order
   bool is_quiet = false;
   bool allows_atomics = false;
   std::vector<std::string> exported;  ///< with hosts: environment variables, beside the usual ones

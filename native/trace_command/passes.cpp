@@ -27,15 +27,6 @@ std::uint64_t key_of(const trace::TouchRun& touch) {
   throw RunError("the run-time's records contradict each other: please report this, with the program");
 }
 
-std::string format_bytes(std::uint64_t bytes) {
-  constexpr double kib = 1024;
-  const auto value = static_cast<double>(bytes);
-  if (value < kib) return fmt::format("{} B", bytes);
-  if (value < kib * kib) return fmt::format("{:.1f} KiB", value / kib);
-  if (value < kib * kib * kib) return fmt::format("{:.1f} MiB", value / kib / kib);
-  return fmt::format("{:.1f} GiB", value / kib / kib / kib);
-}
-
 }  // namespace
 
 void Pass::on_hello(const tracer::Hello& hello) {
@@ -70,32 +61,11 @@ void RepeatedPass::on_finished() {
 
 TrackedPass::TrackedPass(Structure& structure, unsigned number, trace::Writer& writer,
                          const std::filesystem::path& program)
-    : RepeatedPass(structure, number),
-      writer_(writer),
-      file_(program),
-      program_name_(program.filename().string()),
-      states_(structure.threads()) {}
+    : RepeatedPass(structure, number), writer_(writer), namer_(program), states_(structure.threads()) {}
 
 TrackedPass::ThreadState& TrackedPass::thread(std::uint32_t number) {
   if (number >= states_.size()) fail_inconsistent();
   return states_[number];
-}
-
-std::string TrackedPass::name_of(const tracer::RegionRecord& record) const {
-  switch (static_cast<trace::RegionKind>(record.kind)) {
-    case trace::RegionKind::globals: return "globals";
-    case trace::RegionKind::mapped:
-      return file_.variable_at(record.address)
-          .value_or(fmt::format("array at {}+{:#x}", program_name_, record.address));
-    case trace::RegionKind::heap_block:
-      if (record.caller == 0) return fmt::format("heap #{} ({})", record.number, format_bytes(record.bytes));
-      return fmt::format("heap #{} ({}, {}+{:#x})", record.number, format_bytes(record.bytes), program_name_,
-                         record.caller);
-    case trace::RegionKind::small_heap: return "small heap blocks";
-    case trace::RegionKind::initial_stack: return "initial stack";
-    case trace::RegionKind::thread_stack: return fmt::format("stack of thread {}", record.owner);
-  }
-  fail_inconsistent();
 }
 
 void TrackedPass::on_region(const tracer::RegionRecord& record) {
@@ -106,7 +76,10 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
   region.placement = static_cast<Placement>(record.placement);
   region.pages = record.pages;
   region.owner = record.owner;
-  region.name = name_of(record);
+  const auto name =
+      namer_.name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller});
+  if (!name) fail_inconsistent();
+  region.name = *name;
   regions_.push_back(std::move(region));
 }
 

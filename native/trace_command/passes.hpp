@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "native/command/elf_file.hpp"
+#include "native/command/region_name.hpp"
 #include "native/trace_command/stream_reader.hpp"
 #include "native/trace_command/structure.hpp"
 #include "workloads/trace/writer.hpp"
@@ -98,11 +98,9 @@ class TrackedPass : public RepeatedPass {
   void settle_in_order(ThreadState& state);
   void settle_split(ThreadState& state);
   void append(std::uint32_t number, const trace::Interval& interval);
-  std::string name_of(const tracer::RegionRecord& record) const;
 
   trace::Writer& writer_;
-  command::ElfFile file_;
-  std::string program_name_;
+  command::RegionNamer namer_;
   std::vector<ThreadState> states_;
   std::vector<trace::Region> regions_;
   bool was_cut_ = false;

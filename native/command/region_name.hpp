@@ -1,0 +1,37 @@
+/// What people call a region of a program's memory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "native/command/elf_file.hpp"
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::command {
+
+/// What a run-time tells of a region, beside its pages.
+struct RegionFacts {
+  trace::RegionKind kind{};
+  std::uint32_t owner = 0;    ///< of thread stacks
+  std::uint32_t number = 0;   ///< of heap blocks: in order of allocation, from 1
+  std::uint64_t bytes = 0;    ///< asked for
+  std::uint64_t address = 0;  ///< of placed arrays: in the program file's own addresses
+  std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
+};
+
+class RegionNamer {
+ public:
+  /// Throws what ElfFile throws.
+  explicit RegionNamer(const std::filesystem::path& program) : file_(program), program_(program.filename().string()) {}
+
+  /// Empty if the kind is none.
+  std::optional<std::string> name_of(const RegionFacts& region) const;
+
+ private:
+  ElfFile file_;
+  std::string program_;
+};
+
+}  // namespace sdsm::command

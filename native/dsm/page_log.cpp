@@ -1,0 +1,39 @@
+#include "native/dsm/page_log.hpp"
+
+#include <algorithm>
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr std::size_t long_log = 8192;
+std::vector<RegionOrigin> origins;
+
+template <typename Record>
+void send_records(FrameKind kind, const std::vector<Record>& records) {
+  constexpr std::size_t most = most_frame_bytes / sizeof(Record);
+  for (std::size_t sent = 0; sent < records.size();) {
+    const std::size_t count = std::min(most, records.size() - sent);
+    send_to_launcher(kind, records.data() + sent, count * sizeof(Record));
+    sent += count;
+  }
+}
+
+}  // namespace
+
+void send_long_page_log() {
+  if (page_events.size() < long_log) return;
+  send_records(FrameKind::page_events, page_events);
+  page_events.clear();
+}
+
+void send_page_log() {
+  send_records(FrameKind::page_events, page_events);
+  page_events.clear();
+  send_records(FrameKind::regions, origins);
+}
+
+void log_region(const RegionOrigin& origin) {
+  if (is_logging) origins.push_back(origin);
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,50 @@
+/// What the processes of a run log of their pages (native/dsm/page_log.hpp), as it comes in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "native/command/region_name.hpp"
+#include "native/dsm/control.hpp"
+#include "workloads/trace/order.hpp"
+#include "workloads/trace/page_figures.hpp"
+
+namespace sdsm::run_command {
+
+/// Figures are added up as they come, so that they take memory for each page only; an order grows with the run.
+class PageLogs {
+ public:
+  PageLogs(const Layout& layout, bool keeps_order) : layout_(layout), keeps_order_(keeps_order) {
+    processes_.resize(layout.processes());
+  }
+
+  /// A process's next events, and process 0's regions, as frames hold them. Throw ProtocolError.
+  void take_events(std::uint32_t process, const std::string& payload);
+  void take_regions(const std::string& payload);
+
+  /// Of the measured region, or of the whole run if there is none, as in dsm::Result.
+  trace::PageBook figures() const;
+  trace::RegionNames names(const command::RegionNamer& namer) const;
+  trace::Order order() const;
+
+ private:
+  using Pages = std::map<PageId, trace::PageFigures>;
+  struct Process {
+    Pages before;   ///< the clock's first reading
+    Pages between;  ///< its first and its latest
+    Pages since;    ///< its latest
+    std::uint64_t clock_calls = 0;
+    std::vector<std::pair<std::uint64_t, trace::OrderEvent>> order;  ///< with their turns, which ascend
+  };
+
+  void take(std::uint32_t process, const dsm::PageEvent& event);
+
+  Layout layout_;
+  bool keeps_order_;
+  std::vector<Process> processes_;
+  std::vector<dsm::RegionOrigin> origins_;
+};
+
+}  // namespace sdsm::run_command

@@ -1,0 +1,208 @@
+"""With several processes on a node, timing decides which of them comes to a page first, and so who fetches it and which
+kinds of faults the others take. What is equal all the same between `sdsm run` and `sdsm simulate` of a trace of the same
+program? The sums that no timing changes, page by page; and everything, if the order of the run is repeated."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+SDSM = SOURCE / "build" / "sdsm"
+P3_SCORE = SOURCE / "platforms" / "p3-score.xml"
+WORKLOADS = SOURCE / "build" / "workloads"
+COUNTED = SOURCE / "build" / "tests" / "memory" / "counted"
+
+#: Nodes, and threads of each.
+LAYOUTS = ((2, 2), (4, 2), (1, 2), (2, 3))
+
+#: What a thread counts under the protocol's rules and the recorded order. Diffs are compared page by page instead:
+#: those of local pages hold what the home happened to change meanwhile, and cross no network.
+COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "bytes", "served")
+
+LAPLACE = [("laplace", "--impl", impl, "--size", 256, "--iterations", 5, "--no-check") for impl in range(1, 7)]
+FFT = [("fft", "--impl", impl, "--points", 16384, "--no-check") for impl in range(1, 5)]
+BARRIERS_ONLY = [("false_sharing",), ("neighbours",), ("teams",), ("blocks",), ("stacks",), ("master",)]
+#: What a thread changes, it changes with a lock. A companion that asks for the lock meanwhile may flush before or after
+#: the write that follows a fault: so which of the two sends the diff is open, but one of them does.
+LOCKS = [("critical",), ("named_critical",), ("two_locks_at_once",), ("nested_lock",), ("ordered",), ("two_sums",)]
+#: A companion's lock falls into the midst of a thread's interval. A trace has the interval's changes as one, so that
+#: diffs cannot be told apart; faults can.
+LOCKS_IN_BETWEEN = [("own_locks",), ("lock_over_dirty_pages",), ("test_lock",)]
+
+#: Companions change neighbouring words of a page: one run of changed words for the run, two for a trace, which does not
+#: say where they lie. So their diffs' bytes differ, by 4 for each.
+NEIGHBOURING_WORDS = ("teams", "blocks", "stacks")
+#: An idle process of a run hears late of the clock's first reading (test_native_counts.py).
+NOT_SERVED = ("teams", "blocks")
+
+
+def output_of(*command: object) -> str:
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True, timeout=280).stdout
+
+
+def table(path: Path) -> dict[tuple, dict[str, int]]:
+    """Figures by node, process, region's number and name, and page."""
+    with path.open() as file:
+        return {
+            (row["node"], row["process"], row["region"], row["name"], row["page"]): {
+                figure: int(row[figure])
+                for figure in ("read_faults", "write_faults", "fetches", "twins", "diffs", "diff_bytes")
+            }
+            for row in csv.DictReader(file)
+        }
+
+
+def traps(pages: dict) -> dict:
+    """Of each process on each page, on reads and on writes."""
+    rows = {key[1:]: (row["read_faults"], row["write_faults"]) for key, row in pages.items()}
+    return {key: row for key, row in rows.items() if row != (0, 0)}
+
+
+def node_sums(pages: dict) -> Counter:
+    """What the processes of a node fetched, twinned and sent together, of each page."""
+    sums = Counter()
+    for (node, _, *page), row in pages.items():
+        for figure in ("fetches", "twins", "diffs"):
+            sums[(node, figure, *page)] += row[figure]
+    return +sums
+
+
+def columns(pages: dict, left_out: tuple = ()) -> dict:
+    rows = {key: {figure: row[figure] for figure in row if figure not in left_out} for key, row in pages.items()}
+    return {key: row for key, row in rows.items() if any(row.values())}
+
+
+def counts(result: dict, left_out: tuple = ()) -> list[dict]:
+    return [{count: thread[count] for count in COUNTS if count not in left_out} for thread in result["threads"]]
+
+
+class Compared:
+    """A program traced, run with its order recorded, and simulated with and without that order."""
+
+    def __init__(self, folder: Path, layout: tuple[int, int], name: str, *arguments: object):
+        program = (WORKLOADS / name, *arguments) if arguments else (COUNTED, name)
+        nodes, threads = layout
+        # The published cluster has two processors a node.
+        platform = folder / "platform.xml"
+        platform.write_text(re.sub(r'core="\d+"', f'core="{threads}"', P3_SCORE.read_text()))
+        size = ("--nodes", nodes, "--threads-per-node", threads)
+        output_of(SDSM, "trace", "-q", "--passes", 1, "-n", nodes * threads, "-o", folder / "trace", "--", *program)
+        outputs = ("--json", folder / "run.json", "--pages", folder / "run.csv", "--order", folder / "order")
+        output_of(SDSM, "run", "-q", *size, *outputs, "--", *program)
+        simulate = (SDSM, "simulate", folder / "trace", "--platform", platform, *size, "--quiet")
+        output_of(*simulate, "--pages", folder / "free.csv")
+        ordered = ("--json", folder / "ordered.json", "--pages", folder / "ordered.csv", "--order", folder / "order")
+        output_of(*simulate, *ordered)
+        self.run, self.ordered = (json.loads((folder / f"{name}.json").read_text()) for name in ("run", "ordered"))
+        self.run_pages, self.free_pages, self.ordered_pages = (
+            table(folder / f"{name}.csv") for name in ("run", "free", "ordered")
+        )
+
+
+def check_sums(compared: Compared):
+    assert traps(compared.run_pages) == traps(compared.free_pages)
+    assert node_sums(compared.run_pages) == node_sums(compared.free_pages)
+
+
+#: Who of a node sends a diff, where that is open.
+SENT = ("messages", "messages_by_kind", "bytes")
+
+
+def sent(result: dict) -> dict:
+    """By each node's threads together."""
+    sums = {}
+    for thread in result["threads"]:
+        node = sums.setdefault(thread["node"], Counter())
+        node.update(thread["messages_by_kind"])
+        node.update({"bytes": thread["bytes"]})
+    return sums
+
+
+def check_order_with_locks(compared: Compared):
+    assert counts(compared.run, SENT) == counts(compared.ordered, SENT)
+    assert sent(compared.run) == sent(compared.ordered)
+    left_out = ("diffs", "diff_bytes")
+    assert columns(compared.run_pages, left_out) == columns(compared.ordered_pages, left_out)
+    assert node_sums(compared.run_pages) == node_sums(compared.ordered_pages)
+
+
+def check_order(compared: Compared, name: str):
+    bytes_differ = name in NEIGHBOURING_WORDS
+    left_out = (("bytes",) if bytes_differ else ()) + (("served",) if name in NOT_SERVED else ())
+    assert counts(compared.run, left_out) == counts(compared.ordered, left_out)
+    left_out = ("diff_bytes",) if bytes_differ else ()
+    assert columns(compared.run_pages, left_out) == columns(compared.ordered_pages, left_out)
+
+
+def check(folder: Path, layout: tuple[int, int], program: tuple):
+    compared = Compared(folder, layout, *program)
+    if program in LOCKS_IN_BETWEEN:
+        assert counts(compared.run, (*SENT, "served")) == counts(compared.ordered, (*SENT, "served"))
+    elif program in LOCKS:
+        check_order_with_locks(compared)
+    else:
+        check_sums(compared)
+        check_order(compared, program[0])
+
+
+PROGRAMS = LAPLACE + FFT + BARRIERS_ONLY + LOCKS + LOCKS_IN_BETWEEN
+
+
+def possible(layout: tuple[int, int], program: tuple) -> bool:
+    """FFT wants a power of two of threads."""
+    return program not in FFT or layout != (2, 3)
+
+
+def named(programs: list) -> list:
+    return ["-".join(map(str, program[:3])).replace("--impl-", "") for program in programs]
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize("program", PROGRAMS, ids=named(PROGRAMS))
+def test_several_processes_on_a_node(tmp_path, program, turn):
+    layout = LAYOUTS[(PROGRAMS.index(program) + turn) % 4]
+    check(tmp_path, layout if possible(layout, program) else (2, 2), program)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("program", PROGRAMS, ids=named(PROGRAMS))
+@pytest.mark.parametrize("repetition", range(5))
+def test_several_processes_on_a_node_again_and_again(tmp_path, layout, program, repetition):
+    if possible(layout, program):
+        check(tmp_path, layout, program)
+
+
+def test_one_process_a_node_repeats_its_order_too(tmp_path):
+    compared = Compared(tmp_path, (3, 1), "lock_over_dirty_pages")
+    assert counts(compared.run) == counts(compared.ordered)
+    assert columns(compared.run_pages) == columns(compared.ordered_pages)
+
+
+@pytest.mark.parametrize(
+    ("program", "layout", "said"),
+    [
+        ("master", (2, 2), "Record it and trace again"),
+        ("neighbours", (4, 1), "the order is of 2 nodes of 2 threads"),
+        ("ordered", (2, 2), "Record it and trace again"),
+    ],
+)
+def test_an_order_of_something_else_is_refused(tmp_path, program, layout, said):
+    order = tmp_path / "order"
+    output_of(SDSM, "run", "-q", "--nodes", 2, "--threads-per-node", 2, "--order", order, "--", COUNTED, "neighbours")
+    trace = tmp_path / "trace"
+    output_of(SDSM, "trace", "-q", "--passes", 1, "-n", 4, "-o", trace, "--", COUNTED, program)
+    size = ("--nodes", layout[0], "--threads-per-node", layout[1])
+    command = (SDSM, "simulate", trace, "--platform", P3_SCORE, *size, "-q", "--order", order)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("sdsm: ")
+    assert said in done.stderr
+    assert done.stdout == ""

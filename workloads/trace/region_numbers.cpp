@@ -1,0 +1,30 @@
+#include "workloads/trace/region_numbers.hpp"
+
+#include <fmt/format.h>
+
+namespace sdsm::trace {
+
+std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, std::uint32_t processes) {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t made = 0;
+  for (const Region& region : regions) {
+    switch (region.kind) {
+      case RegionKind::globals: numbers.push_back(globals_region); break;
+      case RegionKind::initial_stack: numbers.push_back(stack_region(0)); break;
+      case RegionKind::thread_stack: numbers.push_back(stack_region(region.owner)); break;
+      default: numbers.push_back(first_made_region(processes) + made++);
+    }
+  }
+  return numbers;
+}
+
+std::string fixed_region_name(std::uint32_t number) {
+  if (number == globals_region) return "globals";
+  if (number == administrative_region) return "administrative pages";
+  if (number == stack_region(0)) return "initial stack";
+  const std::uint32_t process = (number - 3) / 2;
+  return number == stack_region(process) ? fmt::format("stack of thread {}", process)
+                                         : fmt::format("thread-local variables of thread {}", process);
+}
+
+}  // namespace sdsm::trace

@@ -1,0 +1,34 @@
+/// Numbers of regions in a running program. A trace numbers its regions in the order in which the tracer met them; a
+/// run of the program knows some from the start, the same in each of its processes. Files that speak of both (page
+/// figures, recorded orders) use the run's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/trace/trace.hpp"
+
+namespace sdsm::trace {
+
+// Region 0 is none.
+inline constexpr std::uint32_t globals_region = 1;
+inline constexpr std::uint32_t administrative_region = 2;
+constexpr std::uint32_t stack_region(std::uint32_t process) {
+  return 3 + 2 * process;
+}
+/// Of the memory that holds the process's thread-local variables; no trace has it.
+constexpr std::uint32_t control_region(std::uint32_t process) {
+  return 4 + 2 * process;
+}
+/// Behind these: what the program makes, in the order of its making.
+constexpr std::uint32_t first_made_region(std::uint32_t processes) {
+  return stack_region(processes);
+}
+
+/// A run's numbers of a trace's regions, in the trace's order.
+std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, std::uint32_t processes);
+
+/// What people call a region that is there from the start.
+std::string fixed_region_name(std::uint32_t number);
+
+}  // namespace sdsm::trace
