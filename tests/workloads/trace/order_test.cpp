@@ -76,10 +76,10 @@ TEST_CASE("what is no order is refused, and the line named") {
   };
   says("", ":1: the line is missing");
   says("sdsm-trace 1 2 1\n", ":1: the line does not begin an order");
-  says("sdsm-order 2 2 1\n", "needs a number from 0 to");
+  says("sdsm-order 2 2 1\n", "is of another version");
   says("sdsm-order 1 0 1\n", "gives no possible layout");
   says("sdsm-order 1 65536 65536\n", "gives no possible layout");
-  says("sdsm-order 1 65537 1\n", "needs a number from 0 to 65536 as its word 2");
+  says("sdsm-order 1 65537 1\n", "needs a number from 0 to 65536 as its word 3");
   says(head + "0 barrier\n", ":2: the line stands before the first node");
   says(head + "node 1\n", ":2: the line is not the next node");
   says(head + "node 0\n1 barrier\n", ":3: the line is of a process of another node");
