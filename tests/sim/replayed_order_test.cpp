@@ -39,11 +39,11 @@ TestProgram companions_read() {
 }
 
 std::vector<std::vector<OrderEvent>> order_of_reads(std::uint32_t first, std::uint32_t second) {
-  return {{event(0, write, administrative), event(0, barrier), event(1, barrier), event(0, barrier), event(1, barrier),
-           event(0, barrier), event(1, barrier)},
-          {event(2, barrier), event(3, barrier), event(2, read, administrative), event(3, read, administrative),
-           event(first, read, block), event(second, read, block), event(2, barrier), event(3, barrier),
-           event(2, barrier), event(3, barrier), event(3, barrier)}};
+  return {{event(0, OrderKind::write, administrative), event(0, barrier), event(1, barrier), event(0, barrier),
+           event(1, barrier), event(0, barrier), event(1, barrier)},
+          {event(2, barrier), event(3, barrier), event(2, OrderKind::read, administrative),
+           event(3, OrderKind::read, administrative), event(first, read, block), event(second, read, block),
+           event(2, barrier), event(3, barrier), event(2, barrier), event(3, barrier), event(3, barrier)}};
 }
 
 /// Thread 0 asks for the lock long before thread 1.
@@ -57,9 +57,9 @@ TestProgram both_lock() {
 }
 
 std::vector<std::vector<OrderEvent>> order_of_locks(std::uint64_t grant_of_0, std::uint64_t grant_of_1) {
-  return {{event(0, write, administrative), event(0, barrier), event(0, ask), event(0, take, 0, grant_of_0),
+  return {{event(0, OrderKind::write, administrative), event(0, barrier), event(0, ask), event(0, take, 0, grant_of_0),
            event(0, drop), event(0, give), event(0, barrier)},
-          {event(1, barrier), event(1, read, administrative), event(1, ask), event(1, take, 0, grant_of_1),
+          {event(1, barrier), event(1, OrderKind::read, administrative), event(1, ask), event(1, take, 0, grant_of_1),
            event(1, drop), event(1, give), event(1, barrier)}};
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("an order that does not fit ends the simulation, which says where") {
                    "order is 'barrier'"));
   }
   SECTION("a fault too many") {
-    order[1].insert(order[1].begin() + 6, event(3, write, block, 5));
+    order[1].insert(order[1].begin() + 6, event(3, OrderKind::write, block, 5));
     const std::string said = refusal(companions_read(), order);
     INFO(said);
     CHECK(contains(said,
@@ -120,7 +120,7 @@ TEST_CASE("an order that does not fit ends the simulation, which says where") {
                    "fault on page 5 of region 11"));
   }
   SECTION("a fault where there is none") {
-    order[1].insert(order[1].begin() + 5, event(2, read, block));
+    order[1].insert(order[1].begin() + 5, event(2, OrderKind::read, block));
     CHECK(contains(refusal(companions_read(), order), "its access does not trap"));
   }
   SECTION("a page that the trace does not know") {
@@ -133,7 +133,7 @@ TEST_CASE("an order that does not fit ends the simulation, which says where") {
         contains(refusal(companions_read(), order), "it comes to a barrier, but the recorded order has nothing more"));
   }
   SECTION("it goes on too long") {
-    order[0].push_back(event(0, read, block));
+    order[0].push_back(event(0, OrderKind::read, block));
     CHECK(contains(refusal(companions_read(), order), "it has ended, but next in the recorded order is a read fault"));
   }
   SECTION("another layout") {
