@@ -117,10 +117,7 @@ TEST_CASE("damaged orders end in an error or in an order") {
         case 2: text.insert(at, 1, "0 \n9"[random() % 4]); break;
         default: text.resize(at); break;
       }
-<<<<<<< HEAD
       if (text.empty()) text.push_back('\n');
-=======
->>>>>>> several
     }
     try {
       const Order order = read_text(scratch, text);
