@@ -16,10 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <type_traits>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/shared_memory.hpp"
@@ -47,21 +49,45 @@ void each_part(const iovec* parts, int count, KernelUse use) {
   for (int i = 0; i < count; ++i) touch_for_kernel(parts[i].iov_base, parts[i].iov_len, use);
 }
 
+/// What streams moved (a std::size_t) says nothing of how a call of theirs ended.
+template <typename Answer>
+bool is_bad_address(Answer answer) {
+  if constexpr (std::is_pointer_v<Answer>) return answer == nullptr && errno == EFAULT;
+  if constexpr (std::is_signed_v<Answer>) return answer == -1 && errno == EFAULT;
+  return false;
+}
+
+/// Calls `touch_and_call` again while it fails for an address that the kernel could not use: a companion on the node
+/// may have taken a lock, and shut the pages again, after they were touched. A call that fails so has done nothing. (If
+/// the address is bad indeed, it still is at the end.)
+template <typename TouchAndCall>
+auto with_open_pages(TouchAndCall touch_and_call) {
+  constexpr int most_tries = 1000;
+  for (int tries = 1;; ++tries) {
+    const auto answer = touch_and_call();
+    if (tries == most_tries || !is_bad_address(answer)) return answer;
+  }
+}
+
 }  // namespace
 
 /// Defines `name` to run `touches`, then the C library's own function.
 #define SDSM_TOUCHING(result, name, parameters, arguments, touches)                           \
   SDSM_ENTRY result name parameters {                                                         \
     static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    touches;                                                                                  \
-    return real arguments;                                                                    \
+    return with_open_pages([&] {                                                              \
+      touches;                                                                                \
+      return real arguments;                                                                  \
+    });                                                                                       \
   }
 
 #define SDSM_TOUCHING_QUIETLY(result, name, parameters, arguments, touches)                   \
   SDSM_ENTRY result name parameters noexcept {                                                \
     static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    touches;                                                                                  \
-    return real arguments;                                                                    \
+    return with_open_pages([&] {                                                              \
+      touches;                                                                                \
+      return real arguments;                                                                  \
+    });                                                                                       \
   }
 
 // Files and sockets.
@@ -142,8 +168,10 @@ SDSM_TOUCHING_QUIETLY(char*, getcwd, (char* buffer, std::size_t bytes), (buffer,
     va_start(arguments, flags);                                                                         \
     const mode_t mode = va_arg(arguments, mode_t);                                                      \
     va_end(arguments);                                                                                  \
-    reads_text(path);                                                                                   \
-    return real(path, flags, mode);                                                                     \
+    return with_open_pages([&] {                                                                        \
+      reads_text(path);                                                                                 \
+      return real(path, flags, mode);                                                                   \
+    });                                                                                                 \
   }
 SDSM_OPENING(open)
 SDSM_OPENING(open64)
@@ -156,5 +184,14 @@ SDSM_TOUCHING_QUIETLY(int, uname, (utsname * name), (name), fills(name))
 SDSM_TOUCHING_QUIETLY(int, gethostname, (char* name, std::size_t bytes), (name, bytes), writes(name, bytes))
 SDSM_TOUCHING(ssize_t, getrandom, (void* buffer, std::size_t bytes, unsigned flags), (buffer, bytes, flags),
               writes(buffer, bytes))
-SDSM_TOUCHING(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options), fills(status))
-SDSM_TOUCHING(pid_t, wait, (int* status), (status), fills(status))
+// A child's status is told once, so the kernel writes it where nobody shuts the page: to the thread's own stack.
+SDSM_ENTRY pid_t waitpid(pid_t child, int* status, int options) {
+  static const auto real = reinterpret_cast<pid_t (*)(pid_t, int*, int)>(dlsym(RTLD_NEXT, "waitpid"));
+  int told = 0;
+  const pid_t ended = real(child, &told, options);
+  if (ended > 0 && status != nullptr) *status = told;
+  return ended;
+}
+SDSM_ENTRY pid_t wait(int* status) {
+  return waitpid(-1, status, 0);
+}

@@ -106,3 +106,10 @@ def test_a_program_that_forks_is_ended_with_a_word_about_it():
     done = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "forks")
     assert done.returncode == 1
     assert "fork" in done.stderr
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3)])
+def test_companions_locks_do_not_fail_system_calls(nodes, threads_per_node):
+    for _ in range(3):
+        done = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "kernel_buffers")
+        assert (done.returncode, done.stdout) == (0, "through\n"), done.stderr
