@@ -1,0 +1,140 @@
+/// Functions of the C library that hand the program memory to keep: called by the program, they take it from the
+/// program's own heap, as malloc would, so that all its threads have it.
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/shared_memory.hpp"
+
+extern "C" void* __libc_malloc(std::size_t);
+
+using namespace sdsm::program;
+
+namespace {
+
+/// Null and errno if there is no memory.
+char* room_for(std::size_t bytes, std::uintptr_t caller) {
+  void* block = owns_heap && program_image.is_program(caller)
+                    ? shared_heap::allocate({.bytes = bytes, .alignment = 16, .caller = caller})
+                    : __libc_malloc(bytes);
+  if (block == nullptr) errno = ENOMEM;
+  return static_cast<char*>(block);
+}
+
+char* copy_of(const char* text, std::size_t length, std::uintptr_t caller) {
+  char* copy = room_for(length + 1, caller);
+  if (copy == nullptr) return nullptr;
+  std::memcpy(copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}
+
+int print(char** result, const char* format, std::va_list arguments, std::uintptr_t caller) {
+  std::va_list again;
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, arguments);
+  char* text = length < 0 ? nullptr : room_for(static_cast<std::size_t>(length) + 1, caller);
+  if (text != nullptr) std::vsnprintf(text, static_cast<std::size_t>(length) + 1, format, again);
+  va_end(again);
+  if (text == nullptr) return -1;
+  *result = text;
+  return length;
+}
+
+/// The stream and its buffer are the C library's; the line comes to a buffer of its own first.
+ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, std::uintptr_t caller) {
+  using Function = ssize_t (*)(char**, std::size_t*, int, FILE*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "getdelim"));
+  if (!owns_heap || !program_image.is_program(caller) || line == nullptr || room == nullptr) {
+    return real(line, room, delimiter, stream);
+  }
+  char* own = nullptr;
+  std::size_t own_room = 0;
+  const ssize_t length = real(&own, &own_room, delimiter, stream);
+  if (length >= 0) {
+    const std::size_t needed = static_cast<std::size_t>(length) + 1;
+    if (*line == nullptr || *room < needed) {
+      constexpr std::size_t least = 120;  // the next lines may be longer
+      const std::size_t wanted = needed < least ? least : 2 * needed;
+      char* larger = room_for(wanted, caller);
+      if (larger == nullptr) {
+        std::free(own);
+        return -1;
+      }
+      std::free(*line);
+      *line = larger;
+      *room = wanted;
+    }
+    std::memcpy(*line, own, needed);
+  }
+  const int saved_errno = errno;
+  std::free(own);
+  errno = saved_errno;
+  return length;
+}
+
+}  // namespace
+
+#define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+
+SDSM_ENTRY char* strdup(const char* text) noexcept {
+  return copy_of(text, std::strlen(text), SDSM_CALLER);
+}
+SDSM_ENTRY char* __strdup(const char* text) noexcept {
+  return copy_of(text, std::strlen(text), SDSM_CALLER);
+}
+SDSM_ENTRY char* strndup(const char* text, std::size_t most) noexcept {
+  return copy_of(text, strnlen(text, most), SDSM_CALLER);
+}
+SDSM_ENTRY char* __strndup(const char* text, std::size_t most) noexcept {
+  return copy_of(text, strnlen(text, most), SDSM_CALLER);
+}
+
+SDSM_ENTRY int vasprintf(char** result, const char* format, std::va_list arguments) noexcept {
+  return print(result, format, arguments, SDSM_CALLER);
+}
+SDSM_ENTRY int __vasprintf_chk(char** result, int /*flag*/, const char* format, std::va_list arguments) noexcept {
+  return print(result, format, arguments, SDSM_CALLER);
+}
+SDSM_ENTRY int asprintf(char** result, const char* format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = print(result, format, arguments, SDSM_CALLER);
+  va_end(arguments);
+  return length;
+}
+SDSM_ENTRY int __asprintf_chk(char** result, int /*flag*/, const char* format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = print(result, format, arguments, SDSM_CALLER);
+  va_end(arguments);
+  return length;
+}
+
+SDSM_ENTRY ssize_t getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) {
+  return read_line(line, room, delimiter, stream, SDSM_CALLER);
+}
+SDSM_ENTRY ssize_t __getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) {
+  return read_line(line, room, delimiter, stream, SDSM_CALLER);
+}
+SDSM_ENTRY ssize_t getline(char** line, std::size_t* room, FILE* stream) {
+  return read_line(line, room, '\n', stream, SDSM_CALLER);
+}
+
+SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
+  using Function = char* (*)(const char*, char*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "realpath"));
+  if (resolved != nullptr) return real(path, resolved);
+  char* found = real(path, nullptr);
+  if (found == nullptr) return nullptr;
+  char* copy = copy_of(found, std::strlen(found), SDSM_CALLER);
+  std::free(found);
+  return copy;
+}
