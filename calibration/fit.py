@@ -13,23 +13,26 @@ a larger size left out counts as a parameter of its own), the line is theirs, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from calibration import network as networks
 from calibration.estimates import Estimate, Line, line, median, pooled
-from calibration.microbench import Layout
-from calibration.network import Network
+from calibration.microbench import FAULTS, Layout
+from calibration.network import TIMES_US, Network, quantity
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
 from calibration.readers.measurement import Measurement, Reading
 
-FAULTS = ("WROH", "WROL", "WROR", "WRWH", "WRWL", "WRWR", "WUMR", "RRWR", "RROR", "RUMR")
 #: What a fault kind without measurement is taken for (the same work but for the companion's part).
 NEAREST = {
     "WROL": "WROR", "WRWH": "WROH", "WRWL": "WROH", "WRWR": "WROH", "RROR": "WROH", "RRWR": "WROH", "WUMR": "RUMR", "RUMR": "WUMR",
 }  # fmt: skip
-FETCHES = ("WUMR", "RUMR")
+MESSAGE_COSTS = ("message.fixed", "message.per-byte")
+PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
 #: Bytes of a diff of one run of words (models/diff.hpp), and what one message holds (models/messages.hpp).
 DIFF_HEADER, RUN_HEADER, WORD, MESSAGE = 8, 4, 4, 1460
 #: Home pages that each thread writes before the barrier of barrier.dirty64.
@@ -102,8 +105,7 @@ class Fit:
     checks: tuple[Check, ...]
     covariance: dict[tuple[str, str], float]
     notes: tuple[str, ...]
-    network: Network
-    network_is_measured: bool
+    network: Network  # with what was measured of it
     extras: dict[str, Parameter] = field(default_factory=dict)
 
     def value(self, name: str) -> float:
@@ -163,7 +165,7 @@ def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
 
 def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
     """Overheads of BARRIER and LOCK/UNLOCK: one batch for each number of threads, all runs of the file pooled."""
-    for construct, quantity in (("BARRIER", "barrier"), ("LOCK/UNLOCK", "lock")):
+    for construct, kind in (("BARRIER", "barrier"), ("LOCK/UNLOCK", "lock")):
         groups: dict[int, list[tuple[Measurement, Measurement | None]]] = {}
         times = {(m.run, m.quantity): m for m in reading.measurements if m.quantity.endswith(" time")}
         for m in reading.measurements:
@@ -174,7 +176,7 @@ def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
             values = [m.in_unit("us")[0] for m, _ in found]
             if min(values) < 0:
                 continue
-            yield Batch(quantity, layout, tuple(values), str(found[0][0].place), _overhead(found, values))
+            yield Batch(kind, layout, tuple(values), str(found[0][0].place), _overhead(found, values))
 
 
 def _overhead(found: Sequence[tuple[Measurement, Measurement | None]], values: Sequence[float]) -> Estimate:
@@ -195,12 +197,43 @@ def _overhead(found: Sequence[tuple[Measurement, Measurement | None]], values: S
 # Fitting
 
 
-def fit(data: Data, base: Network) -> Fit:
+class Base:
+    """What the base file says of a cost that no file measured, or nothing."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._given = given
+
+    def add(self, names: Iterable[str], parameters: list[Parameter]) -> bool:
+        """Adds all of `names` as assumed, or none if one is not given. Raises CalibrationError for what is no quantity."""
+        chosen = list(names)
+        if not chosen or not all(name in self._given for name in chosen):
+            return False
+        for name in chosen:
+            unit, units = ("us/B", PER_BYTE) if name == "message.per-byte" else ("us", TIMES_US)
+            if name == "local-part.home-share":
+                unit, units = "1", {"": 1.0}
+            try:
+                value = quantity(self._given[name], units)
+            except ValueError as error:
+                raise CalibrationError(f"the base file's {name}: {error}. Correct it") from None
+            parameters.append(Parameter(name, value, unit, None, None, "assumed", "not measured: as the base file says", ()))
+        return True
+
+    def layouts(self, prefix: str) -> list[str]:
+        return [name for name in self._given if re.fullmatch(rf"{prefix}\.[0-9]+x[0-9]+", name)]
+
+
+def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({})) -> Fit:
     """Every parameter that the data give, and the assumed ones that a platform file must hold.
 
-    base: the network on which was measured, where the data do not tell it. Raises CalibrationError if the least is
-    missing: WROH, one of RUMR and WUMR, releases of two sizes, a barrier and a lock.
+    base, given: reference network and properties of the base file. Groups that no file measures (all faults, the message,
+    all barriers, all locks) are the base's; of a group that was measured in part nothing is taken from there, as
+    another machine's costs do not mix with these. A measured network becomes the reference if the data hold faults or
+    releases, which were then measured on it; else the base's costs keep theirs, and only links change.
+
+    Raises CalibrationError if a group is neither measured nor in the base file.
     """
+    fallback = Base(given)
     notes: list[str] = list(data.unused)
     rate, latency = networks.fit(data.readings, base)
     network = Network(
@@ -215,28 +248,34 @@ def fit(data: Data, base: Network) -> Fit:
     checks: list[Check] = []
     covariance: dict[tuple[str, str], float] = {}
 
-    _faults(data, parameters, checks)
-    extra_message = _messages(data, parameters, checks, covariance, notes)
-    _by_layout(data, parameters, checks, notes)
-    extras = _dirty_pages(data, parameters, checks, notes) | extra_message
-    _home_share(data, network, parameters)
-    for name, found, given, unit, scale in (
-        ("reference.bandwidth", rate, base.bandwidth_bits / 1e6, "Mbps", 1e-6),
-        ("reference.latency", latency, base.latency_us, "us", 1.0),
+    is_reference = any(b.quantity in FAULTS or b.quantity.startswith("release.") for b in data.batches)
+    _faults(data, parameters, checks, fallback)
+    extras = _messages(data, parameters, checks, covariance, notes, fallback)
+    _by_layout(data, parameters, checks, notes, fallback)
+    _dirty_pages(data, parameters, checks, notes, fallback)
+    if is_reference:
+        _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
+    else:
+        _home_share(data, base, 0.0, parameters, fallback)
+    for name, found, of_base, unit, scale in (
+        ("bandwidth", rate, base.bandwidth_bits / 1e6, "Mbps", 1e-6),
+        ("latency", latency, base.latency_us, "us", 1.0),
     ):
-        if found is None:
-            parameters.append(Parameter(name, given, unit, None, None, "assumed", "as the base file says", ()))
-        else:
-            scaled = found.estimate.times(scale)
-            parameters.append(
-                Parameter(name, scaled.value, unit, scaled.standard_error, scaled.samples, "fitted", found.how, found.sources)
-            )
+        if found is None or not is_reference:
+            how = "as the base file says"
+            parameters.append(Parameter(f"reference.{name}", of_base, unit, None, None, "assumed", how, ()))
+        if found is not None:
+            e = found.estimate.times(scale)
+            link = Parameter(f"link.{name}", e.value, unit, e.standard_error, e.samples, "fitted", found.how, found.sources)
+            extras[link.name] = link
+            if is_reference:
+                parameters.append(replace(link, name=f"reference.{name}"))
     parameters.append(Parameter("reference.links", base.links, "1", None, None, "assumed", "as the base file says", ()))
     for name, value in (("payload", base.payload), ("overhead", base.overhead), ("minimum", base.minimum)):
         parameters.append(Parameter(f"frame.{name}", value, "B", None, None, "assumed", "as the base file says", ()))
     extras |= _extras(data, parameters)
     return Fit(
-        tuple(parameters), tuple(checks), covariance, tuple(notes), network, rate is not None or latency is not None, extras
+        tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras
     )
 
 
@@ -249,9 +288,11 @@ def _how(what: str, estimate: Estimate) -> str:
     return what if estimate.batches == 1 else f"{what}, {estimate.batches} batches"
 
 
-def _faults(data: Data, parameters: list[Parameter], checks: list[Check]) -> None:
+def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: Base) -> None:
     found = {kind: [b for b in data.batches if b.quantity == kind] for kind in FAULTS}
     if not any(found.values()):
+        if base.add((f"fault.{kind}" for kind in FAULTS), parameters):
+            return
         raise CalibrationError("no page fault was measured in any file. Give the output of `sdsm microbench -o`")
     for kind in FAULTS:
         batches = found[kind]
@@ -291,7 +332,10 @@ def _messages(
     checks: list[Check],
     covariance: dict[tuple[str, str], float],
     notes: list[str],
+    base: Base,
 ) -> dict[str, Parameter]:
+    if not any(b.quantity.startswith("release.") for b in data.batches) and base.add(MESSAGE_COSTS, parameters):
+        return {}
     empty = {_key(b): b for b in _remote(data, "release.0")}
     sizes = sorted(
         int(name.partition(".")[2])
@@ -345,16 +389,15 @@ def _messages(
     if best.misfit is not None and best.misfit > 1:
         shape += f", errors times {math.sqrt(best.misfit):.3g} as the points lie that much further from it than theirs say"
     known = all(e.standard_error is not None for _, e, _ in chosen)
-    for name, value, error, unit in (
-        ("message.fixed", best.fixed, best.fixed_error, "us"),
-        ("message.per-byte", best.per_unit, best.per_unit_error, "us/B"),
+    for name, value, error, unit in zip(
+        MESSAGE_COSTS, (best.fixed, best.per_unit), (best.fixed_error, best.per_unit_error), ("us", "us/B"), strict=True
     ):
         parameters.append(
             Parameter(name, value, unit, error if known else None, sum(counts) or None, "fitted", shape, sources)
         )
-    covariance["message.fixed", "message.per-byte"] = best.covariance
+    covariance[MESSAGE_COSTS] = best.covariance
     for words, estimate, places in chosen:
-        checks.append(Check(f"release.{words}", None, estimate, ("message.fixed", "message.per-byte"), places))
+        checks.append(Check(f"release.{words}", None, estimate, MESSAGE_COSTS, places))
     return extras
 
 
@@ -362,22 +405,26 @@ def _key(batch: Batch) -> tuple[str, Layout]:
     return batch.source.rpartition(":")[0], batch.layout
 
 
-def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str]) -> None:
+def _by_layout(
+    data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base
+) -> None:
     """Barriers and locks. Samples of the DSM's own benchmark go before EPCC's overheads of the same layout."""
-    for quantity in ("barrier", "lock"):
-        layouts = sorted({b.layout for b in data.batches if b.quantity == quantity})
+    for kind in ("barrier", "lock"):
+        layouts = sorted({b.layout for b in data.batches if b.quantity == kind})
         if not layouts:
-            raise CalibrationError(f"no {quantity} was measured. Give the output of `sdsm microbench -o`, or of EPCC's syncbench")
+            if base.add(base.layouts(kind), parameters):
+                continue
+            raise CalibrationError(f"no {kind} was measured. Give the output of `sdsm microbench -o`, or of EPCC's syncbench")
         for layout in layouts:
-            batches = [b for b in data.batches if b.quantity == quantity and b.layout == layout]
+            batches = [b for b in data.batches if b.quantity == kind and b.layout == layout]
             own = [b for b in batches if b.summary is None]
             if own and len(own) < len(batches):
                 others = ", ".join(b.source for b in batches if b.summary is not None)
-                notes.append(f"{quantity}.{layout}: sdsm microbench's samples are used, EPCC's ({others}) are not")
+                notes.append(f"{kind}.{layout}: sdsm microbench's samples are used, EPCC's ({others}) are not")
             chosen = own or batches
             estimate = pooled([b.estimate for b in chosen])
             sources = tuple(b.source for b in chosen)
-            name = f"{quantity}.{layout}"
+            name = f"{kind}.{layout}"
             how = "median" if own else "mean of EPCC's overhead"
             parameters.append(
                 Parameter(
@@ -389,15 +436,16 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
 
 
 def _dirty_pages(
-    data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str]
-) -> dict[str, Parameter]:
+    data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base
+) -> None:
     name = "barrier.dirty-home-page"
     clean = {_key(b): b for b in _remote(data, "barrier.dirty0")}
     parts = [(b, clean[_key(b)]) for b in _remote(data, f"barrier.dirty{DIRTY_PAGES}") if _key(b) in clean]
     if not parts:
-        how = "not measured: nothing is charged"
-        parameters.append(Parameter(name, 0.0, "us", None, None, "assumed", how, ()))
-        return {}
+        if not base.add([name], parameters):
+            how = "not measured: nothing is charged"
+            parameters.append(Parameter(name, 0.0, "us", None, None, "assumed", how, ()))
+        return
     estimate = pooled([b.estimate.minus(none.estimate).times(1 / DIRTY_PAGES) for b, none in parts])
     sources = tuple(b.source for b, _ in parts)
     how = _how(f"barrier with {DIRTY_PAGES} such pages less one without, by page", estimate)
@@ -409,12 +457,23 @@ def _dirty_pages(
         )
     )
     checks.append(Check(name, None, estimate, (name,), sources))
-    return {}
 
 
-def _home_share(data: Data, network: Network, parameters: list[Parameter]) -> None:
+def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networks.Fitted | None) -> float:
+    """Standard error of the wire time of a fetch, us, from those of bandwidth and latency."""
+    faster = (rate.estimate.standard_error or 0.0) / 8e6 if rate else 0.0
+    later = (latency.estimate.standard_error or 0.0) if latency else 0.0
+    by_rate = network.fetch_us - replace(network, bandwidth=network.bandwidth + faster).fetch_us
+    by_latency = replace(network, latency_us=network.latency_us + later).fetch_us - network.fetch_us
+    return math.hypot(by_rate, by_latency)
+
+
+def _home_share(
+    data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base
+) -> None:
     name = "local-part.home-share"
     parts = []
+    locals_ = []
     sources = []
     for service in data.services:
         if service.layout.nodes < 2 or service.layout.threads_per_node > 1:
@@ -428,16 +487,18 @@ def _home_share(data: Data, network: Network, parameters: list[Parameter]) -> No
         if share <= 1:
             error = fetch.estimate.standard_error
             parts.append(Estimate(share, None if error is None else share * error / local, service.pages))
+            locals_.append(local)
             sources.append(service.source)
     if not parts:
-        parameters.append(Parameter(name, HOME_SHARE, "1", None, None, "assumed", "no home was timed", ()))
+        if not base.add([name], parameters):
+            parameters.append(Parameter(name, HOME_SHARE, "1", None, None, "assumed", "no home was timed", ()))
         return
     estimate = pooled(parts)
-    how = _how("homes' time for a page by the processor time of a fetch; the error is the fetch's", estimate)
-    value = min(max(estimate.value, 0.0), 1.0)
-    parameters.append(
-        Parameter(name, value, "1", estimate.standard_error, estimate.samples, "fitted", how, tuple(sources))
-    )
+    how = _how("homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's", estimate)
+    # The wire's time is the same in all batches, so its error does not average out.
+    wire = estimate.value * fetch_error / statistics.fmean(locals_)
+    error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
+    parameters.append(Parameter(name, estimate.value, "1", error, estimate.samples, "fitted", how, tuple(sources)))
 
 
 def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]:

@@ -45,6 +45,11 @@ class Network:
         return (self.wire_bytes(size) + (self.links - 1) * first) / self.bandwidth + self.links * self.latency_us
 
     @property
+    def least_unpadded(self) -> int:
+        """The least payload, in bytes, whose frame needs no padding."""
+        return max(self.minimum - self.overhead, 1)
+
+    @property
     def fetch_us(self) -> float:
         """Of a page request and its page."""
         return self.idle_us(CONTROL) + self.idle_us(PAGE)
@@ -123,9 +128,9 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
 
     `network` gives links and frames, and the bandwidth where only latencies were measured. Of the broken line through times
     over sizes (estimates.segments), the piece with the most sizes above one frame gives the time of a byte of payload in
-    its slope, and the wire carries (payload + overhead) / payload bytes for it; the first piece's intercept is what an
-    empty message takes: the latencies and the least frame's time of all links. A windowed bandwidth test gives bandwidth
-    alone. iperf3's intervals give bandwidth; its least round trip, halved, gives the latency only where no other file
+    its slope, and the wire carries (payload + overhead) / payload bytes for it. Of the broken line through those that fill
+    a frame but need no second one, the first piece's intercept is what a frame without payload takes: the latencies of all
+    links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone. iperf3's intervals give bandwidth; its least round trip, halved, gives the latency only where no other file
     does, as it was taken under load.
     """
     rates: list[tuple[Estimate, str, str]] = []
@@ -149,10 +154,12 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
                 error = rate * found[large].slope_error / found[large].slope
                 how = f"slope of piece {large + 1} of {_told(found)}"
                 rates.append((Estimate(rate, error, found[large].points), how, place))
-            if one_way and found[0].low < network.payload:
-                first = found[0]
-                how = f"intercept of piece 1 of {_told(found)}"
-                empty.append((Estimate(first.intercept, first.intercept_error, first.points), how, place))
+            # Smaller ones are padded to the least frame, larger ones go in several.
+            alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload]
+            if one_way and len(alone) >= LEAST_POINTS:
+                small = segments([s for s, _ in alone], [t for _, t in alone])
+                how = f"intercept of the messages of one frame, piece 1 of {_told(small)}"
+                empty.append((Estimate(small[0].intercept, small[0].intercept_error, small[0].points), how, place))
         if intervals:
             samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
             rates.append((median(samples), "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
@@ -166,7 +173,7 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     if latency is not None:
         bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
         whole = latency.estimate
-        each = max(whole.value / network.links - network.minimum / bandwidth, 0.0)
+        each = max(whole.value / network.links - network.overhead / bandwidth, 0.0)
         error = None if whole.standard_error is None else whole.standard_error / network.links
         latency = Fitted(Estimate(each, error, whole.samples, whole.batches), latency.how, latency.sources)
     return rate, latency
