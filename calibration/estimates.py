@@ -164,6 +164,10 @@ class Segment:
 
 LEAST_POINTS = 4
 MOST_SEGMENTS = 4
+#: Of more sizes than these every second one is taken, or every third, and so on.
+MOST_POINTS = 400
+#: Residuals below this part of a time are none: no clock tells more.
+EXACT = 1e-6
 
 
 def segments(xs: Sequence[float], ys: Sequence[float]) -> list[Segment]:
@@ -172,56 +176,53 @@ def segments(xs: Sequence[float], ys: Sequence[float]) -> list[Segment]:
     Residuals count in parts of y, as sizes and times span decades. For each number of pieces k the breaks are those of the
     least sum of squares (all are tried, by dynamic programming); k is the one with the least Bayesian information
     criterion n ln(RSS / n) + (3 k - 1) ln n: a break is made only where it pays for its three further numbers.
-    Raises ValueError for fewer than 4 points or a y that is not positive.
+    Raises ValueError for fewer than 4 sizes or a y that is not positive.
     """
     x, y = np.asarray(xs, dtype=float), np.asarray(ys, dtype=float)
-    order = np.argsort(x, kind="stable")
+    order = np.argsort(x, kind="stable")[:: -(-len(x) // MOST_POINTS) or 1]
     x, y = x[order], y[order]
     n = len(x)
-    if n < LEAST_POINTS or not np.all(y > 0):
-        raise ValueError(f"a broken line needs {LEAST_POINTS} points or more, all of them above 0")
-
-    def piece(first: int, end: int) -> tuple[float, np.ndarray, np.ndarray]:
-        design = np.column_stack([np.ones(end - first), x[first:end]]) / y[first:end, None]
-        coefficients, _, rank, _ = np.linalg.lstsq(design, np.ones(end - first), rcond=None)
-        if rank < 2:
-            return math.inf, coefficients, design
-        return float(np.sum((design @ coefficients - 1) ** 2)), coefficients, design
-
-    cost = {
-        (i, j): piece(i, j)[0] for i in range(n) for j in range(i + LEAST_POINTS, n + 1)
-    }
-    best: list[dict[int, tuple[float, list[int]]]] = [{0: (0.0, [0])}]
-    candidates: list[tuple[float, list[int]]] = []
-    floor = n * (1e-9) ** 2  # exact data: no criterion tells zero from less
+    if n < LEAST_POINTS or len(np.unique(x)) < LEAST_POINTS or not np.all(y > 0):
+        raise ValueError(f"a broken line needs {LEAST_POINTS} sizes or more, and times above 0")
+    cost = _costs(x, y)
+    total = np.full(n + 1, np.inf)
+    total[0] = 0.0
+    befores: list[np.ndarray] = []
+    candidates: list[tuple[float, int]] = []
     for k in range(1, min(MOST_SEGMENTS, n // LEAST_POINTS) + 1):
-        row: dict[int, tuple[float, list[int]]] = {}
-        for end in range(k * LEAST_POINTS, n + 1):
-            ways = [
-                (total + cost[i, end], [*breaks, end])
-                for i, (total, breaks) in best[-1].items()
-                if (i, end) in cost
-            ]
-            if ways:
-                row[end] = min(ways)
-        best.append(row)
-        if n in row:
-            rss, breaks = row[n]
-            candidates.append((n * math.log(max(rss, floor) / n) + (3 * k - 1) * math.log(n), breaks))
-    _, breaks = min(candidates)
-    found = []
-    for first, end in zip(breaks, breaks[1:], strict=False):
-        rss, coefficients, design = piece(first, end)
-        covariance = np.linalg.inv(design.T @ design) * rss / (end - first - 2)
-        found.append(
-            Segment(
-                float(x[first]),
-                float(x[end - 1]),
-                end - first,
-                float(coefficients[0]),
-                float(coefficients[1]),
-                math.sqrt(covariance[0, 0]),
-                math.sqrt(covariance[1, 1]),
-            )
-        )
-    return found
+        ways = total[:, None] + cost
+        befores.append(np.argmin(ways, axis=0))
+        total = np.min(ways, axis=0)
+        if math.isfinite(total[n]):
+            rss = max(float(total[n]), n * EXACT**2)
+            candidates.append((n * math.log(rss / n) + (3 * k - 1) * math.log(n), k))
+    _, k = min(candidates)
+    ends = [n]
+    for before in reversed(befores[:k]):
+        ends.append(int(before[ends[-1]]))
+    ends.reverse()
+    return [_segment(x[first:end], y[first:end]) for first, end in zip(ends, ends[1:], strict=False)]
+
+
+def _costs(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Sum of squares of the best line through points i to j - 1, at [i, j]; infinite for fewer than LEAST_POINTS."""
+    n = len(x)
+    u, v = 1 / y, x / y  # y = a + b x in parts of y: 1 = a u + b v
+    sums = [np.concatenate([[0.0], np.cumsum(terms)]) for terms in (u * u, u * v, v * v, u, v)]
+    uu, uv, vv, su, sv = (s[None, :] - s[:, None] for s in sums)
+    points = np.arange(n + 1)[None, :] - np.arange(n + 1)[:, None]
+    determinant = uu * vv - uv * uv
+    usable = (points >= LEAST_POINTS) & (determinant > 1e-12 * uu * vv)
+    safe = np.where(usable, determinant, 1.0)
+    a, b = (su * vv - sv * uv) / safe, (sv * uu - su * uv) / safe
+    return np.where(usable, np.maximum(points - a * su - b * sv, 0.0), np.inf)
+
+
+def _segment(x: np.ndarray, y: np.ndarray) -> Segment:
+    design = np.column_stack([np.ones(len(x)), x]) / y[:, None]
+    coefficients, _, _, _ = np.linalg.lstsq(design, np.ones(len(x)), rcond=None)
+    rss = float(np.sum((design @ coefficients - 1) ** 2))
+    covariance = np.linalg.inv(design.T @ design) * rss / (len(x) - 2)
+    intercept, slope = (float(c) for c in coefficients)
+    errors = (math.sqrt(covariance[0, 0]), math.sqrt(covariance[1, 1]))
+    return Segment(float(x[0]), float(x[-1]), len(x), intercept, slope, *errors)

@@ -144,7 +144,7 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         trips = [m for m in reading.measurements if m.quantity.startswith("round-trip time")]
         group = one_way or windowed
         sizes, times = _by_size(group)
-        if len(sizes) >= LEAST_POINTS:
+        if len(set(sizes)) >= LEAST_POINTS:
             place = f"{reading.file}:{group[0].place.line}"
             found = segments(sizes, times)
             above = [sum(s.low <= size <= s.high and size > network.payload for size in sizes) for s in found]
@@ -156,7 +156,7 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
                 rates.append((Estimate(rate, error, found[large].points), how, place))
             # Smaller ones are padded to the least frame, larger ones go in several.
             alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload]
-            if one_way and len(alone) >= LEAST_POINTS:
+            if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
                 small = segments([s for s, _ in alone], [t for _, t in alone])
                 how = f"intercept of the messages of one frame, piece 1 of {_told(small)}"
                 empty.append((Estimate(small[0].intercept, small[0].intercept_error, small[0].points), how, place))

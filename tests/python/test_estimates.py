@@ -128,3 +128,15 @@ def test_a_change_of_protocol_breaks_the_line_where_it_is(seed):
 def test_few_points_are_no_broken_line():
     with pytest.raises(ValueError):
         segments([1, 2, 3], [1, 2, 3])
+
+
+def test_thousands_of_sizes_are_thinned_not_tried_in_all_pairs():
+    xs = list(range(1, 20_001))
+    (found,) = segments(xs, [5 + 0.5 * x for x in xs])
+    assert found.points <= 400
+    assert (found.intercept, found.slope) == (pytest.approx(5), pytest.approx(0.5))
+
+
+def test_one_size_measured_often_is_no_line():
+    with pytest.raises(ValueError):
+        segments([8.0] * 10, [1.0] * 10)
