@@ -145,7 +145,8 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data
         overheads = list(_epcc(reading, layouts))
         batches += overheads
         on_network = any(
-            m.quantity in ("message time, one way", "latency, one way", "bandwidth") or m.quantity.startswith("round-trip")
+            m.quantity in ("message time, one way", "latency, one way", "bandwidth")
+            or m.quantity.startswith("round-trip")
             for m in reading.measurements
         )
         if not (used or overheads or on_network):
@@ -216,7 +217,9 @@ class Base:
                 value = quantity(self._given[name], units)
             except ValueError as error:
                 raise CalibrationError(f"the base file's {name}: {error}. Correct it") from None
-            parameters.append(Parameter(name, value, unit, None, None, "assumed", "not measured: as the base file says", ()))
+            parameters.append(
+                Parameter(name, value, unit, None, None, "assumed", "not measured: as the base file says", ())
+            )
         return True
 
     def layouts(self, prefix: str) -> list[str]:
@@ -266,7 +269,9 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
             parameters.append(Parameter(f"reference.{name}", of_base, unit, None, None, "assumed", how, ()))
         if found is not None:
             e = found.estimate.times(scale)
-            link = Parameter(f"link.{name}", e.value, unit, e.standard_error, e.samples, "fitted", found.how, found.sources)
+            link = Parameter(
+                f"link.{name}", e.value, unit, e.standard_error, e.samples, "fitted", found.how, found.sources
+            )
             extras[link.name] = link
             if is_reference:
                 parameters.append(replace(link, name=f"reference.{name}"))
@@ -274,9 +279,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     for name, value in (("payload", base.payload), ("overhead", base.overhead), ("minimum", base.minimum)):
         parameters.append(Parameter(f"frame.{name}", value, "B", None, None, "assumed", "as the base file says", ()))
     extras |= _extras(data, parameters)
-    return Fit(
-        tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras
-    )
+    return Fit(tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras)
 
 
 def _remote(data: Data, quantity: str) -> list[Batch]:
@@ -300,7 +303,9 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
             nearest = NEAREST.get(kind)
             batches = found.get(nearest or "", []) or found.get(NEAREST.get(nearest or "", ""), [])
             if not batches or nearest is None:
-                raise CalibrationError(f"fault {kind} was not measured, nor one that is like it. Measure a layout of several nodes")
+                raise CalibrationError(
+                    f"fault {kind} was not measured, nor one that is like it. Measure a layout of several nodes"
+                )
             like = pooled([b.estimate for b in batches])
             how = f"as {batches[0].quantity}: not measured (measure a layout of several nodes with two threads each)"
             sources = tuple(b.source for b in batches)
@@ -311,8 +316,14 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
         name = f"fault.{kind}"
         parameters.append(
             Parameter(
-                name, estimate.value, "us", estimate.standard_error, estimate.samples, "measured",
-                _how("median", estimate), sources,
+                name,
+                estimate.value,
+                "us",
+                estimate.standard_error,
+                estimate.samples,
+                "measured",
+                _how("median", estimate),
+                sources,
             )  # fmt: skip
         )
         checks.append(Check(name, None, estimate, (name,), sources))
@@ -387,7 +398,9 @@ def _messages(
     counts = [e.samples for _, e, _ in chosen if e.samples is not None]
     shape = f"{how}, {len(chosen)} sizes"
     if best.misfit is not None and best.misfit > 1:
-        shape += f", errors times {math.sqrt(best.misfit):.3g} as the points lie that much further from it than theirs say"
+        shape += (
+            f", errors times {math.sqrt(best.misfit):.3g} as the points lie that much further from it than theirs say"
+        )
     known = all(e.standard_error is not None for _, e, _ in chosen)
     for name, value, error, unit in zip(
         MESSAGE_COSTS, (best.fixed, best.per_unit), (best.fixed_error, best.per_unit_error), ("us", "us/B"), strict=True
@@ -405,16 +418,16 @@ def _key(batch: Batch) -> tuple[str, Layout]:
     return batch.source.rpartition(":")[0], batch.layout
 
 
-def _by_layout(
-    data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base
-) -> None:
+def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
     """Barriers and locks. Samples of the DSM's own benchmark go before EPCC's overheads of the same layout."""
     for kind in ("barrier", "lock"):
         layouts = sorted({b.layout for b in data.batches if b.quantity == kind})
         if not layouts:
             if base.add(base.layouts(kind), parameters):
                 continue
-            raise CalibrationError(f"no {kind} was measured. Give the output of `sdsm microbench -o`, or of EPCC's syncbench")
+            raise CalibrationError(
+                f"no {kind} was measured. Give the output of `sdsm microbench -o`, or of EPCC's syncbench"
+            )
         for layout in layouts:
             batches = [b for b in data.batches if b.quantity == kind and b.layout == layout]
             own = [b for b in batches if b.summary is None]
@@ -428,16 +441,20 @@ def _by_layout(
             how = "median" if own else "mean of EPCC's overhead"
             parameters.append(
                 Parameter(
-                    name, estimate.value, "us", estimate.standard_error, estimate.samples, "measured",
-                    _how(how, estimate), sources,
+                    name,
+                    estimate.value,
+                    "us",
+                    estimate.standard_error,
+                    estimate.samples,
+                    "measured",
+                    _how(how, estimate),
+                    sources,
                 )  # fmt: skip
             )
             checks.append(Check(name, layout, estimate, (name,), sources))
 
 
-def _dirty_pages(
-    data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base
-) -> None:
+def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
     name = "barrier.dirty-home-page"
     clean = {_key(b): b for b in _remote(data, "barrier.dirty0")}
     parts = [(b, clean[_key(b)]) for b in _remote(data, f"barrier.dirty{DIRTY_PAGES}") if _key(b) in clean]
@@ -468,9 +485,7 @@ def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networ
     return math.hypot(by_rate, by_latency)
 
 
-def _home_share(
-    data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base
-) -> None:
+def _home_share(data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base) -> None:
     name = "local-part.home-share"
     parts = []
     locals_ = []
@@ -494,7 +509,9 @@ def _home_share(
             parameters.append(Parameter(name, HOME_SHARE, "1", None, None, "assumed", "no home was timed", ()))
         return
     estimate = pooled(parts)
-    how = _how("homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's", estimate)
+    how = _how(
+        "homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's", estimate
+    )
     # The wire's time is the same in all batches, so its error does not average out.
     wire = estimate.value * fetch_error / statistics.fmean(locals_)
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)

@@ -52,7 +52,9 @@ def commentable(text: str) -> str:
     return text + " " if text.endswith("-") else text
 
 
-def platform(root: ElementTree.Element, base: str, fit: Fit, before: Network, sources: Sequence[str]) -> tuple[str, list[str]]:
+def platform(
+    root: ElementTree.Element, base: str, fit: Fit, before: Network, sources: Sequence[str]
+) -> tuple[str, list[str]]:
     """The file's text, and notes on what differs from the base beside costs. root: the base file's."""
     notes: list[str] = []
     given = properties(root)
@@ -80,10 +82,14 @@ def platform(root: ElementTree.Element, base: str, fit: Fit, before: Network, so
             node = Element("link", {**node.attributes, **measured}, node.children)
         body.append(node)
     if raised:
-        notes.append(f"hosts have {cores} processors, as layouts with so many threads per node were measured; {base} gives fewer")
+        notes.append(
+            f"hosts have {cores} processors, as layouts with so many threads per node were measured; {base} gives fewer"
+        )
     zone = root.find("zone")
     attributes = dict(zone.attrib) if zone is not None else {}
-    told = ABOUT.format(base=commentable(base), sources="\n".join(commentable(f"Read: {source}.") for source in sources))
+    told = ABOUT.format(
+        base=commentable(base), sources="\n".join(commentable(f"Read: {source}.") for source in sources)
+    )
     return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
 
 

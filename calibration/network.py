@@ -155,7 +155,9 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
                 how = f"slope of piece {large + 1} of {_told(found)}"
                 rates.append((Estimate(rate, error, found[large].points), how, place))
             # Smaller ones are padded to the least frame, larger ones go in several.
-            alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload]
+            alone = [
+                (s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload
+            ]
             if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
                 small = segments([s for s, _ in alone], [t for _, t in alone])
                 how = f"intercept of the messages of one frame, piece 1 of {_told(small)}"
@@ -166,7 +168,9 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         least = min((t for m in trips for t in m.in_unit("us")), default=None)
         if least is not None:
             place = f"{reading.file}:{trips[0].place.line}"
-            round_trips.append((Estimate(least / 2, None, len(trips)), "half of the least round trip, under load", place))
+            round_trips.append(
+                (Estimate(least / 2, None, len(trips)), "half of the least round trip, under load", place)
+            )
 
     rate = _together(rates)
     latency = _together(empty or round_trips)

@@ -95,7 +95,8 @@ def _platform(folder: Path, assumed: Path, told: dict[str, Given]) -> Platform:
         table = "scash_synchronisation"
         rows = calibration_rows(table, folder, construct=construct)
         return [
-            published(f"{prefix}.{row['nodes']}x{row['threads_per_node']}", table, row, "overhead_us", "us") for row in rows
+            published(f"{prefix}.{row['nodes']}x{row['threads_per_node']}", table, row, "overhead_us", "us")
+            for row in rows
         ]
 
     faults = [

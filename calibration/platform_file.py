@@ -102,7 +102,14 @@ def _tag(element: Element) -> str:
 
 
 def _escaped(value: str) -> str:
-    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\n", "&#10;"), ("\t", "&#9;")):
+    for character, entity in (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&quot;"),
+        ("\n", "&#10;"),
+        ("\t", "&#9;"),
+    ):
         value = value.replace(character, entity)
     return value
 
@@ -130,9 +137,11 @@ def topology(root: ElementTree.Element) -> list[Node]:
     zone = root.find("zone")
     children = [] if zone is None else list(zone)
     last_prop = max((i for i, child in enumerate(children) if child.tag == "prop"), default=-1)
-    return [_node(child) for child in children[last_prop + 1 :] if child.tag != "prop"] if last_prop >= 0 else [
-        _node(child) for child in children
-    ]
+    return (
+        [_node(child) for child in children[last_prop + 1 :] if child.tag != "prop"]
+        if last_prop >= 0
+        else [_node(child) for child in children]
+    )
 
 
 def _node(element: ElementTree.Element) -> Node:

@@ -88,16 +88,23 @@ def output(text: str) -> Path:
 
 def parser() -> argparse.ArgumentParser:
     p = Parser(
-        prog="sdsm calibrate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sdsm calibrate",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("files", nargs="+", metavar="FILE", help=f"benchmark outputs; or {p3_score.NAME}")
     p.add_argument(
         "--base", type=Path, default=ROOT / "platforms" / "one-machine.xml", metavar="NETWORK",
         help="platform file with hosts, links, routes and, where no file measures it, the network (default: one-machine.xml)",
     )  # fmt: skip
-    p.add_argument("-o", "--output", type=output, metavar="PLATFORM", help="platform file to write (default: stdout, for p3-score)")
+    p.add_argument(
+        "-o", "--output", type=output, metavar="PLATFORM", help="platform file to write (default: stdout, for p3-score)"
+    )
     p.add_argument("--report", type=output, metavar="FILE", help="everything as JSON; - prints it")
-    p.add_argument("--plot", type=output, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, .png)")
+    p.add_argument(
+        "--plot", type=output, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, .png)"
+    )
     p.add_argument(
         "--layout", type=a_layout, action="append", default=[], metavar="NxT",
         help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
@@ -106,7 +113,9 @@ def parser() -> argparse.ArgumentParser:
         "--hold-out", type=fraction, metavar="FRACTION", help="leave out this part of all samples, and score on it"
     )
     p.add_argument("--seed", type=seed, default=1, metavar="N", help="of the choice of what is left out (default: 1)")
-    p.add_argument("--published", type=Path, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)")
+    p.add_argument(
+        "--published", type=Path, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
+    )
     p.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
     return p
 
@@ -150,7 +159,12 @@ def _published(options: argparse.Namespace) -> int:
         options.output.write_text(made.text, encoding="utf-8")
         print(told)
     if options.report is not None:
-        tables = {source.rpartition(" [")[0]: "published table" for p in made.parameters for source in p.sources if " [" in source}
+        tables = {
+            source.rpartition(" [")[0]: "published table"
+            for p in made.parameters
+            for source in p.sources
+            if " [" in source
+        }
         _write(options.report, report.text(report.document(None, made.parameters, None, tables, [], None, None, [])))
     return 0
 

@@ -50,7 +50,9 @@ def replay(build: Path, platform: Path, runner: CommandRunner) -> dict[str, floa
     try:
         return {row["what"]: float(row["simulated_s"]) * 1e6 for row in json.loads(text)["rows"]}
     except (ValueError, KeyError, TypeError) as error:
-        raise CommandFailed(f"sdsm replay printed what is not its JSON ({error}). Build this version's commands") from None
+        raise CommandFailed(
+            f"sdsm replay printed what is not its JSON ({error}). Build this version's commands"
+        ) from None
 
 
 def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:

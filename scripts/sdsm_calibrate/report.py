@@ -91,10 +91,15 @@ def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
             f"{p.name:<26}{plain(p.value):>14} {p.unit if p.unit != '1' else '':<6}{error:>15}{p.samples or '':>9}  {p.kind}"
         )
     if gate:
-        lines += ["", f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}{'allowed':>11}"]
+        lines += [
+            "",
+            f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}{'allowed':>11}",
+        ]
         for row in gate:
             shown = f"{row.simulated:.4f}" if row.simulated is not None else "not re-run"
             difference = f"{row.difference:+.4f}" if row.difference is not None else ""
             mark = "" if row.passes else "  FAILS"
-            lines.append(f"{row.name:<26}{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}{mark}")
+            lines.append(
+                f"{row.name:<26}{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}{mark}"
+            )
     return "\n".join(lines)

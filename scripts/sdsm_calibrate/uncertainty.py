@@ -49,7 +49,10 @@ def count(text: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     p = Parser(
-        prog="sdsm uncertainty", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sdsm uncertainty",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("trace", type=Path, metavar="TRACE", help="what sdsm trace wrote")
     p.add_argument("-p", "--platform", type=Path, required=True, metavar="PLATFORM", help="what sdsm calibrate wrote")
@@ -80,7 +83,9 @@ def read_report(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[tuple[st
 class Sampler:
     """Draws sets of parameters, each in the unit of the report."""
 
-    def __init__(self, known: Mapping[str, Mapping[str, Any]], pairs: Sequence[tuple[str, str, float]], seed: int) -> None:
+    def __init__(
+        self, known: Mapping[str, Mapping[str, Any]], pairs: Sequence[tuple[str, str, float]], seed: int
+    ) -> None:
         self.names = list(known)
         self.means = np.array([float(known[name]["value"]) for name in self.names])
         matrix = np.diag([float(known[name]["standard_error"]) ** 2 for name in self.names])
@@ -147,13 +152,17 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
     given = properties(platform)
     missing = [name for name in known if name not in given]
     if missing or not known:
-        raise Unusable(f"{options.report} is not of {options.platform}: {', '.join(missing) or 'no standard error in it'}")
+        raise Unusable(
+            f"{options.report} is not of {options.platform}: {', '.join(missing) or 'no standard error in it'}"
+        )
     units = {name: str(p["unit"]) for name, p in known.items()}
     runner = CommandRunner()
     sdsm = str(options.build.resolve() / "sdsm")
 
     def makespan(file: Path) -> float:
-        text = runner.run([sdsm, "simulate", str(options.trace), "--platform", str(file), *more, "--json", "-"], TIME_LIMIT_S)
+        text = runner.run(
+            [sdsm, "simulate", str(options.trace), "--platform", str(file), *more, "--json", "-"], TIME_LIMIT_S
+        )
         return float(json.loads(text)["makespan_s"])
 
     nominal = makespan(options.platform)
@@ -170,7 +179,9 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
             except CommandFailed as error:
                 refused += 1
                 if refused > MOST_DRAWS * options.samples or (refused >= MOST_DRAWS and not runs):
-                    raise Unusable(f"hardly a set of parameters can be: {error}. The standard errors are too large") from None
+                    raise Unusable(
+                        f"hardly a set of parameters can be: {error}. The standard errors are too large"
+                    ) from None
                 continue
             runs.append({"makespan_s": makespan(file), "parameters": drawn})
     times = [run["makespan_s"] for run in runs]

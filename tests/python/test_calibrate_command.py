@@ -118,7 +118,9 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     assert (tmp_path / "m.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("option", [["--hold-out", "1"], ["--hold-out", "x"], ["--layout", "2"], ["--seed", "-1"], ["--what"]])
+@pytest.mark.parametrize(
+    "option", [["--hold-out", "1"], ["--hold-out", "x"], ["--layout", "2"], ["--seed", "-1"], ["--what"]]
+)
 def test_slips_on_the_command_line_give_one_line_and_status_2(capsys, option):
     with pytest.raises(SystemExit) as ended:
         main(["m.json", "-o", "o.xml", *option])

@@ -42,7 +42,10 @@ def test_samples_that_follow_each_other_tell_less():
     dragged = [0.0]
     for step in alone:
         dragged.append(0.8 * dragged[-1] + 0.6 * step)  # the same variance, r = 0.8
-    assert median(dragged[1:]).standard_error > 2 * median(sorted(dragged[1:], key=lambda _: generator.random())).standard_error
+    assert (
+        median(dragged[1:]).standard_error
+        > 2 * median(sorted(dragged[1:], key=lambda _: generator.random())).standard_error
+    )
 
 
 def test_batches_that_agree_weigh_by_their_errors():

@@ -27,7 +27,16 @@ def report(parameters: list[dict], covariance: tuple[dict, ...] = ()) -> str:
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory):
     file = tmp_path_factory.mktemp("trace") / "laplace.trace"
-    program = [str(ROOT / "build" / "workloads" / "laplace"), "--impl", "4", "--size", "128", "--iterations", "3", "--no-check"]
+    program = [
+        str(ROOT / "build" / "workloads" / "laplace"),
+        "--impl",
+        "4",
+        "--size",
+        "128",
+        "--iterations",
+        "3",
+        "--no-check",
+    ]
     command = [str(SDSM), "trace", "--quiet", "-n", "2", "-o", str(file), "--", *program]
     subprocess.run(command, check=True, capture_output=True, timeout=280)
     return file
