@@ -40,7 +40,7 @@ sdsm calibrate p3-score writes the platform of the published measurements, from 
 
 EPILOG = """\
 examples:
-  sdsm microbench --no-system -o m.json && sdsm calibrate m.json -o machine.xml --report machine.json
+  sdsm microbench -o m.json && sdsm calibrate m.json -o machine.xml --report machine.json
   sdsm calibrate m*.json netpipe.out --base platforms/one-machine.xml -o cluster.xml --plot results
   sdsm calibrate m.json --hold-out 0.3 -o machine.xml
   sdsm calibrate p3-score -o platforms/p3-score.xml

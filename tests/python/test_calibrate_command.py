@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from calibration.platform_file import cluster, platform_text, prop
 from sdsm_calibrate.command import main
 from synthetic_cluster import draw, simulated_us, write_outputs
 
@@ -78,8 +79,6 @@ def test_costs_below_their_messages_are_told_as_a_contradiction(outputs, tmp_pat
 
 
 def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_path, capsys):
-    from calibration.platform_file import cluster, platform_text, prop
-
     base = tmp_path / "pair.xml"
     network = [prop("reference.bandwidth", "100Gbps"), prop("reference.latency", "0us"), prop("reference.links", "2")]
     base.write_text(platform_text("Pair.", "pair", [*network, *cluster(2, "1Gf", 2, "100Gbps", "0us", "H.", "L.")]))
@@ -101,7 +100,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
         (["printed.json", "-o", "o.xml"], "tells no layout"),
-        (["np.out", "-o", "o.xml"], "no page fault"),
+        (["np.out", "-o", "o.xml", "--base", "bare.xml"], "no page fault"),
     ],
 )
 def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsys, arguments, what):
@@ -110,6 +109,9 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     (tmp_path / "m.json").write_bytes((DATA / "sdsm" / "microbench.measured.json").read_bytes())
     (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
     (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
+    network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]
+    bare = platform_text("Bare.", "bare", [*network, *cluster(2, "1Gf", 2, "1Gbps", "5us", "Hosts.", "Cables.")])
+    (tmp_path / "bare.xml").write_text(bare)
     before = (tmp_path / "m.json").read_bytes()
     assert main(arguments) == 2
     told = [line for line in capsys.readouterr().err.splitlines() if "untried" not in line]
