@@ -223,7 +223,7 @@ def _measured(options: argparse.Namespace) -> int:
             raise CommandFailed(f"{told}. What was measured contradicts the network: correct --base") from None
     options.output.write_text(text, encoding="utf-8")
     rows = gate.rows(fitted.checks, simulated)
-    score = None if held is None else hold_out.score(fitted, held, network, simulated)
+    score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)
     jitter = fitting.jitter(data, fitted.network, fitted.value("local-part.home-share"))
     _tell(options, fitted, rows, score, jitter, notes, {r.file: r.format for r in readings})
     failures = [row for row in rows if not row.passes]

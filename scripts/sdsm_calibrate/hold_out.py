@@ -14,12 +14,16 @@ from calibration.network import Network
 BAND = 1.6449
 
 
-def score(fitted: Fit, held: Data, network: Network, simulated: Mapping[str, float]) -> dict[str, Any]:
+def score(
+    fitted: Fit, held: Data, network: Network, given: Mapping[str, str], simulated: Mapping[str, float]
+) -> dict[str, Any]:
     """Each quantity of the held-out samples beside what the simulator makes of the fit; microseconds and parts.
+
+    network, given: as for the fit itself.
 
     Raises CalibrationError if too little was held out to compare anything.
     """
-    others = {check.row: check.measured for check in fit(held, network).checks}
+    others = {check.row: check.measured for check in fit(held, network, given).checks}
     rows = []
     for check in fitted.checks:
         value, other = simulated.get(check.row), others.get(check.row)

@@ -129,3 +129,19 @@ def test_slips_on_the_command_line_give_one_line_and_status_2(capsys, option):
     assert ended.value.code == 2
     told = capsys.readouterr().err
     assert len(told.splitlines()) == 1 and told.startswith("sdsm: ")
+
+
+def test_barriers_alone_are_calibrated_on_a_base_that_has_the_rest_and_held_out(outputs, tmp_path, capsys):
+    document = json.loads(outputs[0].read_text())
+    for part in document["layouts"].values():
+        part["samples_ns"] = {"barrier": part["samples_ns"]["barrier"]}
+    barriers = tmp_path / "barriers.json"
+    barriers.write_text(json.dumps(document))
+    report = tmp_path / "r.json"
+    base = str(ROOT / "platforms" / "p3-score.xml")
+    arguments = [str(barriers), "--base", base, "-o", str(tmp_path / "p.xml"), "--report", str(report)]
+    assert main([*arguments, "--hold-out", "0.5"]) == 0
+    found = json.loads(report.read_text())
+    assert [row["name"] for row in found["hold_out"]["rows"]] == ["barrier.2x1", "barrier.2x2", "barrier.4x1"]
+    kinds = {p["name"]: p["kind"] for p in found["parameters"]}
+    assert kinds["barrier.2x1"] == "measured" and kinds["fault.RUMR"] == kinds["lock.4x1"] == "assumed"
