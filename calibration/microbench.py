@@ -22,6 +22,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
+#: Page faults, in the order of a platform file.
+FAULTS = ("WROH", "WROL", "WROR", "WRWH", "WRWL", "WRWR", "WUMR", "RRWR", "RROR", "RUMR")
+
 FORMAT = "sdsm-microbench"
 VERSION = 1
 TIME_LIMIT_S = 600.0
@@ -34,7 +37,7 @@ Measure what each action of the software DSM costs on this machine, or on an emu
 Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
 threads per node), releases with diffs of several sizes, barriers, locks. Beside them what the system itself takes:
 SIGSEGV with mprotect, messages by size, twins, diffs. Prints a table in microseconds; -o keeps every sample, of which
-`sdsm platform` makes a platform file."""
+`sdsm calibrate` makes a platform file."""
 
 
 class MicrobenchFailed(RuntimeError):

@@ -21,6 +21,9 @@ using trace::TouchRun;
 
 constexpr std::uint64_t delay_ns = 10'000;
 
+/// Changed words of a page in the releases that `sdsm microbench` times.
+constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
+
 /// Runs `body` in a child process and hands its result back. A child that fails has said why on stderr.
 Time in_child(const std::function<Time()>& body) {
   std::array<int, 2> ends{};
@@ -172,6 +175,36 @@ Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, s
          std::chrono::nanoseconds(delay_ns);
 }
 
+Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases) {
+  const auto charged = [&](std::uint32_t count) {
+    return in_child([&] {
+      Script script({2, 1});
+      for (std::uint32_t page = 0; page < count; ++page) {
+        script.add(1, 1'000'000, {}, {EventKind::acquire, 0, 0, 0});
+        script.add(1, 1'000'000, {{RegionId{0}, 1, page, Access::write, 128, Change{words, 1}}},
+                   {EventKind::release, 0, 0, 0});
+        script.add_all(4'000'000, script.barrier());
+      }
+      return script.run(platform, network, count).threads[1].whole.time[static_cast<std::size_t>(Spent::diff)];
+    });
+  };
+  return (charged(2 * releases) - charged(releases)) / static_cast<std::int64_t>(releases);
+}
+
+Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers) {
+  const auto charged = [&](std::uint32_t count) {
+    return in_child([&] {
+      Script script({2, 1});
+      for (std::uint32_t i = 0; i < count; ++i) {
+        script.add(0, 4'000'000, {{RegionId{0}, pages, 0, Access::write, 128, Change{1, 1}}}, script.barrier());
+        script.add(1, 4'000'000, {}, script.barrier());
+      }
+      return script.run(platform, network, pages).threads[0].whole.time[static_cast<std::size_t>(Spent::protect)];
+    });
+  };
+  return (charged(2 * barriers) - charged(barriers)) / static_cast<std::int64_t>(barriers) / pages;
+}
+
 std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
                                              std::vector<std::string>* skipped) {
   std::vector<Replayed> replayed;
@@ -196,6 +229,15 @@ std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKi
     add(fmt::format("lock.{}x{}", layout.nodes, layout.threads_per_node), layout, given,
         [&, at = layout] { return replay_lock(platform, network, at, 100); });
   }
+  for (const std::uint16_t words : release_words) {
+    const Bytes diff = diff_bytes({words, 1});
+    const std::int64_t pieces = (diff.count + max_payload.count - 1) / max_payload.count;
+    add(fmt::format("release.{}", words), {2, 1},
+        pieces * platform.costs.message_fixed + diff.count * platform.costs.message_per_byte,
+        [&, words] { return replay_release(platform, network, words, 10); });
+  }
+  add("barrier.dirty-home-page", {2, 1}, platform.costs.dirty_home_page,
+      [&] { return replay_dirty_pages(platform, network, 64, 10); });
   return replayed;
 }
 

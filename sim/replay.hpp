@@ -1,5 +1,6 @@
 /// The microbenchmarks that a platform was calibrated from, re-run inside the simulator: each fault alone, EPCC's loops
-/// around an empty barrier and around a lock. What comes out must be what the platform file says.
+/// around an empty barrier and around a lock, releases with diffs of several sizes, barriers after writes of home
+/// pages. What comes out must be what the platform file says.
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@
 namespace sdsm::sim {
 
 struct Replayed {
-  std::string what;  ///< the property of the platform file: "fault.RUMR", "barrier.4x1", "lock.2x1"
+  std::string what;  ///< the property of the platform file: "fault.RUMR", "barrier.4x1", "lock.2x1"; or "release.64"
   Layout layout;     ///< of the re-run
   Time given{};      ///< by the platform file, on its reference network
   Time simulated{};  ///< on the platform's own network
 };
 
-/// Every fault and each barrier and lock of the platform that its hosts have room for. Each runs in a child process, as
-/// SimGrid allows one engine per process: call it before any engine exists. `skipped` names what there was no room for.
+/// Every fault, each barrier and lock of the platform, releases and dirty home pages, if its hosts have room for them.
+/// Each runs in a child process, as SimGrid allows one engine per process: call it before any engine exists. `skipped`
+/// names what there was no room for.
 std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
                                              std::vector<std::string>* skipped = nullptr);
 
@@ -27,5 +29,9 @@ std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKi
 Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind, std::uint32_t faults);
 Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions);
 Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread);
+/// What a release waits for the diff of one page, on two nodes: a run of `words` changed words, home on the other node.
+Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases);
+/// What a barrier takes for each of `pages` home pages that their owner wrote before it.
+Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers);
 
 }  // namespace sdsm::sim

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from calibration.from_microbench import FAULTS
-from calibration.microbench import FORMAT, VERSION, layout
+from calibration.microbench import FAULTS, FORMAT, VERSION, layout
 from calibration.readers.measurement import Key, Measurement, Reading, Setting, untried
 from calibration.readers.text import Text
 

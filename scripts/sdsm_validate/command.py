@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from calibration.from_microbench import MicrobenchError
+from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
+from calibration.platform_file import PlatformFileError
+from calibration.readers import ReadError
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.progress import Progress
 
@@ -133,7 +135,7 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
                 measurer = Measurer(build, results / cluster.name, cluster, effort, runner, progress.finish)
                 try:
                     calibration = measurer.calibrate()
-                except (MicrobenchFailed, MicrobenchError, CommandFailed, KeyError) as error:
+                except (MicrobenchFailed, CalibrationError, PlatformFileError, ReadError, CommandFailed) as error:
                     progress.say(f"{cluster.name}: no platform file: {error}")
                     failed = True
                     continue

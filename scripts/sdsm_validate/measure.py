@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration import from_microbench, microbench
+from calibration import fit, microbench, readers
+from calibration.measured_platform import platform as platform_of
+from calibration.network import network_of
+from calibration.platform_file import parse
 from sdsm_report.commands import CommandFailed, CommandRunner
 
 from sdsm_validate.outcome import Line
@@ -67,20 +70,30 @@ class Measurer:
         folder.mkdir(parents=True, exist_ok=True)
 
     def calibrate(self) -> Calibration:
-        """Measures costs and writes the platform file. Raises MicrobenchFailed, MicrobenchError, CommandFailed, OSError."""
+        """Measures costs and writes the platform file.
+
+        Raises MicrobenchFailed, ReadError, CalibrationError, PlatformFileError, CommandFailed, OSError.
+        """
         options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else []
-        document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "layouts": {}}
+        document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "unit": "ns", "layouts": {}}
         for nodes in self._effort.nodes:
             layout = microbench.Layout(nodes, 1)
             part = microbench.measure_layout(self._build, layout, self._effort.samples, options)
             document["layouts"][str(layout)] = part
             self._say(f"microbench on {nodes} nodes")
-        (self._folder / "microbench.json").write_text(json.dumps(document, indent=1) + "\n")
-        wire_us = from_microbench.fetch_wire_us(self._cluster.network)
+        measured = self._folder / "microbench.json"
+        measured.write_text(json.dumps(document, indent=1) + "\n")
+        root = parse(self._cluster.network)
+        network = network_of(root, str(self._cluster.network))
+        data = fit.collect([readers.read(measured)])
+        # Only the network is the other machine's: its costs stand in for nothing that was not measured here.
+        fitted = fit.fit(data, network)
+        text, _ = platform_of(root, self._cluster.network.name, fitted, network, [measured.name])
         platform = self._folder / "platform.xml"
-        platform.write_text(from_microbench.platform(self._cluster.network, from_microbench.costs(document, wire_us)))
+        platform.write_text(text)
         self._runner.run([str(self._build / "sdsm"), "check", str(platform)], TIME_LIMIT_S)
-        return Calibration(platform, from_microbench.jitter(document, wire_us))
+        scatter = fit.jitter(data, network, fitted.value("local-part.home-share"))
+        return Calibration(platform, scatter or 0.0)
 
     def line(self, case: Case, calibration: Calibration) -> Line:
         """Traces, runs and simulates one case. Raises CommandFailed."""

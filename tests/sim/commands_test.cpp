@@ -555,7 +555,7 @@ TEST_CASE("replay finds p3's costs again, and with --strict says by its status t
   const TemporaryFile gigabit(test::with_cables("1Gbps"));
   const Outcome shown = sdsm_command("replay", in_quotes(gigabit.path().string()) + " --json -");
   CHECK(shown.status == 0);
-  CHECK(json::parse(shown.output).at("rows").size() == fault_kinds + 10);
+  CHECK(json::parse(shown.output).at("rows").size() == fault_kinds + 10 + 7);
   CHECK(sdsm_command("replay", in_quotes(gigabit.path().string()) + " --strict").status == 1);
   const Outcome bad = sdsm_command("replay", "no-such.xml");
   CHECK(bad.status == 2);

@@ -25,12 +25,28 @@ TEST_CASE("each fault, barrier and lock of the platform file costs what it says,
   const Platform platform = read_platform(p3_score());
   std::vector<std::string> skipped;
   const auto replayed = replay_microbenchmarks(platform, network, &skipped);
-  CHECK(replayed.size() == fault_kinds + 5 + 5);
+  CHECK(replayed.size() == fault_kinds + 5 + 5 + 6 + 1);
   CHECK(skipped.empty());
   for (const Replayed& row : replayed) {
     CAPTURE(name_of(network), row.what, in_us(row.given), in_us(row.simulated));
     CHECK(within_a_nanosecond(row.given, row.simulated));
   }
+}
+
+TEST_CASE("a release waits for its diff's messages one after another, by the formula") {
+  // One run of words: 12 bytes and 4 for each. 61.66 us and 0.181919 us a byte; 4108 bytes go in three messages.
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const Platform platform = read_platform(p3_score());
+  CHECK(within_a_nanosecond(replay_release(platform, network, 1, 3), us(61.66 + 16 * 0.181919)));
+  CHECK(within_a_nanosecond(replay_release(platform, network, 256, 3), us(61.66 + 1036 * 0.181919)));
+  CHECK(within_a_nanosecond(replay_release(platform, network, 1024, 3), us(3 * 61.66 + 4108 * 0.181919)));
+}
+
+TEST_CASE("a barrier takes 18.95 us for each home page that its owner wrote") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  const Platform platform = read_platform(p3_score());
+  CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 64, 3), us(18.95)));
+  CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 1, 3), us(18.95)));
 }
 
 TEST_CASE("at a gigabit a fetch saves nine tenths of its wire time and nothing else") {
@@ -84,7 +100,7 @@ TEST_CASE("what a platform has no room for is named, not re-run") {
   const TemporaryFile file(text.text());
   std::vector<std::string> skipped;
   const auto replayed = replay_microbenchmarks(read_platform(file.path()), NetworkKind::queue, &skipped);
-  // Left are the faults that need no companion on the node, and layouts 1x1 and 2x1.
-  CHECK(replayed.size() == 4 + 2 + 2);
+  // Left are the faults that need no companion on the node, layouts 1x1 and 2x1, releases and dirty pages.
+  CHECK(replayed.size() == 4 + 2 + 2 + 6 + 1);
   CHECK(skipped.size() == 6 + 3 + 3);
 }

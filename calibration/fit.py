@@ -1,0 +1,564 @@
+"""Parameters of a platform from benchmark outputs: what `sdsm calibrate FILES...` computes.
+
+Each quantity has one estimate per batch, which is one file and layout: the median of its samples. Batches of what does not
+depend on the layout (faults, messages, dirty pages, the home's share) are pooled over files and layouts, barriers and locks
+over files. What batches differ by beyond their own errors goes into the standard error (estimates.pooled): a machine
+that was slower an hour later is less well known than any one run of it says.
+
+A release with the diff of b bytes in k messages takes, beyond one without a diff, k message.fixed + b message.per-byte. If
+the sizes of one message alone, with the larger ones left out, have the lesser Bayesian information criterion (chi^2 + p ln n;
+a larger size left out counts as a parameter of its own), the line is theirs, and the larger sizes are told as not explained.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from calibration import network as networks
+from calibration.estimates import Estimate, Line, line, median, pooled
+from calibration.microbench import FAULTS, Layout
+from calibration.network import TIMES_US, Network, quantity
+from calibration.parameters import Parameter
+from calibration.pooling import RunSummary, pool
+from calibration.readers.measurement import Measurement, Reading
+
+#: What a fault kind without measurement is taken for (the same work but for the companion's part).
+NEAREST = {
+    "WROL": "WROR", "WRWH": "WROH", "WRWL": "WROH", "WRWR": "WROH", "RROR": "WROH", "RRWR": "WROH", "WUMR": "RUMR", "RUMR": "WUMR",
+}  # fmt: skip
+MESSAGE_COSTS = ("message.fixed", "message.per-byte")
+PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
+#: Bytes of a diff of one run of words (models/diff.hpp), and what one message holds (models/messages.hpp).
+DIFF_HEADER, RUN_HEADER, WORD, MESSAGE = 8, 4, 4, 1460
+#: Home pages that each thread writes before the barrier of barrier.dirty64.
+DIRTY_PAGES = 64
+#: Faults in a row that native/bench/microbench.c takes the mean of.
+BURST = 16
+#: What `sdsm simulate --jitter` takes.
+MOST_JITTER = 2.0
+#: Home's share where no home was timed. Assumed.
+HOME_SHARE = 0.5
+
+
+class CalibrationError(ValueError):
+    """Files that give no platform. The text is one line: what, why, what next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples of one quantity from one file and layout, in microseconds; or a summary, for files that print no more."""
+
+    quantity: str
+    layout: Layout
+    samples: tuple[float, ...]
+    source: str
+    summary: Estimate | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        return self.summary or median(self.samples)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What homes of one file and layout took to serve pages."""
+
+    layout: Layout
+    pages: int
+    seconds: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Data:
+    """What was read, sorted by what it is good for. unused: what was read and says nothing about a platform."""
+
+    batches: tuple[Batch, ...]
+    services: tuple[Service, ...]
+    readings: tuple[Reading, ...]
+    system: tuple[Batch, ...] = ()
+    unused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A measured quantity that `sdsm replay` re-runs: `row` is its name there. parameters: what it was calibrated into."""
+
+    row: str
+    layout: Layout | None
+    measured: Estimate
+    parameters: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Parameters in the order of a platform file; times in us. covariance: of pairs of parameters that were fitted
+    together. notes: sentences that must reach the user."""
+
+    parameters: tuple[Parameter, ...]
+    checks: tuple[Check, ...]
+    covariance: dict[tuple[str, str], float]
+    notes: tuple[str, ...]
+    network: Network  # with what was measured of it
+    extras: dict[str, Parameter] = field(default_factory=dict)
+
+    def value(self, name: str) -> float:
+        return next(p.value for p in self.parameters if p.name == name)
+
+
+# Reading
+
+
+def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data:
+    """`layouts`: of files that tell none; an EPCC run of P threads gets the one with P threads, else Px1.
+
+    Raises CalibrationError for a file of samples whose layout is not known.
+    """
+    batches: list[Batch] = []
+    services: list[Service] = []
+    system: list[Batch] = []
+    unused: list[str] = []
+    for reading in readings:
+        used = False
+        served: dict[Layout, dict[str, Measurement]] = {}
+        for m in reading.measurements:
+            if m.statistic == "samples" and m.unit == "ns":
+                used = True
+                if m.quantity.startswith("system."):
+                    system.append(Batch(m.quantity, Layout(1, 1), m.in_unit("us"), str(m.place)))
+                    continue
+                batches.append(Batch(m.quantity, _layout(m, layouts, reading.file), m.in_unit("us"), str(m.place)))
+            elif m.quantity in ("pages served", "page service"):
+                served.setdefault(_layout(m, layouts, reading.file), {})[m.quantity] = m
+        for layout, parts in served.items():
+            if len(parts) == 2 and parts["pages served"].values[0] > 0:
+                place = str(parts["page service"].place)
+                services.append(
+                    Service(layout, int(parts["pages served"].values[0]), parts["page service"].in_unit("s")[0], place)
+                )
+        overheads = list(_epcc(reading, layouts))
+        batches += overheads
+        on_network = any(
+            m.quantity in ("message time, one way", "latency, one way", "bandwidth")
+            or m.quantity.startswith("round-trip")
+            for m in reading.measurements
+        )
+        if not (used or overheads or on_network):
+            unused.append(f"{reading.file}: {reading.format} tells nothing that a platform file holds")
+    return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused))
+
+
+def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
+    if "nodes" in m.keys:
+        return Layout(int(m.keys["nodes"]), int(m.keys["threads_per_node"]))
+    if len(layouts) != 1:
+        raise CalibrationError(
+            f"{file}: tells no layout of threads on nodes. Give it by one --layout NODESxTHREADS, or give what `sdsm microbench` wrote"
+        )
+    return layouts[0]
+
+
+def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
+    """Overheads of BARRIER and LOCK/UNLOCK: one batch for each number of threads, all runs of the file pooled."""
+    for construct, kind in (("BARRIER", "barrier"), ("LOCK/UNLOCK", "lock")):
+        groups: dict[int, list[tuple[Measurement, Measurement | None]]] = {}
+        times = {(m.run, m.quantity): m for m in reading.measurements if m.quantity.endswith(" time")}
+        for m in reading.measurements:
+            if m.quantity == f"{construct} overhead" and "threads" in m.keys:
+                groups.setdefault(int(m.keys["threads"]), []).append((m, times.get((m.run, f"{construct} time"))))
+        for threads, found in groups.items():
+            layout = next((given for given in layouts if given.threads == threads), Layout(threads, 1))
+            values = [m.in_unit("us")[0] for m, _ in found]
+            if min(values) < 0:
+                continue
+            yield Batch(kind, layout, tuple(values), str(found[0][0].place), _overhead(found, values))
+
+
+def _overhead(found: Sequence[tuple[Measurement, Measurement | None]], values: Sequence[float]) -> Estimate:
+    """Mean over runs. Its error: the spread over runs; of a single run, the deviation of its samples by their root."""
+    mean = math.fsum(values) / len(values)
+    if len(values) > 1:
+        error = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
+        return Estimate(mean, error, sum(m.samples or 1 for m, _ in found), 1)
+    time = found[0][1]
+    if time is None or time.samples is None or time.samples < 2 or time.spread.standard_deviation is None:
+        return Estimate(mean, None, found[0][0].samples)
+    deviation = time.spread.standard_deviation * time.in_unit("us")[0] / time.values[0] if time.values[0] else 0.0
+    level = time.in_unit("us")[0]
+    run = pool([RunSummary(time.samples, level, deviation, level, level)])
+    return Estimate(mean, (run.sd_samples or 0.0) / math.sqrt(time.samples), time.samples)
+
+
+# Fitting
+
+
+class Base:
+    """What the base file says of a cost that no file measured, or nothing."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._given = given
+
+    def add(self, names: Iterable[str], parameters: list[Parameter]) -> bool:
+        """Adds all of `names` as assumed, or none if one is not given. Raises CalibrationError for what is no quantity."""
+        chosen = list(names)
+        if not chosen or not all(name in self._given for name in chosen):
+            return False
+        for name in chosen:
+            unit, units = ("us/B", PER_BYTE) if name == "message.per-byte" else ("us", TIMES_US)
+            if name == "local-part.home-share":
+                unit, units = "1", {"": 1.0}
+            try:
+                value = quantity(self._given[name], units)
+            except ValueError as error:
+                raise CalibrationError(f"the base file's {name}: {error}. Correct it") from None
+            parameters.append(
+                Parameter(name, value, unit, None, None, "assumed", "not measured: as the base file says", ())
+            )
+        return True
+
+    def layouts(self, prefix: str) -> list[str]:
+        return [name for name in self._given if re.fullmatch(rf"{prefix}\.[0-9]+x[0-9]+", name)]
+
+
+def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({})) -> Fit:
+    """Every parameter that the data give, and the assumed ones that a platform file must hold.
+
+    base, given: reference network and properties of the base file. Groups that no file measures (all faults, the message,
+    all barriers, all locks) are the base's; of a group that was measured in part nothing is taken from there, as
+    another machine's costs do not mix with these. A measured network becomes the reference if the data hold faults or
+    releases, which were then measured on it; else the base's costs keep theirs, and only links change.
+
+    Raises CalibrationError if a group is neither measured nor in the base file.
+    """
+    fallback = Base(given)
+    notes: list[str] = list(data.unused)
+    rate, latency = networks.fit(data.readings, base)
+    network = Network(
+        rate.estimate.value / 8e6 if rate else base.bandwidth,
+        latency.estimate.value if latency else base.latency_us,
+        base.links,
+        base.payload,
+        base.overhead,
+        base.minimum,
+    )
+    parameters: list[Parameter] = []
+    checks: list[Check] = []
+    covariance: dict[tuple[str, str], float] = {}
+
+    is_reference = any(b.quantity in FAULTS or b.quantity.startswith("release.") for b in data.batches)
+    _faults(data, parameters, checks, fallback)
+    extras = _messages(data, parameters, checks, covariance, notes, fallback)
+    _by_layout(data, parameters, checks, notes, fallback)
+    _dirty_pages(data, parameters, checks, notes, fallback)
+    if is_reference:
+        _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
+    else:
+        _home_share(data, base, 0.0, parameters, fallback)
+    for name, found, of_base, unit, scale in (
+        ("bandwidth", rate, base.bandwidth_bits / 1e6, "Mbps", 1e-6),
+        ("latency", latency, base.latency_us, "us", 1.0),
+    ):
+        if found is None or not is_reference:
+            how = "as the base file says"
+            parameters.append(Parameter(f"reference.{name}", of_base, unit, None, None, "assumed", how, ()))
+        if found is not None:
+            e = found.estimate.times(scale)
+            link = Parameter(
+                f"link.{name}", e.value, unit, e.standard_error, e.samples, "fitted", found.how, found.sources
+            )
+            extras[link.name] = link
+            if is_reference:
+                parameters.append(replace(link, name=f"reference.{name}"))
+    parameters.append(Parameter("reference.links", base.links, "1", None, None, "assumed", "as the base file says", ()))
+    for name, value in (("payload", base.payload), ("overhead", base.overhead), ("minimum", base.minimum)):
+        parameters.append(Parameter(f"frame.{name}", value, "B", None, None, "assumed", "as the base file says", ()))
+    extras |= _extras(data, parameters)
+    return Fit(tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras)
+
+
+def _remote(data: Data, quantity: str) -> list[Batch]:
+    """Batches on several nodes."""
+    return [b for b in data.batches if b.quantity == quantity and b.layout.nodes > 1]
+
+
+def _how(what: str, estimate: Estimate) -> str:
+    return what if estimate.batches == 1 else f"{what}, {estimate.batches} batches"
+
+
+def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: Base) -> None:
+    found = {kind: [b for b in data.batches if b.quantity == kind] for kind in FAULTS}
+    if not any(found.values()):
+        if base.add((f"fault.{kind}" for kind in FAULTS), parameters):
+            return
+        raise CalibrationError("no page fault was measured in any file. Give the output of `sdsm microbench -o`")
+    for kind in FAULTS:
+        batches = found[kind]
+        if not batches:
+            nearest = NEAREST.get(kind)
+            batches = found.get(nearest or "", []) or found.get(NEAREST.get(nearest or "", ""), [])
+            if not batches or nearest is None:
+                raise CalibrationError(
+                    f"fault {kind} was not measured, nor one that is like it. Measure a layout of several nodes"
+                )
+            like = pooled([b.estimate for b in batches])
+            how = f"as {batches[0].quantity}: not measured (measure a layout of several nodes with two threads each)"
+            sources = tuple(b.source for b in batches)
+            parameters.append(Parameter(f"fault.{kind}", like.value, "us", None, None, "assumed", how, sources))
+            continue
+        estimate = pooled([b.estimate for b in batches])
+        sources = tuple(b.source for b in batches)
+        name = f"fault.{kind}"
+        parameters.append(
+            Parameter(
+                name,
+                estimate.value,
+                "us",
+                estimate.standard_error,
+                estimate.samples,
+                "measured",
+                _how("median", estimate),
+                sources,
+            )  # fmt: skip
+        )
+        checks.append(Check(name, None, estimate, (name,), sources))
+
+
+def diff_bytes(words: int) -> int:
+    return DIFF_HEADER + RUN_HEADER + WORD * words
+
+
+def _bic(fitted: Line, points: int, parameters: int) -> float:
+    return fitted.chi2 + parameters * math.log(points)
+
+
+def _messages(
+    data: Data,
+    parameters: list[Parameter],
+    checks: list[Check],
+    covariance: dict[tuple[str, str], float],
+    notes: list[str],
+    base: Base,
+) -> dict[str, Parameter]:
+    if not any(b.quantity.startswith("release.") for b in data.batches) and base.add(MESSAGE_COSTS, parameters):
+        return {}
+    empty = {_key(b): b for b in _remote(data, "release.0")}
+    sizes = sorted(
+        int(name.partition(".")[2])
+        for name in {b.quantity for b in data.batches}
+        if name.startswith("release.") and name != "release.0"
+    )
+    points: list[tuple[int, Estimate, tuple[str, ...]]] = []
+    for words in sizes:
+        parts = [(b, empty[_key(b)]) for b in _remote(data, f"release.{words}") if _key(b) in empty]
+        if parts:
+            each = [b.estimate.minus(none.estimate) for b, none in parts]
+            points.append((words, pooled(each), tuple(b.source for b, _ in parts)))
+    single = [point for point in points if diff_bytes(point[0]) <= MESSAGE]
+    if len(single) < 2:
+        raise CalibrationError(
+            "too few sizes of diffs (release.N on several nodes) for the cost of a message. Give the output of `sdsm microbench -o`"
+        )
+
+    def fitted(chosen: Sequence[tuple[int, Estimate, tuple[str, ...]]]) -> Line:
+        counts = [-(-diff_bytes(words) // MESSAGE) for words, _, _ in chosen]
+        # A point without an error of its own weighs as one known to a twentieth.
+        errors = [e.standard_error or max(abs(e.value), 1e-3) / 20 for _, e, _ in chosen]
+        try:
+            return line(counts, [diff_bytes(w) for w, _, _ in chosen], [e.value for _, e, _ in chosen], errors)
+        except ValueError as error:
+            raise CalibrationError(f"the cost of a message: {error}. Measure again") from None
+
+    chosen, how = points, "least squares over releases, one line"
+    best = fitted(points)
+    extras: dict[str, Parameter] = {}
+    if len(points) > len(single):
+        alone = fitted(single)
+        if _bic(alone, len(points), 2 + len(points) - len(single)) < _bic(best, len(points), 2):
+            chosen, best = single, alone
+            how = "least squares over releases of one message"
+            for words, estimate, sources in points:
+                if diff_bytes(words) <= MESSAGE:
+                    continue
+                told = best.at(-(-diff_bytes(words) // MESSAGE), diff_bytes(words))
+                notes.append(
+                    f"a release of {diff_bytes(words)} bytes takes {estimate.value:.4g} us, but the line of the smaller ones says "
+                    f"{told:.4g} us: a platform file has one line for all sizes, so long diffs will be off by that"
+                )
+                extras[f"release.{words}"] = Parameter(
+                    f"release.{words}", estimate.value, "us", estimate.standard_error, estimate.samples, "measured",
+                    "median beyond that of an empty release; not in the platform file", sources,
+                )  # fmt: skip
+    sources = tuple(place for _, _, places in chosen for place in places)
+    counts = [e.samples for _, e, _ in chosen if e.samples is not None]
+    shape = f"{how}, {len(chosen)} sizes"
+    if best.misfit is not None and best.misfit > 1:
+        shape += (
+            f", errors times {math.sqrt(best.misfit):.3g} as the points lie that much further from it than theirs say"
+        )
+    known = all(e.standard_error is not None for _, e, _ in chosen)
+    for name, value, error, unit in zip(
+        MESSAGE_COSTS, (best.fixed, best.per_unit), (best.fixed_error, best.per_unit_error), ("us", "us/B"), strict=True
+    ):
+        parameters.append(
+            Parameter(name, value, unit, error if known else None, sum(counts) or None, "fitted", shape, sources)
+        )
+    covariance[MESSAGE_COSTS] = best.covariance
+    for words, estimate, places in chosen:
+        checks.append(Check(f"release.{words}", None, estimate, MESSAGE_COSTS, places))
+    return extras
+
+
+def _key(batch: Batch) -> tuple[str, Layout]:
+    return batch.source.rpartition(":")[0], batch.layout
+
+
+def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
+    """Barriers and locks. Samples of the DSM's own benchmark go before EPCC's overheads of the same layout."""
+    for kind in ("barrier", "lock"):
+        layouts = sorted({b.layout for b in data.batches if b.quantity == kind})
+        if not layouts:
+            if base.add(base.layouts(kind), parameters):
+                continue
+            raise CalibrationError(
+                f"no {kind} was measured. Give the output of `sdsm microbench -o`, or of EPCC's syncbench"
+            )
+        for layout in layouts:
+            batches = [b for b in data.batches if b.quantity == kind and b.layout == layout]
+            own = [b for b in batches if b.summary is None]
+            if own and len(own) < len(batches):
+                others = ", ".join(b.source for b in batches if b.summary is not None)
+                notes.append(f"{kind}.{layout}: sdsm microbench's samples are used, EPCC's ({others}) are not")
+            chosen = own or batches
+            estimate = pooled([b.estimate for b in chosen])
+            sources = tuple(b.source for b in chosen)
+            name = f"{kind}.{layout}"
+            how = "median" if own else "mean of EPCC's overhead"
+            parameters.append(
+                Parameter(
+                    name,
+                    estimate.value,
+                    "us",
+                    estimate.standard_error,
+                    estimate.samples,
+                    "measured",
+                    _how(how, estimate),
+                    sources,
+                )  # fmt: skip
+            )
+            checks.append(Check(name, layout, estimate, (name,), sources))
+
+
+def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
+    name = "barrier.dirty-home-page"
+    clean = {_key(b): b for b in _remote(data, "barrier.dirty0")}
+    parts = [(b, clean[_key(b)]) for b in _remote(data, f"barrier.dirty{DIRTY_PAGES}") if _key(b) in clean]
+    if not parts:
+        if not base.add([name], parameters):
+            how = "not measured: nothing is charged"
+            parameters.append(Parameter(name, 0.0, "us", None, None, "assumed", how, ()))
+        return
+    estimate = pooled([b.estimate.minus(none.estimate).times(1 / DIRTY_PAGES) for b, none in parts])
+    sources = tuple(b.source for b, _ in parts)
+    how = _how(f"barrier with {DIRTY_PAGES} such pages less one without, by page", estimate)
+    if estimate.value < 0:
+        notes.append(f"{name} came out as {estimate.value:.3g} us, below zero: 0 is taken")
+    parameters.append(
+        Parameter(
+            name, max(estimate.value, 0.0), "us", estimate.standard_error, estimate.samples, "fitted", how, sources
+        )
+    )
+    checks.append(Check(name, None, estimate, (name,), sources))
+
+
+def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networks.Fitted | None) -> float:
+    """Standard error of the wire time of a fetch, us, from those of bandwidth and latency."""
+    faster = (rate.estimate.standard_error or 0.0) / 8e6 if rate else 0.0
+    later = (latency.estimate.standard_error or 0.0) if latency else 0.0
+    by_rate = network.fetch_us - replace(network, bandwidth=network.bandwidth + faster).fetch_us
+    by_latency = replace(network, latency_us=network.latency_us + later).fetch_us - network.fetch_us
+    return math.hypot(by_rate, by_latency)
+
+
+def _home_share(data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base) -> None:
+    name = "local-part.home-share"
+    parts = []
+    locals_ = []
+    sources = []
+    for service in data.services:
+        if service.layout.nodes < 2 or service.layout.threads_per_node > 1:
+            continue
+        file = service.source.rpartition(":")[0]
+        fetch = next((b for b in data.batches if b.quantity == "RUMR" and _key(b) == (file, service.layout)), None)
+        if fetch is None or fetch.estimate.value <= network.fetch_us:
+            continue
+        local = fetch.estimate.value - network.fetch_us
+        share = service.seconds / service.pages * 1e6 / local
+        if share <= 1:
+            error = fetch.estimate.standard_error
+            parts.append(Estimate(share, None if error is None else share * error / local, service.pages))
+            locals_.append(local)
+            sources.append(service.source)
+    if not parts:
+        if not base.add([name], parameters):
+            parameters.append(Parameter(name, HOME_SHARE, "1", None, None, "assumed", "no home was timed", ()))
+        return
+    estimate = pooled(parts)
+    how = _how(
+        "homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's", estimate
+    )
+    # The wire's time is the same in all batches, so its error does not average out.
+    wire = estimate.value * fetch_error / statistics.fmean(locals_)
+    error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
+    parameters.append(Parameter(name, estimate.value, "1", error, estimate.samples, "fitted", how, tuple(sources)))
+
+
+def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]:
+    """What a platform file has no property for: it is part of others, and is told in the report alone."""
+    extras = {}
+    for batch in data.system:
+        e = batch.estimate
+        how = "median; of the bare system, part of faults and messages"
+        extras[batch.quantity] = Parameter(
+            batch.quantity, e.value, "us", e.standard_error, e.samples, "measured", how, (batch.source,)
+        )
+    by_name = {p.name: p for p in parameters}
+    write, read = by_name["fault.WUMR"], by_name["fault.RUMR"]
+    if write.kind == read.kind == "measured":
+        difference = Estimate(write.value, write.standard_error, write.samples).minus(
+            Estimate(read.value, read.standard_error, read.samples)
+        )
+        how = "fault.WUMR less fault.RUMR: twin and opening for writing, part of fault.WUMR and fault.WROR"
+        extras["twin"] = Parameter(
+            "twin", difference.value, "us", difference.standard_error, difference.samples, "fitted", how, write.sources
+        )
+    return extras
+
+
+def jitter(data: Data, network: Network, share: float) -> float | None:
+    """Coefficient of variation of each processor part of a remote fault, for `sdsm simulate --jitter`; None if unknown.
+
+    From the first file's first layout of several nodes. The samples are means over `BURST` faults, so a single fault
+    scatters by sqrt(BURST) times as much; half of the range between the 16th and the 84th percentile stands for the
+    standard deviation, as single outliers (the machine's other work) are no jitter. Two parts, drawn independently, with
+    the shares h and 1 - h, scatter together by sqrt(h^2 + (1 - h)^2) of each.
+    """
+    fetches = _remote(data, "RUMR")
+    if not fetches or len(fetches[0].samples) < 2:
+        return None
+    ordered = sorted(fetches[0].samples)
+
+    def percentile(part: float) -> float:
+        position = part * (len(ordered) - 1)
+        low = int(position)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (position - low) * (ordered[high] - ordered[low])
+
+    deviation = (percentile(0.84) - percentile(0.16)) / 2 * math.sqrt(BURST)
+    local = fetches[0].estimate.value - network.fetch_us
+    return min(deviation / local / math.hypot(share, 1 - share), MOST_JITTER) if local > 0 else None

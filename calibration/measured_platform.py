@@ -1,0 +1,103 @@
+"""The platform file of a fit: its costs on the hosts, links and routes of a base file."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+
+import numpy as np
+
+from calibration.fit import Fit
+from calibration.network import BANDWIDTHS, TIMES_US, Network, quantity
+from calibration.parameters import Parameter
+from calibration.platform_file import Blank, Comment, Element, Node, prop, properties, text_of, topology
+
+#: What a calibration never says; the base file's are kept.
+KEPT = ("protocol.invalidation", "home.interrupt-delay", "node.memory-contention")
+
+ABOUT = """\
+Costs from benchmark outputs, by sdsm calibrate: each number with its standard error, the number of samples, where it
+stands, and whether it was measured, fitted (solved for from measurements of other things) or assumed (nothing
+measured says it). Hosts, links and routes are those of {base}.
+{sources}"""
+
+
+def plain(value: float) -> str:
+    """Six digits, without an exponent."""
+    return np.format_float_positional(value, precision=6, fractional=False, trim="-", unique=False)
+
+
+def with_unit(parameter: Parameter) -> str:
+    return plain(parameter.value) + ("" if parameter.unit == "1" else parameter.unit)
+
+
+def certificate(parameter: Parameter) -> str:
+    """One line: error, samples, kind, how, where."""
+    unit = "" if parameter.unit == "1" else parameter.unit
+    parts = [f"{parameter.kind}: {parameter.how}"]
+    if parameter.standard_error is not None:
+        parts.append(f"standard error {parameter.standard_error:.3g}{unit}")
+    if parameter.samples is not None:
+        parts.append(f"{parameter.samples} samples")
+    if parameter.sources:
+        parts.append(", ".join(dict.fromkeys(parameter.sources)))
+    return commentable("; ".join(parts))
+
+
+def commentable(text: str) -> str:
+    """XML forbids two hyphens in a row in a comment, and control characters; files may be named so."""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    while "--" in text:
+        text = text.replace("--", "- -")
+    return text + " " if text.endswith("-") else text
+
+
+def platform(
+    root: ElementTree.Element, base: str, fit: Fit, before: Network, sources: Sequence[str]
+) -> tuple[str, list[str]]:
+    """The file's text, and notes on what differs from the base beside costs. root: the base file's."""
+    notes: list[str] = []
+    given = properties(root)
+    body: list[Node] = []
+    group = None
+    for parameter in fit.parameters:
+        if group not in (None, parameter.name.split(".")[0]):
+            body.append(Blank())
+        group = parameter.name.split(".")[0]
+        body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter))]
+    body.append(Blank())
+    kept = [name for name in KEPT if name in given]
+    if kept:
+        body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
+    cores = max((check.layout.threads_per_node for check in fit.checks if check.layout), default=1)
+    measured = {
+        name: with_unit(fit.extras[f"link.{name}"]) for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras
+    }
+    raised = False
+    for node in topology(root):
+        if isinstance(node, Element) and node.name == "host" and int(node.attributes.get("core", "1")) < cores:
+            node = Element("host", {**node.attributes, "core": str(cores)})
+            raised = True
+        if measured and isinstance(node, Element) and node.name == "link" and _is_reference(node, before):
+            node = Element("link", {**node.attributes, **measured}, node.children)
+        body.append(node)
+    if raised:
+        notes.append(
+            f"hosts have {cores} processors, as layouts with so many threads per node were measured; {base} gives fewer"
+        )
+    zone = root.find("zone")
+    attributes = dict(zone.attrib) if zone is not None else {}
+    told = ABOUT.format(
+        base=commentable(base), sources="\n".join(commentable(f"Read: {source}.") for source in sources)
+    )
+    return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
+
+
+def _is_reference(link: Element, network: Network) -> bool:
+    """Whether a link is like those that the base measured on; others of a cluster with several kinds stay as they are."""
+    try:
+        rate = quantity(link.attributes.get("bandwidth", ""), BANDWIDTHS) / 1e6
+        latency = quantity(link.attributes.get("latency", "0us"), TIMES_US)
+    except ValueError:
+        return False
+    return abs(rate - network.bandwidth) <= 1e-9 * network.bandwidth and abs(latency - network.latency_us) <= 1e-9

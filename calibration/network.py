@@ -1,0 +1,190 @@
+"""The idle network of a platform file, and latency and bandwidth of one from benchmark outputs.
+
+The formulas are models/wire.hpp's, store and forward: a message of b bytes occupies W(b) = max(b + frames x overhead,
+minimum) bytes of a wire, its first frame F; over n links it takes (W + (n - 1) F) / bandwidth + n latency.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from calibration.estimates import LEAST_POINTS, Estimate, Segment, median, pooled, segments
+from calibration.platform_file import PlatformFileError, properties
+from calibration.readers.measurement import Measurement, Reading
+
+BANDWIDTHS: Mapping[str, float] = {
+    **{f"{prefix}bps": factor / 8 for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
+    **{f"{prefix}Bps": factor for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
+}
+TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6}
+SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
+
+#: Payloads of a page request and of a page (models/messages.hpp).
+CONTROL, PAGE = 32, 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """bandwidth in bytes/us, latency of a link in us, frames in bytes."""
+
+    bandwidth: float
+    latency_us: float
+    links: int
+    payload: int = 1460
+    overhead: int = 78
+    minimum: int = 84
+
+    def wire_bytes(self, size: int) -> int:
+        return max(size + max(1, -(-size // self.payload)) * self.overhead, self.minimum)
+
+    def idle_us(self, size: int) -> float:
+        first = self.wire_bytes(min(size, self.payload))
+        return (self.wire_bytes(size) + (self.links - 1) * first) / self.bandwidth + self.links * self.latency_us
+
+    @property
+    def least_unpadded(self) -> int:
+        """The least payload, in bytes, whose frame needs no padding."""
+        return max(self.minimum - self.overhead, 1)
+
+    @property
+    def fetch_us(self) -> float:
+        """Of a page request and its page."""
+        return self.idle_us(CONTROL) + self.idle_us(PAGE)
+
+    @property
+    def bandwidth_bits(self) -> float:
+        """bit/s."""
+        return self.bandwidth * 8e6
+
+
+def quantity(text: str, units: Mapping[str, float]) -> float:
+    """Of "8us" in the base of `units`. Raises ValueError."""
+    for unit in sorted(units, key=len, reverse=True):
+        if text.endswith(unit):
+            value = float(text.removesuffix(unit)) * units[unit]
+            if not math.isfinite(value) or value < 0:
+                break
+            return value
+    raise ValueError(f"'{text}' is no quantity in one of {', '.join(units)}")
+
+
+def network_of(root: ElementTree.Element, file: str) -> Network:
+    """The reference network of a platform file. Raises PlatformFileError."""
+    given = properties(root)
+    try:
+        bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
+        if bandwidth <= 0:
+            raise ValueError("reference.bandwidth is 0")
+        frames = [
+            int(quantity(given.get(f"frame.{name}", default), SIZES))
+            for name, default in (("payload", "1460B"), ("overhead", "78B"), ("minimum", "84B"))
+        ]
+        links = int(given["reference.links"])
+        if frames[0] < 1 or not 1 <= links <= 16:
+            raise ValueError("frame.payload must be at least 1B, reference.links 1 to 16")
+        return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, *frames)
+    except KeyError as error:
+        raise PlatformFileError(f"{file}: no property {error}. `sdsm check` tells what a platform file needs") from None
+    except ValueError as error:
+        raise PlatformFileError(f"{file}: reference network: {error}. Correct the file") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """An estimate, how it came about, and from where."""
+
+    estimate: Estimate
+    how: str
+    sources: tuple[str, ...]
+
+
+def _by_size(measurements: Sequence[Measurement]) -> tuple[list[float], list[float]]:
+    """Sizes above 0 and the time of one message (us), one way."""
+    sizes, times = [], []
+    for m in measurements:
+        size = float(m.keys["message_bytes"])
+        if m.quantity.startswith("bandwidth"):
+            rate = m.in_unit("bit/s")[0]
+            if rate <= 0:
+                continue
+            times.append(size * 8e6 / rate)
+        else:
+            times.append(m.in_unit("us")[0])
+        sizes.append(size)
+    kept = [(s, t) for s, t in zip(sizes, times, strict=True) if t > 0]
+    return [s for s, _ in kept], [t for _, t in kept]
+
+
+def _told(found: Sequence[Segment]) -> str:
+    parts = "; ".join(f"{s.low:.0f} to {s.high:.0f} B: {s.intercept:.4g} us + {s.slope:.4g} us/B" for s in found)
+    return f"{len(found)} straight piece{'s' if len(found) > 1 else ''} by BIC ({parts})"
+
+
+def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, Fitted | None]:
+    """Bandwidth on the wire (bit/s) and latency of one link (us), each None where no file tells it.
+
+    `network` gives links and frames, and the bandwidth where only latencies were measured. Of the broken line through times
+    over sizes (estimates.segments), the piece with the most sizes above one frame gives the time of a byte of payload in
+    its slope, and the wire carries (payload + overhead) / payload bytes for it. Of the broken line through those that fill
+    a frame but need no second one, the first piece's intercept is what a frame without payload takes: the latencies of all
+    links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone. iperf3's intervals give bandwidth; its least round trip, halved, gives the latency only where no other file
+    does, as it was taken under load.
+    """
+    rates: list[tuple[Estimate, str, str]] = []
+    empty: list[tuple[Estimate, str, str]] = []
+    round_trips: list[tuple[Estimate, str, str]] = []
+    framing = (network.payload + network.overhead) / network.payload
+    for reading in readings:
+        one_way = [m for m in reading.measurements if m.quantity in ("message time, one way", "latency, one way")]
+        windowed = [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" in m.keys]
+        intervals = [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
+        trips = [m for m in reading.measurements if m.quantity.startswith("round-trip time")]
+        group = one_way or windowed
+        sizes, times = _by_size(group)
+        if len(set(sizes)) >= LEAST_POINTS:
+            place = f"{reading.file}:{group[0].place.line}"
+            found = segments(sizes, times)
+            above = [sum(s.low <= size <= s.high and size > network.payload for size in sizes) for s in found]
+            large = max(range(len(found)), key=lambda i: (above[i], i))
+            if above[large] >= LEAST_POINTS and found[large].slope > 0:
+                rate = 8e6 * framing / found[large].slope
+                error = rate * found[large].slope_error / found[large].slope
+                how = f"slope of piece {large + 1} of {_told(found)}"
+                rates.append((Estimate(rate, error, found[large].points), how, place))
+            # Smaller ones are padded to the least frame, larger ones go in several.
+            alone = [
+                (s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload
+            ]
+            if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
+                small = segments([s for s, _ in alone], [t for _, t in alone])
+                how = f"intercept of the messages of one frame, piece 1 of {_told(small)}"
+                empty.append((Estimate(small[0].intercept, small[0].intercept_error, small[0].points), how, place))
+        if intervals:
+            samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
+            rates.append((median(samples), "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
+        least = min((t for m in trips for t in m.in_unit("us")), default=None)
+        if least is not None:
+            place = f"{reading.file}:{trips[0].place.line}"
+            round_trips.append(
+                (Estimate(least / 2, None, len(trips)), "half of the least round trip, under load", place)
+            )
+
+    rate = _together(rates)
+    latency = _together(empty or round_trips)
+    if latency is not None:
+        bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
+        whole = latency.estimate
+        each = max(whole.value / network.links - network.overhead / bandwidth, 0.0)
+        error = None if whole.standard_error is None else whole.standard_error / network.links
+        latency = Fitted(Estimate(each, error, whole.samples, whole.batches), latency.how, latency.sources)
+    return rate, latency
+
+
+def _together(parts: Sequence[tuple[Estimate, str, str]]) -> Fitted | None:
+    if not parts:
+        return None
+    how = " and ".join(dict.fromkeys(how for _, how, _ in parts))
+    return Fitted(pooled([e for e, _, _ in parts]), how, tuple(place for _, _, place in parts))

@@ -1,0 +1,176 @@
+"""platforms/p3-score.xml from the published tables: every number is read, only sentences and order are here.
+
+    sdsm calibrate p3-score -o platforms/p3-score.xml
+
+Faults, barriers, locks and messages are published as such. One cost is in no table, what a barrier costs a process for
+each home page that it wrote: it comes from Laplace implementation 0's time and implementation 4's two times by the
+formula of dirty_page.py, over counts of events that are formulas too; no trace is used. What the publications do not
+tell (assumed/p3-score.csv) is marked so.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from calibration import dirty_page
+from calibration.parameters import Parameter
+from calibration.platform_file import Blank, Comment, Node, cluster, platform_text, prop
+from calibration.published import FOLDER, PublishedDataError, Row, calibration_rows, number
+
+NAME = "p3-score"
+ASSUMED = Path(__file__).resolve().parent / "assumed" / f"{NAME}.csv"
+
+ABOUT = """\
+The cluster of [WR-env] and [WR-opt]: nodes with two {clock} MHz Pentium III, one switch of 100 Mbit/s Ethernet,
+SCore 5.4.0 with SCASH and Omni OpenMP, pages of 4096 bytes. Eight nodes are described; costs were measured on up
+to four.
+
+Every number says where it comes from: "measured" (with source), "calibrated" (fitted to measurements that are
+then not predictions), "assumed" (no source; see docs/platforms.md for what depends on it).
+sdsm check reads this file and names what is missing, misspelt or contradictory."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A number, or a policy, that stands in assumed/p3-score.csv. basis: published, inferred or assumed."""
+
+    text: str
+    unit: str
+    basis: str
+    source: str
+
+    @property
+    def with_unit(self) -> str:
+        return self.text if self.unit in ("1", "policy") else self.text + self.unit
+
+
+def given(path: Path = ASSUMED) -> dict[str, Given]:
+    """By parameter. Raises PublishedDataError."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return {row["parameter"]: Given(row["value"], row["unit"], row["is"], row["source"]) for row in rows}
+    except (OSError, KeyError, csv.Error) as error:
+        raise PublishedDataError(f"{path}: cannot be read ({error}). Restore it from the repository.") from error
+
+
+@dataclass(frozen=True)
+class Platform:
+    """text: the platform file. parameters: each with its source; the standard error of the fitted one is the rounding of
+    the published times."""
+
+    text: str
+    parameters: tuple[Parameter, ...]
+
+
+def platform(folder: Path = FOLDER, assumed: Path = ASSUMED) -> Platform:
+    """From the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
+    told = given(assumed)
+    try:
+        return _platform(folder, assumed, told)
+    except KeyError as error:
+        raise PublishedDataError(f"{assumed}: no row for {error}. Add it.") from None
+
+
+def _platform(folder: Path, assumed: Path, told: dict[str, Given]) -> Platform:
+    parameters: list[Parameter] = []
+
+    def published(name: str, table: str, row: Row, column: str, unit: str) -> Node:
+        source = f"{folder / table}.csv [{row['source']}]"
+        parameters.append(Parameter(name, number(row, column), unit, None, None, "measured", "as published", (source,)))
+        return prop(name, row[column] + unit)
+
+    def assume(name: str, key: str) -> Node:
+        value = told[key]
+        kind = "assumed" if value.basis != "published" else "measured"
+        if value.unit != "policy":
+            how = value.basis
+            parameters.append(Parameter(name, float(value.text), value.unit, None, None, kind, how, (value.source,)))
+        return prop(name, value.with_unit)
+
+    def by_layout(prefix: str, construct: str) -> list[Node]:
+        table = "scash_synchronisation"
+        rows = calibration_rows(table, folder, construct=construct)
+        return [
+            published(f"{prefix}.{row['nodes']}x{row['threads_per_node']}", table, row, "overhead_us", "us")
+            for row in rows
+        ]
+
+    faults = [
+        published(f"fault.{row['name']}", "scash_faults", row, "time_us", "us")
+        for row in calibration_rows("scash_faults", folder)
+    ]
+    sends = calibration_rows("scash_messages", folder, operation="Send2")
+    if len(sends) != 1:
+        raise PublishedDataError(f"{folder / 'scash_messages'}.csv: {len(sends)} calibration rows of Send2, not one.")
+    messages = [
+        published("message.fixed", "scash_messages", sends[0], "fixed_us", "us"),
+        published("message.per-byte", "scash_messages", sends[0], "per_byte_us", "us/B"),
+    ]
+    barriers, locks = by_layout("barrier", "BARRIER"), by_layout("lock", "LOCK/UNLOCK")
+    equations = dirty_page.published_equations(folder)
+    dirty_us = round(dirty_page.least_squares_us(equations), 2)
+    rounding_us = dirty_page.least_squares_rounding_us(equations)
+    counts = " and ".join(str(threads) for threads in dirty_page.THREAD_COUNTS)
+    name = "barrier.dirty-home-page"
+    how = "least squares over the times of Laplace implementation 4 (calibration/dirty_page.py); error: their rounding"
+    source = f"{folder / 'laplace_times'}.csv [WR-opt]"
+    parameters.append(Parameter(name, dirty_us, "us", rounding_us, len(equations), "fitted", how, (source,)))
+
+    body: list[Node] = [
+        *_section("Page faults, uncontended, trap to resumed access. Measured, [WR-env].", faults),
+        *_section('One diff or control message, end to end and uncontended ("Send2"). Measured, [WR-opt].', messages),
+        *_section("EPCC overhead of an empty barrier, nodes x threads per node. Measured, [WR-env].", barriers),
+        *_section("EPCC overhead of LOCK/UNLOCK, all threads contending: one hand-off. Measured, [WR-env].", locks),
+        *_section(
+            f"At a barrier, for each home page that its owner wrote. Calibrated from Laplace implementation 4 on {counts}\n"
+            "threads, [WR-opt]; calibration/dirty_page.py has the formula.",
+            [prop(name, f"{dirty_us:.2f}us")],
+        ),
+        *_section(
+            "The share of a local (processor) part that the home or receiver pays. Assumed.",
+            [assume("local-part.home-share", "home_share")],
+        ),
+        *_section(
+            "The idle network on which the above was measured: cable, switch, cable. Bandwidth from [WR-env]; latency of a\n"
+            "cable and its port assumed (what is not wire is in the processor parts).",
+            [
+                assume("reference.bandwidth", "bandwidth"),
+                assume("reference.latency", "cable_latency"),
+                assume("reference.links", "links_between_nodes"),
+            ],
+        ),
+        *_section(
+            "Ethernet frames. Payload inferred from [WR-opt]; the rest IEEE 802.3 plus 40 bytes of headers, assumed.",
+            [assume(f"frame.{part}", f"frame_{part}") for part in ("payload", "overhead", "minimum")],
+        ),
+        *_section(
+            "Copies dropped at a barrier: every one, as the published Laplace times ask for (or: changed).",
+            [assume("protocol.invalidation", "invalidation")],
+        ),
+        *_section(
+            "Optional effects for which no figure is published: off. Uncalibrated.",
+            [
+                assume("home.interrupt-delay", "interrupt_delay"),
+                assume("node.memory-contention", "memory_contention"),
+            ],
+        ),
+    ]
+    clock, operations = told["clock"].text, told["operations_per_cycle"].text
+    body += cluster(
+        nodes=int(told["nodes"].text),
+        speed=f"{float(clock) * float(operations):g}Mf",
+        cores=int(told["processors_per_node"].text),
+        bandwidth=told["bandwidth"].with_unit,
+        latency=told["cable_latency"].with_unit,
+        hosts=f"{clock} MHz, one operation a cycle: only ratios of speeds between platforms would use it. Two processors.",
+        links="Full-duplex cables to one switch.",
+    )
+    return Platform(platform_text(ABOUT.format(clock=clock), NAME, body), tuple(parameters))
+
+
+def _section(comment: str, props: Sequence[Node]) -> list[Node]:
+    return [Comment(comment), *props, Blank()]

@@ -1,0 +1,266 @@
+"""sdsm calibrate: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from calibration import fit as fitting
+from calibration import p3_score, readers
+from calibration.dirty_page import published_equations
+from calibration.dirty_page import report as dirty_page_report
+from calibration.fit import CalibrationError, Data, Fit
+from calibration.hold_out import split
+from calibration.measured_platform import platform
+from calibration.microbench import Layout, layout
+from calibration.network import network_of
+from calibration.platform_file import PlatformFileError, parse, properties
+from calibration.published import FOLDER, PublishedDataError
+from calibration.readers import Reading, ReadError
+from sdsm_report.commands import CommandFailed, CommandRunner
+
+from sdsm_calibrate import gate, hold_out, report
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DESCRIPTION = """\
+Make a platform file from benchmark outputs, and prove that the simulator gives them back.
+
+Reads any of: what `sdsm microbench -o` wrote (faults, messages, barriers, locks, dirty pages, the home's share); outputs of
+EPCC's syncbench (barriers and locks); NetPIPE, OSU and iperf3 (bandwidth and latency). Each parameter comes with unit,
+standard error, number of samples, source, and whether it was measured, fitted or assumed: in the file's comments and in
+the report. Then the microbenchmarks are re-run in the simulator on that file: each must come out as measured, within the
+larger of 2 % and two standard errors.
+
+sdsm calibrate p3-score writes the platform of the published measurements, from their tables alone."""
+
+EPILOG = """\
+examples:
+  sdsm microbench -o m.json && sdsm calibrate m.json -o machine.xml --report machine.json
+  sdsm calibrate m*.json netpipe.out --base platforms/one-machine.xml -o cluster.xml --plot results
+  sdsm calibrate m.json --hold-out 0.3 -o machine.xml
+  sdsm calibrate p3-score -o platforms/p3-score.xml
+
+Several outputs of sdsm microbench, taken at different times, tell more than a long one: what they differ by is
+in the standard errors. Exit status: 0 done; 1 the simulator does not give back what was measured (the platform file is
+written all the same), or a result could not be written; 2 bad usage or input. docs/calibration.md has the formulas."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a wrong command line in one line, as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm calibrate --help` explains the options\n")
+
+
+def a_layout(text: str) -> Layout:
+    try:
+        return layout(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def fraction(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no fraction between 0 and 1, such as 0.3")
+    return value
+
+
+def seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number")
+    return int(text)
+
+
+def output(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    p = Parser(
+        prog="sdsm calibrate",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument("files", nargs="+", metavar="FILE", help=f"benchmark outputs; or {p3_score.NAME}")
+    p.add_argument(
+        "--base", type=Path, default=ROOT / "platforms" / "one-machine.xml", metavar="NETWORK",
+        help="platform file with hosts, links, routes and, where no file measures it, the network (default: one-machine.xml)",
+    )  # fmt: skip
+    p.add_argument(
+        "-o", "--output", type=output, metavar="PLATFORM", help="platform file to write (default: stdout, for p3-score)"
+    )
+    p.add_argument("--report", type=output, metavar="FILE", help="everything as JSON; - prints it")
+    p.add_argument(
+        "--plot", type=output, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, .png)"
+    )
+    p.add_argument(
+        "--layout", type=a_layout, action="append", default=[], metavar="NxT",
+        help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
+    )  # fmt: skip
+    p.add_argument(
+        "--hold-out", type=fraction, metavar="FRACTION", help="leave out this part of all samples, and score on it"
+    )
+    p.add_argument("--seed", type=seed, default=1, metavar="N", help="of the choice of what is left out (default: 1)")
+    p.add_argument(
+        "--published", type=Path, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
+    )
+    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    return p
+
+
+def say(text: str) -> None:
+    print(f"sdsm: {text}", file=sys.stderr)
+
+
+class Unusable(Exception):
+    """Bad input; the text is one line."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.files == [p3_score.NAME]:
+            return _published(options)
+        return _measured(options)
+    except (Unusable, ReadError, CalibrationError, PlatformFileError, PublishedDataError) as error:
+        say(str(error))
+        return 2
+    except CommandFailed as error:
+        say(str(error))
+        return 1
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror}. Make room, or give another place")
+        return 1
+
+
+def _published(options: argparse.Namespace) -> int:
+    try:
+        made = p3_score.platform(options.published)
+        told = dirty_page_report(published_equations(options.published))
+    except ValueError as error:
+        raise Unusable(str(error)) from None
+    if options.output is None:
+        sys.stdout.write(made.text)
+        sys.stdout.flush()
+    else:
+        options.output.write_text(made.text, encoding="utf-8")
+        print(told)
+    if options.report is not None:
+        tables = {
+            source.rpartition(" [")[0]: "published table"
+            for p in made.parameters
+            for source in p.sources
+            if " [" in source
+        }
+        _write(options.report, report.text(report.document(None, made.parameters, None, tables, [], None, None, [])))
+    return 0
+
+
+def _read(names: Sequence[str]) -> list[Reading]:
+    if len(set(names)) != len(names):
+        raise Unusable("a file is given twice. Its samples would count twice")
+    found = []
+    for name in names:
+        try:
+            found.append(readers.read(name))
+        except OSError as error:
+            raise Unusable(f"{name}: {error.strerror}. Name a benchmark's output") from None
+    for reading in found:
+        for warning in reading.warnings:
+            say(warning)
+    return found
+
+
+def _measured(options: argparse.Namespace) -> int:
+    if options.output is None:
+        raise Unusable("where to? Give -o PLATFORM.xml")
+    if not (options.build / "sdsm").is_file():
+        raise Unusable(f"{options.build / 'sdsm'} does not exist. Build it, or name the build folder by --build")
+    inputs = {Path(name).resolve() for name in options.files} | {options.base.resolve()}
+    for written in (options.output, options.report):
+        if written is not None and written.resolve() in inputs:
+            raise Unusable(f"{written} is one of the inputs. Give another file")
+    readings = _read(options.files)
+    try:
+        root = parse(options.base)
+    except OSError as error:
+        raise Unusable(f"{options.base}: {error.strerror}. Name a platform file by --base") from None
+    network = network_of(root, str(options.base))
+    data = fitting.collect(readings, options.layout)
+    held: Data | None = None
+    if options.hold_out is not None:
+        data, held = split(data, options.hold_out, options.seed)
+        if not held.batches:
+            raise Unusable("no file has samples that could be left out: --hold-out needs outputs of sdsm microbench")
+    fitted = fitting.fit(data, network, properties(root))
+    text, notes = platform(root, options.base.name, fitted, network, options.files)
+    notes = [*fitted.notes, *notes]
+    for note in notes:
+        say(note)
+
+    runner = CommandRunner()
+    with tempfile.TemporaryDirectory(prefix="sdsm-calibrate-") as folder:
+        trial = Path(folder) / "platform.xml"
+        trial.write_text(text, encoding="utf-8")
+        try:
+            simulated = gate.replay(options.build.resolve(), trial, runner)
+        except CommandFailed as error:
+            options.output.write_text(text, encoding="utf-8")
+            told = str(error).replace(str(trial), str(options.output))
+            raise CommandFailed(f"{told}. What was measured contradicts the network: correct --base") from None
+    options.output.write_text(text, encoding="utf-8")
+    rows = gate.rows(fitted.checks, simulated)
+    score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)
+    jitter = fitting.jitter(data, fitted.network, fitted.value("local-part.home-share"))
+    _tell(options, fitted, rows, score, jitter, notes, {r.file: r.format for r in readings})
+    failures = [row for row in rows if not row.passes]
+    for row in failures:
+        say(gate.failure(row))
+    if not rows:
+        say("nothing that was read can be re-run in the simulator: no cost is proved")
+    return 1 if failures else 0
+
+
+def _tell(
+    options: argparse.Namespace,
+    fitted: Fit,
+    rows: Sequence[gate.Row],
+    score: dict[str, Any] | None,
+    jitter: float | None,
+    notes: Sequence[str],
+    files: dict[str, str],
+) -> None:
+    told = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes)
+    if options.report is not None:
+        _write(options.report, report.text(told))
+    if str(options.report) != "-":
+        print(report.table(fitted.parameters, rows))
+        if score is not None:
+            print(hold_out.table(score))
+        if jitter is not None:
+            print(f"\nRemote faults scattered: simulate with --jitter {jitter:.2f}")
+        sys.stdout.flush()
+    if options.plot is not None and rows:
+        from sdsm_calibrate.plot import draw
+
+        draw(rows, f"{options.output.name}: microbenchmarks, measured and simulated", options.plot, "calibration")
+
+
+def _write(place: Path, text: str) -> None:
+    if str(place) == "-":
+        sys.stdout.write(text)
+    else:
+        place.write_text(text, encoding="utf-8")

@@ -1,0 +1,70 @@
+"""The self-consistency gate: microbenchmarks that a platform was calibrated from, re-run in the simulator, beside the
+measurements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from calibration.estimates import Estimate
+from calibration.fit import Check
+from sdsm_report.commands import CommandFailed, CommandRunner
+
+TIME_LIMIT_S = 300.0
+#: Of the measurement: simulated may differ by the larger of this part and two standard errors.
+TOLERANCE = 0.02
+STANDARD_ERRORS = 2.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity, microseconds. simulated: None where the platform has no room to re-run it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    measured: Estimate
+    simulated: float | None
+    sources: tuple[str, ...]
+
+    @property
+    def allowed(self) -> float:
+        error = self.measured.standard_error or 0.0
+        return max(TOLERANCE * abs(self.measured.value), STANDARD_ERRORS * error)
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.simulated is None else self.simulated - self.measured.value
+
+    @property
+    def passes(self) -> bool:
+        return self.simulated is not None and abs(self.simulated - self.measured.value) <= self.allowed
+
+
+def replay(build: Path, platform: Path, runner: CommandRunner) -> dict[str, float]:
+    """Microseconds of each microbenchmark, by name. Raises CommandFailed, also for a platform that `sdsm check` refuses."""
+    sdsm = str(build / "sdsm")
+    runner.run([sdsm, "check", str(platform)], TIME_LIMIT_S)
+    text = runner.run([sdsm, "replay", str(platform), "--json", "-"], TIME_LIMIT_S)
+    try:
+        return {row["what"]: float(row["simulated_s"]) * 1e6 for row in json.loads(text)["rows"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise CommandFailed(
+            f"sdsm replay printed what is not its JSON ({error}). Build this version's commands"
+        ) from None
+
+
+def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:
+    return [
+        Row(check.row, check.parameters, check.measured, simulated.get(check.row), check.sources) for check in checks
+    ]
+
+
+def failure(row: Row) -> str:
+    """One line for a row that does not pass."""
+    about = " and ".join(row.parameters)
+    if row.simulated is None:
+        return f"{row.name}: the base file's cluster has no room to re-run it, so {about} stays unproved. Give one with more nodes"
+    unit = f"{row.measured.value:.4g} us measured, {row.simulated:.4g} us simulated, {row.allowed:.3g} us allowed"
+    return f"{row.name}: {about} does not give back what was measured ({unit})"

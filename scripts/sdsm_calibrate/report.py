@@ -1,0 +1,105 @@
+"""The JSON report of a calibration, and its table for the terminal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from calibration.fit import Fit
+from calibration.measured_platform import plain
+from calibration.parameters import Parameter
+
+from sdsm_calibrate.gate import Row
+
+FORMAT = "sdsm-calibration"
+VERSION = 1
+
+
+def parameter(p: Parameter) -> dict[str, Any]:
+    return {
+        "name": p.name,
+        "value": p.value,
+        "unit": p.unit,
+        "standard_error": p.standard_error,
+        "samples": p.samples,
+        "kind": p.kind,
+        "how": p.how,
+        "sources": list(p.sources),
+    }
+
+
+def digest(path: str) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def check(row: Row) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "parameters": list(row.parameters),
+        "measured_us": row.measured.value,
+        "standard_error_us": row.measured.standard_error,
+        "samples": row.measured.samples,
+        "simulated_us": row.simulated,
+        "allowed_us": row.allowed,
+        "passes": row.passes,
+        "sources": list(row.sources),
+    }
+
+
+def document(
+    fit: Fit | None,
+    parameters: Sequence[Parameter],
+    base: str | None,
+    files: Mapping[str, str],
+    gate: Sequence[Row],
+    held_out: Mapping[str, Any] | None,
+    jitter: float | None,
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    """files: by name, their format."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "base": base,
+        "files": [{"file": name, "format": kind, "sha256": digest(name)} for name, kind in files.items()],
+        "parameters": [parameter(p) for p in parameters],
+        "covariance": [{"of": list(pair), "value": value} for pair, value in (fit.covariance if fit else {}).items()],
+        "not_in_the_platform_file": [parameter(p) for p in (fit.extras if fit else {}).values()],
+        "jitter": jitter,
+        "gate": {"passes": all(row.passes for row in gate), "rows": [check(row) for row in gate]} if gate else None,
+        "hold_out": held_out,
+        "notes": list(notes),
+    }
+
+
+def text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:
+    """For the terminal."""
+    lines = [f"{'parameter':<26}{'value':>14} {'unit':<6}{'standard error':>15}{'samples':>9}  is"]
+    for p in parameters:
+        error = "" if p.standard_error is None else f"{p.standard_error:.3g}"
+        lines.append(
+            f"{p.name:<26}{plain(p.value):>14} {p.unit if p.unit != '1' else '':<6}{error:>15}{p.samples or '':>9}  {p.kind}"
+        )
+    if gate:
+        lines += [
+            "",
+            f"{'re-run in the simulator':<26}{'measured, us':>14}{'simulated, us':>15}{'difference':>12}{'allowed':>11}",
+        ]
+        for row in gate:
+            shown = f"{row.simulated:.4f}" if row.simulated is not None else "not re-run"
+            difference = f"{row.difference:+.4f}" if row.difference is not None else ""
+            mark = "" if row.passes else "  FAILS"
+            lines.append(
+                f"{row.name:<26}{row.measured.value:>14.4f}{shown:>15}{difference:>12}{row.allowed:>11.4f}{mark}"
+            )
+    return "\n".join(lines)

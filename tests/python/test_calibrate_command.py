@@ -1,0 +1,147 @@
+"""Does `sdsm calibrate` prove what it writes, and fail where the simulator does not give back what was measured?"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from calibration.platform_file import cluster, platform_text, prop
+from sdsm_calibrate.command import main
+from synthetic_cluster import draw, simulated_us, write_outputs
+
+ROOT = Path(__file__).resolve().parents[2]
+SDSM = ROOT / "build" / "sdsm"
+DATA = Path(__file__).resolve().parent / "data"
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("outputs")
+    cluster = draw(7)
+    return write_outputs(cluster, simulated_us(cluster, folder), 0.02, 7, folder)
+
+
+def test_outputs_of_a_cluster_give_a_platform_that_gives_them_back(outputs, tmp_path, capsys):
+    out, report = tmp_path / "p.xml", tmp_path / "r.json"
+    files = [str(file) for file in outputs]
+    assert main([*files, "-o", str(out), "--report", str(report), "--plot", str(tmp_path), "--hold-out", "0.3"]) == 0
+    assert subprocess.run([str(SDSM), "check", str(out)], capture_output=True).returncode == 0
+    document = json.loads(report.read_text())
+    assert document["gate"]["passes"] and len(document["gate"]["rows"]) == 10 + 3 + 3 + 6 + 1
+    for p in document["parameters"]:
+        assert set(p) == {"name", "value", "unit", "standard_error", "samples", "kind", "how", "sources"}
+        assert p["kind"] == "assumed" or (p["standard_error"] is not None and p["sources"]), p
+    assert [f["file"] for f in document["files"]] == files and all(len(f["sha256"]) == 64 for f in document["files"])
+    assert document["hold_out"]["median_relative_error"] < 0.02
+    assert document["hold_out"]["within_90_percent_band"] > 0.7
+    for name in ("calibration.svg", "calibration.png"):
+        assert (tmp_path / name).stat().st_size > 1000
+    svg = (tmp_path / "calibration.svg").read_text()
+    assert "release.256" in svg and "fault.RUMR" in svg and "simulated" in svg
+    shown = capsys.readouterr().out
+    assert "held out" in shown and "--jitter" in shown
+
+
+def test_the_same_files_give_the_same_bytes(outputs, tmp_path):
+    files = [str(file) for file in outputs]
+    for name in ("a", "b"):
+        assert main([*files, "-o", str(tmp_path / f"{name}.xml"), "--report", str(tmp_path / f"{name}.json")]) == 0
+    assert (tmp_path / "a.xml").read_bytes() == (tmp_path / "b.xml").read_bytes()
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_releases_that_are_no_line_fail_and_the_parameter_is_named(outputs, tmp_path, capsys):
+    document = json.loads(outputs[0].read_text())
+    generator = random.Random(3)
+    for part in document["layouts"].values():
+        part["samples_ns"]["release.64"] = [3e6 * generator.gauss(1, 0.001) for _ in range(50)]
+    odd = tmp_path / "odd.json"
+    odd.write_text(json.dumps(document))
+    out = tmp_path / "p.xml"
+    assert main([str(odd), str(outputs[1]), "-o", str(out), "--report", str(tmp_path / "r.json")]) == 1
+    told = capsys.readouterr().err
+    assert "release.64: message.fixed and message.per-byte does not give back what was measured" in told
+    assert out.exists()
+    gate = json.loads((tmp_path / "r.json").read_text())["gate"]
+    assert not gate["passes"]
+    assert "release.64" in {row["name"] for row in gate["rows"] if not row["passes"]}
+
+
+def test_costs_below_their_messages_are_told_as_a_contradiction(outputs, tmp_path, capsys):
+    base = ROOT / "platforms" / "ethernet-10mbit.xml"
+    out = tmp_path / "p.xml"
+    assert main([str(DATA / "sdsm" / "microbench.measured.json"), "--base", str(base), "-o", str(out)]) == 1
+    told = capsys.readouterr().err
+    assert "contradicts the network" in told
+
+
+def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_path, capsys):
+    base = tmp_path / "pair.xml"
+    network = [prop("reference.bandwidth", "100Gbps"), prop("reference.latency", "0us"), prop("reference.links", "2")]
+    base.write_text(platform_text("Pair.", "pair", [*network, *cluster(2, "1Gf", 2, "100Gbps", "0us", "H.", "L.")]))
+    files = [str(file) for file in outputs]
+    assert main([*files, "--base", str(base), "-o", str(tmp_path / "p.xml")]) == 1
+    assert "barrier.4x1: the base file's cluster has no room to re-run it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["nowhere.json", "-o", "o.xml"], "nowhere.json"),
+        (["text.json", "-o", "o.xml"], "text.json:1"),
+        (["text.json"], "Give -o"),
+        (["m.json", "m.json", "-o", "o.xml"], "given twice"),
+        (["m.json", "-o", "m.json"], "one of the inputs"),
+        (["m.json", "-o", "o.xml", "--report", "m.json"], "one of the inputs"),
+        (["m.json", "-o", "o.xml", "--base", "none.xml"], "none.xml"),
+        (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
+        (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
+        (["printed.json", "-o", "o.xml"], "tells no layout"),
+        (["np.out", "-o", "o.xml", "--base", "bare.xml"], "no page fault"),
+    ],
+)
+def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsys, arguments, what):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.json").write_text("hello")
+    (tmp_path / "m.json").write_bytes((DATA / "sdsm" / "microbench.measured.json").read_bytes())
+    (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
+    (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
+    network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]
+    bare = platform_text("Bare.", "bare", [*network, *cluster(2, "1Gf", 2, "1Gbps", "5us", "Hosts.", "Cables.")])
+    (tmp_path / "bare.xml").write_text(bare)
+    before = (tmp_path / "m.json").read_bytes()
+    assert main(arguments) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if "untried" not in line]
+    assert len(told) == 1 and what in told[0] and told[0].startswith("sdsm: ")
+    assert not (tmp_path / "o.xml").exists()
+    assert (tmp_path / "m.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "option", [["--hold-out", "1"], ["--hold-out", "x"], ["--layout", "2"], ["--seed", "-1"], ["--what"]]
+)
+def test_slips_on_the_command_line_give_one_line_and_status_2(capsys, option):
+    with pytest.raises(SystemExit) as ended:
+        main(["m.json", "-o", "o.xml", *option])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 1 and told.startswith("sdsm: ")
+
+
+def test_barriers_alone_are_calibrated_on_a_base_that_has_the_rest_and_held_out(outputs, tmp_path, capsys):
+    document = json.loads(outputs[0].read_text())
+    for part in document["layouts"].values():
+        part["samples_ns"] = {"barrier": part["samples_ns"]["barrier"]}
+    barriers = tmp_path / "barriers.json"
+    barriers.write_text(json.dumps(document))
+    report = tmp_path / "r.json"
+    base = str(ROOT / "platforms" / "p3-score.xml")
+    arguments = [str(barriers), "--base", base, "-o", str(tmp_path / "p.xml"), "--report", str(report)]
+    assert main([*arguments, "--hold-out", "0.5"]) == 0
+    found = json.loads(report.read_text())
+    assert [row["name"] for row in found["hold_out"]["rows"]] == ["barrier.2x1", "barrier.2x2", "barrier.4x1"]
+    kinds = {p["name"]: p["kind"] for p in found["parameters"]}
+    assert kinds["barrier.2x1"] == "measured" and kinds["fault.RUMR"] == kinds["lock.4x1"] == "assumed"

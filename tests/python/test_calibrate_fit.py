@@ -1,0 +1,282 @@
+"""Is a platform file what the benchmarks measured, and does each number say where it comes from?"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from calibration import readers
+from calibration.fit import CalibrationError, collect, fit, jitter
+from calibration.hold_out import split
+from calibration.measured_platform import certificate, commentable, plain, platform
+from calibration.microbench import Layout
+from calibration.network import Network, network_of
+from calibration.network import fit as fit_network
+from calibration.platform_file import PlatformFileError, parse, properties
+from calibration.readers.text import Text
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = ROOT / "platforms" / "p3-score.xml"
+DATA = Path(__file__).resolve().parent / "data"
+NETWORK = Network(12.5, 5.0, 2)
+#: A request and a page on cable, switch, cable: 28 + 479 us.
+WIRE_US = 507.04
+
+
+def measured(**more: list[float]) -> dict[str, list[float]]:
+    """Nanoseconds. A message of b bytes takes 10 us + b * 0.1 us beside the 5 us of an empty release."""
+    samples = {kind: [1000.0, 3000.0, 2000.0] for kind in ("WROH", "RUMR", "WUMR", "WROR")}
+    samples["release.0"] = [5000.0, 5001.0, 4999.0]
+    for words in (1, 4, 16, 64, 256):
+        level = 5000.0 + 10000.0 + 100.0 * (12 + 4 * words)
+        samples[f"release.{words}"] = [level, level - 10, level + 10]
+    samples |= {"barrier": [40000.0], "lock": [7000.0]}
+    samples |= {"barrier.dirty0": [50000.0], "barrier.dirty64": [50000.0 + 64 * 1500.0]}
+    return samples | more
+
+
+def reading(layouts: dict[str, dict[str, list[float]]], file: str = "m.json", **more: float) -> readers.Reading:
+    document = {
+        "format": "sdsm-microbench",
+        "version": 1,
+        "unit": "ns",
+        "layouts": {
+            name: {"nodes": int(name[0]), "threads_per_node": int(name[2]), "samples_ns": samples, **more}
+            for name, samples in layouts.items()
+        },
+    }
+    return readers.read_text(Text(file, json.dumps(document, indent=1)))
+
+
+def fitted(*readings: readers.Reading, base: Network = NETWORK, **more: str):
+    return fit(collect(readings), base, more)
+
+
+def by_name(found) -> dict:
+    return {p.name: p for p in found.parameters}
+
+
+def test_costs_are_medians_and_a_line_through_the_messages():
+    found = fitted(reading({"2x1": measured()}))
+    for name, value in {
+        "fault.RUMR": 2.0,
+        "message.fixed": 10.0,
+        "message.per-byte": 0.1,
+        "barrier.2x1": 40.0,
+        "lock.2x1": 7.0,
+        "barrier.dirty-home-page": 1.5,
+    }.items():
+        assert found.value(name) == pytest.approx(value), name
+
+
+def test_faults_among_companions_come_from_a_layout_that_has_them_else_are_called_assumed():
+    alone = by_name(fitted(reading({"2x1": measured()})))["fault.RROR"]
+    assert (alone.value, alone.kind, alone.standard_error) == (2.0, "assumed", None)
+    assert alone.how.startswith("as WROH")
+    both = by_name(fitted(reading({"2x1": measured(), "2x2": measured(RROR=[9000.0, 9100.0, 8900.0])})))["fault.RROR"]
+    assert (both.value, both.kind, both.samples) == (9.0, "measured", 3)
+
+
+def test_files_are_pooled_and_what_they_differ_by_is_in_the_error():
+    first = reading({"2x1": measured(WROH=[1000.0, 1010.0, 990.0])}, "a.json")
+    second = reading({"2x1": measured(WROH=[2000.0, 2010.0, 1990.0])}, "b.json")
+    found = by_name(fitted(first, second))["fault.WROH"]
+    assert found.value == pytest.approx(1.5, rel=1e-3)
+    assert found.standard_error == pytest.approx(0.5, rel=1e-2)  # half of what they differ by
+    assert {source.partition(":")[0] for source in found.sources} == {"a.json", "b.json"}
+
+
+def test_releases_that_no_line_fits_leave_the_long_ones_out_and_say_so():
+    level = 5000.0 + 900_000.0
+    odd = measured(**{"release.1024": [level, level + 10, level - 10]})
+    found = fitted(reading({"2x1": odd}))
+    assert found.value("message.fixed") == pytest.approx(10)
+    assert any("4108 bytes" in note and "900" in note for note in found.notes)
+    assert found.extras["release.1024"].value == pytest.approx(900)
+    level = 5000.0 + 3 * 10_000 + 4108 * 100.0
+    straight = measured(**{"release.1024": [level, level + 10, level - 10]})
+    found = fitted(reading({"2x1": straight}))
+    assert not found.notes
+    assert "6 sizes" in by_name(found)["message.fixed"].how
+
+
+def test_the_homes_share_is_its_service_beside_the_whole_processor_time():
+    # 607.04 us in all, 100 us of them processors', 30 us of these the home's.
+    fetch = [607040.0, 607050.0, 607030.0]
+    served = reading({"2x1": measured(RUMR=fetch)}, pages_served=1000, page_service_s=0.03)
+    share = by_name(fitted(served))["local-part.home-share"]
+    assert (share.value, share.kind) == (pytest.approx(0.3), "fitted")
+    alone = by_name(fitted(reading({"2x1": measured()})))["local-part.home-share"]
+    assert (alone.value, alone.kind) == (0.5, "assumed")
+
+
+def test_jitter_is_that_of_a_single_fault_and_of_each_processor():
+    # Means over 16 faults between 597.04 and 617.04 us: percentiles 16 and 84 are 13.6 us apart, a fault's deviation is
+    # 6.8 us * 4; of 100 us of which half is the home's, sqrt(2) times as much for each part.
+    data = collect([reading({"2x1": measured(RUMR=[597040.0 + 200 * i for i in range(101)])})])
+    assert jitter(data, NETWORK, 0.5) == pytest.approx(6.8 * 4 / 100 * 2**0.5)
+    assert jitter(collect([reading({"2x1": measured(RUMR=[600000.0] * 9)})]), NETWORK, 0.5) == 0.0
+
+
+def test_what_a_group_lacks_comes_from_the_base_file_and_is_called_assumed():
+    given = properties(parse(BASE))
+    sync = reading({"2x1": {"barrier": [40000.0, 41000.0, 39000.0]}})
+    found = by_name(fitted(sync, **given))
+    assert found["barrier.2x1"].value == 40.0
+    assert "barrier.4x1" not in found  # another machine's barriers do not mix with these
+    for name, value in {
+        "fault.WUMR": 599,
+        "message.fixed": 61.66,
+        "lock.4x2": 204,
+        "barrier.dirty-home-page": 18.95,
+    }.items():
+        assert (found[name].value, found[name].kind) == (value, "assumed"), name
+    with pytest.raises(CalibrationError, match="no page fault"):
+        fitted(sync)
+
+
+@pytest.mark.parametrize(
+    ("samples", "what"),
+    [
+        ({"WROH": [1000.0]}, "fault WROR|fault WROL|WUMR"),
+        ({kind: [1000.0] for kind in ("WROH", "RUMR", "WROR")}, "too few sizes"),
+        ({k: v for k, v in measured().items() if k != "lock"}, "no lock"),
+        ({k: v for k, v in measured().items() if k != "barrier"}, "no barrier"),
+    ],
+)
+def test_what_is_missing_is_named(samples, what):
+    with pytest.raises(CalibrationError, match=what):
+        fitted(reading({"2x1": samples}))
+
+
+def test_epcc_gives_barriers_and_locks_with_the_layout_told():
+    sync = readers.read(next(path for path in sorted((DATA / "epcc").iterdir()) if "sync" in path.name))
+    overheads = [m for m in sync.measurements if m.quantity == "BARRIER overhead"]
+    threads = int(overheads[0].keys["threads"])
+    data = collect([sync], [Layout(1, threads)])
+    (barrier,) = [b for b in data.batches if b.quantity == "barrier" and b.layout == Layout(1, threads)]
+    assert barrier.estimate.value == pytest.approx(statistics.mean(m.in_unit("us")[0] for m in overheads))
+    assert barrier.estimate.standard_error is not None
+    assert {b.layout for b in collect([sync]).batches} == {Layout(threads, 1)}
+
+
+def test_microbench_goes_before_epcc_on_the_same_layout():
+    sync = readers.read(next(path for path in sorted((DATA / "epcc").iterdir()) if "sync" in path.name))
+    threads = int(next(m for m in sync.measurements if m.quantity == "BARRIER overhead").keys["threads"])
+    layout = Layout(threads, 1)
+    own = reading({"2x1": measured(), str(layout): measured()} if threads != 2 else {"2x1": measured()})
+    found = fitted(own, sync)
+    assert found.value(f"barrier.{layout}") == 40.0
+    assert any(f"barrier.{layout}: sdsm microbench's samples are used" in note for note in found.notes)
+
+
+def one_way(network: Network, sizes) -> str:
+    rows = []
+    for size in sizes:
+        seconds = f"{network.idle_us(size) / 1e6:.9f}"
+        rows.append(f"{size:8d} {size * 8 / 2**20 / float(seconds):12.6f} {seconds}")
+    return "\n".join(rows) + "\n"
+
+
+SIZES = sorted({(1 << k) + d for k in range(2, 22) for d in (-3, 0, 3) if (1 << k) + d > 0})
+
+
+@pytest.mark.parametrize(("mbps", "latency_us", "links"), [(100, 5, 2), (10, 50, 2), (1000, 2, 1), (10_000, 10, 4)])
+def test_netpipe_gives_latency_and_bandwidth_of_each_link(mbps, latency_us, links):
+    network = Network(mbps / 8, latency_us, links)
+    found = readers.read_text(Text("np.out", one_way(network, SIZES)))
+    rate, latency = fit_network([found], Network(1.0, 1000.0, links))
+    assert rate.estimate.value / 1e6 == pytest.approx(mbps, rel=0.01)
+    assert latency.estimate.value == pytest.approx(latency_us, rel=0.01, abs=0.02)
+    assert "BIC" in rate.how and rate.sources == ("np.out:1",)
+
+
+def test_a_measured_network_is_the_reference_of_measured_costs_but_not_of_the_bases():
+    network = readers.read_text(Text("np.out", one_way(Network(125.0, 3.0, 2), SIZES)))
+    own = fitted(reading({"2x1": measured()}), network)
+    assert own.value("reference.bandwidth") == pytest.approx(1000, rel=0.01)
+    root = parse(BASE)
+    alone = fitted(network, **properties(root))
+    assert alone.value("reference.bandwidth") == 100
+    text, _ = platform(root, BASE.name, alone, network_of(root, BASE.name), ["np.out"])
+    written = ElementTree.fromstring(text)
+    rates = {link.get("bandwidth") for link in written.iter("link")}
+    assert len(rates) == 1 and float(rates.pop().removesuffix("Mbps")) == pytest.approx(1000, rel=0.01)
+    assert {p.get("id"): p.get("value") for p in written.iter("prop")}["reference.bandwidth"] == "100Mbps"
+
+
+def test_iperf3_gives_bandwidth_on_the_wire():
+    found = readers.read(DATA / "network" / "iperf3.loopback.json")
+    intervals = [m.values[0] for m in found.measurements if m.quantity == "bandwidth"]
+    rate, _ = fit_network([found], NETWORK)
+    assert rate.estimate.value == pytest.approx(statistics.median(intervals) * 1538 / 1460)
+
+
+def test_the_base_keeps_its_network_hosts_and_routes_and_each_cost_has_a_certificate():
+    found = fitted(reading({"2x1": measured(), "2x2": measured()}))
+    root = parse(BASE)
+    text, notes = platform(root, BASE.name, found, NETWORK, ["m.json"])
+    written = ElementTree.fromstring(text)
+    given = {p.get("id"): p.get("value") for p in written.iter("prop")}
+    assert given["reference.bandwidth"] == "100Mbps" and given["fault.WROH"] == "2us"
+    assert "barrier.4x2" not in given and given["protocol.invalidation"] == "all"
+    was = ElementTree.parse(BASE).getroot()
+    for kind in ("host", "link", "route"):
+        assert [e.attrib for e in written.iter(kind)] == [e.attrib for e in was.iter(kind)]
+    assert "measured: median" in text and "m.json:" in text and "assumed: as WROH" in text
+    assert notes == []
+
+
+def test_text_of_a_file_cannot_break_the_xml():
+    found = fitted(reading({"2x1": measured()}, file="a--b-->\n<x>-.json"))
+    text, _ = platform(parse(BASE), "b--.xml", found, NETWORK, ["a--b-->-"])
+    assert {p.get("id") for p in ElementTree.fromstring(text).iter("prop")} >= {"fault.WROH"}
+    assert "--" not in commentable("a----b")
+
+
+@pytest.mark.parametrize("value", [1e-7, 0.0, 123456.789, 5e9, 0.1819191919])
+def test_numbers_are_written_without_exponents_to_six_digits(value):
+    assert "e" not in plain(value)
+    assert float(plain(value)) == pytest.approx(value, rel=1e-5)
+
+
+def test_a_certificate_has_error_samples_kind_and_place():
+    (parameter,) = [p for p in fitted(reading({"2x1": measured()})).parameters if p.name == "fault.WROH"]
+    told = certificate(parameter)
+    for part in ("measured: median", "standard error", "us", "3 samples", "m.json:"):
+        assert part in told
+
+
+def test_held_out_samples_are_not_fitted_on_and_none_is_lost():
+    samples = [float(1000 + i) for i in range(10)]
+    data = collect([reading({"2x1": measured(WROH=samples)})])
+    kept, held = split(data, 0.3, seed=1)
+    parts = [next(b.samples for b in part.batches if b.quantity == "WROH") for part in (kept, held)]
+    assert [len(part) for part in parts] == [7, 3]
+    assert sorted(parts[0] + parts[1]) == pytest.approx([sample / 1000 for sample in samples])
+    assert split(data, 0.3, seed=1) == (kept, held)
+    assert split(data, 0.3, seed=2) != (kept, held)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.5, math.nan])
+def test_a_fraction_that_leaves_nothing_is_refused(fraction):
+    with pytest.raises(ValueError):
+        split(collect([reading({"2x1": measured()})]), fraction, 1)
+
+
+def test_the_network_takes_of_a_fetch_what_the_simulator_says_it_does():
+    # 32 bytes are 110 on the wire, 4096 in three frames 4330, the first of which is 1538; two cables of 5 us.
+    network = network_of(parse(BASE), "p3")
+    assert network.fetch_us == pytest.approx((2 * 110 + 4330 + 1538) * 0.08 + 4 * 5) == pytest.approx(WIRE_US)
+
+
+@pytest.mark.parametrize("text", ["hello", "<platform/>", '<platform><zone id="a" routing="Full"/></platform>'])
+def test_a_base_that_is_no_platform_is_refused(tmp_path, text):
+    file = tmp_path / "base.xml"
+    file.write_text(text)
+    with pytest.raises(PlatformFileError):
+        network_of(parse(file), str(file))
