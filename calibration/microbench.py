@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,6 +29,7 @@ FORMAT = "sdsm-microbench"
 VERSION = 1
 TIME_LIMIT_S = 600.0
 MOST_SAMPLES = 4096
+MOST_THREADS = 256
 PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("slowest", 1.0))
 
 DESCRIPTION = """\
@@ -173,8 +174,26 @@ def table(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+class Parser(argparse.ArgumentParser):
+    """Tells a wrong command line in one line, as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm microbench --help` explains the options\n")
+
+
+def _check_output(output: str | None) -> None:
+    """Raises ValueError if a result could not go there: measuring takes long."""
+    if output is None or output == "-":
+        return
+    path = Path(output)
+    if not output or path.is_dir() or not path.absolute().parent.is_dir():
+        raise ValueError(f"'{output}' cannot be written: name a file in a folder that exists after -o")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise ValueError(f"{output} cannot be written to. Name another file after -o")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="sdsm microbench",
         description=DESCRIPTION,
         epilog="Exit status: 0 done, 1 a measurement failed, 2 bad usage.",
@@ -197,6 +216,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         layouts = [layout(text) for text in options.layouts.split(",")]
+        if len(set(layouts)) < len(layouts):
+            raise ValueError(f"--layouts {options.layouts} names a layout twice")
+        if largest := [str(chosen) for chosen in layouts if chosen.threads > MOST_THREADS]:
+            raise ValueError(f"{largest[0]} has more than the {MOST_THREADS} threads that a run may have")
+        if layouts == [layout for layout in layouts if layout.threads == 1]:
+            raise ValueError("a layout of one thread takes no faults: give one of at least two, such as 2x1")
+        _check_output(options.output)
         if not 1 <= options.samples <= MOST_SAMPLES:
             raise ValueError(f"--samples {options.samples} is not from 1 to {MOST_SAMPLES}")
         if options.emulate is not None and not options.emulate.is_file():
@@ -223,8 +249,14 @@ def main(arguments: list[str] | None = None) -> int:
         if options.output != "-":
             print(table(document))
         sys.stdout.flush()
-    except (MicrobenchFailed, OSError) as error:
+    except KeyboardInterrupt:
+        print("sdsm: interrupted; nothing is written", file=sys.stderr)
+        return 1
+    except MicrobenchFailed as error:
         print(f"sdsm: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"sdsm: {options.output or 'stdout'}: {error.strerror}. Make room, or name another file", file=sys.stderr)
         return 1
     return 0
 

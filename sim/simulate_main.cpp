@@ -109,7 +109,7 @@ int run(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  for (const std::string& output : {request.json, request.pages}) trace::check_output(output, inputs);
+  trace::check_outputs({request.json, request.pages}, inputs);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
@@ -222,12 +222,15 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "diffs carry whole pages, whatever the program changed (to see what diffs save)");
-  app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout");
+  app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
+      ->check(&sdsm::trace::name_problem);
   app.add_option("--pages", request.pages,
-                 "write what each page cost each thread to this file (or - for stdout), as a CSV table");
+                 "write what each page cost each thread to this file (or - for stdout), as a CSV table")
+      ->check(&sdsm::trace::name_problem);
   app.add_option(
-      "--order", request.order,
-      "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)");
+         "--order", request.order,
+         "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
+      ->check(&sdsm::trace::name_problem);
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
   report_usage_errors(app);
   try {

@@ -403,7 +403,7 @@ void send_to_launcher(FrameKind kind, const void* payload, std::size_t bytes) {
 }
 
 void send_result(const Result& result) {
-  send_page_log();
+  if (is_logging) send_page_log();
   send_frame(FrameKind::result, &result, sizeof result);
 }
 

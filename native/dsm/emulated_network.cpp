@@ -1,6 +1,7 @@
 #include "native/dsm/emulated_network.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "native/dsm/cluster.hpp"
 #include "native/dsm/emulation.hpp"
@@ -25,7 +26,9 @@ std::uint64_t latency() {
 
 class Held {
  public:
-  Held() { pthread_mutex_lock(&wires->mutex); }
+  Held() {
+    if (pthread_mutex_lock(&wires->mutex) == EOWNERDEAD) pthread_mutex_consistent(&wires->mutex);
+  }
   ~Held() { pthread_mutex_unlock(&wires->mutex); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;

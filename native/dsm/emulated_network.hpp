@@ -55,6 +55,8 @@ inline void prepare_wires(EmulatedWires& wires, bool at_once) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  // Processes end while the others go on, and may do so anywhere.
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&wires.mutex, &attributes);
   pthread_mutexattr_destroy(&attributes);
 }

@@ -80,8 +80,11 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
   region.placement = placement;
   // Some may be at home elsewhere, from an earlier placement: what is there now is to move.
   touch_for_kernel(reinterpret_cast<const void*>(begin), region.pages * page_bytes, KernelUse::reads);
-  retire_pages(begin, region.pages);
-  add_region(region, bytes);
+  {
+    const HeapGuard guard;
+    retire_pages(begin, region.pages);
+    add_region(region, bytes);
+  }
   move_home(begin, region.pages, Zeros::must_go);
   return true;
 }

@@ -23,6 +23,7 @@
 #include "native/dsm/managers.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
+#include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
@@ -336,6 +337,7 @@ void end_without_initial_thread(int status) {
         if (is_ending) return nullptr;
         flush_output();
         leave_others();
+        is_logging = false;  // that thread may be writing the log
         send_result(result());
         leave(wanted_status);
       },

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <set>
 
@@ -124,6 +126,7 @@ void count_clock_call(std::uint64_t at_ns) {
 
 void pass_barrier(bool is_fork) {
   if (!takes_faults(self.layout)) return;
+  flush_output();
   if (is_logging) {
     const NodeGuard guard;
     log_in_turn({.kind = PageEvent::Kind::barrier});
@@ -169,6 +172,8 @@ bool try_acquire_lock(LockId lock) {
     // Who gave it back before this thread came here says so, even if the manager has yet to hear of it.
     const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
     if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) break;
+    constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
+    usleep(pause_us);
   }
   tally.lock_ns += now_ns() - since;
   if (answer.kind != WireKind::lock_grant) return false;
@@ -178,6 +183,8 @@ bool try_acquire_lock(LockId lock) {
 }
 
 void release_lock(LockId lock) {
+  // Who gets the lock prints behind what was printed under it.
+  flush_output();
   flush(Sync::release);
   set_held(lock, false);
   const ProcessId manager = manager_of(lock, processes());

@@ -338,7 +338,7 @@ class Cluster final : private Hosts::Listener {
         stage_ == Stage::listening
             ? "The run-time has not taken over (is there a message of the dynamic linker above?), or the "
               "program ended before its main function"
-            : "Programs must end by exit or by returning from main, not by _exit, and must not replace "
+            : "Programs must not close the descriptors of the run-time (docs/running.md), and must not replace "
               "themselves by exec";
     blame(number, BlameKind::death, fmt::format("ended with status {} and no word{}. {}", end.status, when(), hint),
           now);

@@ -183,6 +183,7 @@ int run(int argc, char** argv) {
                  "how a command is started on a host; its input and output have to be the command's own")
       ->needs(on_hosts)
       ->capture_default_str()
+      ->check(&trace::name_problem)
       ->type_name("'ssh {host}'");
   app.add_option("--listen", hosts.options.listen,
                  "IPv4 address of this machine at which the hosts reach it, and nobody else")
@@ -199,7 +200,10 @@ int run(int argc, char** argv) {
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
       ->transform(&transport_number)
       ->type_name("unix|tcp");
-  app.add_option("--timeout", timeout, "end the run when a process has not answered for so long")
+  app.add_option(
+         "--timeout", timeout,
+         "end the run when a process has not answered for so long. One that computes does answer: a program that "
+         "never ends is not ended")
       ->check(&timeout_problem)
       ->capture_default_str()
       ->type_name("SECONDS");
@@ -212,6 +216,7 @@ int run(int argc, char** argv) {
   trace::ComputeScale scale;
   auto* const emulate = app.add_option("--emulate", emulated_platform,
                                        "put the network of this platform file (reference.*, frame.*) between the nodes")
+                            ->check(&trace::name_problem)
                             ->type_name("PLATFORM");
   auto* const schedule =
       app.add_option(
@@ -233,13 +238,17 @@ int run(int argc, char** argv) {
       ->excludes(time)
       ->needs(schedule)
       ->type_name("FACTOR");
-  app.add_option("--json", request.json, "write the results to this file, or to stdout with -")->type_name("FILE|-");
+  app.add_option("--json", request.json, "write the results to this file, or to stdout with -")
+      ->check(&trace::name_problem)
+      ->type_name("FILE|-");
   app.add_option("--pages", request.pages,
                  "write what each page cost each process to this file (or - for stdout), as a CSV table")
+      ->check(&trace::name_problem)
       ->type_name("FILE|-");
   app.add_option("--order", request.order,
                  "write the order in which each node's processes took their faults and locks to this file, for "
                  "sdsm simulate --order")
+      ->check(&trace::name_problem)
       ->type_name("FILE|-");
   app.add_flag("--allow-atomics", request.allows_atomics,
                "only warn of inline atomic operations: right if no two nodes share what they change");

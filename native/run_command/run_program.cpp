@@ -86,7 +86,7 @@ void write_logs(const RunRequest& request, const ProgramStart& start, const Clus
 int run_program(const RunRequest& request) {
   ProgramStart start = prepare(request);
   const std::vector<std::filesystem::path> inputs = inputs_of(request, start);
-  for (const std::string& output : {request.json, request.pages, request.order}) trace::check_output(output, inputs);
+  trace::check_outputs({request.json, request.pages, request.order}, inputs);
   catch_interruptions();
   // A program that runs once reads the command's own input, a terminal's too.
   ProgramInput repeated_input;

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
@@ -54,8 +54,15 @@ def positive(text: str) -> int:
     return int(text)
 
 
+class Parser(argparse.ArgumentParser):
+    """Tells a wrong command line in one line, as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm validate --help` explains the options\n")
+
+
 def parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(
+    p = Parser(
         prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("--only", choices=("emulated", "as-is"), help="one of the two clusters")
@@ -135,7 +142,7 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
                 measurer = Measurer(build, results / cluster.name, cluster, effort, runner, progress.finish)
                 try:
                     calibration = measurer.calibrate()
-                except (MicrobenchFailed, CalibrationError, PlatformFileError, ReadError, CommandFailed) as error:
+                except (CalibrationError, CommandFailed, MicrobenchFailed, OSError, PlatformFileError, ReadError) as error:
                     progress.say(f"{cluster.name}: no platform file: {error}")
                     failed = True
                     continue

@@ -30,7 +30,7 @@ def draw(clusters: Sequence[tuple[str, Sequence[Line]]]) -> Figure | None:
     figure = style.new_figure(4.9 * len(shown), 5.6)
     panels = figure.subplots(1, len(shown), squeeze=False)[0]
     nodes = sorted({line.case.nodes for _, lines in shown for line in lines})
-    marker = dict(zip(nodes, MARKERS, strict=False))
+    marker = {count: MARKERS[i % len(MARKERS)] for i, count in enumerate(nodes)}
     programs = list(dict.fromkeys((line.case.program, line.case.implementation) for _, lines in shown for line in lines))
     for axes, (name, lines) in zip(panels, shown, strict=True):
         top = 1.1 * max(max(line.measured_speedup, line.predicted_speedup) for line in lines)

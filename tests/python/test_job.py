@@ -183,7 +183,15 @@ def test_an_interrupted_job_leaves_what_was_done_and_no_running_command(place, n
     place.behave(hang=["fft-3-2x1"])
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'scripts'}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "sdsm_report", *place.arguments("--only", "fft", "--no-figures")]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A shell that runs the tests in the background has interruptions ignored, which is inherited.
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     simulations = place.results / "simulations"
     # The hung simulation holds one of two slots; the other works off the rest.
     while process.poll() is None and not (

@@ -64,6 +64,9 @@ def test_computing_takes_as_long_as_the_emulated_processors_would(tmp_path, trac
     ("arguments", "what"),
     [
         (("--emulate", "nowhere.xml"), "nowhere.xml"),
+        (("--emulate", ""), "--emulate: the name is empty"),
+        (("--json", ""), "--json: the name is empty"),
+        (("--json", "-", "--pages", "-"), "two outputs"),
         (("--emulate", SOURCE / "README.md"), "README.md"),
         (("--emulate", PLATFORM, "--trace", PLATFORM), "p3-score.xml"),
         (("--emulate", PLATFORM, "--sequential-time", "1s"), "--trace"),

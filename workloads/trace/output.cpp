@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
 namespace sdsm::trace {
@@ -67,6 +68,22 @@ void check_output(const std::string& where, const std::vector<std::filesystem::p
     if (std::filesystem::equivalent(path, input, error) || std::filesystem::equivalent(part_of(path), input, error)) {
       throw std::invalid_argument(
           fmt::format("{}: would overwrite the input {}. Name another file to write to", where, input.string()));
+    }
+  }
+}
+
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::filesystem::path>& inputs) {
+  std::set<std::filesystem::path> targets;
+  for (const std::string& output : outputs) {
+    check_output(output, inputs);
+    if (output.empty()) continue;
+    // Devices may be written to by several: nothing is lost there.
+    if (output != "-" && !is_replaced(output_target(output))) continue;
+    const std::filesystem::path target = output == "-" ? "-" : std::filesystem::absolute(output_target(output));
+    if (!targets.insert(target).second) {
+      throw std::invalid_argument(
+          fmt::format("{} cannot take two outputs: one of them would be lost. Name another file",
+                      output == "-" ? "stdout" : output));
     }
   }
 }

@@ -9,6 +9,12 @@
 
 namespace sdsm::trace {
 
+/// What is wrong with the name of a file, or nothing: a script's variable that is not set must not pass for an option
+/// that is not given.
+inline std::string name_problem(const std::string& name) {
+  return name.empty() ? "the name is empty" : "";
+}
+
 /// The file that is meant by `path`: where a link leads, whether or not there is something yet, so that the link stays.
 /// Throws std::system_error if links lead in a circle.
 std::filesystem::path output_target(const std::filesystem::path& path);
@@ -18,6 +24,9 @@ std::filesystem::path output_target(const std::filesystem::path& path);
 /// whatever name, those that do not exist aside) would be lost by it. Nothing is wrong with "" (not wanted) and "-"
 /// (stdout).
 void check_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
+
+/// The same for several outputs of one command, of which no two may be one file, or both stdout.
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::filesystem::path>& inputs = {});
 
 /// The same for a trace, which needs a regular file of its own: neither a device, nor "", nor "-".
 void check_trace_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
