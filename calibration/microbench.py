@@ -18,7 +18,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+
+from calibration.command_line import Parser
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -174,13 +176,6 @@ def table(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-class Parser(argparse.ArgumentParser):
-    """Tells a wrong command line in one line, as the other commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm microbench --help` explains the options\n")
-
-
 def _check_output(output: str | None) -> None:
     """Raises ValueError if a result could not go there: measuring takes long."""
     if output is None or output == "-":
@@ -197,7 +192,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="sdsm microbench",
         description=DESCRIPTION,
         epilog="Exit status: 0 done, 1 a measurement failed, 2 bad usage.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-o", "--output", metavar="FILE|-", help="write every sample as JSON (- for stdout, no table then)")
     parser.add_argument(

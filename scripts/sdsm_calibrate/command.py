@@ -7,10 +7,11 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from calibration import fit as fitting
 from calibration import p3_score, readers
+from calibration.command_line import Parser, file_name
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
 from calibration.fit import CalibrationError, Data, Fit
@@ -50,13 +51,6 @@ in the standard errors. Exit status: 0 done; 1 the simulator does not give back 
 written all the same), or a result could not be written; 2 bad usage or input. docs/calibration.md has the formulas."""
 
 
-class Parser(argparse.ArgumentParser):
-    """Tells a wrong command line in one line, as the other commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm calibrate --help` explains the options\n")
-
-
 def a_layout(text: str) -> Layout:
     try:
         return layout(text)
@@ -80,18 +74,11 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def output(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return Path(text)
-
-
 def parser() -> argparse.ArgumentParser:
     p = Parser(
         prog="sdsm calibrate",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("files", nargs="+", metavar="FILE", help=f"benchmark outputs; or {p3_score.NAME}")
     p.add_argument(
@@ -99,11 +86,11 @@ def parser() -> argparse.ArgumentParser:
         help="platform file with hosts, links, routes and, where no file measures it, the network (default: one-machine.xml)",
     )  # fmt: skip
     p.add_argument(
-        "-o", "--output", type=output, metavar="PLATFORM", help="platform file to write (default: stdout, for p3-score)"
+        "-o", "--output", type=file_name, metavar="PLATFORM", help="platform file to write (default: stdout, for p3-score)"
     )
-    p.add_argument("--report", type=output, metavar="FILE", help="everything as JSON; - prints it")
+    p.add_argument("--report", type=file_name, metavar="FILE", help="everything as JSON; - prints it")
     p.add_argument(
-        "--plot", type=output, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, .png)"
+        "--plot", type=file_name, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, .png)"
     )
     p.add_argument(
         "--layout", type=a_layout, action="append", default=[], metavar="NxT",

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from calibration.command_line import Parser, file_name
 from calibration.measured_platform import plain
 from calibration.platform_file import PlatformFileError, parse, properties
 from sdsm_report.commands import CommandFailed, CommandRunner
 
-from sdsm_calibrate.command import ROOT, Parser, Unusable, output, say, seed
+from sdsm_calibrate.command import ROOT, Unusable, say, seed
 from sdsm_calibrate.report import FORMAT, VERSION
 
 TIME_LIMIT_S = 3600.0
@@ -52,14 +53,13 @@ def parser() -> argparse.ArgumentParser:
         prog="sdsm uncertainty",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("trace", type=Path, metavar="TRACE", help="what sdsm trace wrote")
     p.add_argument("-p", "--platform", type=Path, required=True, metavar="PLATFORM", help="what sdsm calibrate wrote")
     p.add_argument("--report", type=Path, required=True, metavar="REPORT", help="what it wrote by --report")
     p.add_argument("-N", "--samples", type=count, default=100, metavar="N", help="simulations (default: 100)")
     p.add_argument("--seed", type=seed, default=1, metavar="N", help="of the drawn parameters (default: 1)")
-    p.add_argument("--json", type=output, metavar="FILE", help="every drawn set and its time as JSON; - prints it")
+    p.add_argument("--json", type=file_name, metavar="FILE", help="every drawn set and its time as JSON; - prints it")
     p.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
     return p
 

@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NoReturn
 
+from calibration.command_line import Parser, file_name
 from calibration.readers import ReadError, epcc
 from calibration.readers.epcc import ENVIRONMENT, Run
 from calibration.readers.text import Text, load
@@ -44,13 +44,6 @@ Exit status: 0 done; 1 a result could not be written; 2 bad usage or input. docs
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """Tells a wrong command line in one line, as the other commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm epcc --help` explains the options\n")
-
-
 def clock(text: str) -> str:
     try:
         megahertz(text)
@@ -65,25 +58,19 @@ def words(text: str) -> str:
     return text.strip()
 
 
-def output(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return Path(text)
-
-
 def parser() -> argparse.ArgumentParser:
     p = Parser(
-        prog="sdsm epcc", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sdsm epcc", description=DESCRIPTION, epilog=EPILOG
     )
     p.add_argument("files", nargs="+", metavar="FILE", help="outputs of the benchmarks; - is standard input")
     out = p.add_argument_group("results (without any of these: tables on the terminal)")
-    out.add_argument("-o", "--output", type=output, metavar="FOLDER", help="everything below, in one folder")
+    out.add_argument("-o", "--output", type=file_name, metavar="FOLDER", help="everything below, in one folder")
     out.add_argument(
-        "--html", type=output, metavar="FILE", help="one page with tables and plots that needs no other file"
+        "--html", type=file_name, metavar="FILE", help="one page with tables and plots that needs no other file"
     )
-    out.add_argument("--csv", type=output, metavar="FILE", help="a row per result; - prints it")
-    out.add_argument("--json", type=output, metavar="FILE", help="the same as JSON; - prints it")
-    out.add_argument("--plots", type=output, metavar="FOLDER", help="the plots as SVG and PNG")
+    out.add_argument("--csv", type=file_name, metavar="FILE", help="a row per result; - prints it")
+    out.add_argument("--json", type=file_name, metavar="FILE", help="the same as JSON; - prints it")
+    out.add_argument("--plots", type=file_name, metavar="FOLDER", help="the plots as SVG and PNG")
     how = p.add_argument_group("how")
     how.add_argument(
         "--unit", choices=("us", "cycles"), help="unit of all times (default: cycles with --clock, else us)"

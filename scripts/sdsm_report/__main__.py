@@ -6,8 +6,8 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
 
+from calibration.command_line import Parser, file_name
 from calibration.published import PublishedDataError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,36 +30,21 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def path(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return Path(text)
-
-
-class Parser(argparse.ArgumentParser):
-    """Tells a wrong command line in one line, as the other commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        told = message.removeprefix("argument ")
-        self.exit(2, f"sdsm: {told}. `scripts/reproduce --help` explains the options\n")
-
-
 def parser() -> argparse.ArgumentParser:
     """The options, with the repository's own folders as defaults."""
     p = Parser(
-        prog="reproduce",
+        prog="scripts/reproduce",
         description=DESCRIPTION,
         epilog="Exit status: 0 done; 1 a run failed or interrupted (the rest is there); 2 bad usage or input.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("--only", choices=("laplace", "fft"), help="one program instead of both")
     p.add_argument("--seeds", type=positive, default=20, metavar="N", help="seeds for Laplace 1 and 2 (default: 20)")
     p.add_argument("--retrace", action="store_true", help="make every trace anew")
-    p.add_argument("--results", type=path, default=ROOT / "results", help="folder for what is made (default: results/)")
-    p.add_argument("--build", type=path, default=BUILT, help="folder of the built commands (default: build/)")
+    p.add_argument("--results", type=file_name, default=ROOT / "results", help="folder for what is made (default: results/)")
+    p.add_argument("--build", type=file_name, default=BUILT, help="folder of the built commands (default: build/)")
     p.add_argument(
         "--platform",
-        type=path,
+        type=file_name,
         default=ROOT / "platforms" / "p3-score.xml",
         help="platform file to simulate (default: platforms/p3-score.xml)",
     )

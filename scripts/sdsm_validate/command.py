@@ -8,8 +8,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from calibration.command_line import Parser
 from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
 from calibration.platform_file import PlatformFileError
@@ -54,16 +55,9 @@ def positive(text: str) -> int:
     return int(text)
 
 
-class Parser(argparse.ArgumentParser):
-    """Tells a wrong command line in one line, as the other commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `sdsm validate --help` explains the options\n")
-
-
 def parser() -> argparse.ArgumentParser:
     p = Parser(
-        prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG
     )
     p.add_argument("--only", choices=("emulated", "as-is"), help="one of the two clusters")
     p.add_argument("--emulate", type=Path, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
