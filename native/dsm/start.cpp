@@ -201,7 +201,8 @@ void prepare() {
   owns_heap = true;
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
   if (is_initial()) {
-    std::atexit(finish);
+    // Not atexit(), which the library would not get past no_destruction.cpp.
+    on_exit([](int, void*) { finish(); }, nullptr);
     at_quick_exit(finish);
   } else {
     on_exit(finish_member, nullptr);

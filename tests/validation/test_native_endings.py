@@ -8,8 +8,9 @@ import subprocess
 
 import pytest
 
-from tests.validation.native_runs import MEMORY_PROGRAMS, MarkedRun, hosts
+from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, MarkedRun, hosts
 
+RUN_TIME = BUILD / "libsdsm-run.so"
 PROGRAM = MEMORY_PROGRAMS / "endings"
 SAID = {"exit": "atexit\n", "computing": "atexit\n", "locked": "", "quick_exit": "at_quick_exit\n", "_exit": ""}
 
@@ -45,3 +46,10 @@ def test_so_it_does_under_the_compilers_run_time(how, thread):
     environment = {**os.environ, "OMP_NUM_THREADS": "3"}
     done = subprocess.run([PROGRAM, how, str(thread), "7"], capture_output=True, text=True, env=environment, timeout=60)
     assert (done.returncode, done.stdout) == (7, "begin\n" + SAID[how])
+
+
+def test_the_run_time_outlives_the_programs_exit():
+    """Its service thread works to the end, while exit() runs destructors: none of them may be the run-time's."""
+    wanted = subprocess.run(["nm", "-D", "--undefined-only", RUN_TIME], capture_output=True, text=True, check=True).stdout
+    assert " on_exit" in wanted
+    assert "__cxa_atexit" not in wanted
