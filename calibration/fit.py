@@ -543,15 +543,29 @@ def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]
 def jitter(data: Data, network: Network, share: float) -> float | None:
     """Coefficient of variation of each processor part of a remote fault, for `sdsm simulate --jitter`; None if unknown.
 
-    From the first file's first layout of several nodes. The samples are means over `BURST` faults, so a single fault
-    scatters by sqrt(BURST) times as much; half of the range between the 16th and the 84th percentile stands for the
-    standard deviation, as single outliers (the machine's other work) are no jitter. Two parts, drawn independently, with
-    the shares h and 1 - h, scatter together by sqrt(h^2 + (1 - h)^2) of each.
+    From the first file's first layout of several nodes. Half of the range between the 16th and the 84th percentile stands
+    for the standard deviation, as single outliers (the machine's other work) are no jitter. Of faults that were timed one
+    by one (`RUMR.single`): by how much each is off the median of its burst, as what moves a whole burst (a clock rate,
+    other work) is no fault's own. Of bursts' means alone: a fault scatters by sqrt(BURST) times as much, if faults are
+    independent. Two parts, drawn independently, with the shares h and 1 - h, scatter together by sqrt(h^2 + (1 - h)^2) of
+    each.
     """
     fetches = _remote(data, "RUMR")
     if not fetches or len(fetches[0].samples) < 2:
         return None
-    ordered = sorted(fetches[0].samples)
+    singles = next((b.samples for b in _remote(data, "RUMR.single") if _key(b) == _key(fetches[0])), ())
+    if singles:
+        bursts = [singles[first : first + BURST] for first in range(0, len(singles), BURST)]
+        deviation = _half_range([time - statistics.median(burst) for burst in bursts for time in burst])
+    else:
+        deviation = _half_range(fetches[0].samples) * math.sqrt(BURST)
+    local = fetches[0].estimate.value - network.fetch_us
+    return min(deviation / local / math.hypot(share, 1 - share), MOST_JITTER) if local > 0 else None
+
+
+def _half_range(samples: Sequence[float]) -> float:
+    """Half of the range between the 16th and the 84th percentile: a normal distribution's standard deviation."""
+    ordered = sorted(samples)
 
     def percentile(part: float) -> float:
         position = part * (len(ordered) - 1)
@@ -559,6 +573,4 @@ def jitter(data: Data, network: Network, share: float) -> float | None:
         high = min(low + 1, len(ordered) - 1)
         return ordered[low] + (position - low) * (ordered[high] - ordered[low])
 
-    deviation = (percentile(0.84) - percentile(0.16)) / 2 * math.sqrt(BURST)
-    local = fetches[0].estimate.value - network.fetch_us
-    return min(deviation / local / math.hypot(share, 1 - share), MOST_JITTER) if local > 0 else None
+    return (percentile(0.84) - percentile(0.16)) / 2

@@ -5,7 +5,7 @@
  *
  * Threads are laid out by blocks of T. Only one thread acts at a time in the faults' samples; the others wait at a
  * barrier. A barrier lies between two samples, so each begins on pages at rest. A fault's sample is the mean
- * over a burst of pages. */
+ * over a burst of pages; NAME.single has the faults of all bursts one by one. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ enum { page_words = SDSM_PAGE_BYTES / 8, most_samples = 4096, burst = 16 };
 typedef volatile double* pages;
 
 static double samples[most_samples];
+static double singles[most_samples * burst]; /* of the last quantity that was sampled by bursts: its faults one by one */
 static int sample_count;
 static int is_first_quantity = 1;
 
@@ -48,17 +49,21 @@ struct step {
   enum act act;
 };
 
-/* The mean time over a burst of pages. */
-static double act_on(pages first, enum act act) {
+/* The mean time over a burst of pages; each page's goes to `each`. */
+static double act_on(pages first, enum act act, double* each) {
   const double begin = now_ns();
+  double since = begin;
   for (int page = 0; page < burst; ++page) {
     if (act == writes) {
       first[(size_t)page * page_words + 1] = begin;
     } else if (act == reads) {
       (void)first[(size_t)page * page_words + 1];
     }
+    const double now = now_ns();
+    each[page] = now - since;
+    since = now;
   }
-  return (now_ns() - begin) / burst;
+  return (since - begin) / burst;
 }
 
 /* First one thread prepares the pages, then another one, on the same node, acts and is timed. That the first is done it
@@ -75,7 +80,8 @@ static void sample_fault(const char* name, pages memory, int pages_each, int wan
       const double mark = i + 1;
 #pragma omp barrier
       if (self == first.thread && first.act != nothing) {
-        act_on(page, first.act);
+        double unused[burst];
+        act_on(page, first.act, unused);
         if (first.thread != timed.thread) flag[0] = mark;
       }
       if (self == timed.thread) {
@@ -85,7 +91,9 @@ static void sample_fault(const char* name, pages memory, int pages_each, int wan
             nanosleep(&pause, NULL);
           }
         }
-        samples[i] = act_on(page, timed.act);
+        double each[burst]; /* its own memory: the shared one has faults of its own */
+        samples[i] = act_on(page, timed.act, each);
+        for (int k = 0; k < burst; ++k) singles[i * burst + k] = each[k];
         sample_count = i + 1;
       }
     }
@@ -102,6 +110,7 @@ static void sample_faults(pages memory, int pages_each, int wanted, int threads,
     const struct step reader = {other_node, reads};
     const struct step writer = {other_node, writes};
     sample_fault("RUMR", memory, pages_each, wanted, 0, none, reader);
+    print_samples("RUMR.single", singles, sample_count * burst);
     sample_fault("WUMR", memory, pages_each, wanted, 0, none, writer);
     sample_fault("WROR", memory, pages_each, wanted, 0, reader, writer);
     if (per_node > 1) {

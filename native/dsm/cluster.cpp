@@ -161,6 +161,9 @@ void forget_process(ProcessId from) {
   socket = -1;
 }
 
+/// When the last answer went off: on an emulated network when it is on the wire, which the work of sending it follows.
+std::uint64_t answered_ns = 0;
+
 /// `arrived_ns`: when the message was here.
 void handle_from(ProcessId from, const Head& head, const std::byte* payload, std::uint64_t arrived_ns) {
   {
@@ -169,7 +172,7 @@ void handle_from(ProcessId from, const Head& head, const std::byte* payload, std
   }
   if (head.kind != WireKind::page_request || self.layout.node_of(from) == own_node()) return;
   __atomic_fetch_add(&tally.pages_served, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&tally.page_service_ns, now_ns() - arrived_ns, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&tally.page_service_ns, answered_ns - arrived_ns, __ATOMIC_RELAXED);
 }
 
 /// Of the messages underway, which one is the next, and when.
@@ -214,12 +217,12 @@ void answer_process(ProcessId from) {
   handle_from(from, head, payload, received_ns);
 }
 
-/// How long the service thread may sleep: until the next message is due. Null if none is underway.
+/// How long the service thread may sleep: until shortly before the next message is due. Null if none is underway.
 const timespec* time_to_next(timespec& time) {
   if (underway_count == 0) return nullptr;
   const std::uint64_t now = now_ns();
-  const std::uint64_t due = next_underway().due_ns;
-  const std::uint64_t left = due > now ? due - now : 0;
+  const std::uint64_t woken = next_underway().due_ns - wake_up_ns;
+  const std::uint64_t left = woken > now ? woken - now : 0;
   time = {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
   return &time;
 }
@@ -367,7 +370,9 @@ void answer(ProcessId to, const Head& head, const void* payload) {
   // One that cannot be answered is gone, which the service thread will notice.
   Head stamped = head;
   stamped.ticket = put_on_wire(to, payload_of(head));
+  if (is_emulating()) answered_ns = now_ns();
   send_all(answering[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);
+  if (!is_emulating()) answered_ns = now_ns();
 }
 
 void while_nothing_is_handled(void (*function)(std::uint32_t), std::uint32_t argument) {

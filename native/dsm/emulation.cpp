@@ -102,9 +102,13 @@ void start_emulation(const Emulation& wanted) {
 }
 
 void wait_until(std::uint64_t due_ns) {
-  const timespec due{static_cast<time_t>(due_ns / 1'000'000'000), static_cast<long>(due_ns % 1'000'000'000)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
+  const std::uint64_t woken_ns = due_ns - wake_up_ns;
+  if (now_ns() < woken_ns) {
+    const timespec due{static_cast<time_t>(woken_ns / 1'000'000'000), static_cast<long>(woken_ns % 1'000'000'000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
+    }
   }
+  while (now_ns() < due_ns) __builtin_ia32_pause();
 }
 
 void begin_work() {

@@ -120,6 +120,13 @@ def test_jitter_is_that_of_a_single_fault_and_of_each_processor():
     data = collect([reading({"2x1": measured(RUMR=[597040.0 + 200 * i for i in range(101)])})])
     assert jitter(data, NETWORK, 0.5) == pytest.approx(6.8 * 4 / 100 * 2**0.5)
     assert jitter(collect([reading({"2x1": measured(RUMR=[600000.0] * 9)})]), NETWORK, 0.5) == 0.0
+    # Timed one by one, each is off its own burst's median by -8 to 7 us: percentiles 16 and 84 are 10 us apart. That the
+    # second burst is slower altogether is no jitter.
+    singles = [597040.0 + 20000 * burst + 1000 * off for burst in (0, 1) for off in range(-8, 8)]
+    both = measured(RUMR=[597040.0, 617040.0, 607040.0]) | {"RUMR.single": singles}
+    ordered = sorted(2 * [off + 0.5 for off in range(-8, 8)])
+    low, high = (ordered[int(p * 31)] + (p * 31 % 1) * (ordered[int(p * 31) + 1] - ordered[int(p * 31)]) for p in (0.16, 0.84))
+    assert jitter(collect([reading({"2x1": both})]), NETWORK, 0.5) == pytest.approx((high - low) / 2 / 100 * 2**0.5)
 
 
 def test_what_a_group_lacks_comes_from_the_base_file_and_is_called_assumed():
