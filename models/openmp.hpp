@@ -2,7 +2,9 @@
 /// it keeps in global memory lives on administrative pages, one kind of state to a page, all with process 0 as home.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -86,10 +88,18 @@ constexpr LockId lock_of(AdministrativePage page) {
 /// Homes of the administrative pages.
 inline constexpr RegionHomes administrative_homes{Placement::initial, administrative_pages, std::nullopt};
 
-/// A barrier synchronises three times ([WR-env]'s phases 1, 3 and 5): each time every process sends this one a message,
-/// and gets one when all have come.
+/// What every process of a team does at a barrier.
+enum class BarrierPhase : std::uint8_t {
+  meet,   ///< sends the master a message, and gets one when all have come
+  flush,  ///< sends its changes home
+  drop,   ///< lets copies die and home pages rest
+};
+/// In this order ([WR-env]'s phases 1 to 5).
+inline constexpr std::array barrier_phases{BarrierPhase::meet, BarrierPhase::flush, BarrierPhase::meet,
+                                           BarrierPhase::drop, BarrierPhase::meet};
 inline constexpr ProcessId barrier_master{0};
-inline constexpr int barrier_synchronisations = 3;
+inline constexpr auto barrier_synchronisations =
+    static_cast<std::size_t>(std::ranges::count(barrier_phases, BarrierPhase::meet));
 
 /// Process that keeps a lock's queue (spec, "Locks").
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {

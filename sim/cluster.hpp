@@ -94,14 +94,18 @@ class TeamBarrier {
   };
   struct Round {
     std::vector<Member> members;
-    std::array<Time, 3> synchronisations{};
-    std::size_t flushing = 0;
-    Time synchronised{};  ///< end of the second synchronisation
+    std::array<Time, barrier_synchronisations> synchronisations{};
+    std::array<Time, barrier_synchronisations> met{};  ///< when all were through each
+    std::size_t meetings = 0;                          ///< so far
+    std::size_t flushing = 0;                          ///< members
   };
   using RoundPtr = std::shared_ptr<Round>;
 
-  void flush(const RoundPtr& round);
-  void invalidate(const RoundPtr& round);
+  /// Does the phase of that number and those behind it.
+  void proceed(const RoundPtr& round, std::size_t phase);
+  /// Both call `done` when all members have done theirs.
+  void flush(const RoundPtr& round, std::function<void()> done);
+  void drop(const RoundPtr& round, std::function<void()> done);
   void leave(const RoundPtr& round);
 
   Cluster& cluster_;

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "models/messages.hpp"
+#include "workloads/trace/input.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -401,17 +402,8 @@ Platform read_platform(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
     throw PlatformError({fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why)});
   };
-  std::error_code ignored;
-  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  if (std::filesystem::is_directory(status)) refuse("is a folder");
-  // A device or a pipe may have no end, or nothing to read for ever.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) refuse("is no regular file");
-  if (const auto size = std::filesystem::file_size(path, ignored); !ignored && size > most_platform_bytes) {
-    refuse(fmt::format("has {} bytes, more than the {} that are read", size, most_platform_bytes));
-  }
-  errno = 0;
+  if (const std::string problem = trace::input_problem(path, most_platform_bytes); !problem.empty()) refuse(problem);
   std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(fmt::format("cannot be read ({})", std::strerror(errno)));
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.empty()) refuse("is empty");
   return PropertyReader(path, std::move(text)).read();

@@ -29,25 +29,36 @@ void TeamBarrier::arrive(Thread& thread, std::uint32_t team, Kind kind, std::fun
   const Layout layout = layout_of(team, cluster_.layout);
   round->synchronisations = cluster_.costs.synchronisations(layout);
   if (!cluster_.costs.barrier_is_measured(layout)) cluster_.extrapolated_barrier = true;
-  cluster_.clock.at(now + round->synchronisations[0], [this, round] { flush(round); });
+  proceed(round, 0);
 }
 
-void TeamBarrier::flush(const RoundPtr& round) {
+void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
+  if (phase == barrier_phases.size()) return leave(round);
+  const auto next = [this, round, phase] { proceed(round, phase + 1); };
+  switch (barrier_phases[phase]) {
+    case BarrierPhase::meet: {
+      const std::size_t meeting = round->meetings++;
+      round->met[meeting] = cluster_.clock.now() + round->synchronisations[meeting];
+      return cluster_.clock.at(round->met[meeting], next);
+    }
+    case BarrierPhase::flush: return flush(round, next);
+    case BarrierPhase::drop: return drop(round, next);
+  }
+}
+
+void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
   round->flushing = round->members.size();
   for (Member& member : round->members) {
     const ProcessId process = member.thread->id();
     std::vector<Twinned> diffs = cluster_.pages(member.thread->node()).flush(process, Sync::barrier);
-    cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member] {
+    cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member, done] {
       member.flushed = cluster_.clock.now();
-      if (--round->flushing == 0) {
-        cluster_.clock.at(cluster_.clock.now() + round->synchronisations[1], [this, round] { invalidate(round); });
-      }
+      if (--round->flushing == 0) done();
     });
   }
 }
 
-void TeamBarrier::invalidate(const RoundPtr& round) {
-  round->synchronised = cluster_.clock.now();
+void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   std::uint64_t most = 0;
   std::set<NodeId> nodes;
   for (Member& member : round->members) {
@@ -58,18 +69,16 @@ void TeamBarrier::invalidate(const RoundPtr& round) {
   for (const NodeId node : nodes) cluster_.pages(node).drop(Sync::barrier);
   if (cluster_.notices) cluster_.notices->publish();
   const Time protect = static_cast<std::int64_t>(most) * cluster_.costs.costs().dirty_home_page;
-  cluster_.clock.at(round->synchronised + protect + round->synchronisations[2], [this, round] { leave(round); });
+  cluster_.clock.at(cluster_.clock.now() + protect, std::move(done));
 }
 
 void TeamBarrier::leave(const RoundPtr& round) {
   const Time now = cluster_.clock.now();
-  Time last{};
+  const auto [all_here, all_flushed, all_dropped] = round->met;
   std::optional<Time> forked;
   for (const Member& member : round->members) {
-    last = std::max(last, member.arrived);
     if (member.kind == Kind::fork_master) forked = member.arrived;
   }
-  const Time first_synchronised = last + round->synchronisations[0];
   for (const Member& member : round->members) {
     Account& account = member.thread->account;
     Time from = member.arrived;
@@ -78,16 +87,16 @@ void TeamBarrier::leave(const RoundPtr& round) {
       from = *forked;
     }
     // What lay between was charged by the flush.
-    account.charge(Spent::barrier, from, first_synchronised);
-    account.charge(Spent::barrier, member.flushed, round->synchronised);
-    const Time protected_at = round->synchronised + static_cast<std::int64_t>(member.dirty_home_pages) *
-                                                        cluster_.costs.costs().dirty_home_page;
-    account.charge(Spent::protect, round->synchronised, protected_at);
-    account.charge(Spent::barrier, protected_at, now);
+    account.charge(Spent::barrier, from, all_here);
+    account.charge(Spent::barrier, member.flushed, all_flushed);
+    const Time protected_at =
+        all_flushed + static_cast<std::int64_t>(member.dirty_home_pages) * cluster_.costs.costs().dirty_home_page;
+    account.charge(Spent::protect, all_flushed, protected_at);
+    account.charge(Spent::barrier, protected_at, all_dropped);
     account.count(now, [](Tally& tally) { ++tally.barriers; });
     if (member.thread->node() != cluster_.layout.node_of(barrier_master)) {
       Account& master = round->members.front().thread->account;
-      for (int synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
+      for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
         account.count_message(now, MessageKind::barrier_arrive, control_payload);
         master.count(now, [](Tally& tally) {
           ++tally.served;

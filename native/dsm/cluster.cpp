@@ -25,6 +25,7 @@
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/real_pthread.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -305,6 +306,7 @@ void serve() {
 }
 
 Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
+  const program::HeldSignals held;
   if (to == self.process) {
     mailbox.is_full.store(0, std::memory_order_relaxed);
     {
@@ -351,6 +353,7 @@ void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
 }
 
 void tell(ProcessId to, Head head, const void* payload) {
+  const program::HeldSignals held;
   if (to == self.process) {
     const Locked guard(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));

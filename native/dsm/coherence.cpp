@@ -176,11 +176,25 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) {
   if (kind) tally.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
+/// What the program finds everywhere else may not be in this process.
+[[noreturn]] void end_at_foreign_address(const siginfo_t& info) {
+  constexpr std::uintptr_t null_page = 4096;
+  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  end_run(
+      {address < null_page ? "the program used a null pointer (address 0x" : "the program touched address 0x",
+       program::Hexadecimal(address),
+       address < null_page ? "). " : ", where this process has no memory that may be used so. ",
+       "Files that another thread opened, and what it mapped by mmap, are not shared (docs/running.md, \"What is not "
+       "shared\"). If it does so without sdsm run too, look for the reason in the program"});
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const std::uint64_t trapped = now_ns();
   Place place;
   if (!is_started || !find_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
+    if (!is_handled_by_program(signal) && info->si_code > 0 && info->si_code != SI_KERNEL)
+      end_at_foreign_address(*info);
     return pass_fault_to_program(signal, info, context);
   }
   // Asking others where the page is at home is part of the fault, not of computing.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/node_pages.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 
@@ -65,6 +66,9 @@ class NodeGuard {
 
   /// Lets others use it until one of them has brought a page.
   void wait_for_arrival();
+
+ private:
+  program::HeldSignals held_;
 };
 
 }  // namespace sdsm::dsm

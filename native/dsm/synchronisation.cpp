@@ -13,6 +13,7 @@
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/start.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -58,10 +59,6 @@ Head synchronise() {
   }
   if (head.kind == WireKind::exit_run) end_initial(ExitKind{head.address}, static_cast<int>(head.value));
   return head;
-}
-
-void count_arrival() {
-  count_message(barrier_master, MessageKind::barrier_arrive, control_payload.count);
 }
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
@@ -126,6 +123,7 @@ void count_clock_call(std::uint64_t at_ns) {
 
 void pass_barrier(bool is_fork) {
   if (!takes_faults(self.layout)) return;
+  const program::HeldSignals held;
   flush_output();
   if (is_logging) {
     const NodeGuard guard;
@@ -133,25 +131,30 @@ void pass_barrier(bool is_fork) {
   }
   send_long_page_log();
   std::uint64_t since = now_ns();
-  if (is_fork) {
-    since = wait_for_work();
-  } else {
-    heed_generation(synchronise().generation);
-  }
+  bool waits_for_work = is_fork;
   const std::uint64_t diffs_before = tally.diff_ns;
   const std::uint64_t protect_before = tally.protect_ns;
-  count_arrival();
-  flush(Sync::barrier);
-  synchronise();
-  count_arrival();
-  drop(Sync::barrier);
-  synchronise();
-  count_arrival();
+  for (const BarrierPhase phase : barrier_phases) {
+    switch (phase) {
+      case BarrierPhase::meet:
+        if (waits_for_work) {
+          since = wait_for_work();
+        } else {
+          heed_generation(synchronise().generation);
+        }
+        waits_for_work = false;
+        count_message(barrier_master, MessageKind::barrier_arrive, control_payload.count);
+        break;
+      case BarrierPhase::flush: flush(Sync::barrier); break;
+      case BarrierPhase::drop: drop(Sync::barrier); break;
+    }
+  }
   ++tally.barriers;
   tally.barrier_ns += now_ns() - since - (tally.diff_ns - diffs_before) - (tally.protect_ns - protect_before);
 }
 
 void acquire_lock(LockId lock, const OrderedTurn* turn) {
+  const program::HeldSignals held;
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
   Head head = lock_head(WireKind::lock_request, lock);
@@ -163,6 +166,7 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
 }
 
 bool try_acquire_lock(LockId lock) {
+  const program::HeldSignals held;
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
   Head answer;
@@ -183,6 +187,7 @@ bool try_acquire_lock(LockId lock) {
 }
 
 void release_lock(LockId lock) {
+  const program::HeldSignals held;
   // Who gets the lock prints behind what was printed under it.
   flush_output();
   flush(Sync::release);
@@ -200,6 +205,7 @@ bool holds_lock(LockId lock) {
 }
 
 void synchronise_memory() {
+  const program::HeldSignals held;
   flush(Sync::acquire);
   drop(Sync::acquire);
 }

@@ -28,7 +28,8 @@ struct OrderedTurn {
 /// LockIds 0, 1 and 2: the nameless critical section, atomic operations, ordered regions (as the tracer numbers them).
 inline constexpr std::uint64_t first_named_lock = 3;
 
-/// The five phases. `is_fork`: the wait for the first synchronisation is idleness, not part of a barrier.
+/// Does the phases of models/openmp.hpp. `is_fork`: until the team meets first it is idle, which is no part of a
+/// barrier.
 void pass_barrier(bool is_fork = false);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr);

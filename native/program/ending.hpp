@@ -11,24 +11,27 @@ namespace sdsm::program {
 [[noreturn]] void end_run(std::initializer_list<const char*> why);
 
 /// A number as text, for the parts of a message.
-class Decimal {
+template <unsigned base>
+class Number {
  public:
-  explicit Decimal(std::uint64_t value) {
+  explicit Number(std::uint64_t value) {
     char* at = text_ + sizeof text_ - 1;
     *at = '\0';
     do {
-      *--at = static_cast<char>('0' + value % 10);
-      value /= 10;
+      *--at = "0123456789abcdef"[value % base];
+      value /= base;
     } while (value > 0);
     first_ = at;
   }
-  Decimal(const Decimal&) = delete;
-  Decimal& operator=(const Decimal&) = delete;
+  Number(const Number&) = delete;
+  Number& operator=(const Number&) = delete;
   operator const char*() const { return first_; }
 
  private:
   char text_[24] = {};
   const char* first_ = nullptr;
 };
+using Decimal = Number<10>;
+using Hexadecimal = Number<16>;
 
 }  // namespace sdsm::program

@@ -1,6 +1,8 @@
 #include "native/program/signals.hpp"
 
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <initializer_list>
 
@@ -22,19 +24,50 @@ struct sigaction* wanted_for(int signal) {
   return nullptr;
 }
 
+/// Signals of which the program has a handler, and which the run-time does not need itself: bit n - 1 is signal n, as
+/// the kernel counts them.
+std::uint64_t handled = 0;
+
+void note_handler(int signal, const struct sigaction& action) {
+  if (signal < 1 || signal > 64 || wanted_for(signal) != nullptr) return;
+  const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
+  const bool has_handler =
+      (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+  handled = has_handler ? handled | bit : handled & ~bit;
+}
+
+std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
+  std::uint64_t before = 0;
+  // The raw call: the function is interposed.
+  syscall(SYS_rt_sigprocmask, how, &set, &before, sizeof set);
+  return before;
+}
+
 }  // namespace
+
+HeldSignals::HeldSignals() : is_holding_(handled != 0) {
+  if (is_holding_) before_ = set_kernel_mask(SIG_BLOCK, handled);
+}
+HeldSignals::~HeldSignals() {
+  if (is_holding_) set_kernel_mask(SIG_SETMASK, before_);
+}
 
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
   static const auto function = reinterpret_cast<SigactionFunction>(dlsym(RTLD_NEXT, "sigaction"));
   return function(signal, action, old);
 }
 
-void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
+bool is_handled_by_program(int signal) {
   const struct sigaction* wanted = wanted_for(signal);
-  if (wanted != nullptr && (wanted->sa_flags & SA_SIGINFO) != 0 && wanted->sa_sigaction != nullptr) {
-    return wanted->sa_sigaction(signal, info, context);
-  }
-  if (wanted != nullptr && wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN) {
+  if (wanted == nullptr) return false;
+  if ((wanted->sa_flags & SA_SIGINFO) != 0) return wanted->sa_sigaction != nullptr;
+  return wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN;
+}
+
+void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
+  if (is_handled_by_program(signal)) {
+    const struct sigaction* wanted = wanted_for(signal);
+    if ((wanted->sa_flags & SA_SIGINFO) != 0) return wanted->sa_sigaction(signal, info, context);
     return wanted->sa_handler(signal);
   }
   // The instruction is executed again, and this time the fault ends the program.
@@ -49,7 +82,11 @@ using namespace sdsm::program;
 
 SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
   struct sigaction* wanted = wanted_for(signal);
-  if (wanted == nullptr) return real_sigaction(signal, action, old);
+  if (wanted == nullptr) {
+    const int result = real_sigaction(signal, action, old);
+    if (result == 0 && action != nullptr) note_handler(signal, *action);
+    return result;
+  }
   const struct sigaction before = *wanted;
   if (action != nullptr) *wanted = *action;
   if (old != nullptr) *old = before;

@@ -352,6 +352,7 @@ class Cluster final : private Hosts::Listener {
       case SIGBUS: return "Is the machine out of memory? Else look for the reason in the program";
       case SIGXFSZ: return "A node's memory counts as a file: lift the limit of their size by ulimit -f unlimited";
       case SIGXCPU: return "Lift the limit of computing time by ulimit -t unlimited";
+      case SIGPIPE: return "What it wrote to was closed: had the command that reads its output (head, say) ended?";
       case SIGINT:
       case SIGTERM:
       case SIGHUP: return "Somebody has stopped it; the run can be repeated";

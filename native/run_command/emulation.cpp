@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/units.hpp"
+#include "workloads/trace/input.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::run_command {
@@ -29,6 +30,9 @@ Descriptor make_memory(const char* name) {
 }
 
 std::map<std::string, std::string> properties_of(const std::filesystem::path& platform) {
+  if (const std::string problem = trace::input_problem(platform); !problem.empty()) {
+    throw std::invalid_argument(fmt::format("{}: {}. Give a platform file", platform.string(), problem));
+  }
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_file(platform.c_str());
   if (!parsed) throw std::invalid_argument(fmt::format("{}: {}", platform.string(), parsed.description()));

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -116,10 +117,32 @@ std::string timeout_problem(const std::string& text) {
 
 /// Options of a run on several hosts.
 struct HostsRequest {
-  std::vector<std::string> names;
+  std::string names;
+  std::string exported;
   HostsOptions options;
   std::optional<dsm::Transport> transport;
 };
+
+/// What stands between commas. Throws UsageError if that is nothing somewhere.
+std::vector<std::string> parts_of(const std::string& list, const std::string& option) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end == begin) throw UsageError(fmt::format("{} '{}': a name between the commas is empty.", option, list));
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string check_variable(const std::string& name) {
+  const auto fits = [](char sign) { return std::isalnum(static_cast<unsigned char>(sign)) != 0 || sign == '_'; };
+  if (!std::all_of(name.begin(), name.end(), fits) || std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
+    throw UsageError(fmt::format(
+        "--export: '{}' is no name of an environment variable. Give names alone, with commas between.", name));
+  }
+  return name;
+}
 
 /// Throws UsageError if they do not go together.
 void set_hosts(HostsRequest& hosts, RunRequest& request) {
@@ -127,7 +150,11 @@ void set_hosts(HostsRequest& hosts, RunRequest& request) {
     request.cluster.transport = hosts.transport.value_or(dsm::Transport::unix_sockets);
     return;
   }
-  for (const std::string& name : hosts.names) hosts.options.hosts.push_back(parse_host(name));
+  for (const std::string& name : parts_of(hosts.names, "--hosts")) hosts.options.hosts.push_back(parse_host(name));
+  if (!hosts.exported.empty()) {
+    for (const std::string& name : parts_of(hosts.exported, "--export"))
+      request.exported.push_back(check_variable(name));
+  }
   check_address(hosts.options.listen, "--listen");
   if (hosts.transport == dsm::Transport::unix_sockets) {
     throw UsageError("--transport unix reaches no other host. Leave it out with --hosts: the transport is tcp then.");
@@ -177,7 +204,7 @@ int run(int argc, char** argv) {
       app.add_option("--hosts", hosts.names,
                      "run the nodes on these machines, which have sdsm, the program and this folder at the same paths: "
                      "one node on each, or --nodes dealt out in turn. ADDRESS: IPv4, of the host in the nodes' network")
-          ->delimiter(',')
+          ->check(&trace::name_problem)
           ->type_name("HOST[=ADDRESS],...");
   app.add_option("--launcher", hosts.options.launcher,
                  "how a command is started on a host; its input and output have to be the command's own")
@@ -190,11 +217,11 @@ int run(int argc, char** argv) {
       ->needs(on_hosts)
       ->capture_default_str()
       ->type_name("ADDRESS");
-  app.add_option("--export", request.exported,
+  app.add_option("--export", hosts.exported,
                  "with --hosts: names of environment variables for the program, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
                  "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
       ->needs(on_hosts)
-      ->delimiter(',')
+      ->check(&trace::name_problem)
       ->type_name("NAME,...");
   app.add_option("--transport", hosts.transport,
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
@@ -270,7 +297,6 @@ int run(int argc, char** argv) {
   if (request.program.empty()) {
     throw UsageError("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
-  request.cluster.layout = layout_of(size, static_cast<std::uint32_t>(hosts.names.size()));
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
   request.cluster.timeout = std::chrono::duration<double>(timeout);
@@ -279,6 +305,7 @@ int run(int argc, char** argv) {
     if (!emulated_trace.empty()) request.cluster.emulation->trace = emulated_trace;
   }
   set_hosts(hosts, request);
+  request.cluster.layout = layout_of(size, static_cast<std::uint32_t>(hosts.options.hosts.size()));
   return run_program(request);
 }
 

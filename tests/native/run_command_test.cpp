@@ -182,6 +182,7 @@ TEST_CASE("a process that dies ends the run at each stage, and the line says whi
     check_failure(stage + " exit 3", "process 3 on node 1 ended with status 3 and no word" + when);
   }
   check_failure("listening segv 0", "process 0 on node 0 was killed by signal 11 (Segmentation fault)");
+  check_failure("go pipe 0", "process 0 on node 0 was killed by signal 13 (Broken pipe). What it wrote to was closed");
   check_failure("start kill 0", "was killed by signal 9 (Killed) before the program began");
   check_failure("result kill 1", "process 1 on node 0 was killed by signal 9 (Killed)");
   check_failure("go exec 1", "process 1 on node 0 ended with status 0 and no word");
@@ -411,6 +412,13 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"--hosts", "a,b="}, "'' is no IPv4 address");
   for (const std::string name : {"a b", "-oProxyCommand", "b;true", "$(b)", "b'"}) {
     refused({"--hosts", "a," + name}, "is no name of a host");
+  }
+  for (const std::string names : {"a,,b", ",a", "a,"}) {
+    refused({"--hosts", names}, "--hosts '" + names + "': a name between the commas is empty");
+  }
+  refused({"--hosts", "a,b", "--export", "X,,Y"}, "--export 'X,,Y': a name between the commas is empty");
+  for (const std::string name : {"A B", "A=1", "1A", "A-B"}) {
+    refused({"--hosts", "a,b", "--export", "X," + name}, "'" + name + "' is no name of an environment variable");
   }
   refused({"--hosts", "a,b,c", "--nodes", "2"}, "3 hosts for 2 nodes");
   refused({"--hosts", "a,b", "--transport", "unix"}, "--transport unix reaches no other host");

@@ -116,6 +116,7 @@ class Dispatcher(unittest.TestCase):
     def test_help_with_a_name_asks_that_subcommand(self) -> None:
         self.program(self.scripts, "sdsm-count", 'echo "$*"')
         self.assertEqual(self.run_sdsm("help", "count").stdout, "--help\n")
+        self.assertEqual(self.run_sdsm("help", "help").stdout, self.run_sdsm("help").stdout)
 
     def test_a_subcommand_whose_help_fails_is_listed_without_a_sentence(self) -> None:
         self.program(self.scripts, "sdsm-broken", "exit 1")

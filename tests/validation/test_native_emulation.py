@@ -64,6 +64,8 @@ def test_computing_takes_as_long_as_the_emulated_processors_would(tmp_path, trac
     ("arguments", "what"),
     [
         (("--emulate", "nowhere.xml"), "nowhere.xml"),
+        (("--emulate", "/tmp"), "/tmp: is a folder. Give a platform file"),
+        (("--emulate", "/dev/zero"), "/dev/zero: is no regular file. Give a platform file"),
         (("--emulate", ""), "--emulate: the name is empty"),
         (("--json", ""), "--json: the name is empty"),
         (("--json", "-", "--pages", "-"), "two outputs"),

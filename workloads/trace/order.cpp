@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <system_error>
+#include <stdexcept>
 
+#include "workloads/trace/input.hpp"
 #include "workloads/trace/limits.hpp"
 
 namespace sdsm::trace {
@@ -24,8 +24,11 @@ constexpr bool has_object(OrderKind kind) {
 
 class OrderReader {
  public:
-  explicit OrderReader(const std::filesystem::path& path) : path_(path.string()), stream_(path) {
-    if (!stream_) throw std::system_error(errno, std::generic_category(), fmt::format("{}: cannot be read", path_));
+  explicit OrderReader(const std::filesystem::path& path) : path_(path.string()) {
+    if (const std::string problem = input_problem(path); !problem.empty()) {
+      throw std::invalid_argument(fmt::format("{}: {}. Give what `sdsm run --order` wrote", path_, problem));
+    }
+    stream_.open(path);
   }
 
   Order read() {

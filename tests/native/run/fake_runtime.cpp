@@ -60,6 +60,7 @@ void act(const char* action) {
   const auto is = [&](const char* name) { return std::strcmp(action, name) == 0; };
   if (is("kill")) raise(SIGKILL);
   if (is("segv")) raise(SIGSEGV);
+  if (is("pipe")) raise(SIGPIPE);
   if (is("exit")) _exit(3);
   if (is("hang")) hang();
   if (is("exec")) execl("/bin/true", "true", nullptr);

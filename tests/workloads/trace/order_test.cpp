@@ -74,6 +74,8 @@ TEST_CASE("what is no order is refused, and the line named") {
     INFO(said);
     CHECK(said.find(what) != std::string::npos);
   };
+  CHECK_THROWS_WITH(read_order("/tmp"), "/tmp: is a folder. Give what `sdsm run --order` wrote");
+  CHECK_THROWS_WITH(read_order("/dev/zero"), "/dev/zero: is no regular file. Give what `sdsm run --order` wrote");
   says("", ":1: the line is missing");
   says("sdsm-trace 1 2 1\n", ":1: the line does not begin an order");
   says("sdsm-order 2 2 1\n", "is of another version");
@@ -99,7 +101,8 @@ TEST_CASE("what is no order is refused, and the line named") {
   says(head + "node 0\nnode 1\n", ":4: the line is missing");
   says(head + "node 0\nnode 1\nend\nnode 0\n", ":4: the line ends the file, and more follows");
   says(head + "node 0\n" + std::string(1000, '0') + "\n", ":3: the line is missing, or longer than any event");
-  CHECK_THROWS_AS(read_order(scratch / "nothing"), std::system_error);
+  CHECK_THROWS_WITH(read_order(scratch / "nothing"),
+                    Catch::Matchers::Contains("cannot be read (No such file or directory)"));
 }
 
 TEST_CASE("damaged orders end in an error or in an order") {

@@ -1,0 +1,64 @@
+"""What does a program hear that uses memory which `sdsm run` does not share?"""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.validation.native_runs import MarkedRun
+
+PROGRAM = r"""
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static volatile int* volatile given;
+static void handled(int number) {
+  (void)!write(2, "handled\n", 8);
+  _exit(0);
+}
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+#pragma omp parallel
+  {
+    if (strcmp(what, "handler") == 0 && omp_get_thread_num() == 1) signal(SIGSEGV, handled);
+    if (strcmp(what, "null") != 0 && omp_get_thread_num() == 0) {
+      void* place = mmap((void*)0x123450000000, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      given = place;
+      *given = 1;
+    }
+#pragma omp barrier
+    if (omp_get_thread_num() == 1) *given = 2;
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("not_shared")
+    (folder / "foreign.c").write_text(PROGRAM)
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", folder / "foreign", folder / "foreign.c"], check=True)
+    return folder / "foreign"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("mapped", "the program touched address 0x123450000000, where this process has no memory"),
+     ("null", "the program used a null pointer (address 0x0)")],
+)  # fmt: skip
+def test_the_address_is_named_and_what_is_not_shared(program, what, said):
+    with MarkedRun("-q", "-n", 2, "--", program, what) as run:
+        assert run.end() == 1
+        assert run.errors.startswith(f"sdsm: process 1 on node 1 ended the run: {said}"), run.errors
+        assert 'docs/running.md, "What is not shared"' in run.errors
+        assert run.errors.count("\n") == 1
+
+
+def test_a_handler_of_the_programs_own_gets_the_fault(program):
+    with MarkedRun("-q", "-n", 2, "--", program, "handler") as run:
+        assert run.end() == 0, run.errors
+        assert run.errors == "handled\n"
