@@ -41,12 +41,23 @@ class Estimate:
 
     def minus(self, other: Estimate) -> Estimate:
         """Of independent estimates."""
+        return self._with(other, self.value - other.value, 1.0, 1.0)
+
+    def over(self, other: Estimate) -> Estimate:
+        """Ratio of independent estimates, its error to first order. Raises ValueError if `other` is not above 0."""
+        if other.value <= 0:
+            raise ValueError(f"a ratio to {other.value:g} tells nothing")
+        ratio = self.value / other.value
+        return self._with(other, ratio, 1 / other.value, ratio / other.value)
+
+    def _with(self, other: Estimate, value: float, by_self: float, by_other: float) -> Estimate:
+        """`value` of both, which changes by these factors with either."""
         if self.standard_error is None or other.standard_error is None:
             error = None
         else:
-            error = math.hypot(self.standard_error, other.standard_error)
+            error = math.hypot(self.standard_error * by_self, other.standard_error * by_other)
         counts = [n for n in (self.samples, other.samples) if n is not None]
-        return Estimate(self.value - other.value, error, min(counts, default=None), min(self.batches, other.batches))
+        return Estimate(value, error, min(counts, default=None), min(self.batches, other.batches))
 
 
 def median(samples: Sequence[float]) -> Estimate:

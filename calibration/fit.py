@@ -1,8 +1,8 @@
 """Parameters of a platform from benchmark outputs: what `sdsm calibrate FILES...` computes.
 
 Each quantity has one estimate per batch, which is one file and layout: the median of its samples. Batches of what does not
-depend on the layout (faults, messages, dirty pages, the home's share) are pooled over files and layouts, barriers and locks
-over files. What batches differ by beyond their own errors goes into the standard error (estimates.pooled): a machine
+depend on the layout (faults, messages, dirty pages, the home's share) are pooled over files and layouts, the memory bus over
+files and layouts with as many threads per node, barriers and locks over files. What batches differ by beyond their own errors goes into the standard error (estimates.pooled): a machine
 that was slower an hour later is less well known than any one run of it says.
 
 A release with the diff of b bytes in k messages takes, beyond one without a diff, k message.fixed + b message.per-byte. If
@@ -43,6 +43,8 @@ BURST = 16
 MOST_JITTER = 2.0
 #: Home's share where no home was timed. Assumed.
 HOME_SHARE = 0.5
+#: What `sdsm replay` lets one thread of several compute, memory-bound, and tells the time of.
+MEMORY_BOUND_US = 1000.0
 
 
 class CalibrationError(ValueError):
@@ -211,7 +213,7 @@ class Base:
             return False
         for name in chosen:
             unit, units = ("us/B", PER_BYTE) if name == "message.per-byte" else ("us", TIMES_US)
-            if name == "local-part.home-share":
+            if name == "local-part.home-share" or name.startswith("memory-bus."):
                 unit, units = "1", {"": 1.0}
             try:
                 value = quantity(self._given[name], units)
@@ -224,6 +226,9 @@ class Base:
 
     def layouts(self, prefix: str) -> list[str]:
         return [name for name in self._given if re.fullmatch(rf"{prefix}\.[0-9]+x[0-9]+", name)]
+
+    def memory_bus(self) -> list[str]:
+        return [name for name in self._given if re.fullmatch(r"memory-bus\.[0-9]+", name)]
 
 
 def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({})) -> Fit:
@@ -256,6 +261,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
     _dirty_pages(data, parameters, checks, notes, fallback)
+    _memory_bus(data, parameters, checks, notes, fallback)
     if is_reference:
         _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
     else:
@@ -474,6 +480,26 @@ def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], n
         )
     )
     checks.append(Check(name, None, estimate, (name,), sources))
+
+
+def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
+    """By threads of a node: how many times as long the memory-bound loop took with all of them at it as with one. Less than
+    once is none. Without any measurement the base file's, which may be none: the property is optional."""
+    alone = {_key(b): b for b in data.batches if b.quantity == "stream.alone" and b.estimate.value > 0}
+    together = [b for b in data.batches if b.quantity == "stream.together" and _key(b) in alone]
+    if not together:
+        base.add(base.memory_bus(), parameters)
+    for threads in sorted({b.layout.threads_per_node for b in together}):
+        batches = [b for b in together if b.layout.threads_per_node == threads]
+        estimate = pooled([b.estimate.over(alone[_key(b)].estimate) for b in batches])
+        name = f"memory-bus.{threads}"
+        if estimate.value < 1:
+            notes.append(f"{name} came out as {estimate.value:.3g}: that threads make each other faster is not taken, but 1")
+        sources = tuple(b.source for b in batches)
+        how = _how("stream.together by stream.alone, medians", estimate)
+        value = max(estimate.value, 1.0)
+        parameters.append(Parameter(name, value, "1", estimate.standard_error, estimate.samples, "fitted", how, sources))
+        checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
 
 def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networks.Fitted | None) -> float:

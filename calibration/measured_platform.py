@@ -13,7 +13,7 @@ from calibration.parameters import Parameter
 from calibration.platform_file import Blank, Comment, Element, Node, prop, properties, text_of, topology
 
 #: What a calibration never says; the base file's are kept.
-KEPT = ("protocol.invalidation", "home.interrupt-delay", "node.memory-contention")
+KEPT = ("protocol.invalidation", "home.interrupt-delay")
 
 ABOUT = """\
 Costs from benchmark outputs, by sdsm calibrate: each number with its standard error, the number of samples, where it

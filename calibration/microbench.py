@@ -38,7 +38,8 @@ DESCRIPTION = """\
 Measure what each action of the software DSM costs on this machine, or on an emulated cluster.
 
 Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
-threads per node), releases with diffs of several sizes, barriers, locks. Beside them what the system itself takes:
+threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop of one thread of a node
+alone and of all together. Beside them what the system itself takes:
 SIGSEGV with mprotect, messages by size, twins, diffs. Prints a table in microseconds; -o keeps every sample, of which
 `sdsm calibrate` makes a platform file."""
 

@@ -152,11 +152,8 @@ def _platform(folder: Path, assumed: Path, told: dict[str, Given]) -> Platform:
             [assume("protocol.invalidation", "invalidation")],
         ),
         *_section(
-            "Optional effects for which no figure is published: off. Uncalibrated.",
-            [
-                assume("home.interrupt-delay", "interrupt_delay"),
-                assume("node.memory-contention", "memory_contention"),
-            ],
+            "An optional effect for which no figure is published: off. Uncalibrated.",
+            [assume("home.interrupt-delay", "interrupt_delay")],
         ),
     ]
     clock, operations = told["clock"].text, told["operations_per_cycle"].text

@@ -131,6 +131,19 @@ Time CostModel::lock_local(Layout layout) const {
   return nearest->second - lock_messages(nearest->first);
 }
 
+double CostModel::stretch(std::uint32_t threads, double memory_bound) const {
+  if (threads <= 1 || costs_.memory_bus.empty()) return 1;
+  std::pair<double, double> low{1, 1}, high{1, 1};
+  for (const auto& [measured, slowdown] : costs_.memory_bus) {
+    low = high;
+    high = {measured, slowdown};
+    if (measured >= threads) break;
+  }
+  double rise = (high.second - low.second) / (high.first - low.first);
+  if (threads > high.first) rise = std::max(rise, 0.);
+  return 1 + memory_bound * (high.second + rise * (threads - high.first) - 1);
+}
+
 std::vector<std::string> CostModel::contradictions() const {
   std::vector<std::string> found;
   const auto check = [&](const std::string& what, Time measured, Time local) {

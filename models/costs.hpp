@@ -24,9 +24,11 @@ struct Costs {
   std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
   std::map<Layout, Time> lock;            ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
-  double home_share = 0.5;       ///< of a local part, how much is the home's (receiver's) processor time. Assumed
-  Time interrupt_delay{};        ///< before a computing home answers. Optional, uncalibrated
-  double memory_contention = 0;  ///< compute takes (1 + this * (threads on the node - 1)) times as long. Optional
+  double home_share = 0.5;  ///< of a local part, how much is the home's (receiver's) processor time. Assumed
+  Time interrupt_delay{};   ///< before a computing home answers. Optional, uncalibrated
+  /// By the number of a node's threads, from 2, that are all at it: a loop that only waits for memory takes so many
+  /// times as long as with one thread. Optional.
+  std::map<std::uint32_t, double> memory_bus;
 
   Framing framing;
   std::vector<LinkSpec> reference;  ///< route between two nodes of the network on which the above was measured
@@ -71,6 +73,17 @@ class CostModel {
   /// unless the releaser is on its node, and one from it unless the next holder is. Layouts not measured: that of the
   /// nearest layout that is.
   Time lock_local(Layout layout) const;
+
+  /// Whether the platform says how much memory slows that many threads of a node down. One thread is alone.
+  bool memory_bus_is_measured(std::uint32_t threads) const {
+    return threads <= 1 || costs_.memory_bus.contains(threads);
+  }
+
+  /// How many times as long computing takes with `threads` threads on its node as alone. `memory_bound`, 0 to 1: the
+  /// share of the time alone that waits for memory and takes s times as long; the rest is as fast as before. s is 1 for
+  /// one thread, else costs().memory_bus; between numbers that are not measured it lies on the line between their
+  /// neighbours, beyond the largest on the line of the last two, but not below the last. With none measured s is 1.
+  double stretch(std::uint32_t threads, double memory_bound) const;
 
   /// Empty, or what is wrong: a local part below zero means that costs and reference network contradict each other.
   std::vector<std::string> contradictions() const;

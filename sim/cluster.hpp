@@ -27,6 +27,7 @@ namespace sdsm::sim {
 /// Choices of one run that are no property of the platform.
 struct RunOptions {
   double compute_factor = 1;  ///< target's compute time for each second of the trace's
+  double memory_bound = 0;    ///< share of the computing that waits for memory, 0 to 1
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page

@@ -101,9 +101,6 @@ const std::vector<Property>& property_table() {
         });
     add("home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
         [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); });
-    add("node.memory-contention",
-        "compute slows by this part for each further thread on the node, 0 to 10 (default 0; uncalibrated)", false,
-        [](Reading& r, std::string_view text) { r.costs.memory_contention = parse_number(text, 0, 10); });
     return rows;
   }();
   return table;
@@ -126,6 +123,22 @@ std::optional<Layout> layout_after(std::string_view id, std::string_view prefix)
     return std::nullopt;
   }
   return layout;
+}
+
+constexpr std::string_view memory_bus_prefix = "memory-bus.";
+constexpr double most_slowdown = 1000;
+
+/// 4 in "memory-bus.4"; empty if the id is not of that form.
+std::optional<std::uint32_t> threads_after_memory_bus(std::string_view id) {
+  if (!id.starts_with(memory_bus_prefix)) return std::nullopt;
+  id.remove_prefix(memory_bus_prefix.size());
+  std::uint32_t threads = 0;
+  const auto [rest, status] = std::from_chars(id.data(), id.data() + id.size(), threads);
+  // One number has one name, so that no property can stand there twice.
+  if (status != std::errc() || std::to_string(threads) != id || threads < 2 || threads > most_threads_per_node) {
+    return std::nullopt;
+  }
+  return threads;
 }
 
 /// A layout was meant, whether or not it is one: no other property's last part begins like a number.
@@ -343,8 +356,22 @@ class PropertyReader {
         reading_.costs.lock[*layout] = parse_time(value);
         return;
       }
+      if (const auto threads = threads_after_memory_bus(id)) {
+        reading_.costs.memory_bus[*threads] = parse_number(value, 1, most_slowdown);
+        return;
+      }
+      if (id.starts_with(memory_bus_prefix)) {
+        return fail(fmt::format("property '{}' names no number of threads. Write {}T: 2 to {} threads T of a node", id,
+                                memory_bus_prefix, most_threads_per_node));
+      }
       const auto& table = property_table();
       const auto row = std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.id == id; });
+      if (id == "node.memory-contention") {
+        return fail(
+            fmt::format("property '{}' is no more. Write {}2 with 1 more than its value, and simulate with "
+                        "--memory-bound 1",
+                        id, memory_bus_prefix));
+      }
       if (row == table.end() && is_meant_as_layout(id)) {
         return fail(
             fmt::format("property '{}' names no layout. Write {}NxT: 1 to {} nodes N, 1 to {} threads T on each", id,
@@ -417,6 +444,9 @@ std::string describe_properties() {
   lines += fmt::format("{:<26}{}\n", "barrier.NxT",
                        "EPCC overhead of an empty barrier on N nodes x T threads (at least one)");
   lines += fmt::format("{:<26}{}\n", "lock.NxT", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)");
+  lines += fmt::format("{:<26}{}\n", "memory-bus.T",
+                       "times that a memory-bound loop takes with T threads of a node at it, 1 to 1000 (optional; see "
+                       "sdsm simulate --memory-bound)");
   return lines;
 }
 

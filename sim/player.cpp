@@ -14,7 +14,8 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
       thread_(cluster.thread(process)),
       pages_(cluster.pages(thread_.node())),
       source_(std::move(source)),
-      clock_calls_(clock_calls) {
+      clock_calls_(clock_calls),
+      stretch_(cluster.costs.stretch(cluster.layout.threads_per_node, cluster.options.memory_bound)) {
   if (cluster_.options.whole_run || clock_calls_ < 2) {
     clock_calls_ = 0;
     cluster_.window.begin = Time{};
@@ -43,8 +44,7 @@ std::string Player::position() const {
 }
 
 Time Player::scaled(std::uint64_t compute_ns) const {
-  const double contention = 1 + cluster_.costs.costs().memory_contention * (cluster_.layout.threads_per_node - 1);
-  const double ps = static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * contention;
+  const double ps = static_cast<double>(compute_ns) * 1000 * cluster_.options.compute_factor * stretch_;
   // Thread::spend() refuses what is longer than a run may last; this keeps the number within its type.
   return Time{std::llround(std::min(ps, 1.01 * static_cast<double>(last_date.count())))};
 }

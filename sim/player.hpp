@@ -65,6 +65,7 @@ class Player {
   NodePages& pages_;
   std::unique_ptr<IntervalSource> source_;
   std::uint64_t clock_calls_;
+  double stretch_;  ///< of computing, by the node's other threads
   std::uint64_t clock_calls_seen_ = 0;
   std::uint64_t intervals_ = 0;
   trace::Event last_event_;

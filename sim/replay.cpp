@@ -21,6 +21,9 @@ using trace::TouchRun;
 
 constexpr std::uint64_t delay_ns = 10'000;
 
+/// Computing of which all is memory-bound: `sdsm calibrate` compares with what so long a loop took.
+constexpr std::uint64_t memory_bound_ns = 1'000'000;
+
 /// Changed words of a page in the releases that `sdsm microbench` times.
 constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
 
@@ -76,13 +79,13 @@ class Script {
   }
   Event barrier() const { return {EventKind::barrier, 0, 0, layout_.processes()}; }
 
-  Result run(const Platform& platform, NetworkKind network, std::uint64_t pages) {
+  Result run(const Platform& platform, NetworkKind network, std::uint64_t pages, const RunOptions& options = {}) {
     add_all(0, {EventKind::join, 0, 0, layout_.processes()});
     add_all(0, {EventKind::end, 0, 0, 0});
     Program program;
     program.regions.push_back({RegionId{0}, trace::RegionKind::globals, Placement::initial, pages, 0, "globals"});
     for (auto& intervals : threads_) program.sources.push_back(std::make_unique<MemorySource>(std::move(intervals)));
-    return simulate(platform, layout_, network, std::move(program), RunOptions{});
+    return simulate(platform, layout_, network, std::move(program), options);
   }
 
  private:
@@ -205,6 +208,20 @@ Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint
   return (charged(2 * barriers) - charged(barriers)) / static_cast<std::int64_t>(barriers) / pages;
 }
 
+Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint32_t threads, std::uint32_t loops) {
+  const auto charged = [&](std::uint32_t count) {
+    return in_child([&] {
+      Script script({1, threads});
+      for (std::uint32_t i = 0; i < count; ++i) script.add_all(memory_bound_ns, script.barrier());
+      RunOptions options;
+      options.memory_bound = 1;
+      const Tally tally = script.run(platform, network, 1, options).threads[0].whole;
+      return tally.time[static_cast<std::size_t>(Spent::compute)];
+    });
+  };
+  return (charged(2 * loops) - charged(loops)) / static_cast<std::int64_t>(loops);
+}
+
 std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
                                              std::vector<std::string>* skipped) {
   std::vector<Replayed> replayed;
@@ -238,6 +255,11 @@ std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKi
   }
   add("barrier.dirty-home-page", {2, 1}, platform.costs.dirty_home_page,
       [&] { return replay_dirty_pages(platform, network, 64, 10); });
+  for (const auto& [threads, slowdown] : platform.costs.memory_bus) {
+    const std::chrono::duration<double, std::nano> given{memory_bound_ns * slowdown};
+    add(fmt::format("memory-bus.{}", threads), {1, threads}, std::chrono::round<Time>(given),
+        [&, at = threads] { return replay_memory_bus(platform, network, at, 10); });
+  }
   return replayed;
 }
 

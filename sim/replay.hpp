@@ -1,6 +1,6 @@
 /// The microbenchmarks that a platform was calibrated from, re-run inside the simulator: each fault alone, EPCC's loops
 /// around an empty barrier and around a lock, releases with diffs of several sizes, barriers after writes of home
-/// pages. What comes out must be what the platform file says.
+/// pages, memory-bound loops. What comes out must be what the platform file says.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct Replayed {
   Time simulated{};  ///< on the platform's own network
 };
 
-/// Every fault, each barrier and lock of the platform, releases and dirty home pages, if its hosts have room for them.
+/// Every fault, each barrier and lock of the platform, releases and dirty home pages, a millisecond of memory-bound
+/// computing for each number of threads it tells of, if its hosts have room for them.
 /// Each runs in a child process, as SimGrid allows one engine per process: call it before any engine exists. `skipped`
 /// names what there was no room for.
 std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
@@ -33,5 +34,7 @@ Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, s
 Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases);
 /// What a barrier takes for each of `pages` home pages that their owner wrote before it.
 Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers);
+/// What a millisecond of memory-bound computing takes with that many threads of one node at it.
+Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint32_t threads, std::uint32_t loops);
 
 }  // namespace sdsm::sim

@@ -70,6 +70,7 @@ Json result_document(const RunDescription& description, const Result& result) {
           {"extrapolated", result.extrapolated},
           {"options",
            {{"compute_factor", description.options.compute_factor},
+            {"memory_bound", description.options.memory_bound},
             {"jitter", description.options.jitter},
             {"placement", sdsm::name_of(description.options.placement)},
             {"full_page_diffs", description.options.full_page_diffs},

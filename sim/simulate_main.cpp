@@ -1,7 +1,6 @@
 /// sdsm simulate: plays a trace on a platform and says how long it takes and where the time goes.
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -21,6 +20,11 @@ namespace sdsm::sim {
 namespace {
 
 constexpr double max_jitter = 2;
+
+/// Stands in for a cost that was not measured for the layout.
+std::string stand_in(const std::string& cost) {
+  return cost == "memory-bus" ? "the line of those numbers of threads that were" : "a message-level model";
+}
 
 struct Request {
   std::string trace;
@@ -47,8 +51,9 @@ void print_report(const Request& request, Layout layout, const Result& result) {
     return cost + (std::find(names.begin(), names.end(), cost) == names.end() ? "" : "*");
   };
   fmt::print("Where the time goes, seconds:\n");
-  fmt::print("{:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "thread", "compute", "faults", "diff",
-             "protect", marked("barrier"), marked("lock"), "stolen", "idle");
+  const std::string compute = marked("memory-bus").ends_with('*') ? "compute*" : "compute";
+  fmt::print("{:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "thread", compute, "faults", "diff", "protect",
+             marked("barrier"), marked("lock"), "stolen", "idle");
   const std::size_t shown = std::min<std::size_t>(result.threads.size(), 32);
   for (std::size_t i = 0; i < shown; ++i) {
     const Tally& tally = result.threads[i].region;
@@ -61,9 +66,9 @@ void print_report(const Request& request, Layout layout, const Result& result) {
   }
   if (shown < result.threads.size())
     fmt::print("  ... and {} more (--json gives all)\n", result.threads.size() - shown);
-  if (!result.extrapolated.empty()) {
-    fmt::print("* extrapolated: no {} was measured on {}x{}, so a message-level model stands in for it\n",
-               fmt::join(result.extrapolated, " and no "), layout.nodes, layout.threads_per_node);
+  for (const std::string& cost : result.extrapolated) {
+    fmt::print("* extrapolated: no {} was measured on {}x{}, so {} stands in for it\n", cost, layout.nodes,
+               layout.threads_per_node, stand_in(cost));
   }
   fmt::print("\nFaults and messages, all threads:");
   for (const FaultRule& rule : fault_rules) {
@@ -105,6 +110,10 @@ int run(const Request& request) {
   if (!(request.options.jitter >= 0 && request.options.jitter <= max_jitter)) {
     throw std::invalid_argument(
         fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
+  }
+  if (!(request.options.memory_bound >= 0 && request.options.memory_bound <= 1)) {
+    throw std::invalid_argument(
+        fmt::format("--memory-bound {} is not a share from 0 to 1", request.options.memory_bound));
   }
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
@@ -158,10 +167,9 @@ int run(const Request& request) {
   }
   for (const std::string& what : result.extrapolated) {
     fmt::print(stderr,
-               "sdsm: warning: {} gives no {} cost for {}x{}; a message-level model stands in for it, and the result "
-               "is marked "
-               "as extrapolated.\n",
-               request.platform, what, layout.nodes, layout.threads_per_node);
+               "sdsm: warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
+               "extrapolated.\n",
+               request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what));
   }
   if (!request.pages.empty()) trace::write_output(page_table(file, layout, result), request.pages);
   if (!request.json.empty()) {
@@ -202,6 +210,12 @@ int main(int argc, char** argv) {
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
       ->check(&plain_number)
       ->excludes(time);
+  app.add_option("--memory-bound", request.options.memory_bound,
+                 "share of the program's computing that waits for memory when it runs alone, 0 to 1: with T threads on "
+                 "a node that share takes the platform's memory-bus.T times as long. It is the program's, on that "
+                 "machine: docs/platforms.md tells how to find it")
+      ->check(&plain_number)
+      ->capture_default_str();
   app.add_option("--network", request.network, "queue: store-and-forward FIFO ports, fast; simgrid: SimGrid's own")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();

@@ -141,6 +141,15 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
     throw PlatformError(findings);
   }
 
+  const std::uint32_t sharing = layout.threads_per_node;
+  if (options.memory_bound > 0 && sharing > 1 && platform.costs.memory_bus.empty()) {
+    throw std::invalid_argument(fmt::format(
+        "{} has no property memory-bus.T, so how much {} threads of a node slow each other's memory down is not known. "
+        "Measure it (sdsm microbench with a layout of {} threads per node, sdsm calibrate), or leave out "
+        "--memory-bound",
+        platform.path.string(), sharing, sharing));
+  }
+
   if (progress && program.intervals > 0) {
     program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
   }
@@ -202,6 +211,8 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   }
   if (cluster.extrapolated_barrier) result.extrapolated.emplace_back("barrier");
   if (cluster.extrapolated_lock) result.extrapolated.emplace_back("lock");
+  if (options.memory_bound > 0 && !costs.memory_bus_is_measured(sharing))
+    result.extrapolated.emplace_back("memory-bus");
   result.remote_faults = cluster.remote_faults;
   result.pages = std::move(cluster.page_book);
   return result;

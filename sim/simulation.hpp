@@ -47,7 +47,9 @@ struct Result {
   Time makespan{};        ///< of the measured region
   Time whole_makespan{};  ///< from start to the last thread's end
   std::vector<ThreadResult> threads;
-  std::vector<std::string> extrapolated;  ///< "barrier", "lock": costs that the platform gives for other layouts only
+  /// "barrier", "lock": costs that the platform gives for other layouts only; "memory-bus": for other numbers of
+  /// threads.
+  std::vector<std::string> extrapolated;
   std::uint64_t remote_faults = 0;
   trace::PageBook pages;  ///< of the measured region, if the options want it; regions as the program numbers them
 };
@@ -63,7 +65,8 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
 /// Called now and then with the part of the run that is done, 0..1.
 using Progress = std::function<void(double)>;
 
-/// Throws std::invalid_argument if the layout does not fit the platform, PlatformError if costs contradict each other,
+/// Throws std::invalid_argument if the layout does not fit the platform, or the platform does not say what memory-bound
+/// computing costs there; PlatformError if costs contradict each other,
 /// RunError, and what the sources throw.
 Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program,
                 const RunOptions& options, const Progress& progress = {});

@@ -19,7 +19,7 @@ from calibration.readers.text import Text
 NAME = "sdsm microbench"
 SEEN = True
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.dirty[0-9]+)?|lock|release\.[0-9]+|RUMR\.single")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.dirty[0-9]+)?|lock|release\.[0-9]+|RUMR\.single|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

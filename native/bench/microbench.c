@@ -5,12 +5,17 @@
  *
  * Threads are laid out by blocks of T. Only one thread acts at a time in the faults' samples; the others wait at a
  * barrier. A barrier lies between two samples, so each begins on pages at rest. A fault's sample is the mean
- * over a burst of pages; NAME.single has the faults of all bursts one by one. */
+ * over a burst of pages; NAME.single has the faults of all bursts one by one. The memory bus is that of the first
+ * thread's node: threads of other nodes wait, as nodes may be processes of one machine. */
 #include <omp.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sdsm/placement.h"
 
@@ -20,14 +25,19 @@ enum { page_words = SDSM_PAGE_BYTES / 8, most_samples = 4096, burst = 16 };
 typedef volatile double* pages;
 
 static double samples[most_samples];
-static double singles[most_samples * burst]; /* of the last quantity that was sampled by bursts: its faults one by one */
+static double
+    singles[most_samples * burst]; /* of the last quantity that was sampled by bursts: its faults one by one */
 static int sample_count;
 static int is_first_quantity = 1;
 
-static double now_ns(void) {
+static double read_ns(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static double now_ns(void) {
+  return read_ns(CLOCK_MONOTONIC);
 }
 
 static void print_samples(const char* name, const double* values, int count) {
@@ -208,6 +218,91 @@ static void sample_dirty_barrier(const char* name, pages memory, int pages_each,
   print_samples(name, samples, wanted);
 }
 
+/* Three arrays in one thread's own memory, gone round in pieces: what a pass meets was last met a whole round ago, and
+ * has long left the caches. */
+struct ring {
+  double* words;
+  size_t array_words;
+  size_t at;
+};
+
+enum { piece_words = (4 << 20) / sizeof(double) };
+
+/* Mapped by the process for itself: no run-time knows of it, so no page of it is ever shared, protected or faults. */
+static struct ring new_ring(void) {
+  const size_t least = 64 << 20, most = 512 << 20;
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  size_t bytes = cache > 0 ? 4 * (size_t)cache : 0;
+  bytes = bytes < least ? least : bytes > most ? most : bytes;
+  const size_t pieces = bytes / (3 * piece_words * sizeof(double));
+  struct ring ring = {NULL, pieces * piece_words, 0};
+  void* const memory = mmap(NULL, 3 * ring.array_words * sizeof(double), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) {
+    fprintf(stderr, "sdsm: no %zu bytes of memory for each thread to measure its speed. Free some\n", bytes);
+    exit(1);
+  }
+  ring.words = memory;
+  return ring;
+}
+
+static void free_ring(struct ring ring) {
+  munmap(ring.words, 3 * ring.array_words * sizeof(double));
+}
+
+/* As much arithmetic as a memory-bound loop has: two words read, one written. */
+static void stream_piece(struct ring* ring) {
+  double* a = ring->words + ring->at;
+  const double* b = a + ring->array_words;
+  const double* c = b + ring->array_words;
+  for (size_t i = 0; i < piece_words; ++i) a[i] = b[i] + 3 * c[i];
+  ring->at = (ring->at + piece_words) % ring->array_words;
+}
+
+/* A piece's time on the first thread, while the first `active` threads, all of one node, stream. It begins when all of
+ * them are at it, and none stops before it ends; that they tell each other on pages that are at home on their node: it
+ * is the same memory. Processor time, as what the system gives to others meanwhile is not the memory's. */
+static void sample_stream(const char* name, pages memory, int pages_each, int wanted, int active) {
+#pragma omp parallel firstprivate(memory, pages_each, wanted, active)
+  {
+    const int self = omp_get_thread_num();
+    const bool takes_part = self < active;
+    struct ring ring = {NULL, 0, 0};
+    if (takes_part) ring = new_ring();
+    pages first_flag = own_page(memory, 0, pages_each, 0);
+    for (int i = 0; i < wanted; ++i) {
+      const double mark = active * 1e6 + i; /* no sample before has left it there */
+#pragma omp barrier
+      if (self == 0) {
+        for (int started = 1; started < active;) {
+          stream_piece(&ring);
+          if (own_page(memory, started, pages_each, 0)[0] == mark) ++started;
+        }
+        stream_piece(&ring);
+        const double begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
+        stream_piece(&ring);
+        samples[i] = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+        first_flag[0] = mark;
+      } else if (takes_part) {
+        own_page(memory, self, pages_each, 0)[0] = mark;
+        while (first_flag[0] != mark) stream_piece(&ring);
+      }
+    }
+    if (takes_part) free_ring(ring);
+  }
+  print_samples(name, samples, wanted);
+}
+
+static void sample_streams(pages memory, int pages_each, int wanted, int per_node) {
+  sample_stream("stream.alone", memory, pages_each, wanted, 1);
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  /* Threads that take turns on too few processors are not at memory at once. */
+  if (per_node > 1 && sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) >= per_node) {
+    sample_stream("stream.together", memory, pages_each, wanted, per_node);
+  }
+}
+
 int main(int argc, char** argv) {
   const int per_node = argc > 1 ? atoi(argv[1]) : 0;
   const int wanted = argc > 2 ? atoi(argv[2]) : 200;
@@ -233,6 +328,7 @@ int main(int argc, char** argv) {
   sample_lock(wanted);
   sample_dirty_barrier("barrier.dirty0", memory, pages_each, wanted, 0);
   sample_dirty_barrier("barrier.dirty64", memory, pages_each, wanted, 64);
+  sample_streams(memory, pages_each, wanted, per_node);
   printf("\n}\n");
   sdsm_gfree((void*)memory);
   return 0;

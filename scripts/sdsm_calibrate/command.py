@@ -31,11 +31,11 @@ ROOT = Path(__file__).resolve().parents[2]
 DESCRIPTION = """\
 Make a platform file from benchmark outputs, and prove that the simulator gives them back.
 
-Reads any of: what `sdsm microbench -o` wrote (faults, messages, barriers, locks, dirty pages, the home's share); outputs of
-EPCC's syncbench (barriers and locks); NetPIPE, OSU and iperf3 (bandwidth and latency). Each parameter comes with unit,
-standard error, number of samples, source, and whether it was measured, fitted or assumed: in the file's comments and in
-the report. Then the microbenchmarks are re-run in the simulator on that file: each must come out as measured, within the
-larger of 2 % and two standard errors.
+Reads any of: what `sdsm microbench -o` wrote (faults, messages, barriers, locks, dirty pages, the memory bus, the home's
+share); outputs of EPCC's syncbench (barriers and locks); NetPIPE, OSU and iperf3 (bandwidth and latency). Each parameter
+comes with unit, standard error, number of samples, source, and whether it was measured, fitted or assumed: in the file's
+comments and in the report. Then the microbenchmarks are re-run in the simulator on that file: each must come out as
+measured, within the larger of 2 % and two standard errors.
 
 sdsm calibrate p3-score writes the platform of the published measurements, from their tables alone."""
 

@@ -98,9 +98,12 @@ class Sampler:
         self._generator = np.random.default_rng(seed)
 
     def draw(self) -> dict[str, float]:
-        """Below zero becomes zero; a share above one becomes one."""
+        """Below zero becomes zero; a share above one becomes one, a slowdown below one, too."""
         values = self._generator.multivariate_normal(self.means, self._matrix, method="eigh")
-        drawn = {name: max(float(value), 0.0) for name, value in zip(self.names, values, strict=True)}
+        drawn = {
+            name: max(float(value), 1.0 if name.startswith("memory-bus.") else 0.0)
+            for name, value in zip(self.names, values, strict=True)
+        }
         if "local-part.home-share" in drawn:
             drawn["local-part.home-share"] = min(drawn["local-part.home-share"], 1.0)
         return drawn

@@ -50,11 +50,13 @@ def draw(seed: int) -> Cluster:
         p[f"barrier.{layout}"] = float(plain(12 * network.idle_us(32) + between(100, 1000)))
         p[f"lock.{layout}"] = float(plain(2 * network.idle_us(32) + between(20, 200)))
     p["barrier.dirty-home-page"] = between(10, 60)
+    p["memory-bus.2"] = between(1.1, 2.0)
     p["local-part.home-share"] = between(0.2, 0.8)
     p["reference.bandwidth"], p["reference.latency"] = mbps, network.latency_us
 
     def unit(name: str) -> str:
-        return {"message.per-byte": "us/B", "local-part.home-share": "", "reference.bandwidth": "Mbps"}.get(name, "us")
+        others = {"message.per-byte": "us/B", "reference.bandwidth": "Mbps", "local-part.home-share": "", "memory-bus.2": ""}
+        return others.get(name, "us")
 
     props = [prop(name, plain(value) + unit(name)) for name, value in p.items()]
     hosts = cluster(4, "1Gf", 2, f"{plain(mbps)}Mbps", f"{plain(network.latency_us)}us", "Hosts.", "Cables.")
@@ -69,7 +71,7 @@ def simulated_us(cluster: Cluster, folder: Path) -> dict[str, float]:
     command = [str(SDSM), "replay", str(platform), "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = {row["what"]: row["simulated_s"] * 1e6 for row in json.loads(done.stdout)["rows"]}
-    assert len(rows) == len(FAULTS) + 2 * len(LAYOUTS) + 6 + 1
+    assert len(rows) == len(FAULTS) + 2 * len(LAYOUTS) + 6 + 1 + 1
     return rows
 
 
@@ -96,6 +98,10 @@ def write_outputs(cluster: Cluster, rows: dict[str, float], noise: float, seed: 
         dirty = DIRTY_PAGES * rows["barrier.dirty-home-page"]
         quantities |= {"barrier.dirty0": samples(barrier), f"barrier.dirty{DIRTY_PAGES}": samples(barrier + dirty)}
         nodes, threads = layout.split("x")
+        # A loop that takes 2.5 ms alone; a replay tells what 1 ms takes on the busy node.
+        quantities["stream.alone"] = samples(2500.0)
+        if threads == "2":
+            quantities["stream.together"] = samples(2.5 * rows["memory-bus.2"])
         local = cluster.parameters["fault.RUMR"] - cluster.network.fetch_us
         served = sum(off(cluster.parameters["local-part.home-share"] * local) for _ in range(PAGES_SERVED))
         layouts[layout] = {

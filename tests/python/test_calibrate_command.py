@@ -30,7 +30,7 @@ def test_outputs_of_a_cluster_give_a_platform_that_gives_them_back(outputs, tmp_
     assert main([*files, "-o", str(out), "--report", str(report), "--plot", str(tmp_path), "--hold-out", "0.3"]) == 0
     assert subprocess.run([str(SDSM), "check", str(out)], capture_output=True).returncode == 0
     document = json.loads(report.read_text())
-    assert document["gate"]["passes"] and len(document["gate"]["rows"]) == 10 + 3 + 3 + 6 + 1
+    assert document["gate"]["passes"] and len(document["gate"]["rows"]) == 10 + 3 + 3 + 6 + 1 + 1
     for p in document["parameters"]:
         assert set(p) == {"name", "value", "unit", "standard_error", "samples", "kind", "how", "sources"}
         assert p["kind"] == "assumed" or (p["standard_error"] is not None and p["sources"]), p

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from calibration import readers
+from calibration.estimates import median
 from calibration.fit import CalibrationError, collect, fit, jitter
 from calibration.hold_out import split
 from calibration.measured_platform import certificate, commentable, plain, platform
@@ -112,6 +113,47 @@ def test_the_homes_share_is_its_service_beside_the_whole_processor_time():
     assert (share.value, share.kind) == (pytest.approx(0.3), "fitted")
     alone = by_name(fitted(reading({"2x1": measured()})))["local-part.home-share"]
     assert (alone.value, alone.kind) == (0.5, "assumed")
+
+
+def test_the_memory_bus_is_the_loops_time_of_all_threads_of_a_node_by_its_time_alone():
+    # 2 ms and 2.4 ms on 2x2, 3 ms alone and 3.6 on 1x2: 1.2 both times. Four threads a node: 2.5.
+    streams = {"stream.alone": [2e6, 2.1e6, 1.9e6], "stream.together": [2.4e6, 2.5e6, 2.3e6]}
+    others = {"stream.alone": [3e6, 3.2e6, 2.8e6], "stream.together": [3.6e6, 3.7e6, 3.5e6]}
+    four = {"stream.alone": [2e6, 2.1e6, 1.9e6], "stream.together": [5e6, 5.1e6, 4.9e6]}
+    found = fitted(reading({"2x1": measured(), "2x2": streams, "1x2": others, "1x4": four}))
+    two = by_name(found)["memory-bus.2"]
+    assert (two.value, two.unit, two.kind, two.samples) == (pytest.approx(1.2), "1", "fitted", 6)
+    assert len(two.sources) == 2 and all(source.startswith("m.json:") for source in two.sources)
+    assert found.value("memory-bus.4") == pytest.approx(2.5)
+    (check,) = [check for check in found.checks if check.row == "memory-bus.4"]
+    assert (check.measured.value, check.layout) == (pytest.approx(2500), Layout(1, 4))
+
+
+def test_a_slowdowns_relative_error_is_that_of_both_times():
+    alone, together = [2e6, 2.1e6, 1.9e6], [3e6, 3.3e6, 2.7e6]
+    (found,) = [
+        p
+        for p in fitted(reading({"2x1": measured(), "1x2": {"stream.alone": alone, "stream.together": together}})).parameters
+        if p.name == "memory-bus.2"
+    ]
+    relative = math.hypot(median(alone).standard_error / 2e6, median(together).standard_error / 3e6)
+    assert found.standard_error == pytest.approx(1.5 * relative)
+
+
+def test_threads_that_seem_to_make_each_other_faster_do_not_and_it_is_told():
+    streams = {"stream.alone": [2e6, 2.1e6, 1.9e6], "stream.together": [1.9e6, 2e6, 1.8e6]}
+    found = fitted(reading({"2x1": measured(), "1x2": streams}))
+    assert found.value("memory-bus.2") == 1
+    assert any("memory-bus.2 came out as 0.95" in note for note in found.notes)
+
+
+def test_a_memory_bus_that_no_file_measures_is_the_bases_or_none():
+    one_thread = reading({"2x1": measured(**{"stream.alone": [2e6, 2.1e6, 1.9e6]})})
+    assert not any(name.startswith("memory-bus") for name in by_name(fitted(one_thread)))
+    given = by_name(fitted(one_thread, **{"memory-bus.4": "2.5"}))["memory-bus.4"]
+    assert (given.value, given.kind) == (2.5, "assumed")
+    both = reading({"2x1": measured(), "2x2": {"stream.alone": [2e6], "stream.together": [3e6]}})
+    assert "memory-bus.4" not in by_name(fitted(both, **{"memory-bus.4": "2.5"}))
 
 
 def test_jitter_is_that_of_a_single_fault_and_of_each_processor():

@@ -24,6 +24,15 @@ def test_the_error_of_a_median_is_that_over_all_resamples(samples):
     assert found.samples == n
 
 
+def test_a_ratios_error_is_the_root_of_the_relative_errors_squares():
+    # 3 % and 4 % make 5 % of 2.
+    ratio = Estimate(200.0, 6.0, 9).over(Estimate(100.0, 4.0, 5))
+    assert (ratio.value, ratio.standard_error, ratio.samples) == (2.0, pytest.approx(0.1), 5)
+    assert Estimate(200.0, None, 9).over(Estimate(100.0, 4.0, 5)).standard_error is None
+    with pytest.raises(ValueError):
+        Estimate(1.0, 1.0, 1).over(Estimate(0.0, 1.0, 1))
+
+
 def test_one_sample_has_no_error_and_none_has_no_median():
     assert median([4.0]) == Estimate(4.0, None, 1)
     with pytest.raises(ValueError):

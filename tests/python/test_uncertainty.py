@@ -52,12 +52,14 @@ def test_draws_have_the_reports_means_errors_and_covariance():
     assert statistics.covariance(a, b) == pytest.approx(-4, rel=0.1)
 
 
-def test_no_draw_is_below_zero_and_no_share_above_one():
+def test_no_draw_is_below_zero_no_share_above_one_and_no_slowdown_below():
     known = {"x": parameter("x", 0.1, 10), "local-part.home-share": parameter("local-part.home-share", 0.9, 1, "1")}
+    known["memory-bus.2"] = parameter("memory-bus.2", 1.01, 1, "1")
     sampler = Sampler(known, [], seed=1)
     draws = [sampler.draw() for _ in range(100)]
     assert min(d["x"] for d in draws) == 0
     assert max(d["local-part.home-share"] for d in draws) == 1
+    assert min(d["memory-bus.2"] for d in draws) == 1
 
 
 def test_the_band_of_barriers_is_the_number_of_barriers_times_their_error(trace, tmp_path, capsys):

@@ -211,6 +211,11 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + p3 + " -n 2 --region some", "some"},
       {good + " -p " + p3 + " -n 2 --jitter 3", "jitter"},
       {good + " -p " + p3 + " -n 2 --jitter nan", "jitter"},
+      {good + " -p " + p3 + " -n 2 --memory-bound half", "--memory-bound: 'half' is not a number"},
+      {good + " -p " + p3 + " -n 2 --memory-bound 1.1", "--memory-bound 1.1 is not a share"},
+      {good + " -p " + p3 + " -n 2 --memory-bound -0.1", "memory-bound"},
+      {good + " -p " + p3 + " -n 2 --memory-bound nan", "memory-bound"},
+      {good + " -p " + p3 + " -n 1 -t 2 --memory-bound 0.5", "no property memory-bus.T"},
       {good + " -p " + p3 + " -n 2 --seed x", "seed"},
       {good + " -p " + p3 + " -n 2 --seed -1", "seed: '-1'"},
       {good + " -p " + p3 + " -n 2 --seed +1", "seed: '+1'"},
@@ -269,6 +274,24 @@ TEST_CASE("what was extrapolated is marked in the table, with a footnote") {
   CHECK(marked.output.find(" lock ") != std::string::npos);
   CHECK(marked.output.find("\n* extrapolated") != std::string::npos);
   CHECK(sdsm_command("simulate", arguments(p3)).output.find('*') == std::string::npos);
+}
+
+TEST_CASE("a memory bus measured for other numbers of threads is marked, and the share stands in the result") {
+  const TraceFile trace;
+  PlatformText text;
+  text.set("memory-bus.4", "2.5");
+  const TemporaryFile platform(text.text());
+  const std::string arguments = in_quotes(trace.path().string()) + " -q -n 1 -t 2 --memory-bound 0.5 --platform " +
+                                in_quotes(platform.path().string());
+  const Outcome marked = sdsm_command("simulate", arguments);
+  CAPTURE(marked.output, marked.errors);
+  CHECK(marked.status == 0);
+  CHECK(marked.output.find(" compute* ") != std::string::npos);
+  CHECK(marked.output.find("\n* extrapolated: no memory-bus was measured on 1x2") != std::string::npos);
+  CHECK(marked.errors.find("gives no memory-bus cost for 1x2") != std::string::npos);
+  const json result = json::parse(sdsm_command("simulate", arguments + " --json -").output);
+  CHECK(result.at("options").at("memory_bound") == 0.5);
+  CHECK(result.at("extrapolated") == json{"memory-bus"});
 }
 
 TEST_CASE("an output that is a link stays one, and what it leads to is written") {

@@ -89,17 +89,3 @@ TEST_CASE("what is stolen from a thread comes on top of its work, and later requ
   // Three answers here, and three of the region's page in the 10 ms before.
   CHECK(spent(result.threads[0].whole, Spent::stolen) == us(6 * 39.98));
 }
-
-TEST_CASE("memory contention slows computing for each further thread on the node, and nothing else") {
-  PlatformText text;
-  text.set("node.memory-contention", "0.25");
-  const TemporaryFile file(text.text());
-  TestProgram program({2, 2});
-  program.barrier_of_all(1000);
-  const Result shared = run(file.path(), NetworkKind::queue, program);
-  CHECK(spent(shared.threads[0].whole, Spent::compute) == us(1250));
-  TestProgram alone({4, 1});
-  alone.barrier_of_all(1000);
-  const Result apart = run(file.path(), NetworkKind::queue, alone);
-  CHECK(spent(apart.threads[0].whole, Spent::compute) == us(1000));
-}

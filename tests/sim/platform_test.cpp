@@ -75,7 +75,7 @@ TEST_CASE("the platform of the Pentium III cluster is read to the digit") {
   CHECK(costs.reference[0].bandwidth.bytes_per_second == 12.5e6);
   CHECK(costs.reference[1].latency == us(5));
   CHECK(costs.interrupt_delay == Time{});
-  CHECK(costs.memory_contention == 0);
+  CHECK(costs.memory_bus.empty());
   CHECK(costs.invalidation == Invalidation::all);
 }
 
@@ -122,12 +122,17 @@ TEST_CASE("each value that cannot be used is an error with its line") {
       {"frame.minimum", "84.5B"},
       {"protocol.invalidation", "some"},
       {"home.interrupt-delay", "soon"},
-      {"node.memory-contention", "11"},
-      {"node.memory-contention", "-1"},
+      {"memory-bus.2", "0.99"},
+      {"memory-bus.2", "1001"},
+      {"memory-bus.2", "1.5us"},
+      {"memory-bus.2", "nan"},
+      {"memory-bus.2", ""},
   }));
   CAPTURE(mistake.id, mistake.value);
-  const Edited edited = with_line(fmt::format("\"{}\"", mistake.id),
-                                  fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
+  // The cluster's file tells nothing of its memory bus: there the line takes another optional one's place.
+  const std::string place = mistake.id.starts_with("memory-bus") ? "home.interrupt-delay" : mistake.id;
+  const Edited edited =
+      with_line(fmt::format("\"{}\"", place), fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
   const auto findings = findings_of(edited.text);
   REQUIRE(findings.size() == 1);
   CHECK(line_of(findings[0]) == edited.line);
@@ -153,6 +158,30 @@ TEST_CASE("a layout that is numbered wrongly is told what layouts there are, not
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].find("1 to 65536 nodes") != std::string::npos);
   CHECK(findings[0].find("Did you mean") == std::string::npos);
+}
+
+TEST_CASE("the memory bus is told by numbers of threads, each with one name") {
+  PlatformText text;
+  text.set("memory-bus.2", "1.6");
+  text.set("memory-bus.16", "9");
+  const TemporaryFile file(text.text());
+  CHECK(read_platform(file.path()).costs.memory_bus == std::map<std::uint32_t, double>{{2, 1.6}, {16, 9}});
+  const auto id =
+      GENERATE(as<std::string>{}, "memory-bus.", "memory-bus.1", "memory-bus.0", "memory-bus.02", "memory-bus.-2",
+               "memory-bus.two", "memory-bus.2x2", "memory-bus.4097", "memory-bus.99999999999", "memory-bus.2 ");
+  CAPTURE(id);
+  const Edited edited = with_line("home.interrupt-delay", fmt::format("<prop id=\"{}\" value=\"1.5\"/>", id));
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CHECK(findings[0].find("2 to 4096 threads") != std::string::npos);
+}
+
+TEST_CASE("the former property of the memory bus is told what stands for it now") {
+  const auto findings =
+      findings_of(with_line("home.interrupt-delay", "<prop id=\"node.memory-contention\" value=\"0.25\"/>").text);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].find("memory-bus.2") != std::string::npos);
 }
 
 TEST_CASE("a number of a host or link that no machine has is an error with its line, as the file writes it") {
@@ -242,7 +271,7 @@ TEST_CASE("a property that nobody reads is an error: of a host, of a link, besid
 TEST_CASE("each required property is missed") {
   const std::vector<std::string> optional{"barrier.dirty-home-page", "local-part.home-share", "frame.payload",
                                           "frame.overhead",          "frame.minimum",         "protocol.invalidation",
-                                          "home.interrupt-delay",    "node.memory-contention"};
+                                          "home.interrupt-delay"};
   for (const auto& [id, value] : PlatformText().properties) {
     PlatformText without;
     without.properties.erase(id);
