@@ -25,8 +25,8 @@ enum { page_words = SDSM_PAGE_BYTES / 8, most_samples = 4096, burst = 16 };
 typedef volatile double* pages;
 
 static double samples[most_samples];
-static double
-    singles[most_samples * burst]; /* of the last quantity that was sampled by bursts: its faults one by one */
+/* Of the last quantity that was sampled by bursts: its faults one by one. Or of a second quantity. */
+static double singles[most_samples * burst];
 static int sample_count;
 static int is_first_quantity = 1;
 
@@ -259,19 +259,25 @@ static void stream_piece(struct ring* ring) {
   ring->at = (ring->at + piece_words) % ring->array_words;
 }
 
-/* A piece's time on the first thread, while the first `active` threads, all of one node, stream. It begins when all of
- * them are at it, and none stops before it ends; that they tell each other on pages that are at home on their node: it
- * is the same memory. Processor time, as what the system gives to others meanwhile is not the memory's. */
-static void sample_stream(const char* name, pages memory, int pages_each, int wanted, int active) {
-#pragma omp parallel firstprivate(memory, pages_each, wanted, active)
+/* A piece's time on the first thread, in turn alone and while all threads of its node stream. That begins when all of
+ * them are at it, and none stops before it ends; they tell each other on pages that are at home on their node: it is
+ * the same memory. Processor time, as what the system gives to others meanwhile is not the memory's. */
+static void sample_streams(pages memory, int pages_each, int wanted, int per_node) {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  /* Threads that take turns on too few processors are not at memory at once. */
+  const bool has_room = sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) >= per_node;
+  const int companies = per_node > 1 && has_room ? 2 : 1;
+#pragma omp parallel firstprivate(memory, pages_each, wanted, per_node, companies)
   {
     const int self = omp_get_thread_num();
-    const bool takes_part = self < active;
+    const bool takes_part = self < (companies > 1 ? per_node : 1);
     struct ring ring = {NULL, 0, 0};
     if (takes_part) ring = new_ring();
     pages first_flag = own_page(memory, 0, pages_each, 0);
-    for (int i = 0; i < wanted; ++i) {
-      const double mark = active * 1e6 + i; /* no sample before has left it there */
+    for (int i = 0; i < wanted * companies; ++i) {
+      const int active = i % companies ? per_node : 1;
+      const double mark = 1e6 + i; /* no sample of other quantities has left it there */
 #pragma omp barrier
       if (self == 0) {
         for (int started = 1; started < active;) {
@@ -281,26 +287,18 @@ static void sample_stream(const char* name, pages memory, int pages_each, int wa
         stream_piece(&ring);
         const double begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
         stream_piece(&ring);
-        samples[i] = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+        const double time = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
         first_flag[0] = mark;
-      } else if (takes_part) {
+        (i % companies ? singles : samples)[i / companies] = time;
+      } else if (self < active) {
         own_page(memory, self, pages_each, 0)[0] = mark;
         while (first_flag[0] != mark) stream_piece(&ring);
       }
     }
     if (takes_part) free_ring(ring);
   }
-  print_samples(name, samples, wanted);
-}
-
-static void sample_streams(pages memory, int pages_each, int wanted, int per_node) {
-  sample_stream("stream.alone", memory, pages_each, wanted, 1);
-  cpu_set_t processors;
-  CPU_ZERO(&processors);
-  /* Threads that take turns on too few processors are not at memory at once. */
-  if (per_node > 1 && sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) >= per_node) {
-    sample_stream("stream.together", memory, pages_each, wanted, per_node);
-  }
+  print_samples("stream.alone", samples, wanted);
+  if (companies > 1) print_samples("stream.together", singles, wanted);
 }
 
 int main(int argc, char** argv) {
