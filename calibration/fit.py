@@ -219,9 +219,7 @@ class Base:
                 value = quantity(self._given[name], units)
             except ValueError as error:
                 raise CalibrationError(f"the base file's {name}: {error}. Correct it") from None
-            parameters.append(
-                Parameter(name, value, unit, None, None, "assumed", "not measured: as the base file says", ())
-            )
+            parameters.append(_assumed(name, value, unit, "not measured: as the base file says"))
         return True
 
     def layouts(self, prefix: str) -> list[str]:
@@ -272,18 +270,15 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     ):
         if found is None or not is_reference:
             how = "as the base file says"
-            parameters.append(Parameter(f"reference.{name}", of_base, unit, None, None, "assumed", how, ()))
+            parameters.append(_assumed(f"reference.{name}", of_base, unit, how))
         if found is not None:
-            e = found.estimate.times(scale)
-            link = Parameter(
-                f"link.{name}", e.value, unit, e.standard_error, e.samples, "fitted", found.how, found.sources
-            )
+            link = _found(f"link.{name}", found.estimate.times(scale), unit, "fitted", found.how, found.sources)
             extras[link.name] = link
             if is_reference:
                 parameters.append(replace(link, name=f"reference.{name}"))
-    parameters.append(Parameter("reference.links", base.links, "1", None, None, "assumed", "as the base file says", ()))
+    parameters.append(_assumed("reference.links", base.links, "1", "as the base file says"))
     for name, value in (("payload", base.payload), ("overhead", base.overhead), ("minimum", base.minimum)):
-        parameters.append(Parameter(f"frame.{name}", value, "B", None, None, "assumed", "as the base file says", ()))
+        parameters.append(_assumed(f"frame.{name}", value, "B", "as the base file says"))
     extras |= _extras(data, parameters)
     return Fit(tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras)
 
@@ -293,8 +288,19 @@ def _remote(data: Data, quantity: str) -> list[Batch]:
     return [b for b in data.batches if b.quantity == quantity and b.layout.nodes > 1]
 
 
-def _how(what: str, estimate: Estimate) -> str:
-    return what if estimate.batches == 1 else f"{what}, {estimate.batches} batches"
+def _found(name: str, estimate: Estimate, unit: str, kind: str, how: str, sources: Sequence[str]) -> Parameter:
+    how = how if estimate.batches == 1 else f"{how}, {estimate.batches} batches"
+    return Parameter(
+        name, estimate.value, unit, estimate.standard_error, estimate.samples, kind, how, tuple(sources)
+    )
+
+
+def _assumed(name: str, value: float, unit: str, how: str, sources: Sequence[str] = ()) -> Parameter:
+    return Parameter(name, value, unit, None, None, "assumed", how, tuple(sources))
+
+
+def _sources(batches: Iterable[Batch]) -> tuple[str, ...]:
+    return tuple(b.source for b in batches)
 
 
 def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: Base) -> None:
@@ -314,25 +320,18 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
                 )
             like = pooled([b.estimate for b in batches])
             how = f"as {batches[0].quantity}: not measured (measure a layout of several nodes with two threads each)"
-            sources = tuple(b.source for b in batches)
-            parameters.append(Parameter(f"fault.{kind}", like.value, "us", None, None, "assumed", how, sources))
+            parameters.append(_assumed(f"fault.{kind}", like.value, "us", how, _sources(batches)))
             continue
-        estimate = pooled([b.estimate for b in batches])
-        sources = tuple(b.source for b in batches)
-        name = f"fault.{kind}"
-        parameters.append(
-            Parameter(
-                name,
-                estimate.value,
-                "us",
-                estimate.standard_error,
-                estimate.samples,
-                "measured",
-                _how("median", estimate),
-                sources,
-            )  # fmt: skip
-        )
-        checks.append(Check(name, None, estimate, (name,), sources))
+        _add_measured(f"fault.{kind}", None, batches, "median", parameters, checks)
+
+
+def _add_measured(
+    name: str, layout: Layout | None, batches: Sequence[Batch], how: str, parameters: list[Parameter], checks: list[Check]
+) -> None:
+    """A parameter, in us, that is itself what the batches measured, and the check that the simulator gives it back."""
+    estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
+    parameters.append(_found(name, estimate, "us", "measured", how, sources))
+    checks.append(Check(name, layout, estimate, (name,), sources))
 
 
 def diff_bytes(words: int) -> int:
@@ -396,10 +395,9 @@ def _messages(
                     f"a release of {diff_bytes(words)} bytes takes {estimate.value:.4g} us, but the line of the smaller ones says "
                     f"{told:.4g} us: a platform file has one line for all sizes, so long diffs will be off by that"
                 )
-                extras[f"release.{words}"] = Parameter(
-                    f"release.{words}", estimate.value, "us", estimate.standard_error, estimate.samples, "measured",
-                    "median beyond that of an empty release; not in the platform file", sources,
-                )  # fmt: skip
+                name = f"release.{words}"
+                beyond = "median beyond that of an empty release; not in the platform file"
+                extras[name] = _found(name, estimate, "us", "measured", beyond, sources)
     sources = tuple(place for _, _, places in chosen for place in places)
     counts = [e.samples for _, e, _ in chosen if e.samples is not None]
     shape = f"{how}, {len(chosen)} sizes"
@@ -440,24 +438,8 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
             if own and len(own) < len(batches):
                 others = ", ".join(b.source for b in batches if b.summary is not None)
                 notes.append(f"{kind}.{layout}: sdsm microbench's samples are used, EPCC's ({others}) are not")
-            chosen = own or batches
-            estimate = pooled([b.estimate for b in chosen])
-            sources = tuple(b.source for b in chosen)
-            name = f"{kind}.{layout}"
             how = "median" if own else "mean of EPCC's overhead"
-            parameters.append(
-                Parameter(
-                    name,
-                    estimate.value,
-                    "us",
-                    estimate.standard_error,
-                    estimate.samples,
-                    "measured",
-                    _how(how, estimate),
-                    sources,
-                )  # fmt: skip
-            )
-            checks.append(Check(name, layout, estimate, (name,), sources))
+            _add_measured(f"{kind}.{layout}", layout, own or batches, how, parameters, checks)
 
 
 def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
@@ -466,19 +448,14 @@ def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], n
     parts = [(b, clean[_key(b)]) for b in _remote(data, f"barrier.dirty{DIRTY_PAGES}") if _key(b) in clean]
     if not parts:
         if not base.add([name], parameters):
-            how = "not measured: nothing is charged"
-            parameters.append(Parameter(name, 0.0, "us", None, None, "assumed", how, ()))
+            parameters.append(_assumed(name, 0.0, "us", "not measured: nothing is charged"))
         return
     estimate = pooled([b.estimate.minus(none.estimate).times(1 / DIRTY_PAGES) for b, none in parts])
-    sources = tuple(b.source for b, _ in parts)
-    how = _how(f"barrier with {DIRTY_PAGES} such pages less one without, by page", estimate)
+    sources = _sources(b for b, _ in parts)
+    how = f"barrier with {DIRTY_PAGES} such pages less one without, by page"
     if estimate.value < 0:
         notes.append(f"{name} came out as {estimate.value:.3g} us, below zero: 0 is taken")
-    parameters.append(
-        Parameter(
-            name, max(estimate.value, 0.0), "us", estimate.standard_error, estimate.samples, "fitted", how, sources
-        )
-    )
+    parameters.append(_found(name, replace(estimate, value=max(estimate.value, 0.0)), "us", "fitted", how, sources))
     checks.append(Check(name, None, estimate, (name,), sources))
 
 
@@ -495,10 +472,8 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         name = f"memory-bus.{threads}"
         if estimate.value < 1:
             notes.append(f"{name} came out as {estimate.value:.3g}: that threads make each other faster is not taken, but 1")
-        sources = tuple(b.source for b in batches)
-        how = _how("stream.together by stream.alone, medians", estimate)
-        value = max(estimate.value, 1.0)
-        parameters.append(Parameter(name, value, "1", estimate.standard_error, estimate.samples, "fitted", how, sources))
+        sources, how = _sources(batches), "stream.together by stream.alone, medians"
+        parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources))
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
 
@@ -532,27 +507,22 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
             sources.append(service.source)
     if not parts:
         if not base.add([name], parameters):
-            parameters.append(Parameter(name, HOME_SHARE, "1", None, None, "assumed", "no home was timed", ()))
+            parameters.append(_assumed(name, HOME_SHARE, "1", "no home was timed"))
         return
     estimate = pooled(parts)
-    how = _how(
-        "homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's", estimate
-    )
+    how = "homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's"
     # The wire's time is the same in all batches, so its error does not average out.
     wire = estimate.value * fetch_error / statistics.fmean(locals_)
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
-    parameters.append(Parameter(name, estimate.value, "1", error, estimate.samples, "fitted", how, tuple(sources)))
+    parameters.append(_found(name, replace(estimate, standard_error=error), "1", "fitted", how, sources))
 
 
 def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]:
     """What a platform file has no property for: it is part of others, and is told in the report alone."""
     extras = {}
     for batch in data.system:
-        e = batch.estimate
         how = "median; of the bare system, part of faults and messages"
-        extras[batch.quantity] = Parameter(
-            batch.quantity, e.value, "us", e.standard_error, e.samples, "measured", how, (batch.source,)
-        )
+        extras[batch.quantity] = _found(batch.quantity, batch.estimate, "us", "measured", how, [batch.source])
     by_name = {p.name: p for p in parameters}
     write, read = by_name["fault.WUMR"], by_name["fault.RUMR"]
     if write.kind == read.kind == "measured":
@@ -560,9 +530,7 @@ def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]
             Estimate(read.value, read.standard_error, read.samples)
         )
         how = "fault.WUMR less fault.RUMR: twin and opening for writing, part of fault.WUMR and fault.WROR"
-        extras["twin"] = Parameter(
-            "twin", difference.value, "us", difference.standard_error, difference.samples, "fitted", how, write.sources
-        )
+        extras["twin"] = _found("twin", difference, "us", "fitted", how, write.sources)
     return extras
 
 

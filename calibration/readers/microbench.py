@@ -4,7 +4,7 @@ The former is recognised by `"format": "sdsm-microbench"`: samples in nanosecond
 took to serve pages, and the bare system's samples (quantities that begin with `system.`). The latter is one object of
 lists of samples, recognised by their names, and tells no layout.
 
-Seen: both, but for the system's samples.
+Seen: both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from typing import Any, NoReturn
 
 from calibration.microbench import FAULTS, FORMAT, VERSION, layout
-from calibration.readers.measurement import Key, Measurement, Reading, Setting, untried
+from calibration.readers.measurement import Key, Measurement, Reading, Setting
 from calibration.readers.text import Text
 
 NAME = "sdsm microbench"
@@ -80,8 +80,7 @@ class _Document:
         if "system" in self.document:
             samples = self.samples(self.document["system"], "system")
             self.measurements += _quantities(self.source, samples, ("system", "samples_ns"), "system.", {})
-        warnings = (untried(self.source.file, f"the system's part of {NAME}"),) if "system" in self.document else ()
-        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(self.settings), warnings)
+        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(self.settings))
 
     def layout(self, name: str, part: Any) -> None:
         path = ("layouts", name)

@@ -24,7 +24,7 @@ echo '{"WROH": [5000, 7000, 6000], "barrier": [80000]}'
 def build(tmp_path: Path) -> Path:
     (tmp_path / "sdsm-run").write_text(FAKE)
     (tmp_path / "sdsm-run").chmod(0o755)
-    (tmp_path / "system_bench").write_text("#!/bin/sh\necho '{\"twin\": [200, 300]}'\n")
+    (tmp_path / "system_bench").write_text("#!/bin/sh\necho \"$*\" >\"$0.called\"\necho '{\"twin\": [200, 300]}'\n")
     (tmp_path / "system_bench").chmod(0o755)
     return tmp_path
 
@@ -39,6 +39,7 @@ def test_every_sample_and_the_homes_service_are_kept(build, tmp_path, capsys):
     assert layout["samples_ns"] == {"WROH": [5000, 7000, 6000], "barrier": [80000]}
     assert (layout["pages_served"], layout["page_service_s"]) == (4, 0.75)
     assert document["system"]["samples_ns"] == {"twin": [200, 300]}
+    assert (build / "system_bench.called").read_text() == "3 3000\n"  # samples, and traps of which 1000 make one
     called = (build / "sdsm-run.called").read_text().splitlines()
     assert "--nodes 2 --threads-per-node 2" in called[1] and called[1].endswith("microbench 2 3")
 
