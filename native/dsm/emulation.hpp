@@ -10,8 +10,8 @@
 
 namespace sdsm::dsm {
 
-/// How long before its time a thread that waits for a moment of the emulation wakes up, and looks at the clock from then
-/// on: a processor that slept, of a virtual machine above all, may take so long to begin.
+/// How long before its time a thread that waits for a moment of the emulation wakes up, and looks at the clock from
+/// then on: a processor that slept, of a virtual machine above all, may take so long to begin.
 constexpr std::uint64_t wake_up_ns = 60'000;
 
 /// What the launcher says of the emulated cluster.
