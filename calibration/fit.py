@@ -19,9 +19,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from calibration import barrier_shape
 from calibration import network as networks
 from calibration.estimates import Estimate, Line, line, median, pooled
 from calibration.microbench import FAULTS, Layout
+from calibration.microbench import layout as layout_of
 from calibration.network import TIMES_US, Network, quantity
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
@@ -109,6 +111,9 @@ class Fit:
     notes: tuple[str, ...]
     network: Network  # with what was measured of it
     extras: dict[str, Parameter] = field(default_factory=dict)
+    barrier_shape: barrier_shape.Choice = barrier_shape.Choice("flat", "assumed", "no barrier was measured")
+    curves: tuple[networks.Piece, ...] = ()  # of times over sizes, of which the network was fitted
+    network_owner: str = "reference"  # whose properties hold the network that was fitted: of this, or of the "link"
 
     def value(self, name: str) -> float:
         return next(p.value for p in self.parameters if p.name == name)
@@ -280,7 +285,10 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     for name, value in (("payload", base.payload), ("overhead", base.overhead), ("minimum", base.minimum)):
         parameters.append(_assumed(f"frame.{name}", value, "B", "as the base file says"))
     extras |= _extras(data, parameters)
-    return Fit(tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras)
+    shape = _barrier_shape(parameters, network if is_reference else base, given)
+    curves = tuple(networks.pieces(data.readings, base))
+    owner = "reference" if is_reference else "link"
+    return Fit(tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner)
 
 
 def _remote(data: Data, quantity: str) -> list[Batch]:
@@ -440,6 +448,29 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
                 notes.append(f"{kind}.{layout}: sdsm microbench's samples are used, EPCC's ({others}) are not")
             how = "median" if own else "mean of EPCC's overhead"
             _add_measured(f"{kind}.{layout}", layout, own or batches, how, parameters, checks)
+
+
+def _barrier_shape(
+    parameters: Sequence[Parameter], network: Network, given: Mapping[str, str]
+) -> barrier_shape.Choice:
+    """Of measured barriers; the base's stay what the base file says."""
+    costs = {p.name: p for p in parameters}
+    barriers = {
+        layout_of(name.partition(".")[2]): Estimate(p.value, p.standard_error, p.samples)
+        for name, p in costs.items()
+        if re.fullmatch(r"barrier\.[0-9]+x[0-9]+", name) and p.kind == "measured"
+    }
+    if not barriers:
+        told = given.get(barrier_shape.PROPERTY, "flat")
+        if told not in barrier_shape.SHAPES:
+            raise CalibrationError(
+                f"the base file's {barrier_shape.PROPERTY}: '{told}' is neither 'flat' nor 'tree'. Correct it"
+            )
+        return barrier_shape.Choice(told, "assumed", "no barrier was measured: as the base file says")
+    wire = network.idle_us(networks.CONTROL)
+    whole = costs["message.fixed"].value + networks.CONTROL * costs["message.per-byte"].value
+    link = network.wire_bytes(networks.CONTROL) / network.bandwidth
+    return barrier_shape.choose(barriers, barrier_shape.Message(wire, link, whole - wire))
 
 
 def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:

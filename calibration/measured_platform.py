@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from calibration import barrier_shape
 from calibration.fit import Fit
 from calibration.network import BANDWIDTHS, TIMES_US, Network, quantity
 from calibration.parameters import Parameter
@@ -66,6 +67,9 @@ def platform(
         group = parameter.name.split(".")[0]
         body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter))]
     body.append(Blank())
+    shape = fit.barrier_shape
+    told = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
+    body += [Comment(commentable(told)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
     kept = [name for name in KEPT if name in given]
     if kept:
         body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from calibration.estimates import LEAST_POINTS, Estimate, Segment, median, pooled, segments
+from calibration.estimates import LEAST_POINTS, MOST_POINTS, Estimate, Segment, median, pooled, segments
 from calibration.platform_file import PlatformFileError, properties
 from calibration.readers.measurement import Measurement, Reading
 
@@ -123,6 +123,146 @@ def _told(found: Sequence[Segment]) -> str:
     return f"{len(found)} straight piece{'s' if len(found) > 1 else ''} by BIC ({parts})"
 
 
+@dataclass(frozen=True)
+class _Curve:
+    """Times of messages (us) over their sizes, from one file. found: the broken line through all; gives_bandwidth: which of
+    its pieces does. small: that through the messages of one frame, whose first piece gives the latency; empty if none.
+    """
+
+    source: str
+    is_one_way: bool  # else the time of each of many that were sent at once
+    sizes: Sequence[float]
+    times: Sequence[float]
+    found: Sequence[Segment] = ()
+    gives_bandwidth: int | None = None
+    small: Sequence[Segment] = ()
+
+
+def _curve(reading: Reading, network: Network) -> _Curve | None:
+    one_way = [m for m in reading.measurements if m.quantity in ("message time, one way", "latency, one way")]
+    windowed = [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" in m.keys]
+    group = one_way or windowed
+    sizes, times = _by_size(group)
+    if not sizes:
+        return None
+    curve = _Curve(f"{reading.file}:{group[0].place.line}", bool(one_way), sizes, times)
+    if len(set(sizes)) < LEAST_POINTS:
+        return curve
+    found = segments(sizes, times)
+    above = [sum(s.low <= size <= s.high and size > network.payload for size in sizes) for s in found]
+    large = max(range(len(found)), key=lambda i: (above[i], i))
+    gives = large if above[large] >= LEAST_POINTS and found[large].slope > 0 else None
+    # Smaller ones are padded to the least frame, larger ones go in several.
+    alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload]
+    small: Sequence[Segment] = ()
+    if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
+        small = segments([s for s, _ in alone], [t for _, t in alone])
+    return replace(curve, found=found, gives_bandwidth=gives, small=small)
+
+
+def _intervals(reading: Reading) -> list[Measurement]:
+    return [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
+
+
+def _least_round_trip(reading: Reading) -> tuple[float, int, str] | None:
+    """us, of how many, where."""
+    trips = [m for m in reading.measurements if m.quantity.startswith("round-trip time")]
+    values = [t for m in trips for t in m.in_unit("us")]
+    return (min(values), len(trips), f"{reading.file}:{trips[0].place.line}") if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Measured points that `sdsm replay` re-runs, of one straight piece of one file's curve.
+
+    sizes in bytes, times and errors (standard errors; None where nothing tells) in us. is_one_way: else the time of each of
+    many messages sent at once. gives: the parameter that was fitted from them, bandwidth or latency, or None, as a platform
+    file has one line for all sizes; about: where the errors are from, or why nothing was fitted.
+    """
+
+    source: str
+    is_one_way: bool
+    sizes: tuple[int, ...]
+    times: tuple[float, ...]
+    errors: tuple[float | None, ...]
+    gives: str | None
+    about: str
+
+
+#: Of a size in a file: iperf3's blocks if it does not tell theirs.
+BLOCK_BYTES = 131072
+
+
+def pieces(readings: Sequence[Reading], network: Network) -> list[Piece]:
+    """What `fit` makes of the same files, point by point.
+
+    No file tells the spread of a single size, so the standard error of a point is the scatter of its piece: the root of the
+    sum of squares of the points about the piece's line, in parts of their times, over n - 2. iperf3's is that of the median
+    over its intervals.
+    """
+    found: list[Piece] = []
+    for reading in readings:
+        curve = _curve(reading, network)
+        if curve is not None:
+            found += _pieces(curve, network)
+        intervals = _intervals(reading)
+        rates = [m.in_unit("bit/s")[0] for m in intervals]
+        if rates and min(rates) > 0:
+            block = next((int(s.value) for s in reading.settings if s.name == "blksize"), BLOCK_BYTES)
+            e = median([block * 8e6 / rate for rate in rates])
+            about = f"errors: of the median over {len(intervals)} intervals"
+            place = f"{reading.file}:{intervals[0].place.line}"
+            found.append(Piece(place, False, (block,), (e.value,), (e.standard_error,), "bandwidth", about))
+        trip = _least_round_trip(reading)
+        if trip is not None:
+            about = "half of the least round trip, taken under load: no message on an idle network"
+            found.append(Piece(trip[2], True, (network.least_unpadded,), (trip[0] / 2,), (None,), None, about))
+    return found
+
+
+def _pieces(curve: _Curve, network: Network) -> list[Piece]:
+    step = -(-len(curve.sizes) // MOST_POINTS)
+    order = sorted(range(len(curve.sizes)), key=lambda i: curve.sizes[i])[::step]
+    taken: set[int] = set()
+    found: list[Piece] = []
+
+    def add(segment: Segment | None, chosen: Sequence[int], gives: str | None, about: str) -> None:
+        sizes = tuple(int(curve.sizes[i]) for i in chosen)
+        times = tuple(curve.times[i] for i in chosen)
+        scatter = None if segment is None else _scatter(segment, sizes, times)
+        errors = tuple(None if scatter is None else scatter * t for t in times)
+        told = about if scatter is None else f"{about}; errors: {scatter:.2%}, the scatter of the points about their piece"
+        found.append(Piece(curve.source, curve.is_one_way, sizes, times, errors, gives, told))
+        taken.update(chosen)
+
+    def within(segment: Segment, low: int = 0, high: float = math.inf) -> list[int]:
+        return [i for i in order if max(segment.low, low) <= curve.sizes[i] <= min(segment.high, high)]
+
+    if curve.small:
+        first = curve.small[0]
+        chosen = within(first, network.least_unpadded, network.payload)
+        add(first, chosen, "latency", "messages of one frame")
+    if curve.gives_bandwidth is not None:
+        segment = curve.found[curve.gives_bandwidth]
+        add(segment, within(segment), "bandwidth", "the piece with the most sizes above one frame")
+    for segment in curve.found:
+        rest = [i for i in within(segment) if i not in taken]
+        if rest:
+            add(segment, rest, None, "gave no parameter: a platform file has one line for all sizes")
+    if not curve.found:
+        add(None, order, None, f"gave no parameter: a line needs {LEAST_POINTS} sizes")
+    return found
+
+
+def _scatter(segment: Segment, sizes: Sequence[int], times: Sequence[float]) -> float | None:
+    if len(sizes) <= 2:
+        return None
+    squares = math.fsum(
+        ((segment.intercept + segment.slope * s) / t - 1) ** 2 for s, t in zip(sizes, times, strict=True)
+    )
+    return math.sqrt(squares / (len(sizes) - 2))
+
+
 def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, Fitted | None]:
     """Bandwidth on the wire (bit/s) and latency of one link (us), each None where no file tells it.
 
@@ -138,39 +278,24 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     round_trips: list[tuple[Estimate, str, str]] = []
     framing = (network.payload + network.overhead) / network.payload
     for reading in readings:
-        one_way = [m for m in reading.measurements if m.quantity in ("message time, one way", "latency, one way")]
-        windowed = [m for m in reading.measurements if m.quantity == "bandwidth" and "message_bytes" in m.keys]
-        intervals = [m for m in reading.measurements if m.quantity == "bandwidth" and "interval" in m.keys]
-        trips = [m for m in reading.measurements if m.quantity.startswith("round-trip time")]
-        group = one_way or windowed
-        sizes, times = _by_size(group)
-        if len(set(sizes)) >= LEAST_POINTS:
-            place = f"{reading.file}:{group[0].place.line}"
-            found = segments(sizes, times)
-            above = [sum(s.low <= size <= s.high and size > network.payload for size in sizes) for s in found]
-            large = max(range(len(found)), key=lambda i: (above[i], i))
-            if above[large] >= LEAST_POINTS and found[large].slope > 0:
-                rate = 8e6 * framing / found[large].slope
-                error = rate * found[large].slope_error / found[large].slope
-                how = f"slope of piece {large + 1} of {_told(found)}"
-                rates.append((Estimate(rate, error, found[large].points), how, place))
-            # Smaller ones are padded to the least frame, larger ones go in several.
-            alone = [
-                (s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload
-            ]
-            if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
-                small = segments([s for s, _ in alone], [t for _, t in alone])
-                how = f"intercept of the messages of one frame, piece 1 of {_told(small)}"
-                empty.append((Estimate(small[0].intercept, small[0].intercept_error, small[0].points), how, place))
+        curve = _curve(reading, network)
+        if curve is not None and curve.gives_bandwidth is not None:
+            found = curve.found[curve.gives_bandwidth]
+            rate = 8e6 * framing / found.slope
+            how = f"slope of piece {curve.gives_bandwidth + 1} of {_told(curve.found)}"
+            rates.append((Estimate(rate, rate * found.slope_error / found.slope, found.points), how, curve.source))
+        if curve is not None and curve.small:
+            first = curve.small[0]
+            how = f"intercept of the messages of one frame, piece 1 of {_told(curve.small)}"
+            empty.append((Estimate(first.intercept, first.intercept_error, first.points), how, curve.source))
+        intervals = _intervals(reading)
         if intervals:
             samples = [m.in_unit("bit/s")[0] * framing for m in intervals]
             rates.append((median(samples), "median of intervals", f"{reading.file}:{intervals[0].place.line}"))
-        least = min((t for m in trips for t in m.in_unit("us")), default=None)
-        if least is not None:
-            place = f"{reading.file}:{trips[0].place.line}"
-            round_trips.append(
-                (Estimate(least / 2, None, len(trips)), "half of the least round trip, under load", place)
-            )
+        trip = _least_round_trip(reading)
+        if trip is not None:
+            value, count, place = trip
+            round_trips.append((Estimate(value / 2, None, count), "half of the least round trip, under load", place))
 
     rate = _together(rates)
     latency = _together(empty or round_trips)

@@ -19,11 +19,6 @@ std::string name_of(Layout layout) {
   return fmt::format("{}x{}", layout.nodes, layout.threads_per_node);
 }
 
-/// Messages of one gather that cross the network: every process not on process 0's node sends one.
-std::int64_t crossing(Layout team) {
-  return static_cast<std::int64_t>(team.nodes - 1) * team.threads_per_node;
-}
-
 /// Distance of two layouts for "nearest": threads per node weigh more than nodes, larger counts by their ratio.
 double distance(Layout a, Layout b) {
   return std::abs(std::log2(static_cast<double>(a.nodes) / b.nodes)) +
@@ -45,20 +40,21 @@ Time CostModel::message_local(Bytes payload) const {
   return costs_.message_fixed + payload.count * costs_.message_per_byte - reference_idle(payload);
 }
 
+MessageTimes CostModel::barrier_message(const std::vector<LinkSpec>& route, Time processor) const {
+  return {idle_time(model_, route, costs_.framing, control_payload),
+          route.back().bandwidth.time_of(wire_bytes(costs_.framing, control_payload)), processor};
+}
+
 Time CostModel::synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const {
-  const std::int64_t messages = crossing(team);
-  if (messages == 0 || route.empty()) return {};
-  const Time on_last_link = route.back().bandwidth.time_of(wire_bytes(costs_.framing, control_payload));
-  return 2 * idle_time(model_, route, costs_.framing, control_payload) + (messages - 1) * on_last_link;
+  if (team.nodes == 1 || route.empty()) return {};
+  const MessageTimes message = barrier_message(route, Time{});
+  return gather_time(costs_.barrier_shape, team, message) + depth_of(costs_.barrier_shape, team) * message.wire;
 }
 
 Time CostModel::barrier_model(Layout team, const std::vector<LinkSpec>& route) const {
   Time total{};
-  if (const std::int64_t messages = crossing(team); messages > 0 && !route.empty()) {
-    const Time on_link = route.back().bandwidth.time_of(wire_bytes(costs_.framing, control_payload));
-    const Time processor = message_local(control_payload);
-    total += 6 * (idle_time(model_, route, costs_.framing, control_payload) +
-                  (messages - 1) * std::max(on_link, processor) + processor);
+  if (team.nodes > 1 && !route.empty()) {
+    total += 6 * gather_time(costs_.barrier_shape, team, barrier_message(route, message_local(control_payload)));
   }
   if (team.threads_per_node > 1) {
     for (const auto& [layout, measured] : costs_.barrier) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/barrier_shape.hpp"
 #include "models/ids.hpp"
 #include "models/page_state.hpp"
 #include "models/units.hpp"
@@ -22,7 +23,8 @@ struct Costs {
   Time message_per_byte{};                ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
   Time dirty_home_page{};                 ///< at a barrier, for each home page that the process wrote itself
   std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
-  std::map<Layout, Time> lock;            ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
+  BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without one of these, and for other networks
+  std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
   double home_share = 0.5;  ///< of a local part, how much is the home's (receiver's) processor time. Assumed
   Time interrupt_delay{};   ///< before a computing home answers. Optional, uncalibrated
@@ -60,18 +62,18 @@ class CostModel {
   std::array<Time, 3> synchronisations(Layout team) const;
 
   /// Whether the platform gives a barrier for this layout. If not, the message-level model below is used:
-  ///   3 synchronisations, each a gather to process 0 and a release from it, one message after another:
-  ///   2 (w + (k - 1) max(f, c) + c), with k messages that cross the network, w the idle time of one, f its time on a
-  ///   link, c its processor time; plus, per further thread of a node, what 1x2 (or the nearest one-node layout) gives;
-  ///   times the ratio of measured to modelled of the layouts measured with as many threads per node (else with the
-  ///   nearest number of them), interpolated over nodes and held constant beyond them.
+  ///   3 synchronisations, each a gather to process 0 and a release from it: 2 gather_time() of the platform's shape,
+  ///   with the idle time of a control message on the wire, its time on a link, its processor time; plus, per further
+  ///   thread of a node, what 1x2 (or the nearest one-node layout) gives; times the ratio of measured to modelled of
+  ///   the layouts measured with as many threads per node (else with the nearest number of them), interpolated over
+  ///   nodes and held constant beyond them.
   bool barrier_is_measured(Layout team) const { return costs_.barrier.contains(team); }
   bool lock_is_measured(Layout layout) const { return costs_.lock.contains(layout); }
 
   /// Processor time of a lock's hand-off: EPCC's overhead minus the mean time of its messages on the idle reference
   /// network. All P threads contend and the lock goes round, manager process 0: a hand-off is a message to the manager
   /// unless the releaser is on its node, and one from it unless the next holder is. Layouts not measured: that of the
-  /// nearest layout that is.
+  /// nearest layout that is: a hand-off has at most two messages, whatever the number of nodes, so a lock has no shape.
   Time lock_local(Layout layout) const;
 
   /// Whether the platform says how much memory slows that many threads of a node down. One thread is alone.
@@ -90,9 +92,10 @@ class CostModel {
 
  private:
   Time reference_idle(Bytes payload) const { return idle_time(model_, costs_.reference, costs_.framing, payload); }
-  /// Of the three in a barrier's overhead, which is measured with barriers in a row: a message each way, and one
-  /// message after another on the master's cable. Only on one way: who is released later arrives later at the next one.
+  /// Of the three in a barrier's overhead, which is measured with barriers in a row: messages down the shape and up,
+  /// and one after another on a receiver's cable. Only on one way: who is released later arrives later at the next one.
   Time synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const;
+  MessageTimes barrier_message(const std::vector<LinkSpec>& route, Time processor) const;
   Time barrier_model(Layout team, const std::vector<LinkSpec>& route) const;
   Time lock_messages(Layout layout) const;
 

@@ -70,6 +70,13 @@ const std::vector<Property>& property_table() {
         [](Reading& r, std::string_view text) { r.costs.message_per_byte = parse_time_per_byte(text); });
     add("barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
         [](Reading& r, std::string_view text) { r.costs.dirty_home_page = parse_time(text); });
+    add("barrier.shape", "messages of a barrier on layouts that are not given: flat or tree (default flat)", false,
+        [](Reading& r, std::string_view text) {
+          if (text != "flat" && text != "tree") {
+            throw std::invalid_argument(fmt::format("'{}' is neither 'flat' nor 'tree'", text));
+          }
+          r.costs.barrier_shape = text == "tree" ? BarrierShape::tree : BarrierShape::flat;
+        });
     add("local-part.home-share", "share of a processor part that the home or receiver pays, 0 to 1 (default 0.5)",
         false, [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); });
     add("reference.bandwidth", "bandwidth of a link of the network on which the costs were measured", true,
@@ -105,9 +112,6 @@ const std::vector<Property>& property_table() {
   }();
   return table;
 }
-
-constexpr std::uint32_t most_nodes = 65536;
-constexpr std::uint32_t most_threads_per_node = 4096;
 
 /// "4x2" in "barrier.4x2"; empty if the id is not of that form.
 std::optional<Layout> layout_after(std::string_view id, std::string_view prefix) {

@@ -21,6 +21,10 @@ class PlatformError : public std::runtime_error {
   std::vector<std::string> findings_;
 };
 
+/// Of the layouts that properties name.
+inline constexpr std::uint32_t most_nodes = 65536;
+inline constexpr std::uint32_t most_threads_per_node = 4096;
+
 struct Platform {
   std::filesystem::path path;
   Costs costs;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,11 +25,27 @@ constexpr std::uint64_t delay_ns = 10'000;
 /// Computing of which all is memory-bound: `sdsm calibrate` compares with what so long a loop took.
 constexpr std::uint64_t memory_bound_ns = 1'000'000;
 
+/// Links of a route are all in use once so many messages are on their way.
+constexpr std::uint32_t most_links = 16;
+
 /// Changed words of a page in the releases that `sdsm microbench` times.
 constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
 
-/// Runs `body` in a child process and hands its result back. A child that fails has said why on stderr.
-Time in_child(const std::function<Time()>& body) {
+/// All of `count` times through a pipe, by read() or write().
+template <typename Call, typename Times>
+bool transfer(Call call, int end, Times* times, std::size_t count) {
+  auto* const bytes = reinterpret_cast<std::conditional_t<std::is_const_v<Times>, const char, char>*>(times);
+  for (std::size_t done = 0; done < count * sizeof(Time);) {
+    const ssize_t moved = call(end, bytes + done, count * sizeof(Time) - done);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return false;
+    done += static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
+/// Runs `body` in a child process and hands its `count` results back. A child that fails has said why on stderr.
+std::vector<Time> in_child(std::size_t count, const std::function<std::vector<Time>()>& body) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t child = ::fork();
@@ -37,8 +54,8 @@ Time in_child(const std::function<Time()>& body) {
     ::close(ends[0]);
     int status = 1;
     try {
-      const std::int64_t count = body().count();
-      if (::write(ends[1], &count, sizeof count) == static_cast<ssize_t>(sizeof count)) status = 0;
+      const std::vector<Time> times = body();
+      if (times.size() == count && transfer(::write, ends[1], times.data(), count)) status = 0;
     } catch (const PlatformError& error) {
       for (const std::string& finding : error.findings()) fmt::print(stderr, "sdsm: {}\n", finding);
       status = 2;
@@ -51,8 +68,8 @@ Time in_child(const std::function<Time()>& body) {
     ::_exit(status);
   }
   ::close(ends[1]);
-  std::int64_t count = 0;
-  const bool whole = ::read(ends[0], &count, sizeof count) == static_cast<ssize_t>(sizeof count);
+  std::vector<Time> times(count);
+  const bool whole = transfer(::read, ends[0], times.data(), count);
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -60,7 +77,11 @@ Time in_child(const std::function<Time()>& body) {
     throw std::invalid_argument("this platform cannot be used (why stands above). `sdsm check` tells more");
   }
   if (!whole || status != 0) throw RunError("a re-run of a microbenchmark failed");
-  return Time{count};
+  return times;
+}
+
+Time in_child(const std::function<Time()>& body) {
+  return in_child(1, [&] { return std::vector{body()}; }).front();
 }
 
 /// Threads whose intervals are put together by hand, inside one parallel region.
@@ -222,44 +243,98 @@ Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint3
   return (charged(2 * loops) - charged(loops)) / static_cast<std::int64_t>(loops);
 }
 
+std::vector<Time> replay_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads) {
+  return in_child(payloads.size(), [&] { return time_messages(platform, network, payloads); });
+}
+
+std::vector<Time> replay_streams(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads) {
+  constexpr std::uint32_t burst = 8;
+  const auto sent_at_once = [&](std::uint32_t messages) {
+    return in_child(payloads.size(), [&] { return time_messages(platform, network, payloads, messages); });
+  };
+  const std::vector<Time> few = sent_at_once(most_links + burst);
+  std::vector<Time> times = sent_at_once(most_links + 2 * burst);
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = (times[i] - few[i]) / burst;
+  return times;
+}
+
 std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
-                                             std::vector<std::string>* skipped) {
+                                             std::vector<std::string>* skipped, const ReplayRequest& request) {
   std::vector<Replayed> replayed;
-  const auto add = [&](std::string what, Layout layout, Time given, const auto& rerun) {
-    const bool room = in_child([&] { return Time{offers(platform, layout)}; }) == Time{1};
-    if (room) {
+  const auto wanted = [&](const char* group) { return request.groups.empty() || request.groups.contains(group); };
+  const auto has_room = [&](Layout layout) {
+    return in_child([&] { return Time{offers(platform, layout)}; }) == Time{1};
+  };
+  const auto add = [&](std::string what, Layout layout, std::optional<Time> given, const auto& rerun) {
+    if (has_room(layout)) {
       replayed.push_back({std::move(what), layout, given, rerun()});
     } else if (skipped) {
       skipped->push_back(what);
     }
   };
-  for (const FaultRule& rule : fault_rules) {
-    add(fmt::format("fault.{}", rule.name), scene_of(rule.kind).layout,
-        platform.costs.fault[static_cast<std::size_t>(rule.kind)],
-        [&] { return replay_fault(platform, network, rule.kind, 10); });
+  if (wanted("fault")) {
+    for (const FaultRule& rule : fault_rules) {
+      add(fmt::format("fault.{}", rule.name), scene_of(rule.kind).layout,
+          platform.costs.fault[static_cast<std::size_t>(rule.kind)],
+          [&] { return replay_fault(platform, network, rule.kind, 10); });
+    }
   }
-  for (const auto& [layout, given] : platform.costs.barrier) {
-    add(fmt::format("barrier.{}x{}", layout.nodes, layout.threads_per_node), layout, given,
-        [&, at = layout] { return replay_barrier(platform, network, at, 100); });
+  const auto add_layouts = [&](const char* group, const std::map<Layout, Time>& costs, const auto& rerun) {
+    if (!wanted(group)) return;
+    std::map<Layout, std::optional<Time>> all(costs.begin(), costs.end());
+    for (const Layout layout : request.layouts) all.emplace(layout, std::nullopt);
+    for (const auto& [layout, given] : all) {
+      add(fmt::format("{}.{}x{}", group, layout.nodes, layout.threads_per_node), layout, given,
+          [&, at = layout] { return rerun(platform, network, at, 100); });
+    }
+  };
+  add_layouts("barrier", platform.costs.barrier, replay_barrier);
+  add_layouts("lock", platform.costs.lock, replay_lock);
+  if (wanted("release")) {
+    for (const std::uint16_t words : release_words) {
+      const Bytes diff = diff_bytes({words, 1});
+      const std::int64_t pieces = (diff.count + max_payload.count - 1) / max_payload.count;
+      add(fmt::format("release.{}", words), {2, 1},
+          pieces * platform.costs.message_fixed + diff.count * platform.costs.message_per_byte,
+          [&, words] { return replay_release(platform, network, words, 10); });
+    }
   }
-  for (const auto& [layout, given] : platform.costs.lock) {
-    add(fmt::format("lock.{}x{}", layout.nodes, layout.threads_per_node), layout, given,
-        [&, at = layout] { return replay_lock(platform, network, at, 100); });
+  if (wanted("barrier")) {
+    add("barrier.dirty-home-page", {2, 1}, platform.costs.dirty_home_page,
+        [&] { return replay_dirty_pages(platform, network, 64, 10); });
   }
-  for (const std::uint16_t words : release_words) {
-    const Bytes diff = diff_bytes({words, 1});
-    const std::int64_t pieces = (diff.count + max_payload.count - 1) / max_payload.count;
-    add(fmt::format("release.{}", words), {2, 1},
-        pieces * platform.costs.message_fixed + diff.count * platform.costs.message_per_byte,
-        [&, words] { return replay_release(platform, network, words, 10); });
+  if (wanted("memory-bus")) {
+    for (const auto& [threads, slowdown] : platform.costs.memory_bus) {
+      const std::chrono::duration<double, std::nano> given{memory_bound_ns * slowdown};
+      add(fmt::format("memory-bus.{}", threads), {1, threads}, std::chrono::round<Time>(given),
+          [&, at = threads] { return replay_memory_bus(platform, network, at, 10); });
+    }
   }
-  add("barrier.dirty-home-page", {2, 1}, platform.costs.dirty_home_page,
-      [&] { return replay_dirty_pages(platform, network, 64, 10); });
-  for (const auto& [threads, slowdown] : platform.costs.memory_bus) {
-    const std::chrono::duration<double, std::nano> given{memory_bound_ns * slowdown};
-    add(fmt::format("memory-bus.{}", threads), {1, threads}, std::chrono::round<Time>(given),
-        [&, at = threads] { return replay_memory_bus(platform, network, at, 10); });
-  }
+  if (!wanted("network")) return replayed;
+  const WireModel model = network == NetworkKind::queue ? WireModel::store_and_forward : WireModel::flow;
+  const Framing& framing = platform.costs.framing;
+  const auto add_sizes = [&](const char* name, const std::vector<Bytes>& payloads, const auto& given,
+                             const auto& rerun) {
+    if (payloads.empty()) return;
+    check_duration(platform.costs.reference, framing, payloads, 1);
+    const Layout pair{2, 1};
+    const std::vector<Time> times = has_room(pair) ? rerun(platform, network, payloads) : std::vector<Time>{};
+    for (std::size_t i = 0; i < payloads.size(); ++i) {
+      std::string what = fmt::format("{}.{}", name, payloads[i].count);
+      if (!times.empty()) {
+        replayed.push_back({std::move(what), pair, given(payloads[i]), times[i]});
+      } else if (skipped) {
+        skipped->push_back(std::move(what));
+      }
+    }
+  };
+  const std::vector<LinkSpec>& route = platform.costs.reference;
+  add_sizes(
+      "network", request.messages, [&](Bytes payload) { return idle_time(model, route, framing, payload); },
+      replay_messages);
+  add_sizes(
+      "network.stream", request.streams,
+      [&](Bytes payload) { return route.front().bandwidth.time_of(wire_bytes(framing, payload)); }, replay_streams);
   return replayed;
 }
 

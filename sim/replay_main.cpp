@@ -3,23 +3,57 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 #include "sim/command_line.hpp"
 #include "sim/replay.hpp"
 #include "workloads/trace/output.hpp"
 
+namespace {
+
+using namespace sdsm;
+using namespace sdsm::sim;
+
+std::vector<Bytes> sizes_of(const std::vector<std::string>& texts) {
+  std::vector<Bytes> sizes;
+  for (const std::string& text : texts) {
+    const Bytes size{static_cast<std::int64_t>(parse_whole_number(text, 0, most_message_bytes.count))};
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Layout layout_of(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  try {
+    if (cross == std::string::npos) throw std::invalid_argument("no x");
+    const auto nodes = parse_whole_number(std::string_view(text).substr(0, cross), 1, most_nodes);
+    const auto threads = parse_whole_number(std::string_view(text).substr(cross + 1), 1, most_threads_per_node);
+    return {static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(threads)};
+  } catch (const std::invalid_argument&) {
+    throw std::invalid_argument(
+        fmt::format("'{}' is no layout. Write NxT: 1 to {} nodes N, 1 to {} threads T on each, such as 16x1", text,
+                    most_nodes, most_threads_per_node));
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace sdsm;
-  using namespace sdsm::sim;
   std::string path, network_name = "queue", json;
   CLI::App app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
                "sdsm replay"};
   app.footer(
       "On the network on which they were measured, each must come out as the platform file says, within 1 ns; on "
       "another\n"
-      "network only the message parts differ.\n\n"
-      "Example:\n  sdsm replay platforms/p3-score.xml\n\n"
+      "network only the message parts differ. network.B is a message of B bytes one way on the idle network, without\n"
+      "processors; network.stream.B what each of many of them takes that are sent at once. Barriers and locks of "
+      "--layouts\n"
+      "that the platform does not give have no figure to compare with.\n\n"
+      "Examples:\n  sdsm replay platforms/p3-score.xml\n"
+      "  sdsm replay platforms/p3-score.xml --only network --messages 1,64,4096,1048576\n"
+      "  sdsm replay cluster.xml --only barrier --layouts 16x1,32x1\n\n"
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
@@ -27,6 +61,20 @@ int main(int argc, char** argv) {
   app.add_option("--network", network_name, "queue or simgrid")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
+  std::vector<std::string> messages, streams, layouts, only;
+  app.add_option("--messages", messages, "sizes in bytes of the messages that are timed (default 32,1460,4096)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--streams", streams, "sizes in bytes of messages that are timed many at once (default none)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--layouts", layouts, "NxT: barriers and locks of these layouts too, measured or not")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--only", only, "of fault, barrier, lock, release, memory-bus and network what alone is re-run")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(std::set<std::string>(replay_groups.begin(), replay_groups.end())));
   app.add_flag("--strict", strict,
                "exit with 1 if a cost differs from the platform file by more than 1 ns, or could not be re-run");
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
@@ -38,18 +86,23 @@ int main(int argc, char** argv) {
   }
   return report_errors([&]() -> int {
     trace::check_output(json, {path});
+    ReplayRequest request;
+    if (!messages.empty()) request.messages = sizes_of(messages);
+    request.streams = sizes_of(streams);
+    for (const std::string& layout : layouts) request.layouts.insert(layout_of(layout));
+    request.groups.insert(only.begin(), only.end());
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
-    const auto replayed =
-        replay_microbenchmarks(platform, network_name == "queue" ? NetworkKind::queue : NetworkKind::simgrid, &skipped);
+    const auto replayed = replay_microbenchmarks(
+        platform, network_name == "queue" ? NetworkKind::queue : NetworkKind::simgrid, &skipped, request);
     bool differs = false;
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Replayed& row : replayed) {
-      differs |= std::chrono::abs(row.simulated - row.given) > Time{1ns};
+      differs |= row.given && std::chrono::abs(row.simulated - *row.given) > Time{1ns};
       rows.push_back({{"what", row.what},
                       {"nodes", row.layout.nodes},
                       {"threads_per_node", row.layout.threads_per_node},
-                      {"given_s", to_seconds(row.given)},
+                      {"given_s", row.given ? nlohmann::ordered_json(to_seconds(*row.given)) : nullptr},
                       {"simulated_s", to_seconds(row.simulated)}});
     }
     if (!json.empty()) {
@@ -62,11 +115,13 @@ int main(int argc, char** argv) {
                  json);
     }
     if (json != "-") {
-      fmt::print("{:<14} {:>7} {:>16} {:>16} {:>14}\n", "cost", "on", "given, us", "simulated, us", "difference, ns");
+      fmt::print("{:<24} {:>7} {:>16} {:>16} {:>14}\n", "cost", "on", "given, us", "simulated, us", "difference, ns");
       for (const Replayed& row : replayed) {
-        fmt::print("{:<14} {:>7} {:>16.6f} {:>16.6f} {:>14.3f}\n", row.what,
-                   fmt::format("{}x{}", row.layout.nodes, row.layout.threads_per_node), to_seconds(row.given) * 1e6,
-                   to_seconds(row.simulated) * 1e6, to_seconds(row.simulated - row.given) * 1e9);
+        fmt::print("{:<24} {:>7} {:>16} {:>16.6f} {:>14}\n", row.what,
+                   fmt::format("{}x{}", row.layout.nodes, row.layout.threads_per_node),
+                   row.given ? fmt::format("{:.6f}", to_seconds(*row.given) * 1e6) : "not given",
+                   to_seconds(row.simulated) * 1e6,
+                   row.given ? fmt::format("{:.3f}", to_seconds(row.simulated - *row.given) * 1e9) : "");
       }
     }
     for (const std::string& what : skipped)

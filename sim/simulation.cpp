@@ -66,6 +66,12 @@ class LoadedEngine {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
+std::unique_ptr<Network> make_network(NetworkKind kind, Clock& clock, const Topology& topology,
+                                      const Framing& framing) {
+  return kind == NetworkKind::queue ? make_queue_network(clock, topology, framing)
+                                    : make_simgrid_network(clock, topology, framing);
+}
+
 /// Tells how far the initial thread is. Not an actor of its own: the order of simultaneous events must not depend on
 /// whether somebody watches.
 class ObservedSource final : public IntervalSource {
@@ -120,6 +126,53 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
   return findings;
 }
 
+void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, const std::vector<Bytes>& payloads,
+                    std::uint32_t burst) {
+  double total = 0;  // no Time, which it may not fit
+  for (const Bytes payload : payloads) {
+    for (const LinkSpec& link : route) {
+      total += burst * (static_cast<double>(wire_bytes(framing, payload).count) / link.bandwidth.bytes_per_second +
+                        to_seconds(link.latency));
+    }
+  }
+  if (total > to_seconds(last_date)) {
+    throw std::invalid_argument(fmt::format(
+        "the messages would take {:.3g} s, more than the {:.3g} s that a run can last. Ask for smaller ones", total,
+        to_seconds(last_date)));
+  }
+}
+
+std::vector<Time> time_messages(const Platform& platform, NetworkKind network_kind, const std::vector<Bytes>& payloads,
+                                std::uint32_t burst) {
+  const LoadedEngine loaded(platform.path);
+  const Topology topology = [&] {
+    const CrashIsBadInput guard;
+    return Topology(loaded.engine(), 2, 1);
+  }();
+  Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
+  const Framing& framing = platform.costs.framing;
+  const std::unique_ptr<Network> network = make_network(network_kind, clock, topology, framing);
+  check_duration(topology.longest_route(network->model(), framing), framing, payloads, burst);
+  std::vector<Time> times;
+  Doorbell done(clock);
+  start_actor("sender", topology.host(NodeId{1}), [&] {
+    for (const Bytes payload : payloads) {
+      const Time sent = clock.now();
+      std::uint32_t open = burst;
+      for (std::uint32_t i = 0; i < burst; ++i) {
+        network->send(NodeId{1}, NodeId{0}, payload, [&] {
+          if (--open > 0) return;
+          times.push_back(clock.now() - sent);
+          done.ring();
+        });
+      }
+      done.wait();
+    }
+  });
+  loaded.engine().run();
+  return times;
+}
+
 Result simulate(const Platform& platform, Layout layout, NetworkKind network_kind, Program program,
                 const RunOptions& options, const Progress& progress) {
   const LoadedEngine loaded(platform.path);
@@ -131,9 +184,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
 
   Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
   const Framing& framing = platform.costs.framing;
-  const std::unique_ptr<Network> network = network_kind == NetworkKind::queue
-                                               ? make_queue_network(clock, topology, framing)
-                                               : make_simgrid_network(clock, topology, framing);
+  const std::unique_ptr<Network> network = make_network(network_kind, clock, topology, framing);
   const CostModel costs(platform.costs, network->model(), topology.longest_route(network->model(), framing));
   if (const auto wrong = costs.contradictions(); !wrong.empty()) {
     std::vector<std::string> findings;

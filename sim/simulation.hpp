@@ -62,6 +62,17 @@ bool offers(const Platform& platform, Layout layout);
 /// as it has hosts are tried. Creates the process's one engine. Empty if there is none.
 std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts);
 
+/// Throws std::invalid_argument if messages over the route, `burst` of each payload, could take longer than a run
+/// lasts.
+void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, const std::vector<Bytes>& payloads,
+                    std::uint32_t burst);
+
+/// How long messages take from node 1 to node 0 on an idle network, without any processor's part: from when `burst` of
+/// each payload are sent at once until the last has arrived. Creates the process's one engine. Throws
+/// std::invalid_argument if the platform has no two nodes, or as check_duration().
+std::vector<Time> time_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads,
+                                std::uint32_t burst = 1);
+
 /// Called now and then with the part of the run that is done, 0..1.
 using Progress = std::function<void(double)>;
 

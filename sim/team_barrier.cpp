@@ -1,10 +1,20 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
 namespace {
+
+/// The member of the team, by its place in the order of ids, that gets a member's messages; empty if it sends none.
+std::optional<std::size_t> reports_to(ProcessId process, Layout cluster, BarrierShape shape) {
+  const NodeId node = cluster.node_of(process);
+  if (node == cluster.node_of(barrier_master)) return std::nullopt;
+  if (shape == BarrierShape::flat) return index_of(barrier_master);
+  if (index_of(process) % cluster.threads_per_node != 0) return std::nullopt;
+  return std::size_t{index_of(parent_in_tree(node))} * cluster.threads_per_node;
+}
 
 /// A team is threads 0..n-1, by blocks of threads_per_node.
 Layout layout_of(std::uint32_t team, Layout cluster) {
@@ -94,11 +104,11 @@ void TeamBarrier::leave(const RoundPtr& round) {
     account.charge(Spent::protect, all_flushed, protected_at);
     account.charge(Spent::barrier, protected_at, all_dropped);
     account.count(now, [](Tally& tally) { ++tally.barriers; });
-    if (member.thread->node() != cluster_.layout.node_of(barrier_master)) {
-      Account& master = round->members.front().thread->account;
+    if (const auto to = reports_to(member.thread->id(), cluster_.layout, cluster_.costs.costs().barrier_shape)) {
+      Account& receiver = round->members[*to].thread->account;
       for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
         account.count_message(now, MessageKind::barrier_arrive, control_payload);
-        master.count(now, [](Tally& tally) {
+        receiver.count(now, [](Tally& tally) {
           ++tally.served;
           tally.served_bytes += static_cast<std::uint64_t>(control_payload.count);
           ++tally.messages_by_kind[static_cast<std::size_t>(MessageKind::barrier_release)];

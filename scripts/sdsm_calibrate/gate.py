@@ -10,6 +10,7 @@ from pathlib import Path
 
 from calibration.estimates import Estimate
 from calibration.fit import Check
+from calibration.network import Piece
 from sdsm_report.commands import CommandFailed, CommandRunner
 
 TIME_LIMIT_S = 300.0
@@ -42,11 +43,21 @@ class Row:
         return self.simulated is not None and abs(self.simulated - self.measured.value) <= self.allowed
 
 
-def replay(build: Path, platform: Path, runner: CommandRunner) -> dict[str, float]:
-    """Microseconds of each microbenchmark, by name. Raises CommandFailed, also for a platform that `sdsm check` refuses."""
+def replay(
+    build: Path, platform: Path, runner: CommandRunner, pieces: Sequence[Piece] = (), arguments: Sequence[str] = ()
+) -> dict[str, float]:
+    """Microseconds of each microbenchmark, by name. pieces: whose sizes are re-run. arguments: more for `sdsm replay`.
+
+    Raises CommandFailed, also for a platform that `sdsm check` refuses.
+    """
     sdsm = str(build / "sdsm")
     runner.run([sdsm, "check", str(platform)], TIME_LIMIT_S)
-    text = runner.run([sdsm, "replay", str(platform), "--json", "-"], TIME_LIMIT_S)
+    command = [sdsm, "replay", str(platform), *arguments]
+    for option, is_one_way in (("--messages", True), ("--streams", False)):
+        sizes = {size for piece in pieces if piece.is_one_way == is_one_way for size in piece.sizes}
+        if sizes:
+            command += [option, ",".join(str(size) for size in sorted(sizes))]
+    text = runner.run([*command, "--json", "-"], TIME_LIMIT_S)
     try:
         return {row["what"]: float(row["simulated_s"]) * 1e6 for row in json.loads(text)["rows"]}
     except (ValueError, KeyError, TypeError) as error:

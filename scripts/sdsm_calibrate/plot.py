@@ -1,4 +1,4 @@
-"""Measured and simulated microbenchmarks, overlaid."""
+"""Measured and simulated microbenchmarks and messages, overlaid."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sdsm_calibrate.gate import Row
+from sdsm_calibrate.network_gate import Held
 
 
 def draw(rows: Sequence[Row], title: str, folder: Path, name: str) -> list[Path]:
@@ -44,4 +45,77 @@ def draw(rows: Sequence[Row], title: str, folder: Path, name: str) -> list[Path]
     differences.set_xlabel("per cent of the measurement")
     for axes in (times, differences):
         light_grid(axes, "x")
+    return save(figure, folder, name)
+
+
+def draw_network(held: Sequence[Held], title: str, folder: Path, name: str) -> list[Path]:
+    """NAME.png and NAME.svg: times over sizes, and differences. Raises OSError."""
+    from sdsm_report.figures.style import (
+        GREEN,
+        GREY,
+        ORANGE,
+        PREDICTED,
+        PUBLISHED,
+        heading,
+        light_grid,
+        new_figure,
+        save,
+    )
+
+    measured_in = {"bandwidth": PUBLISHED, "latency": GREEN, None: GREY}
+
+    figure = new_figure(8.5, 6.5)
+    heading(
+        figure,
+        title,
+        "Above: time of a message by size (squares: of each of many sent at once), simulated with either network. Below: queue\n"
+        "less measured. Full: the points that a parameter was fitted from, with what is allowed (bars); less the offset of their\n"
+        "piece where it has one. Hollow: points that gave no parameter; they are not held.",
+    )
+    times, differences = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    labelled: set[str] = set()
+
+    def label(text: str) -> str | None:
+        if text in labelled:
+            return None
+        labelled.add(text)
+        return text
+
+    for one in held:
+        shape = "o" if one.piece.is_one_way else "s"
+        sizes = [p.size for p in one.points]
+        filled = "full" if one.parameter else "none"
+        what = f"measured, proves {one.parameter}" if one.parameter else "measured, not held"
+        times.plot(
+            sizes, [p.measured for p in one.points], shape, color=measured_in[one.piece.gives], fillstyle=filled,
+            markersize=4, label=label(what),
+        )  # fmt: skip
+        known = [(p.size, p.simulated) for p in one.points if p.simulated is not None]
+        flow = [(p.size, value) for p, value in zip(one.points, one.flow, strict=True) if value is not None]
+        line = "-" if one.piece.is_one_way and len(known) > 1 else "x"
+        for values, colour, text in ((known, PREDICTED, "simulated, queue"), (flow, ORANGE, "simulated, simgrid")):
+            times.plot(
+                [s for s, _ in values], [t for _, t in values], line, color=colour, linewidth=1.0, markersize=5,
+                label=label(text),
+            )  # fmt: skip
+        for p in one.points:
+            if p.simulated is None:
+                continue
+            part = 100 * (p.simulated + p.off - p.measured) / p.measured
+            bar = 100 * p.allowed / p.measured
+            if one.parameter:
+                differences.plot([p.size, p.size], [-bar, bar], "-", color="#DDDDDD", linewidth=2.5, zorder=1)
+            colour = (PREDICTED if p.passes else PUBLISHED) if one.parameter else GREY
+            differences.plot([p.size], [part], shape, color=colour, fillstyle=filled, markersize=3.5, zorder=2)
+    times.set_xscale("symlog", linthresh=1)
+    times.set_yscale("log")
+    times.set_ylabel("microseconds")
+    times.legend(loc="upper left")
+    differences.axhline(0, color=GREY, linewidth=0.8)
+    differences.set_yscale("symlog", linthresh=10)
+    differences.set_ylabel("per cent of the measurement")
+    differences.margins(y=0.15)
+    differences.set_xlabel("bytes")
+    for axes in (times, differences):
+        light_grid(axes)
     return save(figure, folder, name)

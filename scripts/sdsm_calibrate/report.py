@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from calibration.barrier_shape import Choice
 from calibration.fit import Fit
 from calibration.measured_platform import plain
 from calibration.parameters import Parameter
 
+from sdsm_calibrate import network_gate
 from sdsm_calibrate.gate import Row
+from sdsm_calibrate.network_gate import Held
 
 FORMAT = "sdsm-calibration"
 VERSION = 1
@@ -52,6 +55,19 @@ def check(row: Row) -> dict[str, Any]:
     }
 
 
+def shape(choice: Choice) -> dict[str, Any]:
+    """left_out: each layout beside what either shape makes of it from the others."""
+    return {
+        "shape": choice.shape,
+        "kind": choice.kind,
+        "how": choice.how,
+        "left_out": [
+            {"layout": str(one.layout), "measured_us": one.measured, "predicted_us": dict(one.predicted)}
+            for one in choice.left_out
+        ],
+    }
+
+
 def document(
     fit: Fit | None,
     parameters: Sequence[Parameter],
@@ -61,8 +77,10 @@ def document(
     held_out: Mapping[str, Any] | None,
     jitter: float | None,
     notes: Sequence[str],
+    network: Sequence[Held] = (),
 ) -> dict[str, Any]:
-    """files: by name, their format."""
+    """files: by name, their format. network: the gate's messages by size."""
+    passes = all(row.passes for row in gate) and all(one.passes for one in network)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -72,7 +90,14 @@ def document(
         "covariance": [{"of": list(pair), "value": value} for pair, value in (fit.covariance if fit else {}).items()],
         "not_in_the_platform_file": [parameter(p) for p in (fit.extras if fit else {}).values()],
         "jitter": jitter,
-        "gate": {"passes": all(row.passes for row in gate), "rows": [check(row) for row in gate]} if gate else None,
+        "barrier_shape": None if fit is None else shape(fit.barrier_shape),
+        "gate": {
+            "passes": passes,
+            "rows": [check(row) for row in gate],
+            "network": network_gate.document(network),
+        }
+        if gate or network
+        else None,
         "hold_out": held_out,
         "notes": list(notes),
     }

@@ -1,5 +1,7 @@
 #include "models/costs.hpp"
 
+#include <map>
+
 #include "models/messages.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/p3.hpp"
@@ -235,4 +237,58 @@ TEST_CASE("costs that just cover their messages are no contradiction") {
   raw.barrier[{2, 1}] = us(165.6);
   raw.lock[{4, 1}] = us(41.4);
   CHECK(CostModel(raw, WireModel::store_and_forward, fast_ethernet).contradictions().empty());
+}
+
+TEST_CASE("messages of a tree: one a level, of whole trees one after another, and whom each node reports to") {
+  const MessageTimes message{us(10), us(2), us(3)};
+  const auto gather = [&](std::uint32_t nodes) { return gather_time(BarrierShape::tree, {nodes, 1}, message); };
+  CHECK(gather(1) == Time{});
+  // 2^L nodes: L times wire and processor.
+  CHECK(gather(2) == us(13));
+  CHECK(gather(4) == us(26));
+  CHECK(gather(8) == us(39));
+  CHECK(gather(1024) == us(130));
+  // Three: both report to node 0 at once, whose processor takes them one by one.
+  CHECK(gather(3) == us(10 + 3 + 3));
+  // Five: nodes 1 and 4 at once, 10 and 3 + 3 us; node 2, which has node 3's after 13 us, comes at 23.
+  CHECK(gather(5) == us(26));
+  // Seven: node 1 until 13; node 2, with node 3's, comes at 23; node 4, with those of 5 and 6 after 16, at 26.
+  CHECK(gather(7) == us(26 + 3));
+  for (std::uint32_t nodes = 1; nodes < 300; ++nodes) CHECK(gather(nodes + 1) >= gather(nodes));
+  CHECK(parent_in_tree(NodeId{1}) == NodeId{0});
+  CHECK(parent_in_tree(NodeId{6}) == NodeId{4});
+  CHECK(parent_in_tree(NodeId{7}) == NodeId{6});
+  CHECK(parent_in_tree(NodeId{8}) == NodeId{0});
+  CHECK(messages_of(BarrierShape::tree, {4, 2}) == 3);
+  CHECK(messages_of(BarrierShape::flat, {4, 2}) == 6);
+  for (const auto& [nodes, depth] :
+       std::map<std::uint32_t, std::int64_t>{{1, 0}, {2, 1}, {3, 1}, {4, 2}, {7, 2}, {8, 3}}) {
+    CHECK(depth_of(BarrierShape::tree, {nodes, 1}) == depth);
+  }
+}
+
+TEST_CASE("a flat gather takes one message after another from the link or with the processor, whichever is slower") {
+  const Layout four{4, 1};
+  CHECK(gather_time(BarrierShape::flat, four, {us(10), us(2), us(3)}) == us(10 + 2 * 3 + 3));
+  CHECK(gather_time(BarrierShape::flat, four, {us(10), us(3), us(2)}) == us(10 + 2 * 3 + 2));
+  CHECK(gather_time(BarrierShape::flat, {4, 2}, {us(10), us(2), us(3)}) == us(10 + 5 * 3 + 3));
+  // Of three nodes with one process the tree is the flat one.
+  CHECK(gather_time(BarrierShape::tree, {3, 1}, {us(10), us(3), us(2)}) ==
+        gather_time(BarrierShape::flat, {3, 1}, {us(10), us(3), us(2)}));
+}
+
+TEST_CASE(
+    "a tree's measured barriers cost what was measured, and on a faster network save the messages of its levels") {
+  Costs raw = p3_costs();
+  raw.barrier_shape = BarrierShape::tree;
+  const CostModel here(raw, WireModel::store_and_forward, fast_ethernet);
+  for (const auto& [layout, measured] : raw.barrier) CHECK(barrier(here, layout) == measured);
+  const CostModel there(raw, WireModel::store_and_forward, gigabit_ethernet);
+  // Four nodes: two levels down and two up, three times; 27.6 us a message at 100 Mbit/s, 11.76 us now.
+  CHECK(barrier(there, {4, 1}) == us(7305 - 3 * 4 * 27.6 + 3 * 4 * 11.76));
+  raw.barrier = {{{1, 1}, us(0.2)}};
+  const CostModel alone(raw, WireModel::store_and_forward, fast_ethernet);
+  CHECK(barrier(alone, {8, 1}) == 18 * us(27.6 + 39.881408));
+  // Companions on a node send no message of their own, and nothing is known of what they cost.
+  CHECK(barrier(alone, {8, 2}) == barrier(alone, {8, 1}));
 }

@@ -71,7 +71,7 @@ def simulated_us(cluster: Cluster, folder: Path) -> dict[str, float]:
     command = [str(SDSM), "replay", str(platform), "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = {row["what"]: row["simulated_s"] * 1e6 for row in json.loads(done.stdout)["rows"]}
-    assert len(rows) == len(FAULTS) + 2 * len(LAYOUTS) + 6 + 1 + 1
+    assert len(rows) == len(FAULTS) + 2 * len(LAYOUTS) + 6 + 1 + 1 + 3
     return rows
 
 

@@ -1,5 +1,7 @@
 /// The barrier's five phases in simulated time.
 
+#include <array>
+
 #include "tests/catch.hpp"
 #include "tests/sim/platform_text.hpp"
 #include "tests/sim/runs.hpp"
@@ -115,6 +117,30 @@ TEST_CASE("three messages to process 0 and three from it for each other process,
   CHECK(count(2, MessageKind::barrier_arrive) == 6);
   CHECK(count(3, MessageKind::barrier_arrive) == 6);
   CHECK(count(0, MessageKind::barrier_release) == 12);
+}
+
+TEST_CASE("in a tree each node sends its parent three messages, and gets three") {
+  PlatformText text;
+  text.hosts = 8;
+  text.set("barrier.shape", "tree");
+  const TemporaryFile file(text.text());
+  const Layout layout = GENERATE(Layout{8, 1}, Layout{8, 2});
+  TestProgram program(layout);
+  const Result result = run(file.path(), NetworkKind::queue, program);  // fork and join
+  const auto count = [&](std::uint32_t node, MessageKind kind) {
+    std::uint64_t sum = 0;
+    for (const ThreadResult& thread : result.threads) {
+      if (thread.node == NodeId{node}) sum += thread.whole.messages_by_kind[static_cast<std::size_t>(kind)];
+    }
+    return sum;
+  };
+  // 1, 2 and 4 report to 0; 3 to 2; 5 and 6 to 4; 7 to 6.
+  const std::array<std::uint64_t, 8> children{3, 0, 1, 0, 2, 0, 1, 0};
+  for (std::uint32_t node = 0; node < 8; ++node) {
+    CAPTURE(layout.threads_per_node, node);
+    CHECK(count(node, MessageKind::barrier_arrive) == (node == 0 ? 0 : 6));
+    CHECK(count(node, MessageKind::barrier_release) == 6 * children[node]);
+  }
 }
 
 TEST_CASE("a layout without a measured barrier is simulated and marked as extrapolated") {

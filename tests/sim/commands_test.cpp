@@ -572,13 +572,45 @@ TEST_CASE("check lists the properties, and wants a file or the list") {
   CHECK(sdsm_command("check", "a.xml b.xml").status == 2);
 }
 
+TEST_CASE("replay re-runs the sizes and layouts that it is asked for, and tells slips in them in a line") {
+  const auto rows_of = [](const std::string& arguments) {
+    const Outcome run = sdsm_command("replay", arguments + " " + p3 + " --json -");
+    CAPTURE(arguments, run.errors);
+    REQUIRE(run.status == 0);
+    return json::parse(run.output).at("rows");
+  };
+  const json sizes = rows_of("--only network --messages 1,4096,1 --streams 1460 --network simgrid");
+  REQUIRE(sizes.size() == 3);
+  CHECK(sizes[0].at("what") == "network.1");
+  CHECK(sizes[1].at("what") == "network.4096");
+  CHECK(sizes[2].at("what") == "network.stream.1460");
+  CHECK(sizes[2].at("simulated_s").get<double>() == Approx(123.04e-6).epsilon(1e-9));
+  const json layouts = rows_of("--only barrier,lock --layouts 3x1,4x2 --strict");
+  CHECK(layouts.size() == 6 + 6 + 1);
+  std::size_t not_given = 0;
+  for (const json& row : layouts) {
+    if (!row.at("given_s").is_null()) continue;
+    ++not_given;
+    CHECK((row.at("what") == "barrier.3x1" || row.at("what") == "lock.3x1"));
+  }
+  CHECK(not_given == 2);
+  for (const std::string slip : {"--messages x", "--messages -1", "--messages 1.5", "--messages 99999999999999999999",
+                                  "--streams ,", "--layouts 2", "--layouts 0x1", "--layouts 2x1x1", "--only nothing"}) {
+    const Outcome run = sdsm_command("replay", slip + " " + p3);
+    CAPTURE(slip, run.errors, run.output);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(run.output.empty());
+  }
+}
+
 TEST_CASE("replay finds p3's costs again, and with --strict says by its status that a gigabit platform differs") {
   CHECK(sdsm_command("replay", p3 + " --strict").status == 0);
   CHECK(sdsm_command("replay", p3 + " --strict --network simgrid").status == 0);
   const TemporaryFile gigabit(test::with_cables("1Gbps"));
   const Outcome shown = sdsm_command("replay", in_quotes(gigabit.path().string()) + " --json -");
   CHECK(shown.status == 0);
-  CHECK(json::parse(shown.output).at("rows").size() == fault_kinds + 10 + 7);
+  CHECK(json::parse(shown.output).at("rows").size() == fault_kinds + 10 + 7 + 3);
   CHECK(sdsm_command("replay", in_quotes(gigabit.path().string()) + " --strict").status == 1);
   const Outcome bad = sdsm_command("replay", "no-such.xml");
   CHECK(bad.status == 2);

@@ -139,6 +139,26 @@ TEST_CASE("each value that cannot be used is an error with its line") {
   CHECK(findings[0].find(fmt::format("'{}'", mistake.id)) != std::string::npos);
 }
 
+TEST_CASE("the shape of barriers is flat or tree, and flat where the file does not tell") {
+  const auto shape_of = [](const char* value) {
+    PlatformText text;
+    if (value != nullptr) text.set("barrier.shape", value);
+    const TemporaryFile file(text.text());
+    return read_platform(file.path()).costs.barrier_shape;
+  };
+  CHECK(shape_of(nullptr) == BarrierShape::flat);
+  CHECK(shape_of("flat") == BarrierShape::flat);
+  CHECK(shape_of("tree") == BarrierShape::tree);
+  for (const char* wrong : {"", "Tree", "ring", "2"}) {
+    PlatformText text;
+    text.set("barrier.shape", wrong);
+    const auto findings = findings_of(text.text());
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].find(fmt::format("'{}' is neither 'flat' nor 'tree'", wrong)) != std::string::npos);
+  }
+  CHECK(describe_properties().find("barrier.shape") != std::string::npos);
+}
+
 TEST_CASE("a layout that is none makes an unknown property") {
   const auto id =
       GENERATE(as<std::string>{}, "barrier.", "barrier.2", "barrier.2x", "barrier.x1", "barrier.0x1", "barrier.2x0",

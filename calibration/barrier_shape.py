@@ -1,0 +1,150 @@
+"""Which messages a cluster's barriers look like: flat (all to one process) or a tree.
+
+The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp has the shapes, models/costs.hpp the
+model; `extrapolated_us` is the same formula, and a test holds one against the other). Here it is chosen: each measured layout
+is left out and predicted from the others as the simulator would, by either shape, where three or more numbers of nodes were
+measured with as many threads on each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from calibration.estimates import Estimate
+from calibration.microbench import Layout
+
+SHAPES = ("flat", "tree")
+PROPERTY = "barrier.shape"
+LEAST_NODE_COUNTS = 3
+#: Difference of the Bayesian information criterion from which on it counts as evidence (Kass and Raftery: "positive").
+EVIDENCE = 2.0
+#: Of a barrier: no residual is known better.
+EXACT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A control message on the idle reference network: end to end, on one link, at the processors of both ends; us."""
+
+    wire: float
+    link: float
+    processor: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A measured barrier (us) beside what each shape makes of it from the others."""
+
+    layout: Layout
+    measured: float
+    predicted: Mapping[str, float]
+
+    def error(self, shape: str) -> float:
+        """In parts, of the logarithm, so that twice and half are equally wrong."""
+        return math.log(self.predicted[shape] / self.measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """shape: of SHAPES. kind: fitted, or assumed where the data cannot tell; how: one line for people."""
+
+    shape: str
+    kind: str
+    how: str
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def gather_us(shape: str, layout: Layout, message: Message) -> float:
+    if layout.nodes == 1:
+        return 0.0
+    if shape == "tree":
+        return _combine(layout.nodes, message)
+    messages = (layout.nodes - 1) * layout.threads_per_node
+    return message.wire + (messages - 1) * max(message.link, message.processor) + message.processor
+
+
+def _combine(nodes: int, message: Message) -> float:
+    sent = []
+    level = 0
+    while 1 << level < nodes:
+        below = nodes - (1 << level)
+        whole = below >= 1 << level
+        sent.append(level * (message.wire + message.processor) if whole else _combine(below, message))
+        level += 1
+    arrived = taken = -math.inf
+    for at in sorted(sent):
+        arrived = max(at + message.wire, arrived + message.link)
+        taken = max(arrived, taken) + message.processor
+    return max(taken, 0.0)
+
+
+def model_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
+    """Before it is scaled to what was measured. barriers: of the layouts that are known, us."""
+    total = 6 * gather_us(shape, layout, message)
+    inside = min((known for known in barriers if known.nodes == 1 and known.threads_per_node > 1), default=None)
+    if layout.threads_per_node > 1 and inside is not None:
+        total += barriers[inside] * (layout.threads_per_node - 1) / (inside.threads_per_node - 1)
+    return total
+
+
+def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
+    """What the simulator takes for a barrier of a layout that is not in `barriers`, on the reference network."""
+    model = model_us(shape, layout, message, barriers)
+    several = [known for known in sorted(barriers) if known.nodes > 1]
+    if layout.nodes == 1 or not several:
+        return model
+    threads = min(several, key=lambda known: abs(math.log2(known.threads_per_node / layout.threads_per_node)))
+    ratio: dict[int, float] = {}
+    for known in several:
+        modelled = model_us(shape, known, message, barriers)
+        if known.threads_per_node == threads.threads_per_node and modelled > 0:
+            ratio[known.nodes] = barriers[known] / modelled
+    if not ratio:
+        return model
+    above = min((nodes for nodes in ratio if nodes >= layout.nodes), default=max(ratio))
+    below = max((nodes for nodes in ratio if nodes <= layout.nodes), default=min(ratio))
+    part = (layout.nodes - below) / (above - below) if above > below else 0.0
+    return model * (ratio[below] + part * (ratio[above] - ratio[below]))
+
+
+def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
+    """The shape by which layouts that are left out come out best, if the data tell the two apart; else flat.
+
+    Both shapes have as many parameters, so the difference of their Bayesian information criteria is n ln(R_flat / R_tree), R
+    the sum of squares of the n left-out errors (`LeftOut.error`) and of the measurements' own relative standard errors,
+    below which no difference means anything.
+    """
+    values = {layout: estimate.value for layout, estimate in barriers.items()}
+    counts: dict[int, set[int]] = {}
+    for layout in barriers:
+        if layout.nodes > 1:
+            counts.setdefault(layout.threads_per_node, set()).add(layout.nodes)
+    usable = [
+        layout
+        for layout in sorted(barriers)
+        if layout.nodes > 1 and len(counts[layout.threads_per_node]) >= LEAST_NODE_COUNTS
+    ]
+    if not usable:
+        most = max((len(nodes) for nodes in counts.values()), default=0)
+        how = f"{most} numbers of nodes were measured, of {LEAST_NODE_COUNTS} that it takes to tell a tree from it"
+        return Choice("flat", "assumed", how)
+    if message.processor < 0 or any(values[layout] <= 0 for layout in usable):
+        return Choice("flat", "assumed", "a barrier's messages cost less than nothing, so no model can be held against it")
+    left_out = []
+    for layout in usable:
+        others = {other: value for other, value in values.items() if other != layout}
+        predicted = {shape: extrapolated_us(shape, layout, message, others) for shape in SHAPES}
+        left_out.append(LeftOut(layout, values[layout], predicted))
+    noise = math.fsum(((barriers[one.layout].standard_error or 0.0) / one.measured) ** 2 + EXACT**2 for one in left_out)
+    squares = {shape: math.fsum(one.error(shape) ** 2 for one in left_out) for shape in SHAPES}
+    evidence = len(left_out) * math.log((squares["flat"] + noise) / (squares["tree"] + noise))
+    errors = " and ".join(f"{math.sqrt(squares[shape] / len(left_out)):.1%} by {shape}" for shape in SHAPES)
+    told = (
+        f"each of {len(left_out)} layouts predicted from the others is off by {errors} (root mean square of logarithms), "
+        f"a difference of {abs(evidence):.1f} in BIC"
+    )
+    if abs(evidence) < EVIDENCE:
+        return Choice("flat", "assumed", f"the data do not tell it from a tree: {told}", tuple(left_out))
+    return Choice("tree" if evidence > 0 else "flat", "fitted", told, tuple(left_out))
