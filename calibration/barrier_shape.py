@@ -1,9 +1,9 @@
 """Which messages a cluster's barriers look like: flat (all to one process) or a tree.
 
 The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp has the shapes, models/costs.hpp the
-model; `extrapolated_us` is the same formula, and a test holds one against the other). Here it is chosen: each measured layout
-is left out and predicted from the others as the simulator would, by either shape, where three or more numbers of nodes were
-measured with as many threads on each.
+model; `extrapolated_us` is the same formula, and a test holds one against the other). Here it is chosen, where three or more
+numbers of nodes were measured with as many threads on each; and each such layout is left out and predicted from the others as
+the simulator would, by either shape, which tells how far to trust the model.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from calibration.estimates import Estimate
+from calibration.estimates import Estimate, line
 from calibration.microbench import Layout
 
 SHAPES = ("flat", "tree")
@@ -110,11 +110,12 @@ def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapp
 
 
 def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
-    """The shape by which layouts that are left out come out best, if the data tell the two apart; else flat.
+    """The shape over whose model the measured barriers lie on a straight line, if the data tell the two apart; else flat.
 
-    Both shapes have as many parameters, so the difference of their Bayesian information criteria is n ln(R_flat / R_tree), R
-    the sum of squares of the n left-out errors (`LeftOut.error`) and of the measurements' own relative standard errors,
-    below which no difference means anything.
+    A line a + b model, both at least 0, for each number of threads per node: a is what does not grow with the nodes, b what
+    the barrier's messages cost beside those that the model knows. Residuals count in parts of the measured. Both shapes have as
+    many parameters, so the difference of their Bayesian information criteria is n ln(R_flat / R_tree), R the sum of squares
+    of the n residuals and of the measurements' own relative standard errors, below which no difference means anything.
     """
     values = {layout: estimate.value for layout, estimate in barriers.items()}
     counts: dict[int, set[int]] = {}
@@ -137,12 +138,18 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
         others = {other: value for other, value in values.items() if other != layout}
         predicted = {shape: extrapolated_us(shape, layout, message, others) for shape in SHAPES}
         left_out.append(LeftOut(layout, values[layout], predicted))
+    squares = dict.fromkeys(SHAPES, 0.0)
+    for threads in {layout.threads_per_node for layout in usable}:
+        group = [layout for layout in usable if layout.threads_per_node == threads]
+        measured = [values[layout] for layout in group]
+        for shape in SHAPES:
+            models = [model_us(shape, layout, message, values) for layout in group]
+            squares[shape] += line([1.0] * len(group), models, measured, measured).chi2
     noise = math.fsum(((barriers[one.layout].standard_error or 0.0) / one.measured) ** 2 + EXACT**2 for one in left_out)
-    squares = {shape: math.fsum(one.error(shape) ** 2 for one in left_out) for shape in SHAPES}
     evidence = len(left_out) * math.log((squares["flat"] + noise) / (squares["tree"] + noise))
-    errors = " and ".join(f"{math.sqrt(squares[shape] / len(left_out)):.1%} by {shape}" for shape in SHAPES)
+    misfits = " and ".join(f"{math.sqrt(squares[shape] / len(usable)):.1%} ({shape})" for shape in SHAPES)
     told = (
-        f"each of {len(left_out)} layouts predicted from the others is off by {errors} (root mean square of logarithms), "
+        f"{len(usable)} layouts are off a line over each shape's model by {misfits}, root mean square, "
         f"a difference of {abs(evidence):.1f} in BIC"
     )
     if abs(evidence) < EVIDENCE:
