@@ -30,10 +30,10 @@ inline constexpr std::array<std::string_view, 6> replay_groups{"fault",   "barri
 
 /// What is re-run beside the costs that the platform gives.
 struct ReplayRequest {
-  std::set<std::string> groups;  ///< of replay_groups; empty: all
-  std::set<Layout> layouts;      ///< of which barriers and locks are re-run though the platform may not give them
+  std::set<std::string> groups{};  ///< of replay_groups; empty: all
+  std::set<Layout> layouts{};      ///< of which barriers and locks are re-run though the platform may not give them
   std::vector<Bytes> messages{control_payload, max_payload, page_payload};  ///< one at a time, "network.N"
-  std::vector<Bytes> streams;  ///< each of many sent at once, "network.stream.N"
+  std::vector<Bytes> streams{};  ///< each of many sent at once, "network.stream.N"
 };
 /// So that the time of no message comes near to what a run can last on a network of some speed.
 inline constexpr Bytes most_message_bytes{std::int64_t{1} << 40};

@@ -595,7 +595,7 @@ TEST_CASE("replay re-runs the sizes and layouts that it is asked for, and tells 
   }
   CHECK(not_given == 2);
   for (const std::string slip : {"--messages x", "--messages -1", "--messages 1.5", "--messages 99999999999999999999",
-                                  "--streams ,", "--layouts 2", "--layouts 0x1", "--layouts 2x1x1", "--only nothing"}) {
+                                 "--streams ,", "--layouts 2", "--layouts 0x1", "--layouts 2x1x1", "--only nothing"}) {
     const Outcome run = sdsm_command("replay", slip + " " + p3);
     CAPTURE(slip, run.errors, run.output);
     CHECK(run.status == 2);
