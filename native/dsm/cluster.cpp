@@ -16,6 +16,7 @@
 #include <ctime>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "native/dsm/admission.hpp"
@@ -50,6 +51,7 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 
  private:
+  program::HeldSignals held_;
   pthread_mutex_t& mutex_;
 };
 
@@ -59,7 +61,47 @@ struct Mailbox {
   Head head;
   std::byte payload[most_payload];
 };
-Mailbox mailbox;
+/// Of the question that was asked last, and has not been answered: a handler of the program's may ask while its thread
+/// waits for an answer. Changed under `handling`.
+Mailbox* mailbox = nullptr;
+
+/// The question to another process during which handlers are let in, which may ask the same process. Its answer is one
+/// that theirs never are.
+struct LongQuestion {
+  int socket = -1;
+  bool is_answered = false;
+  Head answer;
+};
+LongQuestion long_question;
+
+bool answers_long_question(WireKind kind) {
+  return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
+         kind == WireKind::lock_grant;
+}
+bool is_asked_meanwhile(int socket) {
+  return long_question.socket == socket && !long_question.is_answered;
+}
+
+/// The head of the next answer, but for that of the long question.
+bool receive_head(int socket, Head& head) {
+  for (;;) {
+    if (!receive_all(socket, &head, sizeof head)) return false;
+    if (!is_asked_meanwhile(socket) || !answers_long_question(head.kind)) return true;
+    long_question.is_answered = true;
+    long_question.answer = head;
+  }
+}
+
+/// The same for the long question itself.
+bool receive_long_answer(int socket, Head& head) {
+  long_question = {socket, false, {}};
+  bool is_ready = false;
+  while (!is_ready && !long_question.is_answered) is_ready = program::wait_for_input(socket);
+  const bool is_here = long_question.is_answered;
+  long_question.socket = -1;
+  if (is_here) head = long_question.answer;
+  return is_here || receive_all(socket, &head, sizeof head);
+}
 
 bool send_frame(FrameKind kind, const void* payload, std::size_t bytes) {
   if (self.control < 0) return true;
@@ -167,10 +209,8 @@ std::uint64_t answered_ns = 0;
 
 /// `arrived_ns`: when the message was here.
 void handle_from(ProcessId from, const Head& head, const std::byte* payload, std::uint64_t arrived_ns) {
-  {
-    const Locked guard(handling);
-    handle(from, head, payload);
-  }
+  const Locked guard(handling);
+  handle(from, head, payload);
   if (head.kind != WireKind::page_request || self.layout.node_of(from) == own_node()) return;
   __atomic_fetch_add(&tally.pages_served, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&tally.page_service_ns, answered_ns - arrived_ns, __ATOMIC_RELAXED);
@@ -305,22 +345,44 @@ void serve() {
   }
 }
 
-Head ask(ProcessId to, Head head, const void* payload, void* answer_payload) {
+namespace {
+
+void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait) {
+  Mailbox* outer = nullptr;
+  {
+    const Locked guard(handling);
+    outer = std::exchange(mailbox, &own);
+    handle(self.process, head, static_cast<const std::byte*>(payload));
+    if (own.is_full.load(std::memory_order_relaxed) != 0) {
+      mailbox = outer;
+      return;
+    }
+  }
+  if (wait == Wait::with_handlers) {
+    const program::AdmittedSignals admitted;
+    own.is_full.wait(0, std::memory_order_acquire);
+  } else {
+    own.is_full.wait(0, std::memory_order_acquire);
+  }
+  const Locked guard(handling);
+  mailbox = outer;
+}
+
+}  // namespace
+
+Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait) {
   const program::HeldSignals held;
   if (to == self.process) {
-    mailbox.is_full.store(0, std::memory_order_relaxed);
-    {
-      const Locked guard(handling);
-      handle(to, head, static_cast<const std::byte*>(payload));
-    }
-    mailbox.is_full.wait(0, std::memory_order_acquire);
-    if (mailbox.head.bytes > 0) std::memcpy(answer_payload, mailbox.payload, mailbox.head.bytes);
-    return mailbox.head;
+    Mailbox own;
+    ask_self(head, payload, own, wait);
+    if (own.head.bytes > 0) std::memcpy(answer_payload, own.payload, own.head.bytes);
+    return own.head;
   }
   const int socket = asking[index_of(to)];
   head.ticket = put_on_wire(to, payload_of(head));
   Head reply;
-  if (!send_all(socket, &head, sizeof head, payload, head.bytes) || !receive_all(socket, &reply, sizeof reply) ||
+  const auto receive = wait == Wait::with_handlers ? receive_long_answer : receive_head;
+  if (!send_all(socket, &head, sizeof head, payload, head.bytes) || !receive(socket, reply) ||
       !receive_all(socket, answer_payload, reply.bytes)) {
     end_without(to);
   }
@@ -344,9 +406,11 @@ void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
   Head head{.kind = WireKind::page_request, .address = address};
   head.ticket = put_on_wire(home, payload_of(head));
   Head reply;
-  // The answer's size is known, so one call takes all of it.
+  // The answer's size is known, so one call takes all of it: unless another answer may come before.
   if (!send_all(socket, &head, sizeof head) ||
-      !receive_both(socket, &reply, sizeof reply, page, most_payload, fetch_patience_ns())) {
+      !(is_asked_meanwhile(socket)
+            ? receive_head(socket, reply) && receive_all(socket, page, most_payload)
+            : receive_both(socket, &reply, sizeof reply, page, most_payload, fetch_patience_ns()))) {
     end_without(home);
   }
   wait_for_arrival(reply.ticket);
@@ -364,18 +428,20 @@ void tell(ProcessId to, Head head, const void* payload) {
 
 void answer(ProcessId to, const Head& head, const void* payload) {
   if (to == self.process) {
-    mailbox.head = head;
-    if (head.bytes > 0) std::memcpy(mailbox.payload, payload, head.bytes);
-    mailbox.is_full.store(1, std::memory_order_release);
-    mailbox.is_full.notify_one();
+    Mailbox& asked = *mailbox;
+    asked.head = head;
+    if (head.bytes > 0) std::memcpy(asked.payload, payload, head.bytes);
+    asked.is_full.store(1, std::memory_order_release);
+    asked.is_full.notify_one();
     return;
   }
   // One that cannot be answered is gone, which the service thread will notice.
   Head stamped = head;
   stamped.ticket = put_on_wire(to, payload_of(head));
-  if (is_emulating()) answered_ns = now_ns();
+  const bool is_on_wire = stamped.ticket != 0;
+  if (is_on_wire) answered_ns = now_ns();
   send_all(answering[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);
-  if (!is_emulating()) answered_ns = now_ns();
+  if (!is_on_wire) answered_ns = now_ns();
 }
 
 void while_nothing_is_handled(void (*function)(std::uint32_t), std::uint32_t argument) {

@@ -45,9 +45,14 @@ void meet_others(std::uint64_t fingerprint);
 /// The service thread: answers others, until the process ends.
 [[noreturn]] void serve();
 
+/// Whether the program's handlers of signals are let in while an answer is waited for. Where they are, what they write
+/// to shared memory has to be as if it had been written before; and the answer is one that others never are
+/// (answers_long_question()).
+enum class Wait : std::uint8_t { alone, with_handlers };
+
 /// Asks `to` (this process included), and waits for the answer. `payload` has head.bytes bytes; the answer's payload
 /// goes to `answer`, which has room for it.
-Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr);
+Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr, Wait wait = Wait::alone);
 /// Asks the home of the page at `address` for it, and puts it to `page`.
 void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page);
 /// As ask(), without an answer.

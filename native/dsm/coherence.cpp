@@ -19,6 +19,7 @@
 #include "native/dsm/node.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/start.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
@@ -179,13 +180,18 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) {
 /// What the program finds everywhere else may not be in this process.
 [[noreturn]] void end_at_foreign_address(const siginfo_t& info) {
   constexpr std::uintptr_t null_page = 4096;
+  constexpr const char* elsewhere = ". If it does so without sdsm run too, look for the reason in the program";
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
-  end_run(
-      {address < null_page ? "the program used a null pointer (address 0x" : "the program touched address 0x",
-       program::Hexadecimal(address),
-       address < null_page ? "). " : ", where this process has no memory that may be used so. ",
-       "Files that another thread opened, and what it mapped by mmap, are not shared (docs/running.md, \"What is not "
-       "shared\"). If it does so without sdsm run too, look for the reason in the program"});
+  const program::Hexadecimal digits(address);
+  if (address < null_page) end_run({"the program used a null pointer (address 0x", digits, ")", elsewhere});
+  if (is_below_stack(address)) {
+    end_run({"the thread's stack is full (address 0x", digits,
+             "). Give the initial thread more by ulimit -s, the others by OMP_STACKSIZE (64M, say)", elsewhere});
+  }
+  end_run({"the program touched address 0x", digits,
+           ", where this process has no memory that may be used so. Files that another thread opened, and what it "
+           "mapped by mmap, are not shared (docs/running.md, \"What is not shared\")",
+           elsewhere});
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
@@ -197,6 +203,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
       end_at_foreign_address(*info);
     return pass_fault_to_program(signal, info, context);
   }
+  const program::BlockedSignals blocked;
   // Asking others where the page is at home is part of the fault, not of computing.
   const std::uint64_t looked_up = now_ns() - trapped;
   ++tally.traps;

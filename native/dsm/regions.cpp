@@ -7,6 +7,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -63,6 +64,7 @@ const RegionInfo* region_at(Range& range, std::uintptr_t page, std::uint32_t& id
   id = __atomic_load_n(&range.region_of[range.page_number(page)], __ATOMIC_ACQUIRE);
   if (id != no_region) return &region(id);
   if (is_initial()) return nullptr;
+  const program::HeldSignals held;
   KnownRegion known;
   ask(ProcessId{0}, {.kind = WireKind::region_of, .address = page}, nullptr, &known);
   if (known.pages == 0) return nullptr;

@@ -35,6 +35,7 @@
 #include "native/program/program_image.hpp"
 #include "native/program/real_pthread.hpp"
 #include "native/program/shared_memory.hpp"
+#include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
 
 extern "C" FILE _IO_2_1_stdout_;
@@ -133,8 +134,12 @@ std::atomic<bool> is_ending = false;
 /// The program is through. Nothing happens the second time.
 void finish() {
   if (!is_begun || !is_initial()) return;
+  // A handler that touched a page now would ask processes that are about to end.
+  program::HeldSignals::hold_for_good();
   is_begun = false;
   is_ending = true;
+  // In the middle of a region some may still work, and miss those that are dismissed.
+  if (gomp::this_thread().shared_size > 1) leave_others();
   end_work(trace::EventKind::end);
   const Result own = result();
   while_nothing_is_handled(dismiss_all, 0);
@@ -268,6 +273,7 @@ void leave_signals_to_application() {
   sigfillset(&signals);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&signals, own);
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, &signals, nullptr, 8);
+  static const program::BlockedSignals for_good;
 }
 
 /// Nothing of the C library that might use a variable of the program's is called after share_variables().
@@ -310,6 +316,10 @@ std::uintptr_t own_stack_end() {
   return stack_of(index_of(self.process)).end;
 }
 
+bool is_below_stack(std::uintptr_t address) {
+  return page_down(address) + page_bytes == stack_of(index_of(self.process)).begin;
+}
+
 void end_worker() {
   std::fflush(nullptr);
   send_result(result());
@@ -318,6 +328,7 @@ void end_worker() {
 
 void end_initial(ExitKind kind, int status) {
   is_ending = true;
+  program::HeldSignals::let_go();  // the program's exit functions run as ever
   switch (kind) {
     case ExitKind::normal: std::exit(status);
     case ExitKind::quick: quick_exit(status);

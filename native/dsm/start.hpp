@@ -10,6 +10,9 @@ namespace sdsm::dsm {
 /// Where the stack begins on which this process runs the program.
 std::uintptr_t own_stack_end();
 
+/// Whether that is the page that is left free below it.
+bool is_below_stack(std::uintptr_t address);
+
 /// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process.
 [[noreturn]] void end_worker();
 

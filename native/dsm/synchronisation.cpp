@@ -33,6 +33,7 @@ Tally tally_at(std::uint64_t ns) {
 }
 
 void note_clock(std::uint64_t calls, std::uint64_t at_ns) {
+  const program::HeldSignals held;
   if (calls == clock_count.load(std::memory_order_relaxed)) return;
   if (clock_count.load(std::memory_order_relaxed) == 0) at_first_clock = tally_at(at_ns);
   at_last_clock = tally_at(at_ns);
@@ -51,8 +52,9 @@ void heed_generation(std::uint32_t told) {
 }
 
 /// Waits for the team. Returns what the master says.
-Head synchronise() {
-  const Head head = ask(barrier_master, {.kind = WireKind::barrier_arrive, .generation = generation()});
+Head synchronise(Wait wait = Wait::alone) {
+  const Head head =
+      ask(barrier_master, {.kind = WireKind::barrier_arrive, .generation = generation()}, nullptr, nullptr, wait);
   if (head.kind == WireKind::quit) {
     note_clock(head.value, head.address);
     end_worker();
@@ -72,7 +74,7 @@ std::uint64_t split_idle_time(std::uint64_t since, const Head& head) {
 
 std::uint64_t wait_for_work() {
   std::uint64_t since = now_ns();
-  const Head head = synchronise();
+  const Head head = synchronise(Wait::with_handlers);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
   tally.idle_ns += now - since;
@@ -132,6 +134,8 @@ void pass_barrier(bool is_fork) {
   send_long_page_log();
   std::uint64_t since = now_ns();
   bool waits_for_work = is_fork;
+  // Until the others come, which may take long, handlers may write: the flush behind takes it home.
+  Wait wait = Wait::with_handlers;
   const std::uint64_t diffs_before = tally.diff_ns;
   const std::uint64_t protect_before = tally.protect_ns;
   for (const BarrierPhase phase : barrier_phases) {
@@ -140,9 +144,10 @@ void pass_barrier(bool is_fork) {
         if (waits_for_work) {
           since = wait_for_work();
         } else {
-          heed_generation(synchronise().generation);
+          heed_generation(synchronise(wait).generation);
         }
         waits_for_work = false;
+        wait = Wait::alone;
         count_message(barrier_master, MessageKind::barrier_arrive, control_payload.count);
         break;
       case BarrierPhase::flush: flush(Sync::barrier); break;
@@ -159,7 +164,8 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
   const std::uint64_t since = now_ns();
   Head head = lock_head(WireKind::lock_request, lock);
   if (turn != nullptr) head.bytes = sizeof *turn;
-  const Head grant = ask(manager_of(lock, processes()), head, turn);
+  // What handlers write meanwhile goes home when the lock is here.
+  const Head grant = ask(manager_of(lock, processes()), head, turn, nullptr, Wait::with_handlers);
   tally.lock_ns += now_ns() - since;
   count_lock_request(lock);
   finish_acquire(lock, grant);

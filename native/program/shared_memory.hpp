@@ -7,6 +7,7 @@
 
 #include "models/placement.hpp"
 #include "native/program/heap.hpp"
+#include "native/program/signals.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::program {
@@ -69,6 +70,7 @@ class HeapGuard {
   HeapGuard& operator=(const HeapGuard&) = delete;
 
  private:
+  HeldSignals held_;
   bool was_inside_;
 };
 

@@ -1,9 +1,11 @@
 #include "native/program/signals.hpp"
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <initializer_list>
 
 #include "native/gomp/entry.hpp"
@@ -24,16 +26,36 @@ struct sigaction* wanted_for(int signal) {
   return nullptr;
 }
 
+constexpr std::uint64_t bit_of(int signal) {
+  return std::uint64_t{1} << (signal - 1);
+}
+
+/// Of what an instruction does, or abort(): the kernel ends the program if they are blocked then.
+constexpr std::uint64_t synchronous =
+    bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGBUS) | bit_of(SIGABRT) | bit_of(SIGSYS);
+
 /// Signals of which the program has a handler, and which the run-time does not need itself: bit n - 1 is signal n, as
 /// the kernel counts them.
 std::uint64_t handled = 0;
 
+thread_local SignalState state;
+
+/// The two kinds of handlers are one member of the structure.
+bool is_handler(const struct sigaction& action) {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+/// Those that libgfortran sets at its start only report and end: nothing after them is to be protected.
+bool is_of_libgfortran(const struct sigaction& action) {
+  Dl_info place;
+  return dladdr(reinterpret_cast<void*>(action.sa_handler), &place) != 0 && place.dli_fname != nullptr &&
+         std::strstr(place.dli_fname, "libgfortran") != nullptr;
+}
+
 void note_handler(int signal, const struct sigaction& action) {
   if (signal < 1 || signal > 64 || wanted_for(signal) != nullptr) return;
-  const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
-  const bool has_handler =
-      (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
-  handled = has_handler ? handled | bit : handled & ~bit;
+  const std::uint64_t bit = bit_of(signal) & ~synchronous;
+  handled = is_handler(action) && !is_of_libgfortran(action) ? handled | bit : handled & ~bit;
 }
 
 std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
@@ -45,11 +67,52 @@ std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
 
 }  // namespace
 
-HeldSignals::HeldSignals() : is_holding_(handled != 0) {
-  if (is_holding_) before_ = set_kernel_mask(SIG_BLOCK, handled);
+HeldSignals::HeldSignals() {
+  if (state.depth++ > 0 || handled == 0) return;
+  state.outside = set_kernel_mask(SIG_BLOCK, handled);
+  state.is_blocked = true;
 }
 HeldSignals::~HeldSignals() {
-  if (is_holding_) set_kernel_mask(SIG_SETMASK, before_);
+  if (--state.depth > 0 || !state.is_blocked) return;
+  state.is_blocked = false;
+  set_kernel_mask(SIG_SETMASK, state.outside);
+}
+
+void HeldSignals::hold_for_good() {
+  ++state.depth;
+  set_kernel_mask(SIG_BLOCK, handled);
+}
+void HeldSignals::let_go() {
+  const SignalState before = state;
+  state = {};
+  if (before.is_blocked) set_kernel_mask(SIG_SETMASK, before.outside);
+}
+
+BlockedSignals::BlockedSignals() {
+  ++state.depth;
+}
+BlockedSignals::~BlockedSignals() {
+  --state.depth;
+}
+
+AdmittedSignals::AdmittedSignals() : before_(state) {
+  state = {};
+  if (before_.is_blocked) set_kernel_mask(SIG_SETMASK, before_.outside);
+}
+AdmittedSignals::~AdmittedSignals() {
+  if (before_.is_blocked) set_kernel_mask(SIG_BLOCK, handled);
+  state = before_;
+}
+
+bool wait_for_input(int descriptor) {
+  if (!state.is_blocked) return true;
+  const SignalState before = state;
+  state = {};
+  pollfd wanted{descriptor, POLLIN, 0};
+  // The raw call changes the mask and waits in one: no handler is missed in between.
+  const long ready = syscall(SYS_ppoll, &wanted, 1, nullptr, &before.outside, sizeof before.outside);
+  state = before;
+  return ready > 0;
 }
 
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
@@ -59,16 +122,16 @@ int real_sigaction(int signal, const struct sigaction* action, struct sigaction*
 
 bool is_handled_by_program(int signal) {
   const struct sigaction* wanted = wanted_for(signal);
-  if (wanted == nullptr) return false;
-  if ((wanted->sa_flags & SA_SIGINFO) != 0) return wanted->sa_sigaction != nullptr;
-  return wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN;
+  return wanted != nullptr && is_handler(*wanted);
 }
 
 void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
   if (is_handled_by_program(signal)) {
-    const struct sigaction* wanted = wanted_for(signal);
-    if ((wanted->sa_flags & SA_SIGINFO) != 0) return wanted->sa_sigaction(signal, info, context);
-    return wanted->sa_handler(signal);
+    struct sigaction* wanted = wanted_for(signal);
+    const struct sigaction chosen = *wanted;
+    if ((chosen.sa_flags & SA_RESETHAND) != 0) *wanted = {};
+    if ((chosen.sa_flags & SA_SIGINFO) != 0) return chosen.sa_sigaction(signal, info, context);
+    return chosen.sa_handler(signal);
   }
   // The instruction is executed again, and this time the fault ends the program.
   struct sigaction by_default {};
@@ -83,8 +146,11 @@ using namespace sdsm::program;
 SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
   struct sigaction* wanted = wanted_for(signal);
   if (wanted == nullptr) {
+    // Both may be one object.
+    struct sigaction given {};
+    if (action != nullptr) given = *action;
     const int result = real_sigaction(signal, action, old);
-    if (result == 0 && action != nullptr) note_handler(signal, *action);
+    if (result == 0 && action != nullptr) note_handler(signal, given);
     return result;
   }
   const struct sigaction before = *wanted;
@@ -135,10 +201,53 @@ SDSM_ENTRY int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
   return 0;
 }
 
-SDSM_ENTRY __sighandler_t signal(int number, __sighandler_t handler) noexcept {
+namespace {
+
+__sighandler_t set_handler(int number, __sighandler_t handler, int flags) {
   struct sigaction action {};
   struct sigaction old {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = flags;
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+constexpr int as_bsd = SA_RESTART;
+constexpr int as_system_v = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+
+}  // namespace
+
+/// The C library's other names for it: which of them a program calls depends on the standard that it is compiled for.
+SDSM_ENTRY __sighandler_t signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, as_bsd);
+}
+SDSM_ENTRY __sighandler_t ssignal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, as_bsd);
+}
+SDSM_ENTRY __sighandler_t bsd_signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, as_bsd);
+}
+SDSM_ENTRY __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, as_system_v);
+}
+SDSM_ENTRY __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, as_system_v);
+}
+
+/// Of System V: the signal is blocked with SIG_HOLD, and no longer with anything else.
+SDSM_ENTRY __sighandler_t sigset(int number, __sighandler_t handler) noexcept {
+  // SIG_HOLD, which the header hides in some standards.
+  const auto hold = reinterpret_cast<__sighandler_t>(2);
+  sigset_t own;
+  sigset_t before;
+  sigemptyset(&own);
+  if (sigaddset(&own, number) != 0) return SIG_ERR;
+  if (sigprocmask(handler == hold ? SIG_BLOCK : SIG_UNBLOCK, &own, &before) != 0) return SIG_ERR;
+  struct sigaction old {};
+  if (handler == hold) {
+    if (sigaction(number, nullptr, &old) != 0) return SIG_ERR;
+  } else {
+    old.sa_handler = set_handler(number, handler, 0);
+    if (old.sa_handler == SIG_ERR) return SIG_ERR;
+  }
+  return sigismember(&before, number) == 1 ? hold : old.sa_handler;
 }

@@ -12,9 +12,16 @@ inline const int preemption_signal = SIGRTMAX - 3;
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 
+/// What a thread holds.
+struct SignalState {
+  int depth = 0;  ///< of HeldSignals
+  bool is_blocked = false;
+  std::uint64_t outside = 0;  ///< the kernel's mask outside of them all
+};
+
 /// As long as one lives, the program's handlers of signals wait: in the middle of what the run-time does they would
-/// find memory that is neither before nor after it, and ask for pages between a question and its answer. Costs nothing
-/// for programs without handlers. May be nested.
+/// find memory that is neither before nor after it, and ask for pages between a question and its answer. For programs
+/// without handlers, and nested, it costs no system call.
 class HeldSignals {
  public:
   HeldSignals();
@@ -22,10 +29,34 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
- private:
-  bool is_holding_ = false;
-  std::uint64_t before_ = 0;  ///< the kernel's mask
+  /// The calling thread holds them from now on; or, after a way out that destroys no object, no longer.
+  static void hold_for_good();
+  static void let_go();
 };
+
+/// Where all signals are blocked anyway: nothing is left to hold.
+class BlockedSignals {
+ public:
+  BlockedSignals();
+  ~BlockedSignals();
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+};
+
+/// Lets handlers in while it lives, wherever they are held.
+class AdmittedSignals {
+ public:
+  AdmittedSignals();
+  ~AdmittedSignals();
+  AdmittedSignals(const AdmittedSignals&) = delete;
+  AdmittedSignals& operator=(const AdmittedSignals&) = delete;
+
+ private:
+  SignalState before_;
+};
+
+/// Waits until there is something to read, and lets handlers in meanwhile. False after each handler.
+bool wait_for_input(int descriptor);
 
 /// Whether the program has a handler of its own for SIGSEGV or SIGTRAP.
 bool is_handled_by_program(int signal);

@@ -48,6 +48,37 @@ def test_so_it_does_under_the_compilers_run_time(how, thread):
     assert (done.returncode, done.stdout) == (7, "begin\n" + SAID[how])
 
 
+EXIT_IN_REGION = r"""
+#include <omp.h>
+#include <stdlib.h>
+static long words[8192];
+int main(int argc, char** argv) {
+#pragma omp parallel
+  {
+    for (int i = 0; i < 20; ++i) {
+#pragma omp critical
+      for (int page = 0; page < 16; ++page) ++words[page * 512];
+    }
+    if (omp_get_thread_num() == 0) {
+      if (argc > 1) quick_exit(4);
+      exit(5);
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("cluster", [("-n", 3), ("--nodes", 2, "--threads-per-node", 2)])
+@pytest.mark.parametrize(("arguments", "status"), [((), 5), (("quick",), 4)])
+def test_the_initial_thread_may_end_the_program_while_others_work(tmp_path, cluster, arguments, status):
+    (tmp_path / "early.c").write_text(EXIT_IN_REGION)
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "early", tmp_path / "early.c"], check=True)
+    for _ in range(3):
+        with MarkedRun("-q", *cluster, "--", tmp_path / "early", *arguments) as run:
+            assert run.end() == 1
+            assert run.errors == f"sdsm: the program ended with status {status}\n"
+
+
 def test_the_run_time_outlives_the_programs_exit():
     """Its service thread works to the end, while exit() runs destructors: none of them may be the run-time's."""
     wanted = subprocess.run(["nm", "-D", "--undefined-only", RUN_TIME], capture_output=True, text=True, check=True).stdout

@@ -72,13 +72,6 @@ def test_many_random_programs(case, nodes, threads_per_node, placement, transpor
         check_random_programs(100 + case * len(SHAPES) + shape, 40, nodes, threads_per_node, placement, transport)
 
 
-@pytest.mark.parametrize(("nodes", "threads_per_node"), [(1, 1), (2, 1), (4, 1), (2, 2), (1, 3)])
-@pytest.mark.parametrize("transport", TRANSPORTS)
-def test_handlers_of_signals_may_write_shared_memory_at_any_moment(nodes, threads_per_node, transport):
-    result = on_cluster(nodes, threads_per_node, "as-asked", transport, PROGRAMS / "signals", 300)
-    assert (result.returncode, result.stderr) == (0, "")
-
-
 @pytest.mark.parametrize("threads", [1, 3, 4])
 def test_random_programs_are_right_about_an_ordinary_memory(threads):
     for number, shape in enumerate(SHAPES):

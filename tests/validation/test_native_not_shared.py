@@ -20,11 +20,24 @@ static void handled(int number) {
   (void)!write(2, "handled\n", 8);
   _exit(0);
 }
+static void told(int number) { (void)!write(2, "told\n", 5); }
+static int recurse(volatile int depth) {
+  volatile char room[2000];
+  room[depth % 2000] = 1;
+  return depth < 0 ? 0 : recurse(depth + 1) + room[1];
+}
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
 #pragma omp parallel
   {
     if (strcmp(what, "handler") == 0 && omp_get_thread_num() == 1) signal(SIGSEGV, handled);
+    if (strcmp(what, "recursion") == 0 && omp_get_thread_num() == 1) *given = recurse(1);
+    if (strcmp(what, "once") == 0 && omp_get_thread_num() == 1) {
+      struct sigaction action = {0};
+      action.sa_handler = told;
+      action.sa_flags = SA_RESETHAND;
+      sigaction(SIGSEGV, &action, NULL);
+    }
     if (strcmp(what, "null") != 0 && omp_get_thread_num() == 0) {
       void* place = mmap((void*)0x123450000000, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
       given = place;
@@ -48,13 +61,14 @@ def program(tmp_path_factory):
 @pytest.mark.parametrize(
     ("what", "said"),
     [("mapped", "the program touched address 0x123450000000, where this process has no memory"),
-     ("null", "the program used a null pointer (address 0x0)")],
+     ("null", "the program used a null pointer (address 0x0)"),
+     ("recursion", "the thread's stack is full (address 0x3")],
 )  # fmt: skip
-def test_the_address_is_named_and_what_is_not_shared(program, what, said):
+def test_the_address_is_named_and_the_likely_reason(program, what, said):
     with MarkedRun("-q", "-n", 2, "--", program, what) as run:
         assert run.end() == 1
         assert run.errors.startswith(f"sdsm: process 1 on node 1 ended the run: {said}"), run.errors
-        assert 'docs/running.md, "What is not shared"' in run.errors
+        assert ('docs/running.md, "What is not shared"' in run.errors) == (what == "mapped")
         assert run.errors.count("\n") == 1
 
 
@@ -62,3 +76,9 @@ def test_a_handler_of_the_programs_own_gets_the_fault(program):
     with MarkedRun("-q", "-n", 2, "--", program, "handler") as run:
         assert run.end() == 0, run.errors
         assert run.errors == "handled\n"
+
+
+def test_a_handler_that_wants_one_fault_gets_one(program):
+    with MarkedRun("-q", "-n", 2, "--", program, "once") as run:
+        assert run.end() == 1
+        assert run.errors.startswith("told\nsdsm: process 1 on node 1 ended the run: the program touched address")

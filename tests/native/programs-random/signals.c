@@ -1,14 +1,19 @@
 /* A handler of a timer's signals writes shared memory whenever it comes: between touches, in barriers, while its thread
- * has a lock or waits for one. Ends with 0 if no write of it is lost, as each thread sees.
+ * allocates, has a lock or waits for one. Ends with 0 if no write of it is lost, as each thread sees.
  *
- * signals [CALLS] */
+ * signals CALLS WAY END: WAY: by which call the handler is set; END: whether the timer is `stopped` before the program
+ * ends, or still `running` */
+#define _GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 
 #include "sdsm/placement.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* sigset() */
 
 enum { pages = 16, page_words = SDSM_PAGE_BYTES / sizeof(long) };
 
@@ -19,6 +24,19 @@ static void on_timer(int number) {
   (void)number;
   ++shared[calls % pages * page_words];
   ++calls;
+}
+
+static void set_handler(const char* way) {
+  struct sigaction action = {0};
+  action.sa_handler = on_timer;
+  if (strcmp(way, "signal") == 0) {
+    signal(SIGALRM, on_timer);
+  } else if (strcmp(way, "sigset") == 0) {
+    sigset(SIGALRM, on_timer);
+  } else {
+    /* The old action may take the new one's place. */
+    sigaction(SIGALRM, &action, strcmp(way, "exchanged") == 0 ? &action : NULL);
+  }
 }
 
 static void set_timer(long us) {
@@ -34,6 +52,8 @@ static long sum_of(long word) {
 
 int main(int argc, char** argv) {
   const long wanted = argc > 1 ? atol(argv[1]) : 300;
+  const char* way = argc > 2 ? argv[2] : "sigaction";
+  const int stops = argc <= 3 || strcmp(argv[3], "stopped") == 0;
   long known = 0;
   int is_over = 0;
   int failures = 0;
@@ -44,15 +64,16 @@ int main(int argc, char** argv) {
     long rounds = 0;
     int has_failed = 0;
     if (self == 0) {
-      struct sigaction action = {0};
-      action.sa_handler = on_timer;
-      sigaction(SIGALRM, &action, NULL);
+      set_handler(way);
       set_timer(200);
     }
     for (;;) {
       /* A word of its own on every page, beside the handler's. */
       for (int page = 0; page < pages; ++page) ++shared[page * page_words + 1 + self];
       ++rounds;
+      void* blocks[8];
+      for (int i = 0; i < 8; ++i) blocks[i] = malloc(40 + 5000 * (i % 2));
+      for (int i = 0; i < 8; ++i) free(blocks[i]);
 #pragma omp critical
       ++shared[page_words - 1];
       if (self == 0 && calls >= wanted) {
@@ -80,6 +101,6 @@ int main(int argc, char** argv) {
 #pragma omp critical
     failures += has_failed;
   }
-  sdsm_gfree((void*)shared);
+  if (!stops) set_timer(200);
   return failures != 0;
 }

@@ -1,0 +1,82 @@
+"""May a program under `sdsm run` have handlers of signals, as it may elsewhere?"""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.validation.native_runs import MEMORY_PROGRAMS, MarkedRun
+
+LAYOUTS = ((1, 1), (2, 1), (4, 1), (2, 2), (1, 3))
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node"), LAYOUTS)
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_handlers_may_write_shared_memory_at_any_moment(nodes, threads_per_node, transport):
+    layout = ("--nodes", nodes, "--threads-per-node", threads_per_node, "--transport", transport)
+    with MarkedRun("-q", *layout, "--", MEMORY_PROGRAMS / "signals", 300, "sigaction", "stopped") as run:
+        assert (run.end(), run.errors) == (0, "")
+
+
+@pytest.mark.parametrize("placement", ["round-robin", "first-touch"])
+def test_wherever_the_pages_are_at_home(placement):
+    with MarkedRun("-q", "-n", 3, "--placement", placement, "--", MEMORY_PROGRAMS / "signals", 300) as run:
+        assert (run.end(), run.errors) == (0, "")
+
+
+@pytest.mark.parametrize("way", ["exchanged", "signal", "sigset"])
+def test_by_whatever_call_they_are_set(way):
+    with MarkedRun("-q", "-n", 3, "--", MEMORY_PROGRAMS / "signals", 300, way, "stopped") as run:
+        assert (run.end(), run.errors) == (0, "")
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_signals_may_still_come_when_the_program_ends(attempt):
+    with MarkedRun("-q", "-n", 3, "--", MEMORY_PROGRAMS / "signals", 20, "sigaction", "running") as run:
+        assert (run.end(), run.errors) == (0, "")
+
+
+WAITING = r"""
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int fired;
+static void fire(int number) { fired = 1; }
+static void give_up(int number) { (void)!write(2, "watchdog\n", 9); _exit(3); }
+static void wait_for_alarm(void) {
+  alarm(1);
+  while (!fired) usleep(1000);
+  puts("fired");
+}
+int main(int argc, char** argv) {
+  const int gives_up = strcmp(argv[1], "watchdog") == 0;
+  signal(SIGALRM, gives_up ? give_up : fire);
+  if (!gives_up) atexit(wait_for_alarm);
+#pragma omp parallel
+  if (omp_get_thread_num() == 1) {
+    volatile int one = 1;
+    while (gives_up && one) usleep(1000);
+    exit(7);
+  } else if (gives_up) {
+    alarm(1);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "output", "errors"),
+    [("watchdog", 3, "", "watchdog\n"), ("exit function", 7, "fired\n", "")],
+)
+def test_they_come_while_a_thread_waits_and_in_exit_functions(tmp_path, what, status, output, errors):
+    (tmp_path / "waiting.c").write_text(WAITING)
+    program = tmp_path / "waiting"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "waiting.c"], check=True)
+    with MarkedRun("-q", "-n", 2, "--", program, what) as run:
+        assert run.end() == 1
+        assert run.output == output
+        assert run.errors == errors + f"sdsm: the program ended with status {status}\n"
