@@ -99,7 +99,7 @@ class _Reader:
         """Of a prediction, not the seed: results that differ in nothing else are samples of one thing."""
         options = self.document.get("options")
         found = {}
-        names = ("placement", "full_page_diffs", "region", "jitter") if kind == PREDICTED else ("placement", "transport")
+        names = ("placement", "full_page_diffs", "region", "jitter", "memory_bound") if kind == PREDICTED else ("placement", "transport")
         for name in names:
             value = options.get(name) if isinstance(options, dict) else None
             if isinstance(value, (str, int, float)):

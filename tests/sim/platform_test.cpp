@@ -207,6 +207,8 @@ TEST_CASE("a standard error that cannot be, and one of nothing, is a finding wit
       {"local-part.home-share.standard-error", "-0.1", "not a number"},
       {"local-part.home-share.standard-error", "1us", "not a number"},
       {"barrier.8x1.standard-error", "1us", "there is no 'barrier.8x1'"},
+      {"memory-bus.4.standard-error", "0.1", "there is no 'memory-bus.4'"},
+      {"memory-bus.1.standard-error", "0.1", "names no number of threads"},
       {"barrier.8.standard-error", "1us", "names no layout"},
       {"fault.RMUR.standard-error", "1us", "Did you mean 'fault.RUMR.standard-error'"},
       {"frame.payload.standard-error", "1B", "unknown property"},

@@ -118,11 +118,15 @@ TEST_CASE("what was fitted together is drawn together") {
   CHECK(covariance(fixed, per_byte) / deviation(fixed) / deviation(per_byte) == Approx(correlation).margin(0.04));
 }
 
-TEST_CASE("no drawn time is below zero and no share above one") {
+TEST_CASE("no drawn time is below zero, no share above one and no slowdown below") {
   PlatformText text;
   text.set("fault.WROH.standard-error", "80us");
   text.set("local-part.home-share.standard-error", "1");
+  text.set("memory-bus.2", "1.01");
+  text.set("memory-bus.2.standard-error", "0.5");
   const Platform platform = platform_of(text);
+  const Values slowdowns = drawn(platform, "memory-bus.2", 200);
+  CHECK(*std::min_element(slowdowns.begin(), slowdowns.end()) == 1);
   const Values faults = drawn(platform, "fault.WROH", 200), shares = drawn(platform, "local-part.home-share", 200);
   CHECK(*std::min_element(faults.begin(), faults.end()) == 0);
   CHECK(*std::min_element(shares.begin(), shares.end()) == 0);
