@@ -85,4 +85,4 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str) -> None:
     axes.set_xlabel(by)
     axes.set_ylabel("speedup")
     style.light_grid(axes)
-    axes.legend(loc="upper left", fontsize=8)
+    axes.legend(loc="best", fontsize=8)
