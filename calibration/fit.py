@@ -103,7 +103,7 @@ class Check:
 @dataclass(frozen=True)
 class Fit:
     """Parameters in the order of a platform file; times in us. covariance: of pairs of parameters that were fitted
-    together. notes: sentences that must reach the user."""
+    together. notes: sentences that must reach the user. layouts: those that anything was measured on."""
 
     parameters: tuple[Parameter, ...]
     checks: tuple[Check, ...]
@@ -114,6 +114,7 @@ class Fit:
     barrier_shape: barrier_shape.Choice = barrier_shape.Choice("flat", "assumed", "no barrier was measured")
     curves: tuple[networks.Piece, ...] = ()  # of times over sizes, of which the network was fitted
     network_owner: str = "reference"  # whose properties hold the network that was fitted: of this, or of the "link"
+    layouts: tuple[Layout, ...] = ()
 
     def value(self, name: str) -> float:
         return next(p.value for p in self.parameters if p.name == name)
@@ -288,7 +289,10 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     shape = _barrier_shape(parameters, network if is_reference else base, given)
     curves = tuple(networks.pieces(data.readings, base))
     owner = "reference" if is_reference else "link"
-    return Fit(tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner)
+    layouts = tuple(sorted({b.layout for b in data.batches}))
+    return Fit(
+        tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner, layouts
+    )
 
 
 def _remote(data: Data, quantity: str) -> list[Batch]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from calibration import barrier_shape
-from calibration.fit import Fit
+from calibration.fit import MESSAGE_COSTS, Fit, diff_bytes
 from calibration.network import BANDWIDTHS, TIMES_US, Network, quantity
 from calibration.parameters import Parameter
 from calibration.platform_file import Blank, Comment, Element, Node, prop, properties, text_of, topology
@@ -65,11 +66,14 @@ def platform(
         if group not in (None, parameter.name.split(".")[0]):
             body.append(Blank())
         group = parameter.name.split(".")[0]
-        body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter))]
+        body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter)), *_error(parameter)]
+        if parameter.name == MESSAGE_COSTS[-1]:
+            body += _correlation(fit)
     body.append(Blank())
     shape = fit.barrier_shape
     told = f"{shape.kind}: messages of a barrier on layouts that were not measured; {shape.how}"
     body += [Comment(commentable(told)), prop(barrier_shape.PROPERTY, shape.shape), Blank()]
+    body += _range(fit, given)
     kept = [name for name in KEPT if name in given]
     if kept:
         body += [Comment(commentable(f"As in {base}.")), *(prop(name, given[name]) for name in kept), Blank()]
@@ -95,6 +99,41 @@ def platform(
         base=commentable(base), sources="\n".join(commentable(f"Read: {source}.") for source in sources)
     )
     return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
+
+
+def _error(parameter: Parameter) -> list[Node]:
+    """Its standard error, from which `sdsm simulate --uncertainty` draws; nothing where none is known."""
+    error = parameter.standard_error
+    if error is None or not math.isfinite(error):
+        return []
+    return [prop(f"{parameter.name}.standard-error", plain(error) + ("" if parameter.unit == "1" else parameter.unit))]
+
+
+def _correlation(fit: Fit) -> list[Node]:
+    """Of the errors of the message's two costs, which were fitted together; nothing where one of them is known exactly."""
+    errors = [next((p.standard_error for p in fit.parameters if p.name == name), None) for name in MESSAGE_COSTS]
+    covariance = fit.covariance.get(MESSAGE_COSTS)
+    if covariance is None or not all(error is not None and 0 < error < math.inf for error in errors):
+        return []
+    correlation = covariance / math.prod(error for error in errors if error is not None)
+    return [prop("message.correlation", plain(min(max(correlation, -1.0), 1.0)))]
+
+
+def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
+    """The largest that was measured, beyond which `sdsm simulate` warns; the base's where its costs are.
+
+    Of diffs that is the largest which the line of message.* was fitted to: larger ones that were measured are off it.
+    """
+    sizes = [int(check.row.removeprefix("release.")) for check in fit.checks if check.row.startswith("release.")]
+    largest = {
+        "calibrated.nodes": str(max(layout.nodes for layout in fit.layouts)) if fit.layouts else None,
+        "calibrated.threads-per-node": (
+            str(max(layout.threads_per_node for layout in fit.layouts)) if fit.layouts else None
+        ),
+        "calibrated.diff": f"{diff_bytes(max(sizes))}B" if sizes else None,
+    }
+    told = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
+    return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *told, Blank()] if told else []
 
 
 def _is_reference(link: Element, network: Network) -> bool:

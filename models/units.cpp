@@ -55,9 +55,13 @@ Time Bandwidth::time_of(Bytes bytes) const {
   return from_seconds(static_cast<double>(bytes.count) / bytes_per_second);
 }
 
+double parse_seconds(std::string_view text) {
+  return parse_quantity(text, "time",
+                        {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60}, {"h", 3600}});
+}
+
 Time parse_time(std::string_view text) {
-  return from_seconds(parse_quantity(
-      text, "time", {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60}, {"h", 3600}}));
+  return from_seconds(parse_seconds(text));
 }
 
 Bytes parse_bytes(std::string_view text) {
@@ -70,16 +74,20 @@ Bytes parse_bytes(std::string_view text) {
   return {std::llround(bytes)};
 }
 
+double parse_bytes_per_second(std::string_view text) {
+  return parse_quantity(text, "bandwidth",
+                        {{"bps", 1. / 8},
+                         {"kbps", 1e3 / 8},
+                         {"Mbps", 1e6 / 8},
+                         {"Gbps", 1e9 / 8},
+                         {"Bps", 1},
+                         {"kBps", 1e3},
+                         {"MBps", 1e6},
+                         {"GBps", 1e9}});
+}
+
 Bandwidth parse_bandwidth(std::string_view text) {
-  const double rate = parse_quantity(text, "bandwidth",
-                                     {{"bps", 1. / 8},
-                                      {"kbps", 1e3 / 8},
-                                      {"Mbps", 1e6 / 8},
-                                      {"Gbps", 1e9 / 8},
-                                      {"Bps", 1},
-                                      {"kBps", 1e3},
-                                      {"MBps", 1e6},
-                                      {"GBps", 1e9}});
+  const double rate = parse_bytes_per_second(text);
   if (rate <= 0) throw std::invalid_argument(fmt::format("'{}' is not a bandwidth: it must be above zero", text));
   if (rate > most_bytes_per_second) {
     throw std::invalid_argument(
@@ -90,8 +98,12 @@ Bandwidth parse_bandwidth(std::string_view text) {
   return {rate};
 }
 
+double parse_seconds_per_byte(std::string_view text) {
+  return parse_quantity(text, "time per byte", {{"us/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}});
+}
+
 Time parse_time_per_byte(std::string_view text) {
-  return from_seconds(parse_quantity(text, "time per byte", {{"us/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}}));
+  return from_seconds(parse_seconds_per_byte(text));
 }
 
 std::uint64_t parse_whole_number(std::string_view text, std::uint64_t least, std::uint64_t most) {

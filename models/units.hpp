@@ -54,6 +54,11 @@ Bytes parse_bytes(std::string_view text);          ///< "64B", "4KiB", "512KiB",
 Bandwidth parse_bandwidth(std::string_view text);  ///< "100Mbps", "1Gbps" (bits), "12.5MBps" (bytes), as in SimGrid
 Time parse_time_per_byte(std::string_view text);   ///< "0.181919us/B": rounded to a picosecond, so 181919 ps
 
+/// The same before they are rounded, for what is no time that is simulated but the error of one: 0.2 ps is none.
+double parse_seconds(std::string_view text);
+double parse_seconds_per_byte(std::string_view text);
+double parse_bytes_per_second(std::string_view text);  ///< zero is none of a link, but may be the error of one
+
 /// A count or a seed in plain digits: no sign, no leading zero (which some readers take for octal), from least to most.
 std::uint64_t parse_whole_number(std::string_view text, std::uint64_t least = 0,
                                  std::uint64_t most = std::numeric_limits<std::uint64_t>::max());

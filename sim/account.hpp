@@ -41,6 +41,7 @@ struct Tally {
   std::uint64_t served_bytes = 0;
   std::uint64_t diffs = 0;
   std::uint64_t diff_bytes = 0;
+  std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {
     Time sum{};

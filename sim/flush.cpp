@@ -17,10 +17,12 @@ void Flush::start(std::vector<Twinned> diffs, std::function<void()> done) {
 void Flush::next_piece() {
   const Time now = cluster_.clock.now();
   if (rest_.count == 0) {
-    thread_.account.count(now, [&](Tally& tally) {
-      ++tally.diffs;
-      tally.diff_bytes += static_cast<std::uint64_t>(diff_bytes(diffs_[diff_].change).count);
-    });
+    thread_.account.count(now,
+                          [payload = static_cast<std::uint64_t>(diff_bytes(diffs_[diff_].change).count)](Tally& tally) {
+                            ++tally.diffs;
+                            tally.diff_bytes += payload;
+                            tally.largest_diff = std::max(tally.largest_diff, payload);
+                          });
     if (!diffs_[diff_].local) {
       const Bytes bytes = diff_bytes(diffs_[diff_].change);
       cluster_.note(thread_.id(), diffs_[diff_].page, trace::figures_of_diff(static_cast<std::uint64_t>(bytes.count)));

@@ -33,6 +33,8 @@ struct Reading {
   std::optional<Bandwidth> reference_bandwidth;
   std::optional<Time> reference_latency;
   std::optional<int> reference_links;
+  CalibratedRange calibrated;
+  double message_correlation = 0;
 };
 
 double parse_number(std::string_view text, double low, double high) {
@@ -43,6 +45,10 @@ double parse_number(std::string_view text, double low, double high) {
   }
   return value;
 }
+
+/// So that the time of no message comes near to what a run can last.
+constexpr double least_bandwidth = 1;
+constexpr double most_latency = 3600;
 
 struct Property {
   std::string id;
@@ -108,6 +114,83 @@ const std::vector<Property>& property_table() {
         });
     add("home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
         [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); });
+    add("message.correlation",
+        "of the errors of message.fixed and message.per-byte, which are fitted together, -1 to 1 (default 0)", false,
+        [](Reading& r, std::string_view text) { r.message_correlation = parse_number(text, -1, 1); });
+    add("calibrated.nodes", "most nodes that were measured to calibrate", false, [](Reading& r, std::string_view text) {
+      r.calibrated.nodes = static_cast<std::uint32_t>(parse_whole_number(text, 1, most_nodes));
+    });
+    add("calibrated.threads-per-node", "most threads on a node that were measured", false,
+        [](Reading& r, std::string_view text) {
+          r.calibrated.threads_per_node =
+              static_cast<std::uint32_t>(parse_whole_number(text, 1, most_threads_per_node));
+        });
+    add("calibrated.diff", "payload of the largest diff whose time message.* were fitted to", false,
+        [](Reading& r, std::string_view text) { r.calibrated.diff = parse_bytes(text); });
+    return rows;
+  }();
+  return table;
+}
+
+constexpr std::string_view error_suffix = ".standard-error";
+
+/// A cost that may have a standard error: how that is written, and where the cost itself is kept.
+struct ErrorRow {
+  std::string of;
+  double (*parse)(std::string_view);
+  std::function<double(const Costs&)> get;
+  std::function<void(Costs&, double)> set;
+};
+
+/// Of what has no unit: that nothing is known of it may be said, too.
+constexpr double most_plain_error = 1e6;
+
+/// Of a drawn time: far beyond any cost, and far from where picoseconds end.
+constexpr double most_seconds = 1e6;
+
+/// `place`: gives the time in Costs, constant or not, as they are.
+template <typename Place>
+ErrorRow error_of_time(std::string of, Place place) {
+  return {std::move(of), &parse_seconds, [place](const Costs& costs) { return to_seconds(place(costs)); },
+          [place](Costs& costs, double value) { place(costs) = from_seconds(std::clamp(value, 0., most_seconds)); }};
+}
+
+/// In the order in which standard errors are drawn from.
+const std::vector<ErrorRow>& error_table() {
+  static const std::vector<ErrorRow> table = [] {
+    std::vector<ErrorRow> rows;
+    for (const FaultRule& rule : fault_rules) {
+      rows.push_back(error_of_time(
+          fmt::format("fault.{}", rule.name), [kind = static_cast<std::size_t>(rule.kind)](auto& costs) -> auto& {
+            return costs.fault[kind];
+          }));
+    }
+    rows.push_back(error_of_time(
+        "message.fixed", [](auto& costs) -> auto& { return costs.message_fixed; }));
+    rows.push_back(
+        {"message.per-byte", &parse_seconds_per_byte,
+         [](const Costs& costs) { return to_seconds(costs.message_per_byte); },
+         [](Costs& costs, double value) { costs.message_per_byte = from_seconds(std::clamp(value, 0., 1.)); }});
+    rows.push_back(error_of_time(
+        "barrier.dirty-home-page", [](auto& costs) -> auto& { return costs.dirty_home_page; }));
+    rows.push_back({"local-part.home-share",
+                    [](std::string_view text) { return parse_number(text, 0, most_plain_error); },
+                    [](const Costs& costs) { return costs.home_share; },
+                    [](Costs& costs, double value) { costs.home_share = std::clamp(value, 0., 1.); }});
+    rows.push_back({"reference.bandwidth", &parse_bytes_per_second,
+                    [](const Costs& costs) { return costs.reference.front().bandwidth.bytes_per_second; },
+                    [](Costs& costs, double value) {
+                      for (LinkSpec& link : costs.reference) {
+                        link.bandwidth = {std::clamp(value, least_bandwidth, most_bytes_per_second)};
+                      }
+                    }});
+    rows.push_back({"reference.latency", &parse_seconds,
+                    [](const Costs& costs) { return to_seconds(costs.reference.front().latency); },
+                    [](Costs& costs, double value) {
+                      for (LinkSpec& link : costs.reference) {
+                        link.latency = from_seconds(std::clamp(value, 0., most_latency));
+                      }
+                    }});
     return rows;
   }();
   return table;
@@ -145,6 +228,31 @@ std::optional<std::uint32_t> threads_after_memory_bus(std::string_view id) {
   return threads;
 }
 
+/// What a standard error may be of; empty if nothing has that name.
+std::optional<ErrorRow> error_row(std::string_view of) {
+  const auto named = [](std::string_view kind, Layout layout) {
+    return fmt::format("{}.{}x{}", kind, layout.nodes, layout.threads_per_node);
+  };
+  if (const auto layout = layout_after(of, "barrier.")) {
+    return error_of_time(
+        named("barrier", *layout), [at = *layout](auto& costs) -> auto& { return costs.barrier.at(at); });
+  }
+  if (const auto layout = layout_after(of, "lock.")) {
+    return error_of_time(
+        named("lock", *layout), [at = *layout](auto& costs) -> auto& { return costs.lock.at(at); });
+  }
+  if (const auto threads = threads_after_memory_bus(of)) {
+    return ErrorRow{std::string(of), [](std::string_view text) { return parse_number(text, 0, most_plain_error); },
+                    [at = *threads](const Costs& costs) { return costs.memory_bus.at(at); },
+                    [at = *threads](Costs& costs, double value) {
+                      costs.memory_bus.at(at) = std::clamp(value, 1., most_slowdown);
+                    }};
+  }
+  const auto& table = error_table();
+  const auto row = std::find_if(table.begin(), table.end(), [&](const ErrorRow& r) { return r.of == of; });
+  return row == table.end() ? std::nullopt : std::optional(*row);
+}
+
 /// A layout was meant, whether or not it is one: no other property's last part begins like a number.
 bool is_meant_as_layout(std::string_view id) {
   for (const std::string_view prefix : {"barrier.", "lock."}) {
@@ -155,10 +263,6 @@ bool is_meant_as_layout(std::string_view id) {
   }
   return false;
 }
-
-/// So that the time of no message comes near to what a run can last.
-constexpr double least_bandwidth = 1;
-constexpr double most_latency = 3600;
 
 /// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
 constexpr std::uintmax_t most_platform_bytes = 64 << 20;
@@ -228,11 +332,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_property(std::string_view id) {
-  const auto& table = property_table();
-  return std::min_element(
-             table.begin(), table.end(),
-             [&](const Property& a, const Property& b) { return edit_distance(a.id, id) < edit_distance(b.id, id); })
-      ->id;
+  std::vector<std::string> known;
+  for (const Property& property : property_table()) known.push_back(property.id);
+  for (const ErrorRow& row : error_table()) known.push_back(row.of + std::string(error_suffix));
+  return *std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+    return edit_distance(a, id) < edit_distance(b, id);
+  });
 }
 
 class PropertyReader {
@@ -258,10 +363,18 @@ class PropertyReader {
     }
     visit(root, zone, 0);
     require(zone);
+    check_errors();
     if (!findings_.empty()) throw PlatformError(findings_);
-    reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links),
-                                    LinkSpec{*reading_.reference_bandwidth, *reading_.reference_latency});
-    return {path_, std::move(reading_.costs), std::move(order_)};
+    const LinkSpec link{*reading_.reference_bandwidth, *reading_.reference_latency};
+    reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links), link);
+    std::vector<UncertainCost> uncertain = uncertain_costs();
+    return {path_,
+            std::move(reading_.costs),
+            std::move(order_),
+            std::move(uncertain),
+            reading_.message_correlation,
+            reading_.calibrated,
+            link};
   }
 
  private:
@@ -360,6 +473,13 @@ class PropertyReader {
         reading_.costs.lock[*layout] = parse_time(value);
         return;
       }
+      if (id.ends_with(error_suffix)) {
+        const std::string of = id.substr(0, id.size() - error_suffix.size());
+        if (const auto row = error_row(of)) {
+          errors_[row->of] = {row->parse(value), of, prop.offset_debug()};
+          return;
+        }
+      }
       if (const auto threads = threads_after_memory_bus(id)) {
         reading_.costs.memory_bus[*threads] = parse_number(value, 1, most_slowdown);
         return;
@@ -385,6 +505,7 @@ class PropertyReader {
         return fail(fmt::format("unknown property '{}'. Did you mean '{}'? `sdsm check --properties` lists all", id,
                                 nearest_property(id)));
       }
+      if (id == correlation) correlation_at_ = prop.offset_debug();
       row->read(reading_, value);
     } catch (const std::invalid_argument& error) {
       fail(fmt::format("property '{}': {}", id, error.what()));
@@ -406,6 +527,48 @@ class PropertyReader {
     }
   }
 
+  /// Errors without what they are errors of.
+  void check_errors() {
+    for (const auto& [name, error] : errors_) {
+      if (lines_.contains(error.of)) continue;
+      report(error.at,
+             fmt::format("property '{}{}' is the error of nothing: there is no '{}'. Give that too, or remove "
+                         "the error",
+                         error.of, error_suffix, error.of));
+    }
+    if (!correlation_at_) return;
+    for (const std::string of : {"message.fixed", "message.per-byte"}) {
+      const std::string id = of + std::string(error_suffix);
+      if (lines_.contains(id)) continue;
+      report(*correlation_at_,
+             fmt::format("property '{}' is one of two errors, but there is no '{}'. Give that too, or remove the "
+                         "correlation",
+                         correlation, id));
+    }
+  }
+
+  /// In the table's order, then by layout and number of threads.
+  std::vector<UncertainCost> uncertain_costs() const {
+    std::vector<UncertainCost> found;
+    const auto add = [&](const ErrorRow& row) {
+      if (const auto error = errors_.find(row.of); error != errors_.end()) {
+        found.push_back({row.of, error->second.value, row.get, row.set});
+      }
+    };
+    for (const ErrorRow& row : error_table()) add(row);
+    const auto add_layouts = [&](std::string_view kind, const std::map<Layout, Time>& costs) {
+      for (const auto& [layout, cost] : costs) {
+        add(*error_row(fmt::format("{}.{}x{}", kind, layout.nodes, layout.threads_per_node)));
+      }
+    };
+    add_layouts("barrier", reading_.costs.barrier);
+    add_layouts("lock", reading_.costs.lock);
+    for (const auto& [threads, slowdown] : reading_.costs.memory_bus) {
+      add(*error_row(fmt::format("{}{}", memory_bus_prefix, threads)));
+    }
+    return found;
+  }
+
   std::size_t line_of(std::ptrdiff_t offset) const {
     const auto end = text_.begin() + std::clamp<std::ptrdiff_t>(offset, 0, static_cast<std::ptrdiff_t>(text_.size()));
     return 1 + static_cast<std::size_t>(std::count(text_.begin(), end, '\n'));
@@ -415,9 +578,18 @@ class PropertyReader {
     findings_.push_back(fmt::format("{}:{}: {}.", path_.string(), line_of(offset), problem));
   }
 
+  static constexpr std::string_view correlation = "message.correlation";
+  struct GivenError {
+    double value = 0;
+    std::string of;  ///< as the file writes it: 02x1 is the layout 2x1
+    std::ptrdiff_t at = 0;
+  };
+
   std::filesystem::path path_;
   std::string text_;
   Reading reading_;
+  std::map<std::string, GivenError> errors_;  ///< by what they are errors of
+  std::optional<std::ptrdiff_t> correlation_at_;
   std::vector<std::string> order_;
   std::map<std::string, std::size_t> lines_;    ///< of properties, by id
   std::map<std::string, std::size_t> machine_;  ///< lines of hosts and links, by "host 'id'"
@@ -443,14 +615,22 @@ Platform read_platform(const std::filesystem::path& path) {
 std::string describe_properties() {
   std::string lines;
   for (const Property& property : property_table()) {
-    lines += fmt::format("{:<26}{}{}\n", property.id, property.meaning, property.required ? " (required)" : "");
+    lines += fmt::format("{:<28}{}{}\n", property.id, property.meaning, property.required ? " (required)" : "");
   }
-  lines += fmt::format("{:<26}{}\n", "barrier.NxT",
+  lines += fmt::format("{:<28}{}\n", "barrier.NxT",
                        "EPCC overhead of an empty barrier on N nodes x T threads (at least one)");
-  lines += fmt::format("{:<26}{}\n", "lock.NxT", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)");
-  lines += fmt::format("{:<26}{}\n", "memory-bus.T",
+  lines += fmt::format("{:<28}{}\n", "lock.NxT", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)");
+  lines += fmt::format("{:<28}{}\n", "memory-bus.T",
                        "times that a memory-bound loop takes with T threads of a node at it, 1 to 1000 (optional; see "
                        "sdsm simulate --memory-bound)");
+  lines +=
+      fmt::format("{:<28}{}\n", std::string("X").append(error_suffix),
+                  "standard error of X, in a unit of X, for `sdsm simulate --uncertainty`. X is a fault, barrier.NxT,");
+  std::string others;
+  for (const ErrorRow& row : error_table()) {
+    if (!row.of.starts_with("fault.")) others += (others.empty() ? "" : ", ") + row.of;
+  }
+  lines += fmt::format("{:<28}lock.NxT, memory-bus.T, {}\n", "", others);
   return lines;
 }
 

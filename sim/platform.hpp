@@ -2,7 +2,10 @@
 /// routes) is SimGrid's business; sim/topology.hpp reads it from the loaded engine.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,10 +28,34 @@ class PlatformError : public std::runtime_error {
 inline constexpr std::uint32_t most_nodes = 65536;
 inline constexpr std::uint32_t most_threads_per_node = 4096;
 
+/// A number among the costs whose standard error the file gives; both in s, s/B, B/s or 1.
+struct UncertainCost {
+  std::string property;
+  double standard_error;
+  std::function<double(const Costs&)> get;
+  std::function<void(Costs&, double)> set;  ///< to the nearest value that can be: a time below zero becomes zero
+};
+
+/// The largest that was measured when the costs were calibrated; empty where the file does not say.
+struct CalibratedRange {
+  std::optional<std::uint32_t> nodes;
+  std::optional<std::uint32_t> threads_per_node;
+  std::optional<Bytes> diff;
+
+  bool is_told() const { return nodes || threads_per_node || diff; }
+};
+
 struct Platform {
   std::filesystem::path path;
   Costs costs;
-  std::vector<std::string> properties;  ///< ids of the properties given, in the order of the file
+  std::vector<std::string> properties;        ///< ids of the properties given, in the order of the file
+  std::vector<UncertainCost> uncertain = {};  ///< whatever their order in the file, in one order
+  double message_correlation = 0;             ///< of the errors of message.fixed and message.per-byte
+  CalibratedRange calibrated = {};
+  /// A link of the reference network as the file gives it. Where `costs` have another one, the platform's links that
+  /// are like this one are simulated with that: what the costs were measured on and what they are played on is one
+  /// network, however wrong the file may be about it.
+  LinkSpec reference_link = {};
 };
 
 /// Reads the properties. Throws PlatformError with everything that is wrong with them: not XML, an unknown or repeated

@@ -3,14 +3,12 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <cerrno>
 #include <functional>
 #include <optional>
-#include <system_error>
-#include <type_traits>
+#include <sstream>
+#include <string>
 
-#include <sys/wait.h>
-#include <unistd.h>
+#include "sim/child.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -31,57 +29,20 @@ constexpr std::uint32_t most_links = 16;
 /// Changed words of a page in the releases that `sdsm microbench` times.
 constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
 
-/// All of `count` times through a pipe, by read() or write().
-template <typename Call, typename Times>
-bool transfer(Call call, int end, Times* times, std::size_t count) {
-  auto* const bytes = reinterpret_cast<std::conditional_t<std::is_const_v<Times>, const char, char>*>(times);
-  for (std::size_t done = 0; done < count * sizeof(Time);) {
-    const ssize_t moved = call(end, bytes + done, count * sizeof(Time) - done);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return false;
-    done += static_cast<std::size_t>(moved);
-  }
-  return true;
-}
-
-/// Runs `body` in a child process and hands its `count` results back. A child that fails has said why on stderr.
-std::vector<Time> in_child(std::size_t count, const std::function<std::vector<Time>()>& body) {
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-  const pid_t child = ::fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (child == 0) {
-    ::close(ends[0]);
-    int status = 1;
-    try {
-      const std::vector<Time> times = body();
-      if (times.size() == count && transfer(::write, ends[1], times.data(), count)) status = 0;
-    } catch (const PlatformError& error) {
-      for (const std::string& finding : error.findings()) fmt::print(stderr, "sdsm: {}\n", finding);
-      status = 2;
-    } catch (const std::invalid_argument& error) {
-      fmt::print(stderr, "sdsm: {}\n", error.what());
-      status = 2;
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "sdsm: {}\n", error.what());
-    }
-    ::_exit(status);
-  }
-  ::close(ends[1]);
-  std::vector<Time> times(count);
-  const bool whole = transfer(::read, ends[0], times.data(), count);
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
-    throw std::invalid_argument("this platform cannot be used (why stands above). `sdsm check` tells more");
-  }
-  if (!whole || status != 0) throw RunError("a re-run of a microbenchmark failed");
+/// Runs `body` in a child process and hands its results back.
+std::vector<Time> times_in_child(const std::function<std::vector<Time>()>& body) {
+  std::istringstream told(in_child([&] {
+    std::string counts;
+    for (const Time time : body()) counts += std::to_string(time.count()) + ' ';
+    return counts;
+  }));
+  std::vector<Time> times;
+  for (std::int64_t count = 0; told >> count;) times.emplace_back(count);
   return times;
 }
 
-Time in_child(const std::function<Time()>& body) {
-  return in_child(1, [&] { return std::vector{body()}; }).front();
+Time time_in_child(const std::function<Time()>& body) {
+  return times_in_child([&] { return std::vector{body()}; }).at(0);
 }
 
 /// Threads whose intervals are put together by hand, inside one parallel region.
@@ -146,7 +107,7 @@ FaultScene scene_of(FaultKind kind) {
 Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind, std::uint32_t faults) {
   const FaultScene scene = scene_of(kind);
   const auto charged = [&](std::uint32_t pages) {
-    return in_child([&] {
+    return time_in_child([&] {
       Script script(scene.layout);
       const auto touch = [](std::uint64_t page, Access access, std::uint8_t position) {
         return TouchRun{RegionId{0}, 1, page, access, position, access == Access::write ? Change{1, 1} : Change{}};
@@ -173,7 +134,7 @@ Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind,
 
 Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions) {
   const auto makespan = [&](std::uint32_t count) {
-    return in_child([&] {
+    return time_in_child([&] {
       Script script(layout);
       for (std::uint32_t i = 0; i < count; ++i) script.add_all(delay_ns, script.barrier());
       return script.run(platform, network, 1).whole_makespan;
@@ -185,7 +146,7 @@ Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout
 
 Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread) {
   const auto makespan = [&](std::uint32_t count) {
-    return in_child([&] {
+    return time_in_child([&] {
       Script script(layout);
       for (std::uint32_t i = 0; i < count; ++i) {
         script.add_all(0, {EventKind::acquire, 0, 0, 0});
@@ -201,7 +162,7 @@ Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, s
 
 Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases) {
   const auto charged = [&](std::uint32_t count) {
-    return in_child([&] {
+    return time_in_child([&] {
       Script script({2, 1});
       for (std::uint32_t page = 0; page < count; ++page) {
         script.add(1, 1'000'000, {}, {EventKind::acquire, 0, 0, 0});
@@ -217,7 +178,7 @@ Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t
 
 Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers) {
   const auto charged = [&](std::uint32_t count) {
-    return in_child([&] {
+    return time_in_child([&] {
       Script script({2, 1});
       for (std::uint32_t i = 0; i < count; ++i) {
         script.add(0, 4'000'000, {{RegionId{0}, pages, 0, Access::write, 128, Change{1, 1}}}, script.barrier());
@@ -231,7 +192,7 @@ Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint
 
 Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint32_t threads, std::uint32_t loops) {
   const auto charged = [&](std::uint32_t count) {
-    return in_child([&] {
+    return time_in_child([&] {
       Script script({1, threads});
       for (std::uint32_t i = 0; i < count; ++i) script.add_all(memory_bound_ns, script.barrier());
       RunOptions options;
@@ -244,13 +205,13 @@ Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint3
 }
 
 std::vector<Time> replay_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads) {
-  return in_child(payloads.size(), [&] { return time_messages(platform, network, payloads); });
+  return times_in_child([&] { return time_messages(platform, network, payloads); });
 }
 
 std::vector<Time> replay_streams(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads) {
   constexpr std::uint32_t burst = 8;
   const auto sent_at_once = [&](std::uint32_t messages) {
-    return in_child(payloads.size(), [&] { return time_messages(platform, network, payloads, messages); });
+    return times_in_child([&] { return time_messages(platform, network, payloads, messages); });
   };
   const std::vector<Time> few = sent_at_once(most_links + burst);
   std::vector<Time> times = sent_at_once(most_links + 2 * burst);
@@ -263,7 +224,7 @@ std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKi
   std::vector<Replayed> replayed;
   const auto wanted = [&](const char* group) { return request.groups.empty() || request.groups.contains(group); };
   const auto has_room = [&](Layout layout) {
-    return in_child([&] { return Time{offers(platform, layout)}; }) == Time{1};
+    return time_in_child([&] { return Time{offers(platform, layout)}; }) == Time{1};
   };
   const auto add = [&](std::string what, Layout layout, std::optional<Time> given, const auto& rerun) {
     if (has_room(layout)) {

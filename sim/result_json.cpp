@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <optional>
+
 #include <simgrid/version.h>
 
 #include "workloads/trace/file_hash.hpp"
@@ -51,35 +54,81 @@ Json thread_list(const Result& result, Tally ThreadResult::*which) {
   return threads;
 }
 
+Json uncertainty_of(const RunDescription& description, const Platform& platform, const Uncertainty& uncertainty) {
+  Json errors, draws = Json::array();
+  for (const UncertainCost& cost : platform.uncertain) errors[cost.property] = cost.standard_error;
+  for (const Draw& draw : uncertainty.draws) {
+    Json parameters;
+    for (std::size_t i = 0; i < draw.costs.size(); ++i) parameters[platform.uncertain[i].property] = draw.costs[i];
+    draws.push_back(
+        {{"makespan_s", to_seconds(draw.makespan)}, {"seed", draw.seed}, {"parameters", std::move(parameters)}});
+  }
+  Json holds = Json::array({"standard errors"});
+  if (description.options.jitter > 0) holds.push_back("jitter");
+  return {{"samples", uncertainty.draws.size()},
+          {"refused", uncertainty.refused},
+          {"holds", holds},
+          {"median_s", to_seconds(quantile(uncertainty, 0.5))},
+          {"low_5_percent_s", to_seconds(quantile(uncertainty, 0.05))},
+          {"high_95_percent_s", to_seconds(quantile(uncertainty, 0.95))},
+          {"standard_errors", errors},
+          {"draws", draws}};
+}
+
 }  // namespace
 
-Json result_document(const RunDescription& description, const Result& result) {
+std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result) {
+  std::uint64_t diff = 0;
+  for (const ThreadResult& thread : result.threads) diff = std::max(diff, thread.region.largest_diff);
+  const CalibratedRange& range = platform.calibrated;
+  std::vector<Beyond> found;
+  const auto compare = [&](const std::string& what, std::uint64_t value, std::optional<std::uint64_t> most) {
+    if (most && value > *most) found.push_back({what, value, *most});
+  };
+  compare("nodes", layout.nodes, range.nodes);
+  compare("threads_per_node", layout.threads_per_node, range.threads_per_node);
+  if (range.diff) compare("diff_bytes", diff, static_cast<std::uint64_t>(range.diff->count));
+  return found;
+}
+
+Json result_document(const RunDescription& description, const Platform& platform, const Result& result,
+                     const Uncertainty* uncertainty) {
   Json inputs = Json::array();
   for (const auto& path : description.inputs)
     inputs.push_back({{"path", path.string()}, {"sha256", trace::sha256_of(path)}});
-  return {{"format", result_format},
-          {"kind", "simulation"},
-          {"program", description.program},
-          {"nodes", description.layout.nodes},
-          {"threads_per_node", description.layout.threads_per_node},
-          {"seed", description.seed},
-          {"makespan_s", to_seconds(result.makespan)},
-          {"threads", thread_list(result, &ThreadResult::region)},
-          {"whole_run",
-           {{"makespan_s", to_seconds(result.whole_makespan)}, {"threads", thread_list(result, &ThreadResult::whole)}}},
-          {"extrapolated", result.extrapolated},
-          {"options",
-           {{"compute_factor", description.options.compute_factor},
-            {"memory_bound", description.options.memory_bound},
-            {"jitter", description.options.jitter},
-            {"placement", sdsm::name_of(description.options.placement)},
-            {"full_page_diffs", description.options.full_page_diffs},
-            {"region", description.options.whole_run ? "whole" : "clock"}}},
-          {"inputs", inputs},
-          {"versions",
-           {{"sdsm", SDSM_VERSION},
-            {"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
-            {"network", name_of(description.network)}}}};
+  Json document = {
+      {"format", result_format},
+      {"kind", "simulation"},
+      {"program", description.program},
+      {"nodes", description.layout.nodes},
+      {"threads_per_node", description.layout.threads_per_node},
+      {"seed", description.seed},
+      {"makespan_s", to_seconds(result.makespan)},
+      {"threads", thread_list(result, &ThreadResult::region)},
+      {"whole_run",
+       {{"makespan_s", to_seconds(result.whole_makespan)}, {"threads", thread_list(result, &ThreadResult::whole)}}},
+      {"extrapolated", result.extrapolated},
+      {"options",
+       {{"compute_factor", description.options.compute_factor},
+        {"memory_bound", description.options.memory_bound},
+        {"jitter", description.options.jitter},
+        {"placement", sdsm::name_of(description.options.placement)},
+        {"full_page_diffs", description.options.full_page_diffs},
+        {"region", description.options.whole_run ? "whole" : "clock"}}},
+      {"inputs", inputs},
+      {"versions",
+       {{"sdsm", SDSM_VERSION},
+        {"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
+        {"network", name_of(description.network)}}}};
+  if (platform.calibrated.is_told()) {
+    Json beyond = Json::array();
+    for (const Beyond& one : beyond_calibration(platform, description.layout, result)) {
+      beyond.push_back({{"what", one.what}, {"value", one.value}, {"calibrated", one.calibrated}});
+    }
+    document["outside_calibration"] = std::move(beyond);
+  }
+  if (uncertainty) document["uncertainty"] = uncertainty_of(description, platform, *uncertainty);
+  return document;
 }
 
 }  // namespace sdsm::sim

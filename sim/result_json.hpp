@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/simulation.hpp"
+#include "sim/uncertainty.hpp"
 
 namespace sdsm::sim {
 
@@ -21,9 +22,19 @@ struct RunDescription {
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
 };
 
+/// Something of a run that is beyond what was measured to calibrate its platform.
+struct Beyond {
+  std::string what;  ///< nodes, threads_per_node, diff_bytes
+  std::uint64_t value;
+  std::uint64_t calibrated;
+};
+/// Empty if all is within the range, or the platform does not tell it.
+std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
+
 inline constexpr int result_format = 1;
 
-/// Throws std::system_error if an input cannot be read.
-nlohmann::ordered_json result_document(const RunDescription& description, const Result& result);
+/// `uncertainty`: null if none was asked for. Throws std::system_error if an input cannot be read.
+nlohmann::ordered_json result_document(const RunDescription& description, const Platform& platform,
+                                       const Result& result, const Uncertainty* uncertainty);
 
 }  // namespace sdsm::sim

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include <unistd.h>
 
 #include "sim/command_line.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
+#include "sim/uncertainty.hpp"
 #include "workloads/trace/compute_scale.hpp"
 #include "workloads/trace/output.hpp"
 #include "workloads/trace/region_numbers.hpp"
@@ -38,14 +40,33 @@ struct Request {
   std::string pages;
   std::string order;
   bool quiet = false;
+  std::optional<std::uint64_t> draws;  ///< for a band around the prediction
   RunOptions options;
 };
 
-void print_report(const Request& request, Layout layout, const Result& result) {
+void print_uncertainty(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
+  fmt::print("{} draws of its costs: median {:.6g} s, middle 90 % from {:.6g} to {:.6g} s\n", uncertainty.draws.size(),
+             to_seconds(quantile(uncertainty, 0.5)), to_seconds(quantile(uncertainty, 0.05)),
+             to_seconds(quantile(uncertainty, 0.95)));
+  fmt::print(
+      "  This band holds the standard errors of {} costs{}; not errors of the model or of the trace's compute "
+      "times.\n",
+      platform.uncertain.size(),
+      request.options.jitter > 0 ? ", and the jitter, whose seed changes with each draw" : "");
+  if (uncertainty.refused > 0) {
+    fmt::print("  {} further draws were left out: their costs were less than their messages take.\n",
+               uncertainty.refused);
+  }
+}
+
+void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
+                  const Uncertainty* uncertainty) {
   fmt::print("{}  on {}, {} node{} x {} thread{}, network {}\n", request.trace, request.platform, layout.nodes,
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
              request.network);
-  fmt::print("makespan {} (whole run {})\n\n", format_time(result.makespan), format_time(result.whole_makespan));
+  fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
+  if (uncertainty) print_uncertainty(request, platform, *uncertainty);
+  fmt::print("\n");
   const auto marked = [&](const std::string& cost) {
     const auto& names = result.extrapolated;
     return cost + (std::find(names.begin(), names.end(), cost) == names.end() ? "" : "*");
@@ -86,6 +107,11 @@ void print_report(const Request& request, Layout layout, const Result& result) {
   fmt::print("  diffs {}  messages {}  payload {} B\n", diffs, messages, bytes);
 }
 
+std::string in_words(const Beyond& beyond) {
+  if (beyond.what == "diff_bytes") return fmt::format("a diff of {} bytes is larger", beyond.value);
+  return fmt::format("{} {} are more", beyond.value, beyond.what == "nodes" ? "nodes" : "threads per node");
+}
+
 /// Under the numbers that the regions have in a run of the program.
 std::string page_table(const trace::File& file, Layout layout, const Result& result) {
   std::vector<std::uint32_t> numbers = trace::running_regions(file.regions(), layout.processes());
@@ -115,6 +141,10 @@ int run(const Request& request) {
     throw std::invalid_argument(
         fmt::format("--memory-bound {} is not a share from 0 to 1", request.options.memory_bound));
   }
+  if (request.draws && !(*request.draws >= least_draws && *request.draws <= most_draws)) {
+    throw std::invalid_argument(fmt::format("--uncertainty {} is not a number of draws from {} to {}", *request.draws,
+                                            least_draws, most_draws));
+  }
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
@@ -136,13 +166,18 @@ int run(const Request& request) {
   const trace::TraceSurvey own = trace::survey(file, options.whole_run);
   options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
 
-  Program program;
-  program.regions = file.regions();
-  program.clock_calls = own.clock_calls;
-  if (!request.order.empty()) program.order = trace::read_order(request.order);
-  program.intervals = file.totals(0).intervals;
-  for (std::uint32_t t = 0; t < file.header().threads; ++t)
-    program.sources.push_back(std::make_unique<TraceSource>(file, t));
+  std::optional<trace::Order> order;
+  if (!request.order.empty()) order = trace::read_order(request.order);
+  const auto program = [&] {
+    Program made;
+    made.regions = file.regions();
+    made.clock_calls = own.clock_calls;
+    made.order = order;
+    made.intervals = file.totals(0).intervals;
+    for (std::uint32_t t = 0; t < file.header().threads; ++t)
+      made.sources.push_back(std::make_unique<TraceSource>(file, t));
+    return made;
+  };
 
   Progress progress;
   const bool bar = !request.quiet && ::isatty(2) != 0;
@@ -156,7 +191,18 @@ int run(const Request& request) {
     };
   }
   const NetworkKind network = request.network == "queue" ? NetworkKind::queue : NetworkKind::simgrid;
-  const Result result = simulate(platform, layout, network, std::move(program), options, progress);
+  // The draws go first, as their processes must come from one that has no engine yet.
+  const double runs = 1 + static_cast<double>(request.draws.value_or(0));
+  Progress draws_progress, progress_of_itself = progress;
+  if (progress && request.draws) {
+    draws_progress = [&](double part) { progress(part * (1 - 1 / runs)); };
+    progress_of_itself = [&](double part) { progress(1 - (1 - part) / runs); };
+  }
+  std::optional<Uncertainty> uncertainty;
+  if (request.draws) {
+    uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
+  }
+  const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
   if (bar) fmt::print(stderr, "\r{:<60}\r", "");
 
   if (const int status = file.header().exit_status; status != 0) {
@@ -171,12 +217,21 @@ int run(const Request& request) {
                "extrapolated.\n",
                request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what));
   }
+  for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
+    fmt::print(
+        stderr,
+        "sdsm: warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
+        "range.\n",
+        in_words(beyond), beyond.calibrated, request.platform);
+  }
   if (!request.pages.empty()) trace::write_output(page_table(file, layout, result), request.pages);
+  const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
-    write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, result),
+    write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, platform,
+                               result, told),
                request.json);
   }
-  if (request.json != "-" && request.pages != "-") print_report(request, layout, result);
+  if (request.json != "-" && request.pages != "-") print_report(request, platform, layout, result, told);
   return done;
 }
 
@@ -191,7 +246,9 @@ int main(int argc, char** argv) {
   app.footer(
       "Example:\n"
       "  sdsm trace -n 4 -o laplace.trace -- build/workloads/laplace --impl 4\n"
-      "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n\n"
+      "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n"
+      "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
+      "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
   app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required();
   app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")->required();
@@ -219,13 +276,18 @@ int main(int argc, char** argv) {
   app.add_option("--network", request.network, "queue: store-and-forward FIFO ports, fast; simgrid: SimGrid's own")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
-  app.add_option("--seed", request.options.seed, "of the jitter")
+  app.add_option("--seed", request.options.seed, "of the jitter and of --uncertainty")
       ->check(whole_number<std::uint64_t>)
       ->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
                  "coefficient of variation of a lognormal factor on each processor part of a remote fault, 0 to 2")
       ->check(&plain_number)
       ->capture_default_str();
+  app.add_option("--uncertainty", request.draws,
+                 "also simulate this many (10 to 10000) sets of costs, drawn from the standard errors in the platform "
+                 "file, and tell the median and the middle 90 % of their times; --seed is of the draws, too")
+      ->type_name("N")
+      ->check(whole_number<std::uint64_t>);
   std::string placement(name_of(request.options.placement));
   app.add_option("--placement", placement,
                  "home nodes of the heap's pages: as the program asked for, else round-robin; or one rule for all")

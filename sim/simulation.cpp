@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 
@@ -70,6 +71,23 @@ std::unique_ptr<Network> make_network(NetworkKind kind, Clock& clock, const Topo
                                       const Framing& framing) {
   return kind == NetworkKind::queue ? make_queue_network(clock, topology, framing)
                                     : make_simgrid_network(clock, topology, framing);
+}
+
+/// Gives the links that are like the reference's the speed and latency that `costs` give that: a drawn network is the
+/// one that the costs were measured on and the one that they are played on.
+void follow_reference(simgrid::s4u::Engine& engine, const Platform& platform) {
+  const LinkSpec& given = platform.reference_link;
+  const LinkSpec& drawn = platform.costs.reference.front();
+  const double bandwidth = given.bandwidth.bytes_per_second;
+  const bool is_as_given = drawn.bandwidth.bytes_per_second == bandwidth && drawn.latency == given.latency;
+  if (is_as_given) return;
+  for (auto* link : engine.get_all_links()) {
+    const bool is_alike = std::abs(link->get_bandwidth() - bandwidth) <= 1e-9 * bandwidth &&
+                          std::abs(link->get_latency() - to_seconds(given.latency)) <= 1e-12;
+    if (!is_alike) continue;
+    link->set_bandwidth(drawn.bandwidth.bytes_per_second);
+    link->set_latency(to_seconds(drawn.latency));
+  }
 }
 
 /// Tells how far the initial thread is. Not an actor of its own: the order of simultaneous events must not depend on
@@ -179,6 +197,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   simgrid::s4u::Engine& engine = loaded.engine();
   const Topology topology = [&] {
     const CrashIsBadInput guard;
+    follow_reference(engine, platform);
     return Topology(engine, layout.nodes, layout.threads_per_node);
   }();
 

@@ -23,7 +23,7 @@ MARKERS = ("o", "s", "D", "^", "v", "P")
 
 def draw(clusters: Sequence[tuple[str, Sequence[Line]]]) -> Figure | None:
     """A panel for each cluster that has lines, or None. Bars: the confidence interval of the measured median, and the
-    range of the predictions over seeds."""
+    band of the prediction (Line.band_s), or else the range of the predictions over seeds."""
     shown = [(name, lines) for name, lines in clusters if lines]
     if not shown:
         return None
@@ -38,12 +38,14 @@ def draw(clusters: Sequence[tuple[str, Sequence[Line]]]) -> Figure | None:
         axes.fill_between([0, top], [0, 0.9 * top], [0, 1.1 * top], color=style.PALE, alpha=0.5, linewidth=0, zorder=0)
         for line in lines:
             interval = line.interval
+            fast, slow = line.band_s or (min(line.predicted_s), max(line.predicted_s))
             x, y = line.measured_speedup, line.predicted_speedup
             axes.errorbar(
                 x,
                 y,
                 xerr=[[x - line.sequential_s / interval.high], [line.sequential_s / interval.low - x]],
-                yerr=[[y - line.sequential_s / max(line.predicted_s)], [line.sequential_s / min(line.predicted_s) - y]],
+                # The median over seeds may lie outside of a narrow band.
+                yerr=[[max(y - line.sequential_s / slow, 0.0)], [max(line.sequential_s / fast - y, 0.0)]],
                 marker=marker[line.case.nodes],
                 markersize=6,
                 color=COLOURS.get((line.case.program, line.case.implementation), style.PURPLE),
@@ -65,9 +67,11 @@ def draw(clusters: Sequence[tuple[str, Sequence[Line]]]) -> Figure | None:
         Line2D([], [], linestyle="none", marker=marker[count], color=style.INK, label=f"{count} nodes") for count in nodes
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8.5)
+    has_bands = any(line.band_s for _, lines in shown for line in lines)
+    predictions = "middle 90 % of predictions" if has_bands else "range of predictions"
     style.heading(
         figure,
         "Simulator against native DSM",
-        "Bars: confidence interval of the measured median, range of\npredictions over seeds. Grey: within a tenth.",
+        f"Bars: confidence interval of the measured median, {predictions}.\nGrey: within a tenth.",
     )
     return figure

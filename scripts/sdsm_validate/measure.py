@@ -19,6 +19,8 @@ from sdsm_validate.outcome import Line
 from sdsm_validate.plan import Case, Size
 
 TIME_LIMIT_S = 900.0
+#: Sets of costs for the band of a prediction.
+DRAWS = 40
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,12 @@ class Effort:
 
 @dataclass(frozen=True)
 class Calibration:
-    """A platform file made of what microbench measured on the cluster, and the jitter that goes with it."""
+    """A platform file made of what microbench measured on the cluster, and the jitter that goes with it. has_errors:
+    whether it gives standard errors, of which a band can be made."""
 
     platform: Path
     jitter: float
+    has_errors: bool = True
 
 
 def steps(effort: Effort, cases: Sequence[Case], emulated: bool) -> int:
@@ -93,7 +97,7 @@ class Measurer:
         platform.write_text(text)
         self._runner.run([str(self._build / "sdsm"), "check", str(platform)], TIME_LIMIT_S)
         scatter = fit.jitter(data, network, fitted.value("local-part.home-share"))
-        return Calibration(platform, scatter or 0.0)
+        return Calibration(platform, scatter or 0.0, any(p.standard_error is not None for p in fitted.parameters))
 
     def line(self, case: Case, calibration: Calibration) -> Line:
         """Traces, runs and simulates one case. Raises CommandFailed."""
@@ -116,17 +120,24 @@ class Measurer:
         measured = self._run(case, count, emulation)
         self._say(f"{case.name}: run {self._effort.repeat} times")
         predicted = []
+        band = None
         for seed in range(1, self._effort.seeds + 1):
+            # One band is enough: its draws have seeds of their own.
+            draws = ("--uncertainty", str(DRAWS)) if seed == 1 and calibration.has_errors else ()
             text = self._runner.run(
                 [
                     *(sdsm, "simulate", str(trace), "--platform", str(calibration.platform), "--nodes", str(case.nodes)),
-                    *(*scale, "--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), "--json", "-"),
+                    *(*scale, "--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), *draws, "--json", "-"),
                 ],
                 TIME_LIMIT_S,
             )
-            predicted.append(float(json.loads(text)["makespan_s"]))
+            result = json.loads(text)
+            predicted.append(float(result["makespan_s"]))
+            if draws:
+                told = result["uncertainty"]
+                band = (float(told["low_5_percent_s"]), float(told["high_95_percent_s"]))
         self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
-        return Line(case, tuple(predicted), measured, sequential_s)
+        return Line(case, tuple(predicted), measured, sequential_s, band)
 
     def _run(self, case: Case, count: Sequence[str], options: Sequence[str]) -> tuple[float, ...]:
         """Seconds of each run."""

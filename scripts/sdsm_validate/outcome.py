@@ -44,12 +44,16 @@ def median_interval(samples: Sequence[float]) -> Interval:
 
 @dataclass(frozen=True)
 class Line:
-    """Seconds. predicted_s: one for each seed; measured_s: one for each run; sequential_s: what speedups refer to."""
+    """Seconds. predicted_s: one for each seed; measured_s: one for each run; sequential_s: what speedups refer to.
+
+    band_s: the middle 90 % of predictions over the platform's standard errors and seeds; None where nothing tells.
+    """
 
     case: Case
     predicted_s: tuple[float, ...]
     measured_s: tuple[float, ...]
     sequential_s: float
+    band_s: tuple[float, float] | None = None
 
     @property
     def predicted(self) -> float:

@@ -47,6 +47,8 @@ def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
             "sequential_s": line.sequential_s,
             "predicted_s": line.predicted,
             "predicted_seeds_s": list(line.predicted_s),
+            "predicted_low_5_percent_s": line.band_s[0] if line.band_s else None,
+            "predicted_high_95_percent_s": line.band_s[1] if line.band_s else None,
             "measured_s": line.measured,
             "measured_runs_s": list(line.measured_s),
             "measured_interval_s": [line.interval.low, line.interval.high],

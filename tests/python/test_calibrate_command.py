@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from calibration.platform_file import cluster, platform_text, prop
+from calibration.platform_file import cluster, parse, platform_text, prop, properties
 from sdsm_calibrate.command import main
 from synthetic_cluster import draw, simulated_us, write_outputs
 
@@ -51,6 +51,57 @@ def test_the_same_files_give_the_same_bytes(outputs, tmp_path):
         assert main([*files, "-o", str(tmp_path / f"{name}.xml"), "--report", str(tmp_path / f"{name}.json")]) == 0
     assert (tmp_path / "a.xml").read_bytes() == (tmp_path / "b.xml").read_bytes()
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_the_platform_file_holds_each_standard_error_and_the_range_that_was_measured(outputs, tmp_path):
+    out, report = tmp_path / "p.xml", tmp_path / "r.json"
+    assert main([*(str(file) for file in outputs), "-o", str(out), "--report", str(report)]) == 0
+    document, given = json.loads(report.read_text()), properties(parse(out))
+    errors = {p["name"]: p for p in document["parameters"] if p["standard_error"] is not None}
+    assert {name for name in given if name.endswith(".standard-error")} == {f"{name}.standard-error" for name in errors}
+    assert {"fault.RUMR", "message.per-byte", "lock.4x1", "local-part.home-share", "reference.bandwidth"} <= set(errors)
+    for name, p in errors.items():
+        unit = "" if p["unit"] == "1" else p["unit"]
+        written = given[f"{name}.standard-error"]
+        assert written.endswith(unit)
+        assert float(written.removesuffix(unit)) == pytest.approx(p["standard_error"], rel=1e-5)
+    (covariance,) = document["covariance"]
+    assert covariance["of"] == ["message.fixed", "message.per-byte"]
+    fixed, per_byte = (errors[name]["standard_error"] for name in covariance["of"])
+    assert float(given["message.correlation"]) == pytest.approx(covariance["value"] / fixed / per_byte, rel=1e-5)
+    assert -1 < float(given["message.correlation"]) < 0
+    assert (given["calibrated.nodes"], given["calibrated.threads-per-node"]) == ("4", "2")
+    # One run of 1024 words; or of 256 where only diffs of one message lie on a line.
+    largest = 4108 if any(row["name"] == "release.1024" for row in document["gate"]["rows"]) else 1036
+    assert given["calibrated.diff"] == f"{largest}B"
+
+
+def test_a_prediction_on_a_calibrated_platform_has_a_band(outputs, tmp_path):
+    out, trace = tmp_path / "p.xml", tmp_path / "a.trace"
+    assert main([*(str(file) for file in outputs), "-o", str(out)]) == 0
+    program = [str(ROOT / "build" / "workloads" / "laplace"), "--impl", "4", "--size", "128", "--iterations", "3"]
+    command = [str(SDSM), "trace", "--quiet", "-n", "2", "-o", str(trace), "--", *program, "--no-check"]
+    subprocess.run(command, check=True, capture_output=True, timeout=280)
+    command = [str(SDSM), "simulate", str(trace), "-p", str(out), "-n", "2", "--uncertainty", "20", "--json", "-"]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=280).stdout)
+    band = result["uncertainty"]
+    assert band["low_5_percent_s"] < band["median_s"] < band["high_95_percent_s"]
+    assert set(band["draws"][0]["parameters"]) == set(band["standard_errors"])
+    assert result["outside_calibration"] == []
+
+
+def test_a_base_files_costs_keep_its_range_and_have_no_error(outputs, tmp_path):
+    # Only the network is measured: faults and messages are the base's.
+    base, out = tmp_path / "base.xml", tmp_path / "p.xml"
+    told = '<prop id="calibrated.nodes" value="2"/><prop id="calibrated.diff" value="1036B"/>'
+    platform = (ROOT / "platforms" / "one-machine.xml").read_text()
+    base.write_text(platform.replace('<prop id="lock.2x1"', told + '<prop id="lock.2x1"'))
+    network = [str(file) for file in outputs if file != outputs[0]]
+    assert main([*network, "--base", str(base), "-o", str(out)]) == 0
+    given = properties(parse(out))
+    assert (given["calibrated.nodes"], given["calibrated.diff"]) == ("2", "1036B")
+    assert not any(name.endswith(".standard-error") for name in given)
+    assert subprocess.run([str(SDSM), "check", str(out)], capture_output=True).returncode == 0
 
 
 def test_releases_that_are_no_line_fail_and_the_parameter_is_named(outputs, tmp_path, capsys):

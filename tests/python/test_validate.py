@@ -64,6 +64,20 @@ def test_the_figure_shows_only_clusters_with_lines():
     assert [axes.get_title(loc="left") for axes in drawn.axes] == ["emulated"]
 
 
+def test_a_predictions_bar_is_its_band_where_it_has_one_else_the_range_over_seeds():
+    banded = Line(Case("laplace", 4, 2), (4.4, 4.2), (4.0, 4.1), 8.0, (4.0, 5.0))
+    drawn = figure.draw([("emulated", [banded, line(4, (1.9, 2.0), (2.0,))])])
+    assert drawn is not None
+
+    def ends(which: int) -> tuple[float, float]:
+        _, upright = drawn.axes[0].containers[which].lines[2]
+        (x0, low), (x1, high) = upright.get_segments()[0]
+        return low, high
+
+    assert ends(0) == pytest.approx((8 / 5, 8 / 4))
+    assert ends(1) == pytest.approx((8 / 2, 8 / 1.9))
+
+
 def test_every_program_is_there_on_every_number_of_nodes():
     assert len({case.name for case in plan.cases((2, 4, 8))}) == 15
 
@@ -83,6 +97,8 @@ SAMPLES
   ;;
 check*) ;;
 trace*) : >"$trace" ;;
+simulate*--uncertainty*)
+  echo '{"makespan_s": 2.2, "uncertainty": {"low_5_percent_s": 2.1, "high_95_percent_s": 2.4}}' ;;
 simulate*) echo '{"makespan_s": 2.2}' ;;
 run*impl*6*) echo "sdsm: node 1 is gone" >&2; exit 1 ;;
 run*) printf '{"runs": [{"makespan_s": 2.0}, {"makespan_s": 1.9}, {"makespan_s": 2.1}]}' >"$json" ;;
@@ -116,6 +132,9 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
     summary = json.loads((results / "validation.json").read_text())["emulated"]
     assert len(summary["lines"]) == 4
     assert summary["accuracy"]["worst_percent"] == pytest.approx(10)
+    assert {(one["predicted_low_5_percent_s"], one["predicted_high_95_percent_s"]) for one in summary["lines"]} == {
+        (2.1, 2.4)
+    }
     assert {path.name for path in results.iterdir()} >= {
         "tables.txt",
         "emulated.csv",

@@ -294,6 +294,100 @@ TEST_CASE("a memory bus measured for other numbers of threads is marked, and the
   CHECK(result.at("extrapolated") == json{"memory-bus"});
 }
 
+TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the same bytes again") {
+  const TraceFile trace;
+  PlatformText text;
+  text.set("fault.RUMR.standard-error", "20us");
+  text.set("barrier.2x1.standard-error", "10us");
+  const TemporaryFile platform(text.text());
+  const std::string network = GENERATE(as<std::string>{}, "queue", "simgrid");
+  const std::string arguments =
+      in_quotes(trace.path().string()) + " -q -n 2 -p " + in_quotes(platform.path().string()) + " --network " + network;
+  const Outcome plain = sdsm_command("simulate", arguments + " --json -");
+  const Outcome first = sdsm_command("simulate", arguments + " --uncertainty 20 --seed 3 --json -");
+  CAPTURE(first.errors);
+  REQUIRE(first.status == 0);
+  CHECK(first.errors.empty());
+  CHECK(first.output == sdsm_command("simulate", arguments + " --uncertainty 20 --seed 3 --json -").output);
+  CHECK_FALSE(json::parse(plain.output).contains("uncertainty"));
+  const json result = json::parse(first.output);
+  CHECK(result.at("makespan_s") == json::parse(plain.output).at("makespan_s"));
+  const json& band = result.at("uncertainty");
+  CHECK(band.at("samples") == 20);
+  CHECK(band.at("refused") == 0);
+  CHECK(band.at("holds") == json({"standard errors"}));
+  CHECK(band.at("standard_errors").size() == 2);
+  CHECK(band.at("standard_errors").at("fault.RUMR").get<double>() == Approx(20e-6));
+  CHECK(band.at("standard_errors").at("barrier.2x1").get<double>() == Approx(10e-6));
+  REQUIRE(band.at("draws").size() == 20);
+  std::vector<double> times;
+  for (const json& draw : band.at("draws")) {
+    times.push_back(draw.at("makespan_s"));
+    CHECK(draw.at("parameters").size() == 2);
+  }
+  std::sort(times.begin(), times.end());
+  CHECK(times.front() < band.at("low_5_percent_s").get<double>());
+  CHECK(band.at("median_s").get<double>() == Approx((times[9] + times[10]) / 2));
+  CHECK(times.back() > band.at("high_95_percent_s").get<double>());
+  const Outcome report = sdsm_command("simulate", arguments + " --uncertainty 20 --jitter 0.1");
+  CHECK(report.output.find("20 draws of its costs: median") != std::string::npos);
+  CHECK(report.output.find("standard errors of 2 costs, and the jitter") != std::string::npos);
+  const Outcome jittered = sdsm_command("simulate", arguments + " --uncertainty 20 --jitter 0.1 --json -");
+  CHECK(json::parse(jittered.output).at("uncertainty").at("holds") == json({"standard errors", "jitter"}));
+}
+
+TEST_CASE("simulate --uncertainty refuses a platform without standard errors, and numbers that make no band") {
+  const TraceFile trace;
+  for (const auto& [arguments, named] :
+       std::vector<std::pair<std::string, std::string>>{{" --uncertainty 20", "no standard error"},
+                                                        {" --uncertainty 9", "from 10 to 10000"},
+                                                        {" --uncertainty 10001", "from 10 to 10000"},
+                                                        {" --uncertainty ten", "'ten' is not a whole number"},
+                                                        {" --uncertainty", "--uncertainty"}}) {
+    const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2" + arguments);
+    CAPTURE(arguments, run.errors);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(run.errors.find(named) != std::string::npos);
+    CHECK(run.output.empty());
+  }
+}
+
+TEST_CASE("a prediction beyond what was measured says so, and one on a file that tells no range says nothing") {
+  TestProgram program({2, 1});
+  program.pages = 4;
+  program.barrier(0);
+  program.barrier(1, 10, {test::writes(0, 0, 1, {300, 1})});  // a diff of 12 + 4 x 300 bytes
+  const TraceFile trace(program);
+  PlatformText text;
+  const auto simulated = [&] {
+    const TemporaryFile platform(text.text());
+    return sdsm_command(
+        "simulate", in_quotes(trace.path().string()) + " -q -n 2 --json - -p " + in_quotes(platform.path().string()));
+  };
+  CHECK(simulated().errors.empty());
+  CHECK_FALSE(json::parse(simulated().output).contains("outside_calibration"));
+  text.set("calibrated.nodes", "2");
+  text.set("calibrated.threads-per-node", "1");
+  text.set("calibrated.diff", "1212B");
+  CHECK(simulated().errors.empty());
+  CHECK(json::parse(simulated().output).at("outside_calibration") == json::array());
+  text.set("calibrated.nodes", "1");
+  Outcome run = simulated();
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find("2 nodes are more than the 1") != std::string::npos);
+  CHECK(json::parse(run.output).at("outside_calibration") ==
+        json::array({{{"what", "nodes"}, {"value", 2}, {"calibrated", 1}}}));
+  text.set("calibrated.nodes", "2");
+  text.set("calibrated.diff", "1211B");
+  run = simulated();
+  CHECK(run.status == 0);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find("a diff of 1212 bytes is larger than the 1211") != std::string::npos);
+  CHECK(json::parse(run.output).at("outside_calibration") ==
+        json::array({{{"what", "diff_bytes"}, {"value", 1212}, {"calibrated", 1211}}}));
+}
+
 TEST_CASE("an output that is a link stays one, and what it leads to is written") {
   const TraceFile trace(small_program());
   const TemporaryFile target("old", ".json");

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "models/messages.hpp"
+#include "sim/child.hpp"
 #include "sim/network.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/frame_reference.hpp"
@@ -22,7 +23,7 @@ namespace {
 template <typename Body>
 std::string on_network(const PlatformText& text, NetworkKind kind, Body body) {
   const TemporaryFile file(text.text());
-  return in_child([&] {
+  return sim::in_child([&] {
     static char name[] = "test";
     static char quiet[] = "--log=root.thres:error";
     static char* arguments[] = {name, quiet, nullptr};

@@ -159,6 +159,92 @@ TEST_CASE("the shape of barriers is flat or tree, and flat where the file does n
   CHECK(describe_properties().find("barrier.shape") != std::string::npos);
 }
 
+TEST_CASE("standard errors, their correlation and the calibrated range are read, whatever their order") {
+  PlatformText text;
+  text.set("barrier.4x1.standard-error", "12us");
+  text.set("barrier.2x1.standard-error", "0.5ms");
+  text.set("fault.RUMR.standard-error", "0.2ps");  // less than a picosecond is not nothing
+  text.set("local-part.home-share.standard-error", "0.02");
+  text.set("message.fixed.standard-error", "2us");
+  text.set("message.per-byte.standard-error", "0.3ps/B");
+  text.set("message.correlation", "-0.83");
+  text.set("reference.bandwidth.standard-error", "0Mbps");
+  text.set("calibrated.nodes", "4");
+  text.set("calibrated.threads-per-node", "2");
+  text.set("calibrated.diff", "1036B");
+  const TemporaryFile file(text.text());
+  const Platform platform = read_platform(file.path());
+  std::vector<std::pair<std::string, double>> found;
+  for (const UncertainCost& cost : platform.uncertain) found.emplace_back(cost.property, cost.standard_error);
+  const std::vector<std::pair<std::string, double>> expected{
+      {"fault.RUMR", 0.2e-12},         {"message.fixed", 2e-6},    {"message.per-byte", 0.3e-12},
+      {"local-part.home-share", 0.02}, {"reference.bandwidth", 0}, {"barrier.2x1", 0.5e-3},
+      {"barrier.4x1", 12e-6}};
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i].first == expected[i].first);
+    CHECK(found[i].second == Approx(expected[i].second));
+  }
+  CHECK(platform.message_correlation == -0.83);
+  CHECK(platform.calibrated.nodes == 4U);
+  CHECK(platform.calibrated.threads_per_node == 2U);
+  CHECK(platform.calibrated.diff == Bytes{1036});
+  CHECK(read_platform(p3_score()).uncertain.empty());
+  CHECK_FALSE(read_platform(p3_score()).calibrated.is_told());
+}
+
+TEST_CASE("a standard error that cannot be, and one of nothing, is a finding with its line") {
+  struct Mistake {
+    std::string id, value, told;
+  };
+  const auto mistake = GENERATE(values<Mistake>({
+      {"fault.RUMR.standard-error", "-1us", "negative"},
+      {"fault.RUMR.standard-error", "1", "no unit"},
+      {"fault.RUMR.standard-error", "1us/B", "not a unit"},
+      {"fault.RUMR.standard-error", "nan us", "not"},
+      {"message.per-byte.standard-error", "1us", "not a unit"},
+      {"reference.bandwidth.standard-error", "1us", "not a unit"},
+      {"local-part.home-share.standard-error", "-0.1", "not a number"},
+      {"local-part.home-share.standard-error", "1us", "not a number"},
+      {"barrier.8x1.standard-error", "1us", "there is no 'barrier.8x1'"},
+      {"memory-bus.4.standard-error", "0.1", "there is no 'memory-bus.4'"},
+      {"memory-bus.1.standard-error", "0.1", "names no number of threads"},
+      {"barrier.8.standard-error", "1us", "names no layout"},
+      {"fault.RMUR.standard-error", "1us", "Did you mean 'fault.RUMR.standard-error'"},
+      {"frame.payload.standard-error", "1B", "unknown property"},
+      {".standard-error", "1us", "unknown property"},
+      {"calibrated.nodes", "0", "not a whole number"},
+      {"calibrated.nodes", "4 nodes", "not a whole number"},
+      {"calibrated.threads-per-node", "2.5", "not a whole number"},
+      {"calibrated.diff", "1036", "no unit"},
+  }));
+  CAPTURE(mistake.id, mistake.value);
+  const Edited edited =
+      with_line("frame.payload", fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
+  const auto findings = findings_of(edited.text);
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == edited.line);
+  CAPTURE(findings[0]);
+  CHECK(findings[0].find(mistake.told) != std::string::npos);
+}
+
+TEST_CASE("a correlation of errors that are not there, or that none can have, is a finding") {
+  PlatformText text;
+  text.set("message.correlation", "0.5");
+  text.set("message.fixed.standard-error", "1us");
+  auto findings = findings_of(text.text());
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].find("there is no 'message.per-byte.standard-error'") != std::string::npos);
+  text.set("message.per-byte.standard-error", "1ns/B");
+  CHECK(findings_of(text.text()).empty());
+  for (const std::string value : {"1.01", "-1.01", "nan", "strong"}) {
+    text.set("message.correlation", value);
+    findings = findings_of(text.text());
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].find("not a number from -1 to 1") != std::string::npos);
+  }
+}
+
 TEST_CASE("a layout that is none makes an unknown property") {
   const auto id =
       GENERATE(as<std::string>{}, "barrier.", "barrier.2", "barrier.2x", "barrier.x1", "barrier.0x1", "barrier.2x0",

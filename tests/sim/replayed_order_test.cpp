@@ -1,4 +1,5 @@
 /// A real run's order repeated: it decides who of a node's threads comes first, whatever simulated time says.
+#include "sim/uncertainty.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/platform_text.hpp"
 #include "tests/sim/runs.hpp"
@@ -97,6 +98,27 @@ TEST_CASE("a lock goes round as in the run") {
   CHECK(spent(first.threads[0].whole, Spent::lock) < us(1000));
   const Result second = run_in_order(both_lock(), order_of_locks(1, 0));
   CHECK(spent(second.threads[0].whole, Spent::lock) > us(4900));
+}
+
+TEST_CASE("a band is made of runs in the same order, whatever the drawn costs would make of it") {
+  // Freely, the lock would go to thread 0 first, as it asks 5 ms before thread 1.
+  PlatformText text;
+  text.set("lock.2x1.standard-error", "5us");
+  const TemporaryFile file(text.text());
+  const auto in_order = [] {
+    Program finished = both_lock().finished();
+    finished.order = trace::Order{{2, 1}, order_of_locks(1, 0)};
+    return finished;
+  };
+  const Uncertainty found =
+      simulate_draws(read_platform(file.path()), {2, 1}, NetworkKind::queue, in_order, {}, 10, {});
+  const Time free = run(file.path(), NetworkKind::queue, both_lock()).makespan;
+  const Time nominal = run(file.path(), {2, 1}, NetworkKind::queue, in_order).makespan;
+  CHECK(nominal > free);
+  for (const Draw& draw : found.draws) {
+    CHECK(in_us(draw.makespan) == Approx(in_us(nominal)).margin(100));
+    CHECK(draw.makespan != nominal);
+  }
 }
 
 TEST_CASE("an order that does not fit ends the simulation, which says where") {

@@ -1,14 +1,10 @@
 #include "tests/sim/runs.hpp"
 
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
 #include <type_traits>
 
-#include <sys/wait.h>
-#include <unistd.h>
+#include "sim/child.hpp"
 
 namespace sdsm::test {
 namespace {
@@ -51,66 +47,7 @@ sim::Result result_from(const std::string& bytes) {
   return result;
 }
 
-void write_all(int file, const std::string& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (written <= 0) ::_exit(70);
-    done += static_cast<std::size_t>(written);
-  }
-}
-
-std::string read_all(int file) {
-  std::string bytes;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t count = ::read(file, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return bytes;
-    bytes.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
-
-std::string in_child(const std::function<std::string()>& body) {
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-  const pid_t child = ::fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (child == 0) {
-    ::close(ends[0]);
-    std::string said(1, '=');
-    try {
-      said += body();
-    } catch (const sim::PlatformError& error) {
-      said = std::string("P") + error.what();
-    } catch (const sim::RunError& error) {
-      said = std::string("R") + error.what();
-    } catch (const std::invalid_argument& error) {
-      said = std::string("I") + error.what();
-    } catch (const std::exception& error) {
-      said = std::string("E") + error.what();
-    }
-    write_all(ends[1], said);
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  const std::string said = read_all(ends[0]);
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (said.empty() || status != 0) {
-    throw std::runtime_error("a child process ended with wait status " + std::to_string(status) + " and said nothing");
-  }
-  const std::string rest = said.substr(1);
-  switch (said[0]) {
-    case '=': return rest;
-    case 'P': throw sim::PlatformError({rest});
-    case 'R': throw sim::RunError(rest);
-    case 'I': throw std::invalid_argument(rest);
-    default: throw std::runtime_error(rest);
-  }
-}
 
 TestProgram::TestProgram(Layout layout) : threads(layout.processes()), layout_(layout) {
   for (std::uint32_t t = 0; t < layout.processes(); ++t) {
@@ -169,7 +106,7 @@ trace::TouchRun writes(std::uint64_t page, std::uint8_t position, std::uint32_t 
 
 sim::Result run(const std::filesystem::path& platform, Layout layout, sim::NetworkKind network,
                 const std::function<sim::Program()>& program, const sim::RunOptions& options) {
-  return result_from(in_child(
+  return result_from(sim::in_child(
       [&] { return bytes_of(sim::simulate(sim::read_platform(platform), layout, network, program(), options)); }));
 }
 

@@ -54,10 +54,6 @@ trace::TouchRun reads(std::uint64_t page, std::uint8_t position = 0, std::uint32
 /// Writes that change a word of each page.
 trace::TouchRun writes(std::uint64_t page, std::uint8_t position = 0, std::uint32_t pages = 1, Change change = {1, 1});
 
-/// Runs `body` in a child process and returns the text that it returns. If it throws, so does this: the same exception
-/// if it is a RunError, a PlatformError or a std::invalid_argument, else a std::runtime_error.
-std::string in_child(const std::function<std::string()>& body);
-
 /// Simulates in a child process. Throws what simulate() throws.
 sim::Result run(const std::filesystem::path& platform, Layout layout, sim::NetworkKind network,
                 const std::function<sim::Program()>& program, const sim::RunOptions& options = {});

@@ -1,0 +1,128 @@
+"""sdsm plot: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from calibration.command_line import Parser, file_name
+from calibration.network import TIMES_US, quantity
+from calibration.readers import ReadError
+
+from sdsm_plot.results import Result, read
+from sdsm_plot.series import NoReference, Series, by_program
+
+NAME = "speedup"
+
+DESCRIPTION = """\
+Plot speedup over threads from results of `sdsm simulate --json` (predicted) and `sdsm run --json` (measured).
+
+A panel for each program, told apart by its command line. Predictions made with --uncertainty have their middle 90 % as a
+band; several predictions of the same thing (other seeds) and runs have the range from the least to the greatest, around
+their median. Prints the same as a table; writes speedup.png and speedup.svg."""
+
+EPILOG = """\
+examples:
+  for n in 1 2 4; do
+    sdsm trace -n $n -o $n.trace -- ./program
+    sdsm simulate $n.trace -p machine.xml -n $n --uncertainty 100 --json predicted-$n.json
+    sdsm run -n $n --repeat 10 --json measured-$n.json -- ./program
+  done
+  sdsm plot predicted-*.json measured-*.json -o plots
+
+Exit status: 0 done, 1 the figure could not be written, 2 bad usage or input."""
+
+
+def seconds(text: str) -> float:
+    try:
+        value = quantity(text, TIMES_US) * 1e-6
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time above zero")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    p = Parser(prog="sdsm plot", description=DESCRIPTION, epilog=EPILOG)
+    p.add_argument("files", nargs="+", metavar="RESULT.json", help="of sdsm simulate --json, sdsm run --json")
+    p.add_argument("-o", "--output", type=file_name, required=True, metavar="FOLDER", help="for speedup.png and .svg")
+    p.add_argument(
+        "--sequential-time", type=seconds, metavar="TIME",
+        help="what speedups refer to, such as 7.5s (default: each program's one-thread result)",
+    )  # fmt: skip
+    p.add_argument("--by", choices=("threads", "nodes"), default="threads", help="the axis (default: threads)")
+    return p
+
+
+def say(text: str) -> None:
+    print(f"sdsm: {text}", file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        results = read_files(options.files, options.output)
+        programs, notes = by_program(results, options.sequential_time, options.by)
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror}. Name what sdsm simulate --json or sdsm run --json wrote")
+        return 2
+    except (ReadError, NoReference) as error:
+        say(str(error))
+        return 2
+    for note in notes:
+        say(note)
+    try:
+        from sdsm_report.figures.style import save
+
+        from sdsm_plot.figure import draw
+    except ModuleNotFoundError as error:
+        say(f"the Python package {error.name} is missing. scripts/setup installs it")
+        return 1
+    reference = (
+        "the one-thread time" if options.sequential_time is None else f"{options.sequential_time:g} s (--sequential-time)"
+    )
+    try:
+        save(draw(programs, options.by, reference), options.output, NAME)
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror}. Make room, or name another folder")
+        return 1
+    print(table(programs))
+    sys.stdout.flush()
+    return 0
+
+
+def read_files(names: Sequence[str], folder: Path) -> list[Result]:
+    """Raises ReadError, and OSError whose filename is set."""
+    written = {(folder / f"{NAME}.{ending}").resolve() for ending in ("png", "svg")}
+    seen: dict[Path, str] = {}
+    results = []
+    for name in names:
+        place = Path(name).resolve()
+        if place in seen:
+            raise ReadError(name, 1, "given twice: its times would count twice. Name it once")
+        if place in written:
+            raise ReadError(name, 1, "the figure would overwrite this input. Give another folder")
+        seen[place] = name
+        results.append(read(name))
+    return results
+
+
+def table(programs: Mapping[str, Sequence[Series]]) -> str:
+    """Each point: time with its least and greatest, and speedup with the same."""
+    lines = [
+        f"{'layout':>8} {'samples':>7} {'time, s':>12} {'from':>12} {'to':>12} {'speedup':>8} {'from':>8} {'to':>8}"
+    ]
+    for program, series in programs.items():
+        for one in series:
+            lines.append(f"{program}: {one.kind}{', ' + one.label if one.label else ''}")
+            for point in one.points:
+                middle, low, high = one.speedup(point)
+                lines.append(
+                    f"{point.nodes:>6}x{point.threads_per_node:<1} {point.samples:>7} {point.time_s:>12.6g} "
+                    f"{point.low_s:>12.6g} {point.high_s:>12.6g} {middle:>8.3f} {low:>8.3f} {high:>8.3f}"
+                )
+    return "\n".join(lines)

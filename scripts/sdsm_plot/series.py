@@ -1,0 +1,147 @@
+"""Which results make one line of a plot, and what their speedups refer to."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sdsm_plot.results import PREDICTED, Result
+
+
+class NoReference(ValueError):
+    """There is no one-thread time. The text is one line."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Results of one layout, put together. Seconds.
+
+    time_s: the median of all runs or predictions; low_s, high_s: the least and the greatest of them, or the ends of a
+    prediction's band.
+    """
+
+    nodes: int
+    threads_per_node: int
+    time_s: float
+    low_s: float
+    high_s: float
+    samples: int
+
+    @property
+    def threads(self) -> int:
+        return self.nodes * self.threads_per_node
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line: kind, what sets it apart from others of its kind, points by growing threads, and the time of speedup 1."""
+
+    kind: str
+    label: str
+    points: tuple[Point, ...]
+    reference_s: float
+    has_band: bool
+
+    def speedup(self, point: Point) -> tuple[float, float, float]:
+        """Of the time, and of the slowest and the fastest of its band."""
+        return self.reference_s / point.time_s, self.reference_s / point.high_s, self.reference_s / point.low_s
+
+
+def point(results: Sequence[Result]) -> Point:
+    """Of one kind, program and layout."""
+    times = [time for result in results for time in result.times_s]
+    ends = times + [end for result in results if result.band_s for end in result.band_s]
+    first = results[0]
+    return Point(
+        first.nodes, first.threads_per_node, statistics.median(times), min(ends), max(ends), len(times)
+    )
+
+
+def by_program(
+    results: Iterable[Result], sequential_s: float | None, by: str
+) -> tuple[dict[str, list[Series]], list[str]]:
+    """Lines of each program, predicted ones first; and notes on what they refer to.
+
+    sequential_s: what speedups refer to; None: the one-thread result of the same kind and settings, else of the same kind,
+    else of the other one. by: "threads" or "nodes", over which the lines are drawn. Raises NoReference.
+    """
+    programs: dict[str, list[Result]] = {}
+    for result in results:
+        programs.setdefault(result.program, []).append(result)
+    notes: list[str] = []
+    return {
+        program: _lines(program, found, sequential_s, by, notes) for program, found in sorted(programs.items())
+    }, notes
+
+
+def _lines(
+    program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]
+) -> list[Series]:
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.kind, result.settings), []).append(result)
+    lines = []
+    for (kind, settings), members in sorted(groups.items(), key=lambda item: (item[0][0] != PREDICTED, item[0][1])):
+        same_kind = [other for other, _ in groups if other == kind]
+        label = _label(settings, [given for other, given in groups if other == kind]) if len(same_kind) > 1 else ""
+        reference_s = sequential_s or _reference(program, kind, settings, results, notes)
+        layouts: dict[tuple[int, int], list[Result]] = {}
+        for member in members:
+            layouts.setdefault((member.nodes, member.threads_per_node), []).append(member)
+        points = [point(found) for _, found in sorted(layouts.items())]
+        has_band = any(member.band_s for member in members)
+        lines += [
+            Series(kind, ", ".join(part for part in (label, more) if part), part_points, reference_s, has_band)
+            for more, part_points in _apart(points, by)
+        ]
+    return lines
+
+
+def place(one: Point, by: str) -> int:
+    return one.threads if by == "threads" else one.nodes
+
+
+def _apart(points: Sequence[Point], by: str) -> list[tuple[str, tuple[Point, ...]]]:
+    """One line, or where layouts would lie above each other, one for each number of threads per node."""
+    ordered = sorted(points, key=lambda one: (place(one, by), one.threads_per_node))
+    places = [place(one, by) for one in ordered]
+    if len(set(places)) == len(places):
+        return [("", tuple(ordered))]
+    lines = []
+    for per_node in sorted({one.threads_per_node for one in ordered}):
+        own = [one for one in ordered if one.threads_per_node == per_node]
+        # A line of any layout begins with the one thread that all of them begin with.
+        alone = [one for one in ordered if one.threads == 1 and place(one, by) not in {place(o, by) for o in own}]
+        line = tuple(sorted([*alone, *own], key=lambda one: place(one, by)))
+        if any(one.threads > 1 for one in line):
+            lines.append((f"{per_node} thread{'s' if per_node > 1 else ''} per node", line))
+    return lines
+
+
+def _label(settings: tuple[tuple[str, str], ...], all_settings: Sequence[tuple[tuple[str, str], ...]]) -> str:
+    """What not all of the lines have alike."""
+    return ", ".join(
+        value if name in ("platform",) else f"{name} {value}"
+        for name, value in settings
+        if any(dict(other).get(name) != value for other in all_settings)
+    )
+
+
+def _reference(
+    program: str, kind: str, settings: tuple[tuple[str, str], ...], results: Sequence[Result], notes: list[str]
+) -> float:
+    alone = [result for result in results if result.threads == 1]
+    alike = [result for result in alone if result.kind == kind and result.settings == settings]
+    of_kind = [result for result in alone if result.kind == kind]
+    chosen = alike or of_kind or alone
+    if not chosen:
+        raise NoReference(
+            f"{program}: no result of one thread, which speedup refers to. Give one, or --sequential-time"
+        )
+    if not alike:
+        which = f"the {chosen[0].kind} one-thread time{'' if of_kind else ', as there is no other'}"
+        note = f"{program}: {kind} speedups refer to {which} ({chosen[0].file})"
+        if note not in notes:
+            notes.append(note)
+    return point(chosen if of_kind or alike else [replace(one, band_s=None) for one in chosen]).time_s

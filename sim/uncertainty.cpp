@@ -1,0 +1,142 @@
+#include "sim/uncertainty.hpp"
+
+#include <fmt/core.h>
+#include <boost/random/normal_distribution.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <poll.h>
+
+#include "sim/child.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+/// Sets that may be refused for each one that is accepted, and before the first.
+constexpr std::uint64_t most_refused = 50;
+
+/// A seed must not give the draws the numbers that it gives the jitter.
+std::mt19937_64 generator_of(std::uint64_t seed) {
+  std::seed_seq words{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U), 0x636f7374U};
+  return std::mt19937_64(words);
+}
+
+/// Of a set of costs, on the network on which they were measured: empty if it can be.
+std::vector<std::string> contradictions(const Costs& costs) {
+  for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
+    if (auto found = CostModel(costs, model, {}).contradictions(); !found.empty()) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+CostSampler::CostSampler(const Platform& platform, std::uint64_t seed)
+    : platform_(platform), random_(generator_of(seed)) {
+  if (!platform.uncertain.empty()) return;
+  throw std::invalid_argument(
+      fmt::format("{} gives no standard error, so there is nothing to draw from. `sdsm calibrate` writes them into the "
+                  "platform files that it makes; by hand, add properties such as fault.RUMR.standard-error",
+                  platform.path.string()));
+}
+
+Costs CostSampler::any() {
+  Costs costs = platform_.costs;
+  double of_fixed = 0;
+  for (const UncertainCost& cost : platform_.uncertain) {
+    // A distribution of its own for each number, as one may keep a second number back. Boost's gives the same numbers
+    // with every standard library.
+    boost::random::normal_distribution<double> normal;
+    double deviation = normal(random_);
+    if (cost.property == "message.fixed") of_fixed = deviation;
+    if (cost.property == "message.per-byte") {
+      const double r = platform_.message_correlation;
+      deviation = r * of_fixed + std::sqrt(1 - r * r) * deviation;
+    }
+    cost.set(costs, cost.get(platform_.costs) + cost.standard_error * deviation);
+  }
+  return costs;
+}
+
+Costs CostSampler::draw() {
+  ++drawn_;
+  for (;;) {
+    Costs costs = any();
+    const std::vector<std::string> wrong = contradictions(costs);
+    if (wrong.empty()) return costs;
+    if (++refused_ >= most_refused * drawn_) {
+      throw std::invalid_argument(
+          fmt::format("{}: of {} sets of costs drawn from its standard errors, {} cannot be ({}). The errors are too "
+                      "large for a band: measure more, and calibrate again",
+                      platform_.path.string(), refused_ + drawn_ - 1, refused_, wrong.front()));
+    }
+  }
+}
+
+Time quantile(const Uncertainty& uncertainty, double part) {
+  std::vector<Time> times;
+  for (const Draw& draw : uncertainty.draws) times.push_back(draw.makespan);
+  std::sort(times.begin(), times.end());
+  const double position = part * static_cast<double>(times.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, times.size() - 1);
+  const double step = static_cast<double>((times[above] - times[below]).count());
+  return times[below] + Time{std::llround((position - static_cast<double>(below)) * step)};
+}
+
+Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind network,
+                           const std::function<Program()>& program, const RunOptions& options, std::uint64_t count,
+                           const Progress& progress) {
+  CostSampler sampler(platform, options.seed);
+  Uncertainty found;
+  struct Running {
+    std::size_t draw;
+    Child child;
+  };
+  std::vector<Running> running;
+  std::size_t finished = 0;
+  const auto start = [&] {
+    Platform drawn = platform;
+    drawn.costs = sampler.draw();
+    RunOptions own = options;
+    own.page_figures = false;
+    own.seed = options.seed + found.draws.size() + 1;
+    Draw draw{{}, own.seed, {}};
+    for (const UncertainCost& cost : platform.uncertain) draw.costs.push_back(cost.get(drawn.costs));
+    running.push_back({found.draws.size(), Child([&] {
+                         const Result result = simulate(drawn, layout, network, program(), own);
+                         return std::to_string(result.makespan.count());
+                       })});
+    found.draws.push_back(std::move(draw));
+  };
+  const auto finish = [&](std::size_t which) {
+    found.draws[running[which].draw].makespan = Time{std::stoll(running[which].child.result())};
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(which));
+    ++finished;
+    if (progress) progress(static_cast<double>(finished) / static_cast<double>(count));
+  };
+  // The first one alone, so that what ails all of them is told once.
+  start();
+  finish(0);
+  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  while (finished < count) {
+    while (running.size() < processors && found.draws.size() < count) start();
+    std::vector<pollfd> waiting;
+    for (const Running& one : running) waiting.push_back({one.child.descriptor(), POLLIN, 0});
+    if (::poll(waiting.data(), waiting.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      throw std::system_error(errno, std::generic_category(), "poll");
+    }
+    const auto ready = std::find_if(waiting.begin(), waiting.end(), [](const pollfd& one) { return one.revents != 0; });
+    finish(static_cast<std::size_t>(ready - waiting.begin()));
+  }
+  found.refused = sampler.refused();
+  return found;
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,182 @@
+"""`sdsm plot`: are lines, bands and references those of the results, and is what it cannot plot refused with a reason?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sdsm_plot.command import main
+from sdsm_plot.figure import draw
+from sdsm_plot.results import MEASURED, PREDICTED, read
+from sdsm_plot.series import NoReference, by_program
+
+
+def simulation(nodes: int, makespan: float, **more: Any) -> dict[str, Any]:
+    document = {
+        "format": 1,
+        "kind": "simulation",
+        "program": ["build/laplace", "--impl", "4"],
+        "nodes": nodes,
+        "threads_per_node": 1,
+        "makespan_s": makespan,
+        "options": {"placement": "as-asked", "jitter": 0.1},
+        "inputs": [{"path": "a.trace"}, {"path": "platforms/machine.xml"}],
+        "versions": {"network": "queue"},
+    }
+    return document | more
+
+
+def banded(nodes: int, makespan: float, low: float, high: float) -> dict[str, Any]:
+    return simulation(nodes, makespan, uncertainty={"low_5_percent_s": low, "high_95_percent_s": high})
+
+
+def native(nodes: int, *times: float, **more: Any) -> dict[str, Any]:
+    document = {
+        "format": 1,
+        "kind": "native",
+        "program": ["/elsewhere/laplace", "--impl", "4"],
+        "nodes": nodes,
+        "threads_per_node": 1,
+        "runs": [{"makespan_s": time} for time in times],
+        "options": {"placement": "as-asked", "transport": "unix"},
+    }
+    return document | more
+
+
+@pytest.fixture()
+def files(tmp_path):
+    def write(*documents: Any) -> list[str]:
+        names = []
+        for number, document in enumerate(documents):
+            file = tmp_path / f"{number}.json"
+            file.write_text(document if isinstance(document, str) else json.dumps(document))
+            names.append(str(file))
+        return names
+
+    return write
+
+
+def lines_of(names: list[str], sequential_s: float | None = None, by: str = "threads"):
+    return by_program([read(name) for name in names], sequential_s, by)
+
+
+def test_predicted_and_measured_runs_of_one_program_share_a_panel_wherever_it_lay(files):
+    names = files(simulation(1, 8), banded(2, 5, 4, 6), native(1, 10), native(2, 4, 5, 8))
+    programs, notes = lines_of(names)
+    assert notes == []
+    predicted, measured = programs["laplace --impl 4"]
+    assert (predicted.kind, measured.kind) == (PREDICTED, MEASURED)
+    # Each over its own kind's one-thread time; a band's slow end is the low speedup.
+    assert predicted.speedup(predicted.points[1]) == pytest.approx((8 / 5, 8 / 6, 8 / 4))
+    assert measured.speedup(measured.points[1]) == pytest.approx((10 / 5, 10 / 8, 10 / 4))
+
+
+def test_several_seeds_are_one_point_with_their_range(files):
+    names = files(*(simulation(2, time, seed=seed) for seed, time in enumerate((5, 4, 7))))
+    (line,) = lines_of(names, sequential_s=8)[0]["laplace --impl 4"]
+    (point,) = line.points
+    assert (point.time_s, point.low_s, point.high_s, point.samples) == (5, 4, 7, 3)
+    assert not line.has_band
+
+
+def test_other_platforms_are_other_lines_named_by_what_differs(files):
+    gigabit = {"inputs": [{"path": "a.trace"}, {"path": "gigabit.xml"}]}
+    lines = lines_of(files(simulation(2, 5), simulation(2, 4, **gigabit)), 8)[0]["laplace --impl 4"]
+    assert sorted(line.label for line in lines) == ["gigabit.xml", "machine.xml"]
+
+
+def test_layouts_with_as_many_threads_are_lines_of_their_own_that_begin_together(files):
+    names = files(native(1, 8), native(2, 5), native(4, 3), native(2, 4, threads_per_node=2), native(1, 6, threads_per_node=2))
+    one, two = lines_of(names)[0]["laplace --impl 4"]
+    assert [point.threads for point in one.points] == [1, 2, 4]
+    assert [point.threads for point in two.points] == [1, 2, 4]
+    assert [point.time_s for point in two.points] == [8, 6, 4]
+    by_nodes = lines_of(names, by="nodes")[0]["laplace --impl 4"]
+    assert [[point.time_s for point in line.points] for line in by_nodes] == [[8, 5, 3], [6, 4]]
+
+
+def test_a_reference_of_the_other_kind_is_told(files):
+    programs, notes = lines_of(files(simulation(2, 5), native(1, 10)))
+    assert programs["laplace --impl 4"][0].reference_s == 10
+    assert len(notes) == 1 and "predicted speedups refer to the measured one-thread time" in notes[0]
+
+
+def test_without_a_one_thread_time_there_is_no_speedup(files):
+    with pytest.raises(NoReference, match="--sequential-time"):
+        lines_of(files(simulation(2, 5)))
+
+
+def test_the_band_that_is_drawn_is_the_results(files):
+    names = files(simulation(1, 8), banded(2, 5, 4, 6), banded(4, 4, 3, 5), native(1, 10), native(2, 4, 5, 8))
+    axes = draw(lines_of(names)[0], "threads", "the one-thread time").axes[0]
+    (band,) = [shape for shape in axes.collections if shape.get_alpha() == 0.22]
+    corners = {(round(x, 3), round(y, 3)) for x, y in band.get_paths()[0].vertices}
+    assert corners == {(1, 1), (2, round(8 / 6, 3)), (2, 2), (4, round(8 / 5, 3)), (4, round(8 / 3, 3))}
+    (bars,) = axes.containers
+    assert [tuple(round(y, 3) for _, y in bar) for bar in bars.lines[2][0].get_segments()] == [(1, 1), (1.25, 2.5)]
+
+
+def test_the_command_writes_the_same_figure_again_and_prints_its_points(files, tmp_path, capsys):
+    names = files(simulation(1, 8), banded(2, 5, 4, 6), native(1, 10), native(2, 4, 5, 8))
+    folder = tmp_path / "plots"
+    assert main([*names, "-o", str(folder)]) == 0
+    told = capsys.readouterr()
+    assert "laplace --impl 4: predicted" in told.out and "laplace --impl 4: measured" in told.out
+    assert "2x1       1            5            4            6    1.600    1.333    2.000" in told.out
+    first = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert set(first) == {"speedup.png", "speedup.svg"}
+    assert main([*names, "-o", str(folder)]) == 0
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == first
+
+
+@pytest.mark.parametrize(
+    ("document", "what"),
+    [
+        ("hello", "no JSON"),
+        ("", "empty"),
+        ("[1]", "no predicted or measured run"),
+        ({"format": 1, "kind": "replay"}, "'replay'"),
+        (simulation(2, 5, format=2), "format '2' is not 1"),
+        (simulation(2, 0), "makespan_s is '0'"),
+        (simulation(0, 5), "nodes is '0'"),
+        (simulation(True, 5), "nodes is 'True'"),
+        (simulation(2, 5, program="laplace"), "program"),
+        (simulation(2, 5, uncertainty=3), "uncertainty"),
+        (simulation(2, 5, uncertainty={"low_5_percent_s": 2}), "high_95_percent_s"),
+        (banded(2, 5, 6, 4), "low end is above"),
+        (native(2), "runs"),
+        (native(2, -1.0), "makespan_s"),
+    ],
+)
+def test_what_is_no_result_is_refused_in_one_line(files, tmp_path, capsys, document, what):
+    (name,) = files(document)
+    assert main([name, "-o", str(tmp_path / "plots"), "--sequential-time", "8s"]) == 2
+    error = capsys.readouterr().err
+    assert what in error and name in error and len(error.splitlines()) == 1
+    assert not (tmp_path / "plots").exists()
+
+
+def test_slips_are_told_in_one_line(files, tmp_path, capsys):
+    (name,) = files(simulation(2, 5))
+    folder = str(tmp_path / "plots")
+    for arguments, what in (
+        ([name, name, "-o", folder, "--sequential-time", "8s"], "given twice"),
+        ([name, "-o", folder], "no result of one thread"),
+        (["nowhere.json", "-o", folder], "nowhere.json"),
+        ([str(tmp_path), "-o", folder], "a folder"),
+        ([name, "-o", folder, "--sequential-time", "8"], "--sequential-time"),
+        ([name, "-o", folder, "--sequential-time", "0s"], "above zero"),
+        ([name], "--output"),
+    ):
+        try:
+            status = main(arguments)
+        except SystemExit as error:
+            status = int(error.code or 0)
+        assert status == 2
+        error_text = capsys.readouterr().err
+        assert what in error_text and len(error_text.splitlines()) == 1
+    assert not Path(folder).exists()
+    assert main([name, "-o", name, "--sequential-time", "8s"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
