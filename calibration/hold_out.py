@@ -10,7 +10,8 @@ from calibration.fit import Batch, Data
 
 def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     """What is fitted on, and what is held out: of each batch's samples `fraction`, drawn at random, at least one in each
-    part. Batches of fewer than two samples, and summaries of a single run, are in the first part only.
+    part. Batches of fewer than two samples, summaries of a single run, and faults one by one (whose bursts belong together,
+    and which are no parameter's samples) are in the first part only.
 
     Raises ValueError unless 0 < fraction < 1.
     """
@@ -21,7 +22,7 @@ def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     held: list[Batch] = []
     for batch in data.batches:
         n = len(batch.samples)
-        if n < 2 or batch.summary is not None:
+        if n < 2 or batch.summary is not None or batch.quantity.endswith(".single"):
             kept.append(batch)
             continue
         count = min(max(round(n * fraction), 1), n - 1)
