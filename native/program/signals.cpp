@@ -67,13 +67,13 @@ std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
 
 }  // namespace
 
-HeldSignals::HeldSignals() {
+void HeldSignals::hold() {
   if (state.depth++ > 0 || handled == 0) return;
   state.outside = set_kernel_mask(SIG_BLOCK, handled);
   state.is_blocked = true;
 }
-HeldSignals::~HeldSignals() {
-  if (--state.depth > 0 || !state.is_blocked) return;
+void HeldSignals::release() {
+  if (state.depth == 0 || --state.depth > 0 || !state.is_blocked) return;
   state.is_blocked = false;
   set_kernel_mask(SIG_SETMASK, state.outside);
 }

@@ -24,11 +24,14 @@ struct SignalState {
 /// without handlers, and nested, it costs no system call.
 class HeldSignals {
  public:
-  HeldSignals();
-  ~HeldSignals();
+  HeldSignals() { hold(); }
+  ~HeldSignals() { release(); }
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
+  /// The same where what is done has no scope of its own. A thread that holds nothing may release, too.
+  static void hold();
+  static void release();
   /// The calling thread holds them from now on; or, after a way out that destroys no object, no longer.
   static void hold_for_good();
   static void let_go();

@@ -126,12 +126,14 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
 
 /// One thread runs at a time: it only must not be interrupted.
 gomp::ConstructState& open_construct(std::uint64_t number) {
+  program::HeldSignals::hold();
   tracer::is_inside = true;
   return constructs.open(number).state;
 }
 
 void close_construct(std::uint64_t /*number*/) {
   tracer::is_inside = false;
+  program::HeldSignals::release();
 }
 
 void leave_construct(std::uint64_t number, std::uint32_t team_size) {

@@ -89,8 +89,7 @@ void patch_flushes() {
   // On the signal stack: another thread may run in between, and this one's own stack is protected then.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   action.sa_sigaction = on_trap;
-  sigemptyset(&action.sa_mask);
-  sigaddset(&action.sa_mask, preemption_signal);
+  sigfillset(&action.sa_mask);  // the program's own handlers wait
   real_sigaction(SIGTRAP, &action, nullptr);
 }
 

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "native/program/real_pthread.hpp"
+#include "native/program/signals.hpp"
 #include "native/tracer/deadlock.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -117,6 +118,7 @@ void follow_preemptions(VirtualThread& self) {
 
 void* run_posix_thread(void* argument) {
   auto& self = *static_cast<VirtualThread*>(argument);
+  program::HeldSignals::hold();  // until its first interval begins
   give_signal_stack();
   self.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
   wait_for_turn(self);
@@ -159,7 +161,10 @@ void create_thread(VirtualThread& thread) {
   // The program's code does not run on it: signal frames and the tracer's own frames do.
   constexpr std::size_t control_stack_bytes = 128 * 1024;
   pthread_attr_setstacksize(&attributes, control_stack_bytes);
-  const int error = real_pthread_create(&thread.posix_thread, &attributes, run_posix_thread, &thread);
+  const int error = [&] {
+    const program::AdmittedSignals admitted;  // a thread inherits its maker's mask
+    return real_pthread_create(&thread.posix_thread, &attributes, run_posix_thread, &thread);
+  }();
   pthread_attr_destroy(&attributes);
   if (error != 0) {
     end_run({"thread ", Decimal(thread.number), " cannot be created: error ",
@@ -182,6 +187,7 @@ void schedule() {
 }
 
 void yield(VirtualThread& self, std::uint64_t nanoseconds) {
+  const program::HeldSignals held;
   is_inside = true;
   self.stopwatch.pause();
   // The interval's compute time so far is lent to the clock until the interval ends, so that whoever spins here falls
@@ -195,6 +201,7 @@ void yield(VirtualThread& self, std::uint64_t nanoseconds) {
 }
 
 void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) {
+  const program::HeldSignals held;
   is_inside = true;
   self.stopwatch.pause();
   const std::uint64_t so_far = self.stopwatch.elapsed_ns();
@@ -222,6 +229,7 @@ void preempt(VirtualThread& self) {
 }
 
 void end_interval(VirtualThread& self, const trace::Event& event) {
+  program::HeldSignals::hold();
   is_inside = true;
   self.stopwatch.pause();
   if (is_replay()) follow_preemptions(self);
@@ -236,6 +244,7 @@ void begin_interval(VirtualThread& self) {
   self.stopwatch.reset();
   self.stopwatch.resume();
   is_inside = false;
+  program::HeldSignals::release();
 }
 
 void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) {

@@ -9,6 +9,7 @@
 
 #include "native/gomp/engine.hpp"
 #include "native/program/raw_memory.hpp"
+#include "native/program/signals.hpp"
 #include "native/tracer/stopwatch.hpp"
 
 namespace sdsm::tracer {
@@ -74,6 +75,7 @@ class Uninterrupted {
   Uninterrupted& operator=(const Uninterrupted&) = delete;
 
  private:
+  program::HeldSignals held_;
   bool was_inside_;
 };
 

@@ -137,8 +137,7 @@ void install_fault_handler() {
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   action.sa_sigaction = on_fault;
-  sigemptyset(&action.sa_mask);
-  sigaddset(&action.sa_mask, preemption_signal);
+  sigfillset(&action.sa_mask);  // the program's own handlers wait
   real_sigaction(SIGSEGV, &action, nullptr);
 }
 

@@ -101,7 +101,7 @@ void start_watchdog() {
   // On the signal stack, as another thread may run in between; a system call goes on as if nothing had happened.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   action.sa_sigaction = on_preemption;
-  sigemptyset(&action.sa_mask);
+  sigfillset(&action.sa_mask);
   real_sigaction(preemption_signal, &action, nullptr);
   // The program's signals are for the program's threads.
   sigset_t all;

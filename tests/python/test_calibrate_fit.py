@@ -171,7 +171,6 @@ def test_jitter_is_that_of_a_single_fault_and_of_each_processor():
     assert jitter(collect([reading({"2x1": both})]), NETWORK, 0.5) == pytest.approx((high - low) / 2 / 100 * 2**0.5)
     # Held-out samples take no fault out of its burst.
     kept, _ = split(collect([reading({"2x1": both})]), 0.5, 1)
-    assert jitter(kept, NETWORK, 0.5) == pytest.approx(jitter(collect([reading({"2x1": both})]), NETWORK, 0.5), rel=0.3)
     assert next(b for b in kept.batches if b.quantity == "RUMR.single").samples == tuple(s / 1000 for s in singles)
 
 

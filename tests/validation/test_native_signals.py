@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.validation.native_runs import MEMORY_PROGRAMS, MarkedRun
+from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, MarkedRun
 
 LAYOUTS = ((1, 1), (2, 1), (4, 1), (2, 2), (1, 3))
 
@@ -80,3 +80,34 @@ def test_they_come_while_a_thread_waits_and_in_exit_functions(tmp_path, what, st
         assert run.end() == 1
         assert run.output == output
         assert run.errors == errors + f"sdsm: the program ended with status {status}\n"
+
+
+TRACED = r"""
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+static volatile sig_atomic_t ticks;
+static double values[1 << 14];
+static void count(int number) { ticks++; }
+int main(void) {
+  const struct itimerval timer = {{0, 300}, {0, 300}};
+  signal(SIGALRM, count);
+  setitimer(ITIMER_REAL, &timer, 0);
+  for (int k = 0; k < 200; k++) {
+#pragma omp parallel for
+    for (int i = 0; i < (1 << 14); i++) values[i] += i * 0.5 + k;
+  }
+  printf("%g %d\n", values[1000], ticks > 0);
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_program_with_a_timer_can_be_traced(tmp_path, threads):
+    (tmp_path / "timer.c").write_text(TRACED)
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "timer", tmp_path / "timer.c"], check=True)
+    trace = BUILD / "sdsm-trace", "-q", "-n", str(threads), "-o", tmp_path / "t.trace", "--", tmp_path / "timer"
+    for _ in range(3):
+        done = subprocess.run(trace, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "119900 1\n", "")
