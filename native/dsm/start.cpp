@@ -1,10 +1,10 @@
+#include "native/dsm/standard_output.hpp"
 #include "native/dsm/start.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio_ext.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -37,8 +37,6 @@
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
-
-extern "C" FILE _IO_2_1_stdout_;
 
 namespace sdsm::dsm {
 namespace {
@@ -153,6 +151,7 @@ void finish() {
 /// exit() by a thread that is not the initial one. Registered first, it runs last.
 void finish_member(int status, void* /*unused*/) {
   if (!is_begun || is_initial()) return;
+  flush_output();
   std::fflush(nullptr);
   end_from_member(ExitKind::normal, status);
 }
@@ -321,6 +320,7 @@ bool is_below_stack(std::uintptr_t address) {
 }
 
 void end_worker() {
+  flush_output();
   std::fflush(nullptr);
   send_result(result());
   leave(0);
@@ -356,11 +356,6 @@ void end_without_initial_thread(int status) {
       nullptr);
 }
 
-void flush_output() {
-  FILE* output = &_IO_2_1_stdout_;
-  if (__fpending(output) > 0) std::fflush(output);
-}
-
 }  // namespace sdsm::dsm
 
 using namespace sdsm::dsm;
@@ -371,7 +366,10 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   const auto real = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
   prepare_once();
   program_call.main = main;
-  if (!is_initial()) become_service_thread();
+  if (!is_initial()) {
+    make_standard_streams();
+    become_service_thread();
+  }
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 

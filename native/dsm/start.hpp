@@ -23,7 +23,4 @@ bool is_below_stack(std::uintptr_t address);
 /// that ended the program had, the program ends without its exit functions. Any thread.
 void end_without_initial_thread(int status);
 
-/// What this process has printed goes out, so that the lines of regions come in the order of the regions.
-void flush_output();
-
 }  // namespace sdsm::dsm

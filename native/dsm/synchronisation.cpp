@@ -12,6 +12,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/standard_output.hpp"
 #include "native/dsm/start.hpp"
 #include "native/program/signals.hpp"
 

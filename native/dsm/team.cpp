@@ -8,6 +8,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/managers.hpp"
+#include "native/dsm/standard_output.hpp"
 #include "native/dsm/start.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"

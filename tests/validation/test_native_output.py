@@ -41,3 +41,63 @@ def test_lines_come_in_the_order_of_barriers_and_turns(tmp_path, layout):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     turns = [f"turn {i}" for i in range(20)]
     assert done.stdout.splitlines() == ["begin", *turns, "before the barrier", "behind the barrier", "end"]
+
+
+FORTRAN = """
+program prints
+  use omp_lib
+  implicit none
+  integer :: i
+  !$omp parallel
+  !$omp do ordered schedule(static, 1)
+  do i = 0, 19
+    !$omp ordered
+    print '(a, i0)', 'turn ', i
+    !$omp end ordered
+  end do
+  !$omp end do
+  !$omp end parallel
+  print '(a)', 'end'
+end program
+"""
+STREAMS = r"""
+#include <omp.h>
+#include <iomanip>
+#include <iostream>
+int main(int argc, char**) {
+  if (argc > 1) std::ios_base::sync_with_stdio(false);
+#pragma omp parallel
+  {
+#pragma omp for ordered schedule(static, 1)
+    for (int i = 0; i < 20; ++i) {
+#pragma omp ordered
+      {
+        std::cout << "turn " << std::setw(0) << i << std::endl;
+        std::cerr << "and " << i << "\n";
+      }
+    }
+  }
+  std::cout << "end\n";
+}
+"""
+
+
+@pytest.mark.parametrize("layout", [("-n", 4), ("--nodes", 2, "--threads-per-node", 2)])
+@pytest.mark.parametrize(
+    ("compiler", "name", "source", "arguments", "errors"),
+    [
+        ("gfortran", "prints.f90", FORTRAN, (), ""),
+        ("g++", "prints.cpp", STREAMS, (), "".join(f"and {i}\n" for i in range(20))),
+        ("g++", "prints.cpp", STREAMS, ("apart",), "".join(f"and {i}\n" for i in range(20))),
+    ],
+)
+def test_fortrans_and_cpps_own_output_loses_no_line(tmp_path, layout, compiler, name, source, arguments, errors):
+    (tmp_path / name).write_text(source)
+    program = tmp_path / "prints"
+    subprocess.run([compiler, "-O2", "-fopenmp", "-o", program, tmp_path / name], check=True)
+    command = [str(word) for word in (SDSM_RUN, "--quiet", *layout, "--", program, *arguments)]
+    # To a file, of which the libraries know that nobody waits for it.
+    with (tmp_path / "output").open("w") as output:
+        done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, errors)
+    assert (tmp_path / "output").read_text() == "".join(f"turn {i}\n" for i in range(20)) + "end\n"
