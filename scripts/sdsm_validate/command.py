@@ -23,7 +23,7 @@ from sdsm_validate.measure import Cluster, Effort, Measurer, attempt, steps
 from sdsm_validate.outcome import Line, accuracy
 
 ROOT = Path(__file__).resolve().parents[2]
-NETWORK = ROOT / "platforms" / "ethernet-10mbit.xml"
+NETWORK = ROOT / "platforms" / "p3-score.xml"
 LOCAL = ROOT / "platforms" / "one-machine.xml"
 
 DESCRIPTION = """\
