@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,3 +25,18 @@ def file_name(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
+
+
+def not_written(error: OSError, advice: str = "Make room, or name another file") -> int:
+    """Tells what could not be written: a file by its name (write_output() sees to that), else standard output.
+
+    Returns the exit status: 0 where whoever read standard output has read enough.
+    """
+    if error.filename is None:
+        # The flush at exit must not complain again.
+        sys.stdout = None  # type: ignore[assignment]
+        if isinstance(error, BrokenPipeError):
+            return 0
+    where = error.filename or "standard output"
+    print(f"sdsm: {where}: {error.strerror or error}. {advice}", file=sys.stderr)
+    return 1

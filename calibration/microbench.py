@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration.command_line import Parser
+from calibration.command_line import Parser, not_written
+from calibration.output_file import write_output
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -186,7 +187,10 @@ def _check_output(output: str | None) -> None:
     path = Path(output)
     if not output or path.is_dir() or not path.absolute().parent.is_dir():
         raise ValueError(f"'{output}' cannot be written: name a file in a folder that exists after -o")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+    # A regular file is replaced, which its folder has to allow.
+    asked = [path] if path.exists() else []
+    asked += [] if asked and not path.is_file() else [Path(os.path.realpath(path)).parent]
+    if not all(os.access(place, os.W_OK) for place in asked):
         raise ValueError(f"{output} cannot be written to. Name another file after -o")
 
 
@@ -242,7 +246,7 @@ def main(arguments: list[str] | None = None) -> int:
             if options.output == "-":
                 sys.stdout.write(text)
             else:
-                Path(options.output).write_text(text)
+                write_output(Path(options.output), text)
         if options.output != "-":
             print(table(document))
         sys.stdout.flush()
@@ -253,8 +257,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"sdsm: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"sdsm: {options.output or 'stdout'}: {error.strerror}. Make room, or name another file", file=sys.stderr)
-        return 1
+        return not_written(error)
     return 0
 
 

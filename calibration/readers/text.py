@@ -163,11 +163,20 @@ def agree(first: float, second: float, tolerance: float) -> bool:
     return abs(first - second) <= 1.01 * tolerance + 1e-9 * max(abs(first), abs(second))
 
 
+class NoInput(OSError):
+    """Neither a file nor a pipe. Its strerror says what to name instead."""
+
+
+def unreadable(error: OSError, advice: str) -> str:
+    """Why load() failed, and what to do: `advice`, unless the error itself tells."""
+    return error.strerror if isinstance(error, NoInput) else f"{error.strerror or error}. {advice}"
+
+
 def load(path: Path | str) -> Text:
     """The text of a file, or of standard input for "-".
 
-    Raises ReadError if it is empty, larger than LIMIT_BYTES or no UTF-8 text, and OSError if it cannot be opened or is
-    neither a file nor a pipe (a device might never end).
+    Raises ReadError if it is empty, larger than LIMIT_BYTES or no UTF-8 text, OSError if it cannot be opened, and NoInput if
+    it is neither a file nor a pipe (a device might never end).
     """
     name = str(path)
     if name == "-":
@@ -184,7 +193,7 @@ def load(path: Path | str) -> Text:
                 if stat.S_ISDIR(mode)
                 else "neither a file nor a pipe. Name a benchmark's output"
             )
-            raise OSError(errno.EINVAL, what, name)
+            raise NoInput(errno.EINVAL, what, name)
         os.set_blocking(descriptor, True)
         with open(descriptor, "rb") as file:
             content = file.read(LIMIT_BYTES + 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from calibration import barrier_shape, p3_score, readers
 from calibration import fit as fitting
-from calibration.command_line import Parser, file_name
+from calibration.command_line import Parser, file_name, not_written
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
 from calibration.fit import CalibrationError, Data, Fit
@@ -19,14 +19,17 @@ from calibration.hold_out import split
 from calibration.measured_platform import platform
 from calibration.microbench import Layout, layout
 from calibration.network import network_of
+from calibration.output_file import write_output
 from calibration.platform_file import PlatformFileError, parse, properties
 from calibration.published import FOLDER, PublishedDataError
 from calibration.readers import Reading, ReadError
+from calibration.readers.text import unreadable
 from sdsm_report.commands import CommandFailed, CommandRunner
 
 from sdsm_calibrate import gate, hold_out, network_gate, report
 
 ROOT = Path(__file__).resolve().parents[2]
+NAME_AN_OUTPUT = "Name a benchmark's output"
 
 DESCRIPTION = """\
 Make a platform file from benchmark outputs, and prove that the simulator gives them back.
@@ -131,8 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(str(error))
         return 1
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}. Make room, or give another place")
-        return 1
+        return not_written(error, "Make room, or name another place")
 
 
 def _published(options: argparse.Namespace) -> int:
@@ -145,8 +147,9 @@ def _published(options: argparse.Namespace) -> int:
         sys.stdout.write(made.text)
         sys.stdout.flush()
     else:
-        options.output.write_text(made.text, encoding="utf-8")
+        write_output(options.output, made.text)
         print(told)
+        sys.stdout.flush()
     if options.report is not None:
         tables = {
             source.rpartition(" [")[0]: "published table"
@@ -166,7 +169,7 @@ def _read(names: Sequence[str]) -> list[Reading]:
         try:
             found.append(readers.read(name))
         except OSError as error:
-            raise Unusable(f"{name}: {error.strerror}. Name a benchmark's output") from None
+            raise Unusable(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
     for reading in found:
         for warning in reading.warnings:
             say(warning)
@@ -212,10 +215,10 @@ def _measured(options: argparse.Namespace) -> int:
                 only = ("--network", "simgrid", "--only", "network")
                 flow = gate.replay(build, trial, runner, fitted.curves, only)
         except CommandFailed as error:
-            options.output.write_text(text, encoding="utf-8")
+            write_output(options.output, text)
             told = str(error).replace(str(trial), str(options.output))
             raise CommandFailed(f"{told}. What was measured contradicts the network: correct --base") from None
-    options.output.write_text(text, encoding="utf-8")
+    write_output(options.output, text)
     rows = gate.rows(fitted.checks, simulated)
     score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)
     jitter = fitting.jitter(data, fitted.network, fitted.value("local-part.home-share"))
@@ -270,5 +273,6 @@ def _tell(
 def _write(place: Path, text: str) -> None:
     if str(place) == "-":
         sys.stdout.write(text)
+        sys.stdout.flush()
     else:
-        place.write_text(text, encoding="utf-8")
+        write_output(place, text)

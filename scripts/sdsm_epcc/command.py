@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from calibration.command_line import Parser, file_name
+from calibration.command_line import Parser, file_name, not_written
+from calibration.output_file import write_output
 from calibration.readers import ReadError, epcc
 from calibration.readers.epcc import ENVIRONMENT, Run
 from calibration.readers.text import Text, load
@@ -157,14 +158,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         say(f"the Python package {error.name} is missing. scripts/setup installs it; --csv and --json do without")
         return 1
-    except BrokenPipeError:
-        # Whoever read has read enough; the flush at exit must not complain again.
-        sys.stdout = None  # type: ignore[assignment]
-        return 0
     except OSError as error:
-        where = error.filename or "standard output"
-        say(f"{where}: {error.strerror or error}. Make room, or name another place")
-        return 1
+        return not_written(error, "Make room, or name another place")
 
 
 def refuse_overwriting(options: argparse.Namespace, names: list[str]) -> None:
@@ -217,4 +212,4 @@ def put(path: Path, text: Callable[[], str]) -> None:
         sys.stdout.write(text())
         sys.stdout.flush()
     else:
-        path.write_text(text(), encoding="utf-8")
+        write_output(path, text())

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from calibration.command_line import Parser, file_name
+from calibration.command_line import Parser, file_name, not_written
 from calibration.network import TIMES_US, quantity
 from calibration.readers import ReadError
+from calibration.readers.text import unreadable
 
 from sdsm_plot.results import Result, read
 from sdsm_plot.series import NoReference, Series, by_program
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         results = read_files(options.files, options.output)
         programs, notes = by_program(results, options.sequential_time, options.by)
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}. Name what sdsm simulate --json or sdsm run --json wrote")
+        say(f"{error.filename}: {unreadable(error, 'Name what sdsm simulate --json or sdsm run --json wrote')}")
         return 2
     except (ReadError, NoReference) as error:
         say(str(error))
@@ -87,11 +88,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         save(draw(programs, options.by, reference), options.output, NAME)
+        print(table(programs))
+        sys.stdout.flush()
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}. Make room, or name another folder")
-        return 1
-    print(table(programs))
-    sys.stdout.flush()
+        return not_written(error, "Make room, or name another folder")
     return 0
 
 

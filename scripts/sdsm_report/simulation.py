@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from calibration.output_file import write_output
 
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import Layout, SimulationRun
@@ -111,7 +112,5 @@ def simulate(
     text = runner.run(run.command(build / "sdsm", trace, platform), TIME_LIMIT_S)
     result = parse_result(text, run.configuration.layout)
     folder.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".json.part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
+    write_output(path, text)
     return result

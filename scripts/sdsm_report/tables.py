@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from calibration.output_file import write_output
 from sdsm_report.report import Accuracy, Line, as_document
 
 FORMAT = 1
@@ -197,11 +197,9 @@ def seed_rows(lines: Sequence[Line], first_seed: int) -> list[dict[str, Any]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes whole or not at all. Raises OSError."""
+    """Writes whole or not at all; makes the folder. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
+    write_output(path, text)
 
 
 def write_summary(folder: Path, lines: Sequence[Line], settings: Mapping[str, Any]) -> None:

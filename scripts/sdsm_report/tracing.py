@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from calibration.output_file import write_output
+
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import TraceRun
 
@@ -91,7 +93,7 @@ class Tracer:
         except BaseException:
             trace.unlink(missing_ok=True)
             raise
-        self._record(run).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_output(self._record(run), json.dumps(record, indent=1) + "\n")
 
     def _record(self, run: TraceRun) -> Path:
         return self._folder / f"{run.name}.origin.json"

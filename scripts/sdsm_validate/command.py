@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from calibration.command_line import Parser
+from calibration.command_line import Parser, not_written
 from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
+from calibration.output_file import write_output
 from calibration.platform_file import PlatformFileError
 from calibration.readers import ReadError
 from sdsm_report.commands import CommandFailed, CommandRunner
@@ -108,8 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return _campaign(clusters, options.build.resolve(), options.results)
     except OSError as error:
-        print(f"sdsm: {error.filename}: {error.strerror}. Make room, or name another folder by --results", file=sys.stderr)
-        return 1
+        return not_written(error, "Make room, or name another folder by --results")
 
 
 def _problem(options: argparse.Namespace) -> str | None:
@@ -165,11 +165,11 @@ def _write(done: Sequence[tuple[str, Sequence[Line]]], results: Path) -> None:
     for name, lines in done:
         rows = tables.document(lines)
         text.append(f"{names[name]}\nCosts: measured by microbench on it. Times of programs: predicted.\n{tables.text(lines)}\n")
-        (results / f"{name}.csv").write_text(tables.comma_separated(rows))
+        write_output(results / f"{name}.csv", tables.comma_separated(rows))
         error: Any = accuracy(lines)
         summary[name] = {"lines": rows, "accuracy": vars(error) if error else None}
-    (results / "validation.json").write_text(json.dumps(summary, indent=1) + "\n")
-    (results / "tables.txt").write_text("\n".join(text))
+    write_output(results / "validation.json", json.dumps(summary, indent=1) + "\n")
+    write_output(results / "tables.txt", "\n".join(text))
     print("\n".join(text), flush=True)
     from sdsm_report.figures.style import save
     from sdsm_validate.figure import draw

@@ -12,6 +12,7 @@ from typing import Any
 from calibration import fit, microbench, readers
 from calibration.measured_platform import platform as platform_of
 from calibration.network import network_of
+from calibration.output_file import write_output
 from calibration.platform_file import parse
 from sdsm_report.commands import CommandFailed, CommandRunner
 
@@ -86,7 +87,7 @@ class Measurer:
             document["layouts"][str(layout)] = part
             self._say(f"microbench on {nodes} nodes")
         measured = self._folder / "microbench.json"
-        measured.write_text(json.dumps(document, indent=1) + "\n")
+        write_output(measured, json.dumps(document, indent=1) + "\n")
         root = parse(self._cluster.network)
         network = network_of(root, str(self._cluster.network))
         data = fit.collect([readers.read(measured)])
@@ -94,7 +95,7 @@ class Measurer:
         fitted = fit.fit(data, network)
         text, _ = platform_of(root, self._cluster.network.name, fitted, network, [measured.name])
         platform = self._folder / "platform.xml"
-        platform.write_text(text)
+        write_output(platform, text)
         self._runner.run([str(self._build / "sdsm"), "check", str(platform)], TIME_LIMIT_S)
         scatter = fit.jitter(data, network, fitted.value("local-part.home-share"))
         return Calibration(platform, scatter or 0.0, any(p.standard_error is not None for p in fitted.parameters))

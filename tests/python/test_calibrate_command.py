@@ -196,3 +196,18 @@ def test_barriers_alone_are_calibrated_on_a_base_that_has_the_rest_and_held_out(
     assert [row["name"] for row in found["hold_out"]["rows"]] == ["barrier.2x1", "barrier.2x2", "barrier.4x1"]
     kinds = {p["name"]: p["kind"] for p in found["parameters"]}
     assert kinds["barrier.2x1"] == "measured" and kinds["fault.RUMR"] == kinds["lock.4x1"] == "assumed"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("/dev/null", "/dev/null: neither a file nor a pipe. Name a benchmark's output"),
+        ("/", "/: a folder. Name the files in it"),
+        ("nothing.json", "nothing.json: No such file or directory. Name a benchmark's output"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_one_advice(tmp_path, capsys, monkeypatch, name, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sdsm").write_text("")
+    assert main([name, "-o", "p.xml", "--build", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"sdsm: {told}\n"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+from calibration.output_file import write_output
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -72,6 +74,9 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Writes NAME.png and NAME.svg, without dates in them. Returns their paths. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    figure.savefig(png, dpi=160, facecolor="white", metadata={"Software": None})
-    figure.savefig(svg, facecolor="white", metadata={"Date": None, "Creator": None})
+    drawings = {path: io.BytesIO() for path in (png, svg)}
+    figure.savefig(drawings[png], format="png", dpi=160, facecolor="white", metadata={"Software": None})
+    figure.savefig(drawings[svg], format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
+    for path, drawing in drawings.items():
+        write_output(path, drawing.getvalue())
     return [png, svg]
