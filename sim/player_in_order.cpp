@@ -25,9 +25,10 @@ std::optional<Access> access_of(const OrderEvent* event) {
 
 void Player::misfit(const std::string& what) const {
   throw std::invalid_argument(fmt::format(
-      "thread {}, after {} intervals: {}, but {}. The recorded order is not of the program and arguments that "
-      "were traced, or of a run that went another way than the trace (who executes a single or takes a chunk "
-      "of a dynamic loop may differ). Record it and trace again",
+      "thread {}, after {} intervals: {}, but {}. The recorded order is of another program or other arguments than "
+      "the trace, or of a run whose threads did not do what they did in the trace. Record it and trace again; but "
+      "where timing decides who does what (who executes a single or a section, or takes a chunk of a dynamic or "
+      "guided loop), every run goes another way, and no order fits: simulate without --order",
       index_of(thread_.id()), intervals_, what, cluster_.order->position(thread_.id())));
 }
 
@@ -162,19 +163,19 @@ void Player::acquire_in_turn(LockId lock) {
   const OrderEvent* const take = cluster_.order->second(thread_.id());
   if (next_of(OrderKind::ask) == nullptr || take == nullptr || take->kind != OrderKind::take ||
       take->object != index_of(lock)) {
-    misfit(fmt::format("it asks for lock {}", index_of(lock)));
+    misfit(fmt::format("it asks for {}", name_of(lock)));
   }
   flush_in_turn(Sync::acquire);
   cluster_.locks.request(thread_, lock, take->value, [this] { thread_.bell.ring(); });
   thread_.bell.wait();
   flush_in_turn(Sync::acquire);
-  if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got lock {}", index_of(lock)));
+  if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", name_of(lock)));
   drop_in_turn();
   drops_at_interval_ = cluster_.order->drops_until_latest(thread_.id());
 }
 
 void Player::release_in_turn(LockId lock) {
-  if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives lock {} back", index_of(lock)));
+  if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives {} back", name_of(lock)));
   flush_in_turn(Sync::release);
   cluster_.locks.give_back(thread_, lock);
 }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "models/openmp.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::sim {
@@ -16,12 +17,18 @@ std::string text_of(const trace::OrderEvent& event) {
     case OrderKind::read:
     case OrderKind::write:
       return fmt::format("a {} fault on page {} of region {}", name_of(event.kind), event.value, event.object);
-    case OrderKind::take: return fmt::format("'take' of lock {}", event.object);
+    case OrderKind::take: return fmt::format("'take' of {}", name_of(LockId{event.object}));
     default: return fmt::format("'{}'", name_of(event.kind));
   }
 }
 
 }  // namespace
+
+std::string name_of(LockId lock) {
+  if (lock == lock_of(AdministrativePage::single)) return "the run-time's lock of single";
+  if (lock == lock_of(AdministrativePage::loop)) return "the run-time's lock of dynamic loops";
+  return fmt::format("lock {}", index_of(lock));
+}
 
 ReplayedOrder::ReplayedOrder(trace::Order order, Layout layout, const std::vector<trace::Region>& regions)
     : order_(std::move(order)), layout_(layout), members_(layout.processes()), nodes_(layout.nodes) {

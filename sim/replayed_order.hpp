@@ -14,6 +14,9 @@
 
 namespace sdsm::sim {
 
+/// A lock of the program by its number, one of the run-time's by what it guards. For people.
+std::string name_of(LockId lock);
+
 class ReplayedOrder {
  public:
   /// `regions`: of the trace. Throws std::invalid_argument if the order is of another layout.

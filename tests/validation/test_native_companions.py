@@ -192,6 +192,9 @@ def test_one_process_a_node_repeats_its_order_too(tmp_path):
         ("master", (2, 2), "Record it and trace again"),
         ("neighbours", (4, 1), "the order is of 2 nodes of 2 threads"),
         ("ordered", (2, 2), "Record it and trace again"),
+        ("singles", (2, 2), "it asks for the run-time's lock of single, but"),
+        ("dynamic_loop", (2, 2), "it asks for the run-time's lock of dynamic loops, but"),
+        ("critical", (2, 2), "it asks for lock 0, but"),
     ],
 )
 def test_an_order_of_something_else_is_refused(tmp_path, program, layout, said):
