@@ -299,6 +299,16 @@ TEST_CASE("Ctrl-C and SIGTERM end the run with 1 and leave nothing, and so does 
   }
 }
 
+TEST_CASE("a repeated run that fails ends, though nobody reads what its input pipe holds") {
+  setenv("FAKE_RUN", "go kill 1", 1);
+  // The clock only ends a command that hangs.
+  const CommandResult result = sdsm::tests::run_command(
+      {"/bin/sh", "-c", "seq 1 1000000 | timeout -k 2 20 " + command + " -q -n 2 --repeat 2 -- " + echo});
+  INFO(result.errors);
+  CHECK(result.status == 1);
+  CHECK(result.errors.find("was killed by signal 9") != std::string::npos);
+}
+
 TEST_CASE("programs that cannot be run are refused with 2 before anything starts") {
   const auto refused = [](const std::vector<std::string>& program, const std::string& text) {
     const CommandResult result = run("", {"-n", "2"}, program);
