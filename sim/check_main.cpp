@@ -5,8 +5,10 @@
 
 #include "sim/command_line.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 int main(int argc, char** argv) {
+  sdsm::trace::open_closed_streams();
   using namespace sdsm::sim;
   std::string path;
   bool properties = false;

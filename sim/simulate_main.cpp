@@ -17,6 +17,7 @@
 #include "workloads/trace/compute_scale.hpp"
 #include "workloads/trace/output.hpp"
 #include "workloads/trace/region_numbers.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -186,8 +187,8 @@ int run(const Request& request) {
       const int percent = static_cast<int>(std::floor(part * 100));
       if (percent == last) return;
       last = percent;
-      fmt::print(stderr, "\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent);
-      std::fflush(stderr);
+      trace::tell(
+          fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
     };
   }
   const NetworkKind network = request.network == "queue" ? NetworkKind::queue : NetworkKind::simgrid;
@@ -203,26 +204,25 @@ int run(const Request& request) {
     uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
   }
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
-  if (bar) fmt::print(stderr, "\r{:<60}\r", "");
+  if (bar) trace::tell(fmt::format("\r{:<60}\r", ""));
 
   if (const int status = file.header().exit_status; status != 0) {
-    fmt::print(stderr,
-               "sdsm: warning: the program traced in {} ended with status {}, so it may have done only a part of its "
-               "work; so does the simulation.\n",
-               request.trace, status);
+    trace::say(
+        fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
+                    "work; so does the simulation.",
+                    request.trace, status));
   }
   for (const std::string& what : result.extrapolated) {
-    fmt::print(stderr,
-               "sdsm: warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
-               "extrapolated.\n",
-               request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what));
+    trace::say(
+        fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
+                    "extrapolated.",
+                    request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
-    fmt::print(
-        stderr,
-        "sdsm: warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
-        "range.\n",
-        in_words(beyond), beyond.calibrated, request.platform);
+    trace::say(
+        fmt::format("warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
+                    "range.",
+                    in_words(beyond), beyond.calibrated, request.platform));
   }
   if (!request.pages.empty()) trace::write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
@@ -239,6 +239,7 @@ int run(const Request& request) {
 }  // namespace sdsm::sim
 
 int main(int argc, char** argv) {
+  sdsm::trace::open_closed_streams();
   using namespace sdsm::sim;
   Request request;
   CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",

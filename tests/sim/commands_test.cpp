@@ -492,6 +492,49 @@ TEST_CASE("a report that stdout has no room for fails the command") {
   CHECK(to_full_disk("simulate' --help").status == 1);
 }
 
+TEST_CASE("with closed standard streams files are written as ever, and a report has nowhere to go") {
+  const TraceFile trace(small_program());
+  const auto with = [](const std::string& command, const std::string& redirection) {
+    return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " " + redirection + "\"");
+  };
+  const auto file = trace.beside("result.json");
+  const std::string simulation =
+      "simulate' " + trace.arguments() + " --nodes 2 --pages - --json " + in_quotes(file.string());
+  const std::vector<std::string> reports{simulation, "check' " + p3, "check' --properties",
+                                         "replay' " + p3 + " --only network"};
+  for (const std::string& command : reports) {
+    CAPTURE(command);
+    const Outcome run = with(command, "<&- >&-");
+    CAPTURE(run.errors);
+    CHECK(run.status == 1);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(with(command, "<&- 2>&-").status == 0);
+  }
+  CHECK(json::parse(test::read_text(file)).at("kind") == "simulation");
+}
+
+TEST_CASE("nothing that cannot be said on stderr changes a status or costs a result") {
+  const TraceFile trace(small_program());
+  const auto failed = trace.beside("failed.trace");
+  write_trace(small_program(), failed, 3);
+  for (const std::string errors : {"2>&-", "2>/dev/full"}) {
+    const auto status_of = [&](const std::string& command) {
+      return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " " + errors + "\"").status;
+    };
+    CAPTURE(errors);
+    const auto result = trace.beside("result.json");
+    std::filesystem::remove(result);
+    // With a warning, of the program's status.
+    CHECK(status_of("simulate' " + in_quotes(failed.string()) + " --platform " + p3 + " --nodes 2 --json " +
+                    in_quotes(result.string())) == 0);
+    CHECK(std::filesystem::exists(result));
+    CHECK(status_of("simulate' " + trace.arguments() + " --nodes 3") == 2);
+    CHECK(status_of("check' /nowhere/at/all.xml") == 2);
+    CHECK(status_of("replay' /nowhere/at/all.xml") == 2);
+    CHECK(status_of("replay' --frobnicate") == 2);
+  }
+}
+
 TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
   const TraceFile trace(small_program());
   const std::string text = std::regex_replace(test::read_text(test::p3_score()), std::regex("<route [^\\n]*\\n"), "");
