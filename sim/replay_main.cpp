@@ -59,7 +59,9 @@ int main(int argc, char** argv) {
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
-  app.add_option("platform", path, "SimGrid platform file with the costs of the machine")->required();
+  app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
+      ->required()
+      ->check(&sdsm::trace::name_problem);
   app.add_option("--network", network_name, "queue or simgrid")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();

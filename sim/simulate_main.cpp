@@ -251,8 +251,10 @@ int main(int argc, char** argv) {
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
-  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required();
-  app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")->required();
+  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required()->check(&sdsm::trace::name_problem);
+  app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")
+      ->required()
+      ->check(&sdsm::trace::name_problem);
   app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(whole_number<std::uint32_t>);
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
       ->check(whole_number<std::uint32_t>)
@@ -263,7 +265,8 @@ int main(int argc, char** argv) {
                      "scaled so that its sum over threads is this");
   app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
-      ->needs(time);
+      ->needs(time)
+      ->check(&sdsm::trace::name_problem);
   app.add_option("--compute-factor", request.scale.factor,
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
       ->check(&plain_number)

@@ -97,7 +97,7 @@ int show_info(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
-  app.add_option("FILE", file, "trace file")->required();
+  app.add_option("FILE", file, "trace file")->required()->check(&trace::name_problem);
   app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
   if (!parse(app, std::move(own))) return 0;
   print_info(file, json);
@@ -111,7 +111,7 @@ int show_dump(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
       "docs/trace-format.md.");
   std::string file;
-  app.add_option("FILE", file, "trace file")->required();
+  app.add_option("FILE", file, "trace file")->required()->check(&trace::name_problem);
   if (!parse(app, std::move(own))) return 0;
   print_dump(file);
   return 0;

@@ -320,3 +320,21 @@ TEST_CASE("nothing that cannot be said on stderr changes the status or costs the
   }
   unsetenv("STATUS_FILE");
 }
+
+TEST_CASE("a limit of open files that is too low is told, with what to do") {
+  const TemporaryFolder folder;
+  const CommandResult result =
+      run_with("ulimit -n 20; exec \"$@\"", tracing(2, folder / "t.trace", {program("ending")}));
+  CHECK(result.status == 1);
+  CHECK(result.errors.starts_with("sdsm: a process could not be given its files ("));
+  CHECK(result.errors.find("ulimit -n") != std::string::npos);
+  CHECK(folder.is_empty());
+}
+
+TEST_CASE("an empty name of a trace is told") {
+  for (const std::string command : {"info", "dump"}) {
+    const CommandResult result = run_command({std::string(SDSM_BINARY_DIR) + "/sdsm-trace", command, ""});
+    CHECK(result.status == 2);
+    CHECK(result.errors.starts_with("sdsm: FILE: the name is empty. "));
+  }
+}

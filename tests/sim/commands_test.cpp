@@ -172,6 +172,10 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good, "platform"},
       {good + " -p " + p3, "nodes"},
       {good + " -p " + p3 + " -n 2 --bogus", "--bogus"},
+      {"'' -p " + p3 + " -n 2", "trace: the name is empty"},
+      {good + " -p '' -n 2", "--platform: the name is empty"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace ''",
+       "--sequential-trace: the name is empty"},
       {"no-such.trace -p " + p3 + " -n 2", "no-such.trace"},
       {"/ -p " + p3 + " -n 2", "/"},
       {path(no_trace) + " -p " + p3 + " -n 2", "not an sdsm trace"},
@@ -622,6 +626,7 @@ TEST_CASE("check tells what SimGrid would stumble over") {
   };
   const std::vector<Mistake> mistakes = {
       {"<route src=\"node-0\" dst=\"node-1\">.*?</route>", "", "no route from 'node-0' to 'node-1'"},
+      {"(<route .*?</route>)", "$1$1", "route between node-0 and node-1 already exists"},
       {"link_ctn id=\"cable-0\"", "link_ctn id=\"cabel-0\"", "cabel-0"},
       {"dst=\"node-1\"", "dst=\"nodd-1\"", "nodd-1"},
       {"speed=\"[^\"]*\"", "speed=\"fast\"", "fast"},
@@ -655,6 +660,28 @@ TEST_CASE("check tells what SimGrid would stumble over") {
     CHECK(run.status == 2);
     CHECK(one_line_of_ours(run.errors));
     CHECK(run.errors.find(mistake.named) != std::string::npos);
+  }
+}
+
+TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in simulate too, though stderr is closed") {
+  const TraceFile trace;
+  const TemporaryFile twice(std::regex_replace(PlatformText().text(), std::regex("(<route .*?</route>)"), "$1$1"),
+                            ".xml");
+  const std::string path = in_quotes(twice.path().string());
+  const Outcome run = sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 -p " + path);
+  CAPTURE(run.errors);
+  CHECK(run.status == 2);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find(twice.path().string() + ": SimGrid cannot use this file (The route between") !=
+        std::string::npos);
+  CHECK(test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-check' " + path + " 2>&-\"").status == 2);
+}
+
+TEST_CASE("an empty name of a platform is told") {
+  for (const std::string command : {"check", "replay"}) {
+    const Outcome run = sdsm_command(command, "''");
+    CHECK(run.status == 2);
+    CHECK(run.errors.starts_with("sdsm: platform: the name is empty. "));
   }
 }
 
