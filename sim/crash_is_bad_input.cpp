@@ -19,7 +19,9 @@ std::string_view reason_in(std::string_view printed) {
   constexpr std::string_view head = "CRITICAL] ";
   if (const auto begin = printed.find(head); begin != std::string_view::npos)
     printed.remove_prefix(begin + head.size());
-  return printed.substr(0, printed.find('\n'));
+  printed = printed.substr(0, printed.find('\n'));
+  if (printed.ends_with('.')) printed.remove_suffix(1);  // it becomes part of a sentence
+  return printed;
 }
 
 }  // namespace

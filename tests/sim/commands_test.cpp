@@ -663,7 +663,7 @@ TEST_CASE("check tells what SimGrid would stumble over") {
   }
 }
 
-TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in simulate too, though stderr is closed") {
+TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in each command") {
   const TraceFile trace;
   const TemporaryFile twice(std::regex_replace(PlatformText().text(), std::regex("(<route .*?</route>)"), "$1$1"),
                             ".xml");
@@ -674,6 +674,9 @@ TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in sim
   CHECK(one_line_of_ours(run.errors));
   CHECK(run.errors.find(twice.path().string() + ": SimGrid cannot use this file (The route between") !=
         std::string::npos);
+  const Outcome replayed = sdsm_command("replay", path);
+  CHECK(replayed.status == 2);
+  CHECK(replayed.errors == run.errors);
   CHECK(test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-check' " + path + " 2>&-\"").status == 2);
 }
 
