@@ -5,8 +5,11 @@
 
 #include "sim/command_line.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/output.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 int main(int argc, char** argv) {
+  sdsm::trace::open_closed_streams();
   using namespace sdsm::sim;
   std::string path;
   bool properties = false;
@@ -15,7 +18,8 @@ int main(int argc, char** argv) {
   app.footer(
       "Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line "
       "each).");
-  auto* const file = app.add_option("platform", path, "SimGrid platform file with the costs of the machine");
+  auto* const file = app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
+                         ->check(&sdsm::trace::name_problem);
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
   report_usage_errors(app);
   try {

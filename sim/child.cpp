@@ -113,7 +113,7 @@ std::string Child::result() {
   const int status = wait_for(std::exchange(process_, -1));
   if (said.empty() || status != 0) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == bad_input) {
-      throw std::invalid_argument("this platform cannot be used (why stands above). `sdsm check` tells more");
+      throw PlatformError({});
     }
     throw RunError(WIFSIGNALED(status) ? fmt::format("a process of the simulation was ended by signal {}; out of "
                                                      "memory, perhaps. Simulate fewer at once (taskset -c 0)",

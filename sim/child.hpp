@@ -21,8 +21,8 @@ class Child {
   int descriptor() const { return descriptor_; }
 
   /// Waits for the end, and returns what `body` returned. If it threw, so does this: the same exception if it was a
-  /// PlatformError, a RunError or a std::invalid_argument, else a std::runtime_error. Of a child that ended by itself
-  /// with status 2 the reason stands on stderr: a std::invalid_argument.
+  /// PlatformError, a RunError or a std::invalid_argument, else a std::runtime_error. A child that ended by itself with
+  /// status 2 has said why on stderr (CrashIsBadInput): a PlatformError without findings.
   std::string result();
 
  private:

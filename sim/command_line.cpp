@@ -12,11 +12,12 @@
 #include "sim/simulation.hpp"
 #include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::sim {
 
 int report_errors(const std::function<int()>& body) {
-  const auto say = [](const std::string& text) { fmt::print(stderr, "sdsm: {}\n", text); };
+  using trace::say;
   try {
     const int status = body();
     // A full disk behind stdout must not pass for success.

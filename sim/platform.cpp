@@ -348,8 +348,7 @@ class PropertyReader {
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
     if (!parsed) {
-      report(parsed.offset, fmt::format("not well-formed XML ({}). Mend the markup here", parsed.description()));
-      throw PlatformError(findings_);
+      throw PlatformError({trace::markup_problem(path_, text_, parsed.offset, parsed.description())});
     }
     const pugi::xml_node root = document.child("platform");
     if (!root) {
@@ -569,10 +568,7 @@ class PropertyReader {
     return found;
   }
 
-  std::size_t line_of(std::ptrdiff_t offset) const {
-    const auto end = text_.begin() + std::clamp<std::ptrdiff_t>(offset, 0, static_cast<std::ptrdiff_t>(text_.size()));
-    return 1 + static_cast<std::size_t>(std::count(text_.begin(), end, '\n'));
-  }
+  std::size_t line_of(std::ptrdiff_t offset) const { return trace::line_at(text_, offset); }
 
   void report(std::ptrdiff_t offset, const std::string& problem) {
     findings_.push_back(fmt::format("{}:{}: {}.", path_.string(), line_of(offset), problem));

@@ -9,6 +9,7 @@
 #include "sim/command_line.hpp"
 #include "sim/replay.hpp"
 #include "workloads/trace/output.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ Layout layout_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  sdsm::trace::open_closed_streams();
   std::string path, network_name = "queue", json;
   CLI::App app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
                "sdsm replay"};
@@ -57,7 +59,9 @@ int main(int argc, char** argv) {
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
-  app.add_option("platform", path, "SimGrid platform file with the costs of the machine")->required();
+  app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
+      ->required()
+      ->check(&sdsm::trace::name_problem);
   app.add_option("--network", network_name, "queue or simgrid")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
@@ -124,8 +128,7 @@ int main(int argc, char** argv) {
                    row.given ? fmt::format("{:.3f}", to_seconds(row.simulated - *row.given) * 1e9) : "");
       }
     }
-    for (const std::string& what : skipped)
-      fmt::print(stderr, "sdsm: {}: the platform has no room to re-run it\n", what);
+    for (const std::string& what : skipped) trace::say(fmt::format("{}: the platform has no room to re-run it", what));
     return strict && (differs || !skipped.empty()) ? run_failed : done;
   });
 }

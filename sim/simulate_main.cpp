@@ -17,6 +17,7 @@
 #include "workloads/trace/compute_scale.hpp"
 #include "workloads/trace/output.hpp"
 #include "workloads/trace/region_numbers.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -186,8 +187,8 @@ int run(const Request& request) {
       const int percent = static_cast<int>(std::floor(part * 100));
       if (percent == last) return;
       last = percent;
-      fmt::print(stderr, "\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent);
-      std::fflush(stderr);
+      trace::tell(
+          fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
     };
   }
   const NetworkKind network = request.network == "queue" ? NetworkKind::queue : NetworkKind::simgrid;
@@ -203,26 +204,25 @@ int run(const Request& request) {
     uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
   }
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
-  if (bar) fmt::print(stderr, "\r{:<60}\r", "");
+  if (bar) trace::tell(fmt::format("\r{:<60}\r", ""));
 
   if (const int status = file.header().exit_status; status != 0) {
-    fmt::print(stderr,
-               "sdsm: warning: the program traced in {} ended with status {}, so it may have done only a part of its "
-               "work; so does the simulation.\n",
-               request.trace, status);
+    trace::say(
+        fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
+                    "work; so does the simulation.",
+                    request.trace, status));
   }
   for (const std::string& what : result.extrapolated) {
-    fmt::print(stderr,
-               "sdsm: warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
-               "extrapolated.\n",
-               request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what));
+    trace::say(
+        fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
+                    "extrapolated.",
+                    request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
-    fmt::print(
-        stderr,
-        "sdsm: warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
-        "range.\n",
-        in_words(beyond), beyond.calibrated, request.platform);
+    trace::say(
+        fmt::format("warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
+                    "range.",
+                    in_words(beyond), beyond.calibrated, request.platform));
   }
   if (!request.pages.empty()) trace::write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
@@ -239,6 +239,7 @@ int run(const Request& request) {
 }  // namespace sdsm::sim
 
 int main(int argc, char** argv) {
+  sdsm::trace::open_closed_streams();
   using namespace sdsm::sim;
   Request request;
   CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
@@ -250,8 +251,10 @@ int main(int argc, char** argv) {
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
-  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required();
-  app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")->required();
+  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required()->check(&sdsm::trace::name_problem);
+  app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")
+      ->required()
+      ->check(&sdsm::trace::name_problem);
   app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(whole_number<std::uint32_t>);
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
       ->check(whole_number<std::uint32_t>)
@@ -262,7 +265,8 @@ int main(int argc, char** argv) {
                      "scaled so that its sum over threads is this");
   app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
-      ->needs(time);
+      ->needs(time)
+      ->check(&sdsm::trace::name_problem);
   app.add_option("--compute-factor", request.scale.factor,
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
       ->check(&plain_number)

@@ -5,38 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 
-#include <unistd.h>
-
+#include "sim/crash_is_bad_input.hpp"
 #include "sim/player.hpp"
 
 namespace sdsm::sim {
 namespace {
-
-/// SimGrid answers some faults of a platform by abort() after printing what is wrong, and a zone without any route by a
-/// segmentation fault. Bad input must end with status 2, so both are caught while it reads a platform.
-class CrashIsBadInput {
- public:
-  CrashIsBadInput() : abort_before_(std::signal(SIGABRT, &report)), fault_before_(std::signal(SIGSEGV, &report)) {}
-  ~CrashIsBadInput() {
-    std::signal(SIGABRT, abort_before_);
-    std::signal(SIGSEGV, fault_before_);
-  }
-
- private:
-  static void report(int) {
-    static constexpr char text[] =
-        "sdsm: SimGrid cannot use this platform file (its reason, if it gave one, stands above). Mend its zones, "
-        "hosts, "
-        "links or routes; every pair of hosts needs a route.\n";
-    [[maybe_unused]] const auto written = ::write(2, text, sizeof text - 1);
-    ::_exit(2);
-  }
-  void (*abort_before_)(int);
-  void (*fault_before_)(int);
-};
 
 /// SimGrid's engine with a platform in it. Throws PlatformError if SimGrid rejects the file.
 class LoadedEngine {
@@ -50,7 +25,7 @@ class LoadedEngine {
     int count = 3;
     engine_ = std::make_unique<simgrid::s4u::Engine>(&count, arguments);
     configure_engine();
-    const CrashIsBadInput guard;
+    const CrashIsBadInput guard(path);
     try {
       engine_->load_platform(path.string());
     } catch (const std::exception& error) {
@@ -114,7 +89,7 @@ class ObservedSource final : public IntervalSource {
 bool offers(const Platform& platform, Layout layout) {
   const LoadedEngine loaded(platform.path);
   try {
-    const CrashIsBadInput guard;
+    const CrashIsBadInput guard(platform.path);
     const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
     return true;
   } catch (const TooSmall&) {
@@ -128,7 +103,7 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
   *hosts = loaded.engine().get_host_count();
   try {
     if (*hosts == 0) throw std::invalid_argument("the platform has no host. Add a <host> for each node");
-    const CrashIsBadInput guard;
+    const CrashIsBadInput guard(platform.path);
     const Topology topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
     topology.find_all_routes();
     for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
@@ -164,7 +139,7 @@ std::vector<Time> time_messages(const Platform& platform, NetworkKind network_ki
                                 std::uint32_t burst) {
   const LoadedEngine loaded(platform.path);
   const Topology topology = [&] {
-    const CrashIsBadInput guard;
+    const CrashIsBadInput guard(platform.path);
     return Topology(loaded.engine(), 2, 1);
   }();
   Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
@@ -196,7 +171,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   const LoadedEngine loaded(platform.path);
   simgrid::s4u::Engine& engine = loaded.engine();
   const Topology topology = [&] {
-    const CrashIsBadInput guard;
+    const CrashIsBadInput guard(platform.path);
     follow_reference(engine, platform);
     return Topology(engine, layout.nodes, layout.threads_per_node);
   }();

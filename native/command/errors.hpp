@@ -16,6 +16,9 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A process of the program did not get its descriptors, for this error (errno's).
+RunError no_files_error(int error);
+
 /// Calls check(), for which a std::invalid_argument tells what is wrong with what the user gave.
 template <typename Check>
 void check_usage(Check&& check) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -31,13 +32,12 @@ Descriptor open_or_fail(const char* path) {
   return file;
 }
 
-bool write_all(int file, const char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t written = write(file, bytes, count);
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
 }
@@ -45,8 +45,9 @@ bool write_all(int file, const char* bytes, std::size_t count) {
 }  // namespace
 
 /// Passes the command's input on to the first pass and keeps it, until the input ends or the pass does: a program that
-/// does not read its input must not have to wait for its end.
+/// does not read its input must not have to wait for its end, nor must the command for a program that reads no more.
 struct ProgramInput::Copier {
+  /// to: does not block.
   Copier(Descriptor to, int kept)
       : target(std::move(to)), stop(eventfd(0, EFD_CLOEXEC)), thread([this, kept] { copy(kept); }) {}
   ~Copier() {
@@ -58,20 +59,38 @@ struct ProgramInput::Copier {
   void copy(int kept) {
     std::array<char, 65536> buffer;
     bool is_read_by_program = true;
+    while (wait_for(STDIN_FILENO, POLLIN)) {
+      const ssize_t count = read(STDIN_FILENO, buffer.data(), buffer.size());
+      if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (count <= 0) return target.reset();
+      const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
+      if (!write_all(kept, bytes)) return target.reset();
+      if (is_read_by_program) is_read_by_program = pass_on(bytes);
+    }
+  }
+
+  /// False if the copier has to stop first.
+  bool wait_for(int file, short events) const {
     for (;;) {
-      std::array<pollfd, 2> files{{{STDIN_FILENO, POLLIN, 0}, {stop.get(), POLLIN, 0}}};
+      std::array<pollfd, 2> files{{{file, events, 0}, {stop.get(), POLLIN, 0}}};
       if (poll(files.data(), files.size(), -1) < 0) {
         if (errno == EINTR) continue;
-        return;
+        return false;
       }
-      if (files[1].revents != 0) return;
-      const ssize_t count = read(STDIN_FILENO, buffer.data(), buffer.size());
-      if (count <= 0) return target.reset();
-      if (!write_all(kept, buffer.data(), static_cast<std::size_t>(count))) return target.reset();
-      if (is_read_by_program) {
-        is_read_by_program = write_all(target.get(), buffer.data(), static_cast<std::size_t>(count));
-      }
+      return files[1].revents == 0;
     }
+  }
+
+  /// False if the program takes no more.
+  bool pass_on(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      if (!wait_for(target.get(), POLLOUT)) return false;
+      const ssize_t written = write(target.get(), bytes.data(), bytes.size());
+      if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (written < 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
   }
 
   Descriptor target;
@@ -98,11 +117,11 @@ int ProgramInput::next_pass() {
     case InputKind::pipe:
       if (is_first_) {
         kept_ = make_temporary_file();
-        int ends[2];
-        if (pipe2(ends, O_CLOEXEC) != 0)
-          throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
-        current_.reset(ends[0]);
-        copier_ = std::make_unique<Copier>(Descriptor(ends[1]), kept_.get());
+        Pipe pipe = make_pipe();
+        // The copier's end alone: the program's blocks, as any input does.
+        fcntl(pipe.write_end.get(), F_SETFL, O_NONBLOCK);
+        current_ = std::move(pipe.read_end);
+        copier_ = std::make_unique<Copier>(std::move(pipe.write_end), kept_.get());
       } else {
         lseek(kept_.get(), 0, SEEK_SET);
         current_.reset(fcntl(kept_.get(), F_DUPFD_CLOEXEC, 0));

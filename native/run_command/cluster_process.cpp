@@ -99,9 +99,7 @@ bool give(int descriptor, int number) {
           fmt::format("the system does not let a process have fixed addresses ({}), which all processes of a run need. "
                       "Allow the system call personality: in a container by --security-opt seccomp=unconfined.",
                       why));
-    case Step::descriptors:
-      throw RunError(fmt::format(
-          "a process could not be given its files ({}). Raise the limit of open files: ulimit -n 1024.", why));
+    case Step::descriptors: throw no_files_error(failure.error);
     case Step::execution: break;
   }
   throw UsageError(

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <pugixml.hpp>
 #include <string>
@@ -34,8 +36,13 @@ std::map<std::string, std::string> properties_of(const std::filesystem::path& pl
     throw std::invalid_argument(fmt::format("{}: {}. Give a platform file", platform.string(), problem));
   }
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_file(platform.c_str());
-  if (!parsed) throw std::invalid_argument(fmt::format("{}: {}", platform.string(), parsed.description()));
+  std::ifstream file(platform, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) throw std::invalid_argument(fmt::format("{}: is empty. Give a platform file", platform.string()));
+  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
+  if (!parsed) {
+    throw std::invalid_argument(trace::markup_problem(platform, text, parsed.offset, parsed.description()));
+  }
   std::map<std::string, std::string> properties;
   for (const pugi::xpath_node& node : document.select_nodes("//prop")) {
     properties[node.node().attribute("id").value()] = node.node().attribute("value").value();

@@ -16,6 +16,7 @@
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
 #include "workloads/trace/output.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace {
 
@@ -312,35 +313,35 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto say = [](const std::string& what) { fmt::print(stderr, "sdsm: {}\n", what); };
+  trace::open_closed_streams();
   try {
     const int status = run(argc, argv);
     // A full disk behind stdout must not pass for success.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      say("the results could not be written to stdout. Make room, or give another place");
+      trace::say("the results could not be written to stdout. Make room, or give another place");
       return run_failed;
     }
     return status;
   } catch (const CLI::ParseError& error) {
-    say(fmt::format("{}. See sdsm run --help.", error.what()));
+    trace::say(fmt::format("{}. See sdsm run --help.", error.what()));
     return bad_usage;
   } catch (const UsageError& error) {
-    say(error.what());
+    trace::say(error.what());
     return bad_usage;
   } catch (const std::invalid_argument& error) {
-    say(error.what());
+    trace::say(error.what());
     return bad_usage;
   } catch (const trace::FormatError& error) {
-    say(error.what());
+    trace::say(error.what());
     return bad_usage;
   } catch (const RunError& error) {
-    say(error.what());
+    trace::say(error.what());
     return run_failed;
   } catch (const std::system_error& error) {
-    say(error.what());
+    trace::say(error.what());
     return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
   } catch (const std::exception& error) {
-    say(error.what());
+    trace::say(error.what());
     return run_failed;
   }
 }

@@ -17,6 +17,7 @@
 #include "native/run_command/report.hpp"
 #include "native/run_command/result_document.hpp"
 #include "workloads/trace/output.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::run_command {
 
@@ -32,7 +33,7 @@ void check_atomics(const std::filesystem::path& program, const RunRequest& reque
   if (!request.allows_atomics) {
     throw UsageError(text + "If no two nodes share what they change, run it with --allow-atomics.");
   }
-  fmt::print(stderr, "sdsm: warning: {}", text);
+  trace::tell("sdsm: warning: " + text);
 }
 
 /// What the program may need on another machine; the rest, such as a display's or a key agent's, belongs to this one.
@@ -98,17 +99,17 @@ int run_program(const RunRequest& request) {
     ClusterResult result = run_cluster(start, request.cluster, input);
     if (request.repeat > 1) repeated_input.end_pass();
     if (!request.is_quiet) {
-      fmt::print(stderr, "{}", report_text(start.file.filename().string(), request.cluster.layout, result.processes));
+      trace::tell(report_text(start.file.filename().string(), request.cluster.layout, result.processes));
     }
     if (result.status != 0) {
-      fmt::print(stderr, "sdsm: the program ended with status {}{}\n", result.status,
-                 has_outputs ? "; no results are written" : "");
+      trace::say(fmt::format("the program ended with status {}{}", result.status,
+                             has_outputs ? "; no results are written" : ""));
       return 1;
     }
     makespans.push_back(makespan_s(result.processes));
     runs.push_back(std::move(result));
   }
-  if (request.repeat > 1 && !request.is_quiet) fmt::print(stderr, "{}", repeats_text(makespans));
+  if (request.repeat > 1 && !request.is_quiet) trace::tell(repeats_text(makespans));
   const ClusterResult& median = runs[median_run(makespans)];
   write_logs(request, start, median);
   if (request.json.empty()) return 0;

@@ -13,6 +13,7 @@
 #include "native/tracer/stream.hpp"
 #include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace {
 
@@ -96,7 +97,7 @@ int show_info(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
-  app.add_option("FILE", file, "trace file")->required();
+  app.add_option("FILE", file, "trace file")->required()->check(&trace::name_problem);
   app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
   if (!parse(app, std::move(own))) return 0;
   print_info(file, json);
@@ -110,7 +111,7 @@ int show_dump(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
       "docs/trace-format.md.");
   std::string file;
-  app.add_option("FILE", file, "trace file")->required();
+  app.add_option("FILE", file, "trace file")->required()->check(&trace::name_problem);
   if (!parse(app, std::move(own))) return 0;
   print_dump(file);
   return 0;
@@ -166,32 +167,32 @@ int run(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto say = [](const std::string& what) { fmt::print(stderr, "sdsm: {}\n", what); };
+  trace::open_closed_streams();
   try {
     const int status = run(split(argc, argv));
     // A full disk behind stdout must not pass for success.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      say("the output could not be written to stdout. Make room, or give another place");
+      trace::say("the output could not be written to stdout. Make room, or give another place");
       return run_failed;
     }
     return status;
   } catch (const CLI::ParseError& error) {
-    say(fmt::format("{}. See sdsm trace --help.", error.what()));
+    trace::say(fmt::format("{}. See sdsm trace --help.", error.what()));
     return bad_usage;
   } catch (const UsageError& error) {
-    say(error.what());
+    trace::say(error.what());
     return bad_usage;
   } catch (const trace::FormatError& error) {
-    say(error.what());
+    trace::say(error.what());
     return bad_usage;
   } catch (const RunError& error) {
-    say(error.what());
+    trace::say(error.what());
     return run_failed;
   } catch (const std::system_error& error) {
-    say(error.what());
+    trace::say(error.what());
     return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
   } catch (const std::exception& error) {
-    say(error.what());
+    trace::say(error.what());
     return run_failed;
   }
 }

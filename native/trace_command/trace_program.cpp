@@ -21,6 +21,7 @@
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
 #include "workloads/trace/output.hpp"
+#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::trace_command {
 
@@ -53,7 +54,7 @@ class KeptErrors {
     const off_t from = size > most ? size - most : 0;
     std::string text(static_cast<std::size_t>(size - from), '\0');
     const ssize_t count = pread(file_.get(), text.data(), text.size(), from);
-    if (count > 0) std::fwrite(text.data(), 1, static_cast<std::size_t>(count), stderr);
+    if (count > 0) trace::tell(std::string_view(text).substr(0, static_cast<std::size_t>(count)));
   }
 
  private:
@@ -67,14 +68,13 @@ class Progress {
   void begin(unsigned pass, const char* what) {
     start_ = std::chrono::steady_clock::now();
     if (is_quiet_) return;
-    fmt::print(stderr, "sdsm: pass {} of {} ({}) ...{}", pass, passes_, what, is_terminal_ ? "" : "\n");
-    std::fflush(stderr);
+    trace::tell(fmt::format("sdsm: pass {} of {} ({}) ...{}", pass, passes_, what, is_terminal_ ? "" : "\n"));
   }
   void end(unsigned pass, const char* what) {
     if (is_quiet_) return;
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
-    fmt::print(stderr, "{}sdsm: pass {} of {} ({}) took {:.2f} s\n", is_terminal_ ? "\r" : "", pass, passes_, what,
-               time.count());
+    trace::tell(fmt::format("{}sdsm: pass {} of {} ({}) took {:.2f} s\n", is_terminal_ ? "\r" : "", pass, passes_, what,
+                            time.count()));
   }
 
  private:
@@ -131,11 +131,10 @@ class Run {
 
   int write_trace() {
     if (structure_.threads() > request_.threads) {
-      fmt::print(
-          stderr,
-          "sdsm: warning: the program itself asks for teams of up to {0} threads, more than -n {1}: the trace has {0} "
-          "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again\n",
-          structure_.threads(), request_.threads);
+      trace::say(fmt::format(
+          "warning: the program itself asks for teams of up to {0} threads, more than -n {1}: the trace has {0} "
+          "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again",
+          structure_.threads(), request_.threads));
     }
     trace::Writer writer(request_.output, structure_.threads());
     const unsigned number = request_.passes + 1;
@@ -150,10 +149,10 @@ class Run {
     header.exit_status = status_;
     pass.finish(header);
     if (pass.was_cut()) {
-      fmt::print(stderr, "sdsm: warning: the program ended inside a parallel region; so does the trace\n");
+      trace::say("warning: the program ended inside a parallel region; so does the trace");
     }
     if (status_ == 0) return 0;
-    fmt::print(stderr, "sdsm: warning: the program ended with status {}; the trace is complete and says so\n", status_);
+    trace::say(fmt::format("warning: the program ended with status {}; the trace is complete and says so", status_));
     return 1;
   }
 

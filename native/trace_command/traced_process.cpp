@@ -62,7 +62,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   // High numbers, so that the program's own files get the numbers that they would have alone.
   Descriptor stream(fcntl(records.write_end.get(), F_DUPFD_CLOEXEC, 200));
   Descriptor schedule_copy(fcntl(schedule, F_DUPFD_CLOEXEC, 200));
-  if (stream.get() < 0 || schedule_copy.get() < 0) fail("cannot duplicate a file descriptor");
+  if (stream.get() < 0 || schedule_copy.get() < 0) throw no_files_error(errno);
   records.write_end.reset();
 
   Environment environment;

@@ -275,3 +275,66 @@ TEST_CASE("a shell command in protected memory runs, once in the output, and wit
 TEST_CASE("a forked child runs on untraced, and the parent's trace is whole") {
   CHECK(trace_of("ending", 2, {"fork"}).events(1).back() == trace::EventKind::end);
 }
+
+TEST_CASE("with closed standard streams the trace is whole, and holds nothing of the program's output") {
+  for (const std::string closed : {"<&- >&-", "1>&- 2>&-", "<&- 1>&- 2>&-", "2>&-"}) {
+    CAPTURE(closed);
+    const TemporaryFolder folder;
+    const CommandResult result =
+        run_with("exec \"$@\" " + closed, tracing(2, folder / "t.trace", {program("ending"), "print"}));
+    INFO(result.errors);
+    CHECK(result.status == 0);
+    CHECK(result.output == (closed == "2>&-" ? "from the program\n" : ""));
+    CHECK(read_trace(folder / "t.trace").header.exit_status == 0);
+  }
+}
+
+TEST_CASE("what was asked to go to a closed stdout fails the command, with a line on stderr") {
+  const TemporaryFolder folder;
+  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace", trace = (folder / "t.trace").string();
+  REQUIRE(run_command(tracing(2, trace, {program("ending")})).status == 0);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {command, "info", trace}, {command, "dump", trace}, {command, "info", trace, "--json", "-"}}) {
+    CAPTURE(words);
+    const CommandResult result = run_with("exec \"$@\" >&-", words);
+    CHECK(result.status == 1);
+    CHECK(result.errors.starts_with("sdsm: "));
+  }
+}
+
+TEST_CASE("nothing that cannot be said on stderr changes the status or costs the trace") {
+  for (const std::string errors : {"2>&-", "2>/dev/full", "2>&1 | true; exit $(cat \"$STATUS_FILE\")"}) {
+    CAPTURE(errors);
+    const TemporaryFolder folder;
+    setenv("STATUS_FILE", (folder / "status").c_str(), 1);
+    const std::string script = "{ \"$@\"; echo $? > \"$STATUS_FILE\"; (exit $(cat \"$STATUS_FILE\")); } " + errors;
+    // Not quiet: the progress of passes is lost too.
+    std::vector<std::string> loud = tracing(2, folder / "t.trace", {program("ending")});
+    std::erase(loud, "--quiet");
+    CHECK(run_with(script, loud).status == 0);
+    CHECK(read_trace(folder / "t.trace").header.exit_status == 0);
+    CHECK(run_with(script, tracing(2, folder / "s.trace", {program("ending"), "status"})).status == 1);
+    CHECK(read_trace(folder / "s.trace").header.exit_status == 3);
+    CHECK(run_with(script, tracing(2, folder / "c.trace", {program("ending"), "crash"})).status == 1);
+    CHECK(run_with(script, tracing(2, folder / "n.trace", {"/nowhere/program"})).status == 2);
+  }
+  unsetenv("STATUS_FILE");
+}
+
+TEST_CASE("a limit of open files that is too low is told, with what to do") {
+  const TemporaryFolder folder;
+  const CommandResult result =
+      run_with("ulimit -n 20; exec \"$@\"", tracing(2, folder / "t.trace", {program("ending")}));
+  CHECK(result.status == 1);
+  CHECK(result.errors.starts_with("sdsm: a process could not be given its files ("));
+  CHECK(result.errors.find("ulimit -n") != std::string::npos);
+  CHECK(folder.is_empty());
+}
+
+TEST_CASE("an empty name of a trace is told") {
+  for (const std::string command : {"info", "dump"}) {
+    const CommandResult result = run_command({std::string(SDSM_BINARY_DIR) + "/sdsm-trace", command, ""});
+    CHECK(result.status == 2);
+    CHECK(result.errors.starts_with("sdsm: FILE: the name is empty. "));
+  }
+}

@@ -299,6 +299,54 @@ TEST_CASE("Ctrl-C and SIGTERM end the run with 1 and leave nothing, and so does 
   }
 }
 
+TEST_CASE("a repeated run that fails ends, though nobody reads what its input pipe holds") {
+  setenv("FAKE_RUN", "go kill 1", 1);
+  // The clock only ends a command that hangs.
+  const CommandResult result = sdsm::tests::run_command(
+      {"/bin/sh", "-c", "seq 1 1000000 | timeout -k 2 20 " + command + " -q -n 2 --repeat 2 -- " + echo});
+  INFO(result.errors);
+  CHECK(result.status == 1);
+  CHECK(result.errors.find("was killed by signal 9") != std::string::npos);
+}
+
+TEST_CASE("with closed standard streams the results are whole, and hold nothing of the program's output") {
+  setenv("FAKE_RUN", "", 1);
+  for (const std::string closed : {"<&- >&-", "1>&- 2>&-", "<&- 1>&- 2>&-"}) {
+    CAPTURE(closed);
+    const TemporaryFolder files;
+    const CommandResult result = sdsm::tests::run_with(
+        "exec \"$@\" " + closed,
+        {command, "-n", "2", "--repeat", "2", "--json", (files / "r").string(), "--", echo, "cat"});
+    INFO(result.errors);
+    CHECK(result.status == 0);
+    std::ifstream file(files / "r");
+    CHECK(nlohmann::json::parse(file)["runs"].size() == 2);
+  }
+  const CommandResult asked =
+      sdsm::tests::run_with("exec \"$@\" >&-", {command, "-q", "-n", "2", "--json", "-", "--", echo});
+  CHECK(asked.status == 1);
+  CHECK(asked.errors == "sdsm: the results could not be written to stdout. Make room, or give another place\n");
+}
+
+TEST_CASE("nothing that cannot be said on stderr changes the status or costs the results") {
+  for (const std::string errors : {"2>&-", "2>/dev/full"}) {
+    CAPTURE(errors);
+    const TemporaryFolder files;
+    const auto status_of = [&](const std::string& plan, const std::vector<std::string>& program) {
+      setenv("FAKE_RUN", plan.c_str(), 1);
+      std::vector<std::string> words{command, "-n", "2", "--repeat", "2", "--json", (files / "r").string(), "--"};
+      words.insert(words.end(), program.begin(), program.end());
+      return sdsm::tests::run_with("exec \"$@\" " + errors, words).status;
+    };
+    CHECK(status_of("", {echo, "status", "3"}) == 1);
+    CHECK(status_of("go kill 1", {echo}) == 1);
+    CHECK(status_of("", {"/nowhere/program"}) == 2);
+    CHECK_FALSE(std::filesystem::exists(files / "r"));
+    CHECK(status_of("", {echo}) == 0);
+    CHECK(std::filesystem::exists(files / "r"));
+  }
+}
+
 TEST_CASE("programs that cannot be run are refused with 2 before anything starts") {
   const auto refused = [](const std::vector<std::string>& program, const std::string& text) {
     const CommandResult result = run("", {"-n", "2"}, program);
@@ -423,6 +471,12 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"--hosts", "a,b,c", "--nodes", "2"}, "3 hosts for 2 nodes");
   refused({"--hosts", "a,b", "--transport", "unix"}, "--transport unix reaches no other host");
   refused({"--hosts", "a,b", "--emulate", SDSM_SOURCE_DIR "/platforms/p3-score.xml"}, "--emulate is for one machine");
+  const TemporaryFolder files;
+  const std::string no_platform = (files / "no.xml").string(), empty = (files / "empty.xml").string();
+  std::ofstream(no_platform) << "these are\nwords\n";
+  std::ofstream{empty};
+  refused({"-n", "2", "--emulate", no_platform}, no_platform + ":3: not well-formed XML (No document element found)");
+  refused({"-n", "2", "--emulate", empty}, empty + ": is empty. Give a platform file");
   refused({"-n", "2", "--json", "/nowhere/at/all.json"}, "there is no folder /nowhere/at");
   CHECK(sdsm::tests::run_command({command, "-n", "2", echo}).status == 2);
   CHECK(sdsm::tests::run_command({command, "-n", "2"}).errors.find("no program to run") != std::string::npos);

@@ -60,6 +60,12 @@ CommandResult run_command(const std::vector<std::string>& command, const std::st
           content_of(folder / "err")};
 }
 
+CommandResult run_with(const std::string& script, const std::vector<std::string>& command) {
+  std::vector<std::string> words{"/bin/sh", "-c", script, "sh"};
+  words.insert(words.end(), command.begin(), command.end());
+  return run_command(words);
+}
+
 std::string program(const std::string& name) {
   return std::string(TRACED_PROGRAMS) + "/" + name;
 }

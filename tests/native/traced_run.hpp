@@ -18,6 +18,9 @@ struct CommandResult {
 /// Runs a command with the given standard input; a shell expands nothing. Throws if it cannot be started.
 CommandResult run_command(const std::vector<std::string>& command, const std::string& input = "");
 
+/// The same by way of a shell script, whose "$@" is the command.
+CommandResult run_with(const std::string& script, const std::vector<std::string>& command);
+
 /// A folder of the test's own, removed at the end.
 class TemporaryFolder {
  public:

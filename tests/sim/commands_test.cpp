@@ -172,6 +172,10 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good, "platform"},
       {good + " -p " + p3, "nodes"},
       {good + " -p " + p3 + " -n 2 --bogus", "--bogus"},
+      {"'' -p " + p3 + " -n 2", "trace: the name is empty"},
+      {good + " -p '' -n 2", "--platform: the name is empty"},
+      {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace ''",
+       "--sequential-trace: the name is empty"},
       {"no-such.trace -p " + p3 + " -n 2", "no-such.trace"},
       {"/ -p " + p3 + " -n 2", "/"},
       {path(no_trace) + " -p " + p3 + " -n 2", "not an sdsm trace"},
@@ -492,6 +496,49 @@ TEST_CASE("a report that stdout has no room for fails the command") {
   CHECK(to_full_disk("simulate' --help").status == 1);
 }
 
+TEST_CASE("with closed standard streams files are written as ever, and a report has nowhere to go") {
+  const TraceFile trace(small_program());
+  const auto with = [](const std::string& command, const std::string& redirection) {
+    return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " " + redirection + "\"");
+  };
+  const auto file = trace.beside("result.json");
+  const std::string simulation =
+      "simulate' " + trace.arguments() + " --nodes 2 --pages - --json " + in_quotes(file.string());
+  const std::vector<std::string> reports{simulation, "check' " + p3, "check' --properties",
+                                         "replay' " + p3 + " --only network"};
+  for (const std::string& command : reports) {
+    CAPTURE(command);
+    const Outcome run = with(command, "<&- >&-");
+    CAPTURE(run.errors);
+    CHECK(run.status == 1);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(with(command, "<&- 2>&-").status == 0);
+  }
+  CHECK(json::parse(test::read_text(file)).at("kind") == "simulation");
+}
+
+TEST_CASE("nothing that cannot be said on stderr changes a status or costs a result") {
+  const TraceFile trace(small_program());
+  const auto failed = trace.beside("failed.trace");
+  write_trace(small_program(), failed, 3);
+  for (const std::string errors : {"2>&-", "2>/dev/full"}) {
+    const auto status_of = [&](const std::string& command) {
+      return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " " + errors + "\"").status;
+    };
+    CAPTURE(errors);
+    const auto result = trace.beside("result.json");
+    std::filesystem::remove(result);
+    // With a warning, of the program's status.
+    CHECK(status_of("simulate' " + in_quotes(failed.string()) + " --platform " + p3 + " --nodes 2 --json " +
+                    in_quotes(result.string())) == 0);
+    CHECK(std::filesystem::exists(result));
+    CHECK(status_of("simulate' " + trace.arguments() + " --nodes 3") == 2);
+    CHECK(status_of("check' /nowhere/at/all.xml") == 2);
+    CHECK(status_of("replay' /nowhere/at/all.xml") == 2);
+    CHECK(status_of("replay' --frobnicate") == 2);
+  }
+}
+
 TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
   const TraceFile trace(small_program());
   const std::string text = std::regex_replace(test::read_text(test::p3_score()), std::regex("<route [^\\n]*\\n"), "");
@@ -579,6 +626,7 @@ TEST_CASE("check tells what SimGrid would stumble over") {
   };
   const std::vector<Mistake> mistakes = {
       {"<route src=\"node-0\" dst=\"node-1\">.*?</route>", "", "no route from 'node-0' to 'node-1'"},
+      {"(<route .*?</route>)", "$1$1", "route between node-0 and node-1 already exists"},
       {"link_ctn id=\"cable-0\"", "link_ctn id=\"cabel-0\"", "cabel-0"},
       {"dst=\"node-1\"", "dst=\"nodd-1\"", "nodd-1"},
       {"speed=\"[^\"]*\"", "speed=\"fast\"", "fast"},
@@ -612,6 +660,31 @@ TEST_CASE("check tells what SimGrid would stumble over") {
     CHECK(run.status == 2);
     CHECK(one_line_of_ours(run.errors));
     CHECK(run.errors.find(mistake.named) != std::string::npos);
+  }
+}
+
+TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in each command") {
+  const TraceFile trace;
+  const TemporaryFile twice(std::regex_replace(PlatformText().text(), std::regex("(<route .*?</route>)"), "$1$1"),
+                            ".xml");
+  const std::string path = in_quotes(twice.path().string());
+  const Outcome run = sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 -p " + path);
+  CAPTURE(run.errors);
+  CHECK(run.status == 2);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find(twice.path().string() + ": SimGrid cannot use this file (The route between") !=
+        std::string::npos);
+  const Outcome replayed = sdsm_command("replay", path);
+  CHECK(replayed.status == 2);
+  CHECK(replayed.errors == run.errors);
+  CHECK(test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-check' " + path + " 2>&-\"").status == 2);
+}
+
+TEST_CASE("an empty name of a platform is told") {
+  for (const std::string command : {"check", "replay"}) {
+    const Outcome run = sdsm_command(command, "''");
+    CHECK(run.status == 2);
+    CHECK(run.errors.starts_with("sdsm: platform: the name is empty. "));
   }
 }
 
