@@ -1,4 +1,3 @@
-#include "native/dsm/standard_output.hpp"
 #include "native/dsm/start.hpp"
 
 #include <dlfcn.h>
@@ -25,6 +24,7 @@
 #include "native/dsm/node.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/standard_output.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
 #include "native/gomp/entry.hpp"
