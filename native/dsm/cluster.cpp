@@ -15,14 +15,17 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/openmp.hpp"
 #include "native/dsm/admission.hpp"
 #include "native/dsm/managers.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/sockets.hpp"
+#include "native/dsm/start.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/real_pthread.hpp"
@@ -73,6 +76,13 @@ struct LongQuestion {
   Head answer;
 };
 LongQuestion long_question;
+/// What was asked with handlers let in, who may touch memory; to wait for others there is no place.
+std::optional<WireKind> long_wait;
+
+bool waits_for_others(WireKind kind) {
+  return kind == WireKind::barrier_arrive || kind == WireKind::lock_request || kind == WireKind::lock_try ||
+         kind == WireKind::open_state || kind == WireKind::ordered_pass;
+}
 
 bool answers_long_question(WireKind kind) {
   return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
@@ -126,6 +136,7 @@ std::string receive_frame(FrameKind wanted) {
 
 /// Most likely that process has ended, which the launcher knows more about.
 [[noreturn]] void end_without(ProcessId peer) {
+  if (long_question.is_answered && long_question.answer.kind == WireKind::quit) end_worker();
   const LostPeer lost{index_of(peer)};
   send_frame(FrameKind::lost_peer, &lost, sizeof lost);
   leave(1);
@@ -370,8 +381,45 @@ void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait) {
 
 }  // namespace
 
+namespace {
+
+class LongWait {
+ public:
+  LongWait(WireKind kind, Wait wait) : is_long_(wait == Wait::with_handlers) {
+    if (is_long_) long_wait = kind;
+  }
+  ~LongWait() {
+    if (is_long_) long_wait.reset();
+  }
+  LongWait(const LongWait&) = delete;
+  LongWait& operator=(const LongWait&) = delete;
+
+ private:
+  bool is_long_;
+};
+
+}  // namespace
+
+bool is_at_barrier() {
+  return long_wait == WireKind::barrier_arrive;
+}
+
+Head answer_of_barrier() {
+  long_wait.reset();
+  const LongQuestion open = std::exchange(long_question, {});
+  Head head = open.answer;
+  if (!open.is_answered && !receive_all(open.socket, &head, sizeof head)) end_without(barrier_master);
+  return head;
+}
+
 Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait) {
   const program::HeldSignals held;
+  if (long_wait && waits_for_others(head.kind)) {
+    end_run(
+        {"a handler of a signal takes a lock or comes to a barrier while its thread waits for one. Handlers may touch "
+         "shared memory; let the thread itself do the rest"});
+  }
+  const LongWait while_asking(head.kind, wait);
   if (to == self.process) {
     Mailbox own;
     ask_self(head, payload, own, wait);

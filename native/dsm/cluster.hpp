@@ -53,6 +53,9 @@ enum class Wait : std::uint8_t { alone, with_handlers };
 /// Asks `to` (this process included), and waits for the answer. `payload` has head.bytes bytes; the answer's payload
 /// goes to `answer`, which has room for it.
 Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr, Wait wait = Wait::alone);
+/// In a handler that never returns: whether it has interrupted its thread at a barrier, and what comes of that.
+bool is_at_barrier();
+Head answer_of_barrier();
 /// Asks the home of the page at `address` for it, and puts it to `page`.
 void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page);
 /// As ask(), without an answer.

@@ -52,16 +52,20 @@ void heed_generation(std::uint32_t told) {
   look_anew();
 }
 
-/// Waits for the team. Returns what the master says.
-Head synchronise(Wait wait = Wait::alone) {
-  const Head head =
-      ask(barrier_master, {.kind = WireKind::barrier_arrive, .generation = generation()}, nullptr, nullptr, wait);
+/// What the master says at a barrier, unless it is to end.
+Head obey(const Head& head) {
   if (head.kind == WireKind::quit) {
     note_clock(head.value, head.address);
     end_worker();
   }
   if (head.kind == WireKind::exit_run) end_initial(ExitKind{head.address}, static_cast<int>(head.value));
   return head;
+}
+
+/// Waits for the team. Returns what the master says.
+Head synchronise(Wait wait = Wait::alone) {
+  const Head arrival{.kind = WireKind::barrier_arrive, .generation = generation()};
+  return obey(ask(barrier_master, arrival, nullptr, nullptr, wait));
 }
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
@@ -75,7 +79,8 @@ std::uint64_t split_idle_time(std::uint64_t since, const Head& head) {
 
 std::uint64_t wait_for_work() {
   std::uint64_t since = now_ns();
-  const Head head = synchronise(Wait::with_handlers);
+  // A worker that is not in the team would write what its companions' barrier drops.
+  const Head head = synchronise(self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
   tally.idle_ns += now - since;
@@ -222,7 +227,8 @@ void end_from_member(ExitKind kind, int status) {
   tell(ProcessId{0}, {.kind = WireKind::exit_run,
                       .address = static_cast<std::uint64_t>(kind),
                       .value = static_cast<std::uint64_t>(status)});
-  // Until it is dismissed it serves the others.
+  // Until it is dismissed it serves the others. In a handler, it may have come to a barrier already.
+  if (is_at_barrier()) obey(answer_of_barrier());
   for (;;) synchronise();
 }
 

@@ -68,9 +68,12 @@ std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
 }  // namespace
 
 void HeldSignals::hold() {
-  if (state.depth++ > 0 || handled == 0) return;
-  state.outside = set_kernel_mask(SIG_BLOCK, handled);
-  state.is_blocked = true;
+  // The mask first: a handler that comes before it is a handler that nothing holds.
+  if (state.depth == 0 && handled != 0) {
+    state.outside = set_kernel_mask(SIG_BLOCK, handled);
+    state.is_blocked = true;
+  }
+  ++state.depth;
 }
 void HeldSignals::release() {
   if (state.depth == 0 || --state.depth > 0 || !state.is_blocked) return;
@@ -86,6 +89,23 @@ void HeldSignals::let_go() {
   const SignalState before = state;
   state = {};
   if (before.is_blocked) set_kernel_mask(SIG_SETMASK, before.outside);
+}
+
+SignalState HeldSignals::held_now() {
+  SignalState held = state;
+  if (!held.is_blocked) held.outside = set_kernel_mask(SIG_BLOCK, 0);
+  return held;
+}
+void HeldSignals::take_over(const SignalState& held) {
+  state = held;
+  set_kernel_mask(SIG_SETMASK, held.outside | (held.is_blocked ? handled : 0));
+}
+
+ShutSignals::ShutSignals()
+    : before_(
+          set_kernel_mask(SIG_BLOCK, ~(synchronous | bit_of(SIGSEGV) | bit_of(SIGTRAP) | bit_of(preemption_signal)))) {}
+ShutSignals::~ShutSignals() {
+  set_kernel_mask(SIG_SETMASK, before_);
 }
 
 BlockedSignals::BlockedSignals() {

@@ -35,6 +35,22 @@ class HeldSignals {
   /// The calling thread holds them from now on; or, after a way out that destroys no object, no longer.
   static void hold_for_good();
   static void let_go();
+  /// What the calling thread holds, with the kernel's mask in any case; and another thread's beginning with that.
+  static SignalState held_now();
+  static void take_over(const SignalState& held);
+};
+
+/// Blocks all signals but those of the run-time and of instructions, whether or not the program has handlers yet: where
+/// another thread runs in this one's place, and a handler must run there.
+class ShutSignals {
+ public:
+  ShutSignals();
+  ~ShutSignals();
+  ShutSignals(const ShutSignals&) = delete;
+  ShutSignals& operator=(const ShutSignals&) = delete;
+
+ private:
+  std::uint64_t before_;  ///< the kernel's mask
 };
 
 /// Where all signals are blocked anyway: nothing is left to hold.

@@ -61,6 +61,7 @@ void hand_over(void* argument) {
     shut_stack(self.stack);
     open_stack(next.stack);
   }
+  const program::ShutSignals shut;
   running = &next;
   let_run(next);
   wait_for_turn(self);
@@ -118,10 +119,10 @@ void follow_preemptions(VirtualThread& self) {
 
 void* run_posix_thread(void* argument) {
   auto& self = *static_cast<VirtualThread*>(argument);
-  program::HeldSignals::hold();  // until its first interval begins
   give_signal_stack();
   self.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
   wait_for_turn(self);
+  program::HeldSignals::take_over(self.signals);  // until its first interval begins
   work_in_teams(self);
 }
 
@@ -161,8 +162,11 @@ void create_thread(VirtualThread& thread) {
   // The program's code does not run on it: signal frames and the tracer's own frames do.
   constexpr std::size_t control_stack_bytes = 128 * 1024;
   pthread_attr_setstacksize(&attributes, control_stack_bytes);
+  // It begins with what this thread holds.
+  thread.signals = program::HeldSignals::held_now();
+  thread.signals.depth = 1;
   const int error = [&] {
-    const program::AdmittedSignals admitted;  // a thread inherits its maker's mask
+    const program::ShutSignals shut;  // which it inherits, too, until its turn comes
     return real_pthread_create(&thread.posix_thread, &attributes, run_posix_thread, &thread);
   }();
   pthread_attr_destroy(&attributes);

@@ -57,6 +57,7 @@ struct VirtualThread {
   Stack stack;                       ///< that the program's code uses
   std::uintptr_t control_stack = 0;  ///< where it may wait while its stack is protected
   pthread_t posix_thread{};
+  program::SignalState signals;  ///< that it begins with
   std::atomic<int> may_run = 0;  ///< a futex
   bool exists = false;
 };

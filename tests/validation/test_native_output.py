@@ -101,3 +101,55 @@ def test_fortrans_and_cpps_own_output_loses_no_line(tmp_path, layout, compiler, 
         done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, errors)
     assert (tmp_path / "output").read_text() == "".join(f"turn {i}\n" for i in range(20)) + "end\n"
+
+
+ASKING = """
+program asking
+  use omp_lib
+  implicit none
+  integer :: i
+  print '(a, i0)', 'sum ', sum_of(100)
+  !$omp parallel private(i)
+  !$omp critical
+  print '(a, i0)', 'thread ', number()
+  !$omp end critical
+  !$omp end parallel
+  print '(a, i0)', 'sum ', sum_of(10)
+contains
+  integer function sum_of(n)
+    integer, intent(in) :: n
+    integer :: i, own
+    sum_of = 0
+    !$omp parallel private(own)
+    own = 0
+    !$omp do
+    do i = 1, n
+      own = own + i
+    end do
+    !$omp critical (adding)
+    sum_of = sum_of + own
+    !$omp end critical (adding)
+    !$omp end parallel
+  end function
+  integer function number()
+    number = omp_get_thread_num()
+    !$omp critical (asking_number)
+    number = number + 1
+    !$omp end critical (asking_number)
+  end function
+end program
+"""
+
+
+@pytest.mark.parametrize("layout", [("-n", 3), ("--nodes", 2, "--threads-per-node", 2)])
+def test_what_fortran_prints_may_be_computed_in_parallel(tmp_path, layout):
+    (tmp_path / "asking.f90").write_text(ASKING)
+    program = tmp_path / "asking"
+    subprocess.run(["gfortran", "-O2", "-fopenmp", "-o", program, tmp_path / "asking.f90"], check=True)
+    command = [str(word) for word in (SDSM_RUN, "--quiet", *layout, "--", program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    threads = 3 if layout[0] == "-n" else 4
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert (lines[0], lines[-1]) == ("sum 5050", "sum 55")
+    assert sorted(lines[1:-1]) == [f"thread {i}" for i in range(1, threads + 1)]

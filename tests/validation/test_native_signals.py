@@ -47,15 +47,32 @@ WAITING = r"""
 static volatile int fired;
 static void fire(int number) { fired = 1; }
 static void give_up(int number) { (void)!write(2, "watchdog\n", 9); _exit(3); }
+static void take_lock(int number) {
+#pragma omp critical (in_handler)
+  fired = 1;
+}
 static void wait_for_alarm(void) {
   alarm(1);
   while (!fired) usleep(1000);
   puts("fired");
 }
 int main(int argc, char** argv) {
-  const int gives_up = strcmp(argv[1], "watchdog") == 0;
-  signal(SIGALRM, gives_up ? give_up : fire);
+  const int gives_up = strcmp(argv[1], "exit function") != 0;
+  if (strcmp(argv[1], "lock") == 0) {
+    signal(SIGALRM, take_lock);
+  } else {
+    signal(SIGALRM, gives_up ? give_up : fire);
+  }
   if (!gives_up) atexit(wait_for_alarm);
+  if (strcmp(argv[1], "member's watchdog") == 0) {
+#pragma omp parallel
+    if (omp_get_thread_num() == 1) {
+      signal(SIGALRM, give_up);
+      alarm(1);
+    } else {
+      sleep(20);
+    }
+  }
 #pragma omp parallel
   if (omp_get_thread_num() == 1) {
     volatile int one = 1;
@@ -70,7 +87,11 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize(
     ("what", "status", "output", "errors"),
-    [("watchdog", 3, "", "watchdog\n"), ("exit function", 7, "fired\n", "")],
+    [
+        ("watchdog", 3, "", "watchdog\n"),
+        ("member's watchdog", 3, "", "watchdog\n"),
+        ("exit function", 7, "fired\n", ""),
+    ],
 )
 def test_they_come_while_a_thread_waits_and_in_exit_functions(tmp_path, what, status, output, errors):
     (tmp_path / "waiting.c").write_text(WAITING)
@@ -80,6 +101,15 @@ def test_they_come_while_a_thread_waits_and_in_exit_functions(tmp_path, what, st
         assert run.end() == 1
         assert run.output == output
         assert run.errors == errors + f"sdsm: the program ended with status {status}\n"
+
+
+def test_a_handler_that_takes_a_lock_while_its_thread_waits_is_told_so(tmp_path):
+    (tmp_path / "waiting.c").write_text(WAITING)
+    program = tmp_path / "waiting"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "waiting.c"], check=True)
+    with MarkedRun("-q", "-n", 2, "--", program, "lock") as run:
+        assert run.end() == 1
+        assert "a handler of a signal takes a lock or comes to a barrier while its thread waits for one" in run.errors
 
 
 TRACED = r"""
