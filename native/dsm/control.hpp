@@ -7,8 +7,8 @@
 ///                               <-  listening   (address as text) where others reach me
 ///     peers (addresses, one a line) ->          all processes' addresses, in order
 ///                               <-  connected   connections to all others stand
-///     go                        ->              everybody is ready: the program may begin (process 0), or wait for
-///     work ping                      ->              are you alive?
+///     go                        ->              everybody is ready: process 0 begins the program, the others wait
+///     ping                      ->              are you alive?
 ///                               <-  pong
 ///                               <-  failed      (text) why this process ends the run; it exits with status 1
 ///                               <-  lost_peer   (LostPeer) the same, where the reason is another process's: its
@@ -79,8 +79,6 @@ enum class Transport : std::uint32_t {
   unix_sockets,  ///< abstract names: nothing is left behind in any folder
   tcp,
 };
-
-/// Where the pages of the program's heap start: what the program asks for (`as_asked`), or one rule for all of them.
 
 struct Welcome {
   std::uint32_t version = control_version;

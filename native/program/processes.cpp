@@ -85,8 +85,7 @@ SDSM_ENTRY int execvp(const char* file, char* const* arguments) noexcept {
 }
 
 SDSM_ENTRY int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* attributes, char* const* arguments,
-                           char* const* environment) noexcept {
+                           const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   using Function = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                            char* const*, char* const*);
   static const auto real = next_function<Function>("posix_spawn");
@@ -97,8 +96,7 @@ SDSM_ENTRY int posix_spawn(pid_t* child, const char* path, const posix_spawn_fil
 }
 
 SDSM_ENTRY int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
-                            const posix_spawnattr_t* attributes, char* const* arguments,
-                            char* const* environment) noexcept {
+                            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   using Function = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                            char* const*, char* const*);
   static const auto real = next_function<Function>("posix_spawnp");

@@ -10,9 +10,10 @@
 ///   PROCESS write REGION PAGE
 ///   PROCESS barrier                comes to a barrier, or waits for the next parallel region
 ///   PROCESS ask                    flushes before it asks for a lock
-///   PROCESS take LOCK GRANT        has got the lock, as the GRANT-th since the begin of the program (from 0), and
-///   flushes PROCESS drop                   flushes what is left, and drops the node's copies PROCESS give flushes
-///   before it gives a lock back node 1
+///   PROCESS take LOCK GRANT        has got the lock, its GRANT-th since the begin of the program (from 0); flushes
+///   PROCESS drop                   flushes what is left, and drops the node's copies
+///   PROCESS give                   flushes before it gives a lock back
+///   node 1
 ///   ...
 ///   end
 #pragma once
