@@ -1,4 +1,4 @@
-/// The size of a diff. Layout and sizes are ours (spec, "Diffs").
+/// The size of a diff. Layout and sizes are ours (docs/protocol.md, "A page").
 #pragma once
 
 #include <cstdint>

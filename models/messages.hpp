@@ -38,7 +38,7 @@ constexpr std::string_view name_of(MessageKind kind) {
 /// gives SCASH's.
 inline constexpr Bytes control_payload{32};
 inline constexpr Bytes page_payload{4096};
-/// "Messages carry at most 1460 bytes of payload" (spec, "Diffs"): a longer diff goes in pieces, each paid for.
+/// What an Ethernet frame holds (inferred): a longer diff goes in pieces, each paid for.
 inline constexpr Bytes max_payload{1460};
 
 }  // namespace sdsm

@@ -1,4 +1,4 @@
-/// How Omni's run-time on SCASH turns a directive into protocol events (spec, scash.md, "Omni OpenMP on SCASH"). What
+/// How Omni's run-time on SCASH turns a directive into protocol events (docs/protocol.md, "Directives"). What
 /// it keeps in global memory lives on administrative pages, one kind of state to a page, all with process 0 as home.
 #pragma once
 
@@ -101,7 +101,7 @@ inline constexpr ProcessId barrier_master{0};
 inline constexpr auto barrier_synchronisations =
     static_cast<std::size_t>(std::ranges::count(barrier_phases, BarrierPhase::meet));
 
-/// Process that keeps a lock's queue (spec, "Locks").
+/// Process that keeps a lock's queue (docs/protocol.md).
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
 }

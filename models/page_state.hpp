@@ -33,7 +33,7 @@ constexpr Owner owner_of(const Layout& layout, ProcessId accessor, ProcessId hom
   return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
 }
 
-/// One process in the whole run pays no faults: SCASH special-cases it (spec, scash.md, "Memory model").
+/// One process in the whole run pays no faults, as on SCASH [WR-env].
 constexpr bool takes_faults(const Layout& layout) {
   return layout.processes() > 1;
 }
@@ -109,7 +109,7 @@ constexpr Permission resting(Owner owner) {
   return owner == Owner::remote ? Permission::unmapped : Permission::read_only;
 }
 
-/// The points at which changes travel and copies die (spec, "At a barrier", "Locks").
+/// The points at which changes travel and copies die (docs/protocol.md, "A page").
 enum class Sync : std::uint8_t {
   release,  ///< a lock is given back
   acquire,  ///< a lock is taken
@@ -140,7 +140,7 @@ constexpr SyncRule rule_of(Sync sync) {
   return {};
 }
 
-/// Which copies a barrier drops. SCASH's published times fit only `all` (spec, scash.md).
+/// Which copies a barrier drops. SCASH's published times fit only `all`.
 enum class Invalidation : std::uint8_t {
   all,      ///< every copy
   changed,  ///< copies of pages for which another node sent a write notice

@@ -99,7 +99,7 @@ struct RegionHomes {
   }
 };
 
-/// A thread's own stack: its home is that thread's process, which uses it freely (spec, "What is shared").
+/// A thread's own stack: its home is that thread's process, which uses it freely (docs/native-dsm.md).
 constexpr RegionHomes homes_of_stack(ProcessId thread, std::uint64_t pages) {
   return {Placement::initial, pages, thread};
 }

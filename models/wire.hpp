@@ -1,5 +1,5 @@
 /// How long a message takes on an idle network: the part of a cost that belongs to cables and switches. What remains of
-/// a measured cost is processor time (spec, "Costs and the network").
+/// a measured cost is processor time (docs/simulation.md).
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace sdsm {
 
-/// Ethernet: a message travels in frames. 1460 bytes of payload: spec, scash.md. Overhead and minimum count preamble
-/// (8), MAC header and check sum (18), gap between frames (12) and 40 bytes of headers above (IEEE 802.3; the 40 bytes
-/// are assumed, as for TCP/IP). A page of 4096 bytes so occupies a 100 Mbit/s wire for 346 us.
+/// Ethernet: a message travels in frames of at most 1460 bytes of payload (inferred for SCASH). Overhead and minimum
+/// count preamble (8), MAC header and check sum (18), gap between frames (12) and 40 bytes of headers above (IEEE
+/// 802.3; the 40 bytes are assumed, as for TCP/IP). A page of 4096 bytes so occupies a 100 Mbit/s wire for 346 us.
 struct Framing {
   Bytes payload{1460};
   Bytes overhead{78};

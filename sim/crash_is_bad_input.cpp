@@ -14,7 +14,7 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid's first line without its head, as in "[0.000000] file.cpp:69: [root/CRITICAL] There are ...".
+/// SimGrid's first line without its head, as in "[0.000000] FILE:69: [root/CRITICAL] There are ...".
 std::string_view reason_in(std::string_view printed) {
   constexpr std::string_view head = "CRITICAL] ";
   if (const auto begin = printed.find(head); begin != std::string_view::npos)

@@ -1,5 +1,5 @@
 /// The project's view of a platform file: the costs in its <prop>s, with the line of each. Topology (hosts, links,
-/// routes) is SimGrid's business; sim/topology.hpp reads it from the loaded engine.
+/// routes) is SimGrid's business; `Topology` (sim/network.hpp) reads it from the loaded engine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The result document of architecture.md: one form for simulated and measured runs.
+/// The result document: one form for simulated and measured runs.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-/// What a page's words say against its twin: how many differ, in how many runs (spec, "Diffs").
+/// What a page's words say against its twin: how many differ, in how many runs (docs/protocol.md, "A page").
 #pragma once
 
 #include <cstdint>

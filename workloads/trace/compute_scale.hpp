@@ -1,5 +1,5 @@
-/// How long a trace's compute takes on another machine: a factor, or what makes its sum a given time (spec, "Compute
-/// time").
+/// How long a trace's compute takes on another machine: a factor, or what makes its sum a given time
+/// (docs/user-guide.md).
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace sdsm::trace {
 
 inline constexpr std::uint32_t format_version = 1;
 inline constexpr std::uint32_t page_bytes = 4096;
-/// Diffs compare words of this size (spec, "Diffs").
+/// Diffs compare words of this size (docs/protocol.md).
 inline constexpr std::uint32_t word_bytes = 4;
 /// Steps in which the place of a touch in its interval is given: position p stands for p/256 of the compute time.
 inline constexpr unsigned position_steps = 256;
