@@ -105,6 +105,8 @@ void Doorbell::ring() {
 void start_actor(const std::string& name, simgrid::s4u::Host* host, std::function<void()> body) {
 #if SIMGRID_VERSION >= 40100
   host->add_actor(name, std::move(body));
+#elif SIMGRID_VERSION >= 40000
+  simgrid::s4u::Engine::add_actor(name, host, std::move(body));
 #else
   simgrid::s4u::Actor::create(name, host, std::move(body));
 #endif

@@ -21,7 +21,7 @@ def checkout(tmp_path: Path) -> Path:
     for part in ("scripts/sdsm_report", "calibration"):
         (folder / part).symlink_to(ROOT / part)
     setup = folder / "scripts" / "setup"
-    setup.write_text('#!/bin/sh\n: > "$(dirname "$0")/set-up"\nexit 1\n')
+    setup.write_text('#!/bin/sh\necho "$@" > "$(dirname "$0")/set-up"\nexit 1\n')
     setup.chmod(0o755)
     return folder
 
@@ -59,9 +59,9 @@ def test_a_slip_is_told_in_one_line_with_status_2_before_anything_is_set_up(chec
     assert not (checkout / "scripts" / "set-up").exists()
 
 
-def test_without_a_slip_the_machine_is_set_up(checkout):
+def test_without_a_slip_the_machine_is_set_up_without_what_only_tests_need(checkout):
     assert reproduce(checkout, "--results", "new/folder").returncode == 1
-    assert (checkout / "scripts" / "set-up").exists()
+    assert (checkout / "scripts" / "set-up").read_text() == "--no-tests\n"
     assert not (checkout / "new").exists()
 
 

@@ -81,6 +81,11 @@ class Machine(unittest.TestCase):
         self.assertTrue(self.commands()[1].endswith(" install -y --no-install-recommends ninja-build"))
         self.assertEqual(len(self.commands()), 2)
 
+    def test_what_only_the_tests_need_is_left_out_on_request(self) -> None:
+        (self.bin / "gfortran").unlink()
+        self.assertEqual(self.run_setup("--check", "--no-python").returncode, 1)
+        self.assertEqual(self.run_setup("--check", "--no-python", "--no-tests").returncode, 0)
+
     def test_what_apt_did_not_bring_is_an_error(self) -> None:
         self.libraries("fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto", "capstone")
         result = self.run_setup("--no-python")

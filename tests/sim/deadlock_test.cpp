@@ -102,7 +102,7 @@ TEST_CASE("a source that fails in the middle ends the run with its error") {
     made.sources[1] = std::make_unique<FailingSource>();
     return made;
   };
-  CHECK_THROWS_WITH(run(p3_score(), {2, 1}, network, program), Catch::Contains("byte 77"));
+  CHECK_THROWS_WITH(run(p3_score(), {2, 1}, network, program), ContainsSubstring("byte 77"));
 }
 
 TEST_CASE("a layout that the platform has no room for is bad input") {
