@@ -1,6 +1,6 @@
-/// What the protocol's actions cost on one machine. Measured totals come from a platform file; what of them is
-/// processor time (the local part) is derived here, once, by taking off the time of their messages on the idle network
-/// on which they were measured. The local part then holds on any network.
+/// What the protocol's actions cost on one machine. A platform file gives measured totals. The local part of a total,
+/// its processor time, is what is left without its messages on the idle network of the measurement. It holds on any
+/// network.
 #pragma once
 
 #include <array>
@@ -19,17 +19,17 @@ namespace sdsm {
 /// Measured and assumed numbers of one machine, as the platform file gives them.
 struct Costs {
   std::array<Time, fault_kinds> fault{};  ///< uncontended, trap to resumed access; by FaultKind
-  Time message_fixed{};                   ///< a diff or control message of b bytes, end to end and uncontended, takes
+  Time message_fixed{};                   ///< an uncontended diff or control message of b bytes takes, end to end,
   Time message_per_byte{};                ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
   Time dirty_home_page{};                 ///< at a barrier, for each home page that the process wrote itself
   std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without one of these, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
-  double home_share = 0.5;  ///< of a local part, how much is the home's (receiver's) processor time. Assumed
+  double home_share = 0.5;  ///< the home's (receiver's) share of a local part. Assumed, unless measured
   Time interrupt_delay{};   ///< before a computing home answers. Optional, uncalibrated
-  /// By the number of a node's threads, from 2, that are all at it: a loop that only waits for memory takes so many
-  /// times as long as with one thread. Optional.
+  /// For T threads of a node, from 2: how many times as long a loop that only waits for memory takes when all T run it
+  /// as when one does. Optional.
   std::map<std::uint32_t, double> memory_bus;
 
   Framing framing;
@@ -48,7 +48,7 @@ class CostModel {
   /// Processor time of a fault: total minus its request and page reply on the idle reference network.
   Time fault_local(FaultKind kind) const { return fault_local_[static_cast<std::size_t>(kind)]; }
 
-  /// Processor time of a diff or control message of `payload` bytes, both ends together.
+  /// Processor time of a diff or control message of `payload` bytes, at both ends together.
   Time message_local(Bytes payload) const;
 
   /// The home's (receiver's) share of a local part; the rest is the requester's (sender's).
@@ -56,44 +56,44 @@ class CostModel {
     return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
   }
 
-  /// The three synchronisations of an empty barrier of a team laid out so; their sum is the barrier's cost. Measured
-  /// layouts: the measured total, with its messages' time exchanged for that of the network simulated. Others: see
+  /// Times of the three synchronisations of a team's empty barrier; their sum is its cost. A measured layout has its
+  /// measured total, with the messages' time exchanged for that on the simulated network. Others: see
   /// barrier_is_measured.
   std::array<Time, 3> synchronisations(Layout team) const;
 
-  /// Whether the platform gives a barrier for this layout. If not, the message-level model below is used:
-  ///   3 synchronisations, each a gather to process 0 and a release from it: 2 gather_time() of the platform's shape,
-  ///   with the idle time of a control message on the wire, its time on a link, its processor time; plus, per further
-  ///   thread of a node, what 1x2 (or the nearest one-node layout) gives; times the ratio of measured to modelled of
-  ///   the layouts measured with as many threads per node (else with the nearest number of them), interpolated over
-  ///   nodes and held constant beyond them.
+  /// Whether the platform gives a barrier for this layout. If not, a model of its messages stands in:
+  ///   3 synchronisations, each a gather and a release of the platform's shape: 2 gather_time() of a control message;
+  ///   plus, for each thread of a node beyond the first, what 1x2 (or the nearest one-node layout) adds;
+  ///   times measured / modelled of the layouts measured with as many threads per node (else with the nearest number),
+  ///   interpolated over nodes and constant beyond them.
   bool barrier_is_measured(Layout team) const { return costs_.barrier.contains(team); }
   bool lock_is_measured(Layout layout) const { return costs_.lock.contains(layout); }
 
   /// Processor time of a lock's hand-off: EPCC's overhead minus the mean time of its messages on the idle reference
-  /// network. All P threads contend and the lock goes round, manager process 0: a hand-off is a message to the manager
-  /// unless the releaser is on its node, and one from it unless the next holder is. Layouts not measured: that of the
-  /// nearest layout that is: a hand-off has at most two messages, whatever the number of nodes, so a lock has no shape.
+  /// network. All P threads contend, the lock goes round, and process 0 manages it: a hand-off is a message to the
+  /// manager unless the releaser is on its node, and one from it unless the next holder is. A layout that was not
+  /// measured has the nearest measured one's, as a hand-off has at most two messages on any number of nodes.
   Time lock_local(Layout layout) const;
 
-  /// Whether the platform says how much memory slows that many threads of a node down. One thread is alone.
+  /// Whether the platform says how much that many threads of a node slow each other's memory down.
   bool memory_bus_is_measured(std::uint32_t threads) const {
     return threads <= 1 || costs_.memory_bus.contains(threads);
   }
 
-  /// How many times as long computing takes with `threads` threads on its node as alone. `memory_bound`, 0 to 1: the
-  /// share of the time alone that waits for memory and takes s times as long; the rest is as fast as before. s is 1 for
-  /// one thread, else costs().memory_bus; between numbers that are not measured it lies on the line between their
-  /// neighbours, beyond the largest on the line of the last two, but not below the last. With none measured s is 1.
+  /// How many times as long computing takes with `threads` threads on its node as alone. `memory_bound`, 0 to 1, is the
+  /// share of the time alone that waits for memory and takes s times as long; the rest keeps its time. s is 1 for one
+  /// thread, else costs().memory_bus: between measured numbers of threads on the line between neighbours, beyond the
+  /// largest on the line of the last two, but not below the last. With none measured s is 1.
   double stretch(std::uint32_t threads, double memory_bound) const;
 
-  /// Empty, or what is wrong: a local part below zero means that costs and reference network contradict each other.
+  /// What is wrong: a local part below zero, as costs and reference network contradict each other. Empty if nothing is.
   std::vector<std::string> contradictions() const;
 
  private:
   Time reference_idle(Bytes payload) const { return idle_time(model_, costs_.reference, costs_.framing, payload); }
-  /// Of the three in a barrier's overhead, which is measured with barriers in a row: messages down the shape and up,
-  /// and one after another on a receiver's cable. Only on one way: who is released later arrives later at the next one.
+  /// Time of the messages of one synchronisation in a barrier's overhead, which is measured with barriers in a row:
+  /// those that wait for each other along the shape, both ways, and those that queue on a receiver's cable. The latter
+  /// count on one way only, as a process that is released later arrives later at the next barrier.
   Time synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const;
   MessageTimes barrier_message(const std::vector<LinkSpec>& route, Time processor) const;
   Time barrier_model(Layout team, const std::vector<LinkSpec>& route) const;

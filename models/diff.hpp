@@ -25,8 +25,8 @@ inline constexpr Bytes diff_word{4};
 /// Every word of the page, in one run.
 inline constexpr Change whole_page{words_per_page, 1};
 
-/// Changes of two intervals to one page without a flush between: at most their sum, at most the whole page. Words and
-/// runs that both changed are counted twice, as a trace does not say where they lie.
+/// Changes of two intervals to one page without a flush between: their sum, at most the whole page. A word that both
+/// changed counts twice, as a trace does not say where words lie.
 constexpr Change merge(Change a, Change b) {
   const int words = a.words + b.words;
   if (words >= words_per_page) return whole_page;
@@ -36,7 +36,7 @@ constexpr Change merge(Change a, Change b) {
   return {static_cast<std::uint16_t>(words), static_cast<std::uint16_t>(runs)};
 }
 
-/// Payload of the diff of a page, over all its messages; nothing if nothing changed.
+/// Payload of a page's diff, over all its messages; 0 if nothing changed.
 constexpr Bytes diff_bytes(Change change) {
   if (!change) return {0};
   return diff_header + change.runs * run_header + change.words * diff_word;

@@ -1,5 +1,5 @@
-/// Homes of pages that are placed by first touch: whoever touches a page first is its home, for good. The books are
-/// kept once for the whole cluster: in the simulator, and by the run-time's process 0.
+/// Homes of pages that are placed by first touch: the process that touches a page first is its home for good. There
+/// is one table for the whole cluster: the simulator's, or that of the run-time's process 0.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace sdsm {
 
 class FirstTouchHomes {
  public:
-  /// The home of a page that `toucher` touches.
+  /// `toucher` touches the page. Returns its home: `toucher`, if it is the first.
   ProcessId touched(PageId page, ProcessId toucher) {
     std::optional<ProcessId>& home = entry(page);
     if (!home) home = toucher;
     return *home;
   }
 
-  /// Nothing if nobody has touched the page.
+  /// The page's home; empty if nobody has touched it.
   std::optional<ProcessId> home(PageId page) const {
     const auto region = homes_.find(page.region);
     if (region == homes_.end() || page.index >= region->second.size()) return std::nullopt;

@@ -1,5 +1,4 @@
-/// Names for the things that a cluster has many of. Each is its own type: a node is not a process, a page is not a
-/// byte.
+/// Ids of what a cluster has many of. Each is a type of its own, so that a node cannot be passed for a process.
 #pragma once
 
 #include <compare>
@@ -12,7 +11,7 @@ namespace sdsm {
 enum class ProcessId : std::uint32_t {};
 /// A computer of the cluster.
 enum class NodeId : std::uint32_t {};
-/// A piece of shared memory that the program knows as one thing: the globals, one heap block, the initial stack.
+/// A piece of shared memory that is one thing to the program: the globals, a heap block, the initial stack.
 enum class RegionId : std::uint32_t {};
 /// A lock object of the program or of the run-time (critical section, atomic, ordered, omp_lock_t).
 enum class LockId : std::uint32_t {};
@@ -22,7 +21,7 @@ constexpr std::uint32_t index_of(Id id) {
   return static_cast<std::uint32_t>(id);
 }
 
-/// A page is named by its region and its place in it, never by an address: traces of different runs agree on it.
+/// A page's region and its place there, never an address: different runs agree on it.
 struct PageId {
   RegionId region{};
   std::uint64_t index = 0;

@@ -1,4 +1,4 @@
-/// The messages that processes exchange, and their payloads. What is inside a node is no message.
+/// The messages that processes of different nodes exchange, and their payloads. Within a node none are sent.
 #pragma once
 
 #include <cstdint>

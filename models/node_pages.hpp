@@ -1,6 +1,6 @@
-/// The pages of one node: applies the tables of page_state.hpp to them. Nothing costs memory for an untouched page, and
-/// a synchronisation costs time for the twinned pages only: dropping all copies is one step of a counter (an entry made
-/// before it has aged and counts as untouched).
+/// The pages of one node, and what the tables of page_state.hpp make of them. An untouched page costs no memory. A
+/// synchronisation costs time for twinned pages only: it drops all copies by one step of a counter, after which entries
+/// made before count as untouched.
 #pragma once
 
 #include <array>
@@ -51,44 +51,43 @@ class WriteNotices {
 
 class NodePages {
  public:
-  /// `processes` processes from `first` on share this node. With `notices`, barriers drop changed copies only. All that
-  /// the object keeps is in `memory`: where several processes really share it, it has to be in memory that they share.
+  /// Processes `first` to `first + processes - 1` share this node. With `notices`, barriers drop changed copies only.
+  /// The object allocates from `memory` alone: processes that really share it pass memory that they share.
   NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices = nullptr,
             std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
   std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
 
-  /// What a prefix of a run of pages did: either none of them trapped, or each took the same fault. A fault that
-  /// fetches its page comes alone, as whoever meets it has to wait.
+  /// The first pages of a run, which behaved alike: none of them trapped, or each took the same fault. A fault that
+  /// fetches its page comes alone, because its process has to wait.
   struct AccessedRun {
     std::uint64_t pages = 0;
     std::optional<FaultKind> kind;
   };
 
-  /// The same as access() for as many of `pages` adjacent pages of one home as behave alike; at least one.
+  /// access() for as many of `pages` adjacent pages of one home as behave alike; at least one.
   AccessedRun access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home, Owner owner,
                          Access access);
 
-  /// A process of this node, with write access by now, changed bytes of a page. Whoever did it, the bytes differ from
-  /// the node's twin and will be in its diff; without a twin there is nothing to remember.
+  /// Some process of this node changed words of a page, after a write access. They differ from the node's twin now and
+  /// will be in its diff; a page without a twin remembers nothing.
   void changed(PageId page, Owner owner, Change change);
 
-  /// Twinned pages whose changes, if there are any, `process` sends at `sync` (see Flushes), in the order in which they
-  /// were twinned.
+  /// Twinned pages, changed or not, that `process` has to send at `sync` (see Flushes), in the order of twinning.
   std::vector<Twinned> due(ProcessId process, Sync sync) const;
 
-  /// Pages whose diffs `process` sends at `sync`: those due, with changes (a page without changed bytes sends
-  /// nothing); their twins are renewed. In the order in which they were twinned.
+  /// Renews the twins of the pages due at `sync`, and returns those of them that changed, in the order of twinning:
+  /// `process` sends their diffs.
   std::vector<Twinned> flush(ProcessId process, Sync sync);
 
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
   void drop(Sync sync);
 
-  /// Home pages that `process` wrote since the last barrier; reading resets it (barrier phase 4).
+  /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).
   std::uint64_t take_dirty_home_pages(ProcessId process);
 
-  /// State of the page on the node, and protection of it in a process. For tests and timelines.
+  /// The page's state on the node, and its protection in a process.
   Permission node_permission(PageId page, Owner owner) const;
   Permission process_permission(ProcessId process, PageId page, Owner owner) const;
   std::size_t twinned_pages() const { return twinned_.size(); }

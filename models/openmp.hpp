@@ -1,5 +1,5 @@
-/// How Omni's run-time on SCASH turns a directive into protocol events (docs/protocol.md, "Directives"). What
-/// it keeps in global memory lives on administrative pages, one kind of state to a page, all with process 0 as home.
+/// How Omni's run-time on SCASH turns a directive into protocol events (docs/protocol.md, "Directives"). Its
+/// state in global memory lies on administrative pages, one for each kind of state; process 0 is their home.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ constexpr std::span<const ProtocolStep> steps_of(Directive directive) {
   return {};
 }
 
-/// The run-time's own lock that guards an administrative page. Numbers above those of the program's locks.
+/// The run-time's own lock that guards an administrative page. Its number is above those of the program's locks.
 constexpr LockId lock_of(AdministrativePage page) {
   return LockId{0xffffff00U + static_cast<std::uint32_t>(page)};
 }

@@ -27,7 +27,7 @@ enum class Permission : std::uint8_t {
 
 enum class Owner : std::uint8_t { home, local, remote };
 
-/// What the page of `home` is to a process.
+/// What a page whose home is `home` is to `accessor`.
 constexpr Owner owner_of(const Layout& layout, ProcessId accessor, ProcessId home) {
   if (accessor == home) return Owner::home;
   return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
@@ -116,10 +116,10 @@ enum class Sync : std::uint8_t {
   barrier,  ///< fork and join are barriers too
 };
 
-/// Pages whose diffs a process sends to their homes; their twins are renewed. Besides those that it twinned itself,
-/// some remote pages that companions on its node twinned. (Local ones never: their home is the same memory.)
+/// Which diffs a process sends home, renewing their twins: those of pages that it twinned itself, and of some remote
+/// pages that companions twinned. (Never of local pages that companions twinned: their home is the same memory.)
 enum class Flushes : std::uint8_t {
-  own,      ///< none of companions: they are at the same barrier and send them themselves
+  own,      ///< none of companions: they come to the same barrier and send their own
   written,  ///< those that it wrote too: the next holder of the lock must find at home what it wrote under the lock
   node,     ///< all: a copy dies only when all of the node's changes to it are home
 };
@@ -127,8 +127,8 @@ enum class Flushes : std::uint8_t {
 struct SyncRule {
   Flushes flushes;
   bool drop_copies;      ///< every remote copy of the node, clean or dirty, becomes unmapped; its twin goes
-  bool rest_home_pages;  ///< home and local pages written become read-only; a home page that its owner wrote costs
-                         ///< the owner the per-dirty-page cost; twins of local pages go
+  bool rest_home_pages;  ///< written home and local pages become read-only; each home page that its owner wrote costs
+                         ///< the owner Costs::dirty_home_page; twins of local pages go
 };
 
 constexpr SyncRule rule_of(Sync sync) {

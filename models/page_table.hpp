@@ -1,4 +1,4 @@
-/// A sparse table over pages: a page that nobody touched costs nothing, wherever in its region it lies.
+/// A sparse table over pages: an untouched page costs nothing, wherever it lies in its region.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace sdsm {
 /// Pages of a chunk.
 inline constexpr std::uint64_t chunk_pages = 256;
 
-/// Chunks of adjacent pages, made when one of these is first written to. A region is cut into directories of
-/// 4 GiB, so that a touch at the end of a terabyte does not lay out a table for all that is before it.
+/// Chunks of adjacent pages, each made at the first write to one of them. A region has one directory for each 4 GiB, so
+/// that a touch at the end of a terabyte makes no table for everything before it.
 template <typename Chunk>
 class PageTable {
  public:
@@ -30,7 +30,7 @@ class PageTable {
   PageTable(const PageTable&) = delete;
   PageTable& operator=(const PageTable&) = delete;
 
-  /// Place of a page in its chunk.
+  /// The page's place in its chunk.
   static constexpr std::uint64_t slot(PageId page) { return page.index % chunk_pages; }
 
   /// The chunk of a page, or nullptr if there is none yet.

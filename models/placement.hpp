@@ -1,4 +1,4 @@
-/// Which process is a page's home. The rules are those of the specification's "Placement".
+/// Which process is a page's home.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ constexpr std::string_view name_of(Placement placement) {
   return "?";
 }
 
-/// Where a whole run puts the blocks of the heap that are pages of their own, whatever the program asked for.
+/// Where a run places all heap blocks of a page or more: as the program asked, or by one rule whatever it asked.
 enum class HeapPlacement : std::uint32_t { as_asked, round_robin, block, first_touch };
 
 constexpr std::string_view name_of(HeapPlacement placement) {
@@ -49,7 +49,7 @@ constexpr Placement heap_placement(HeapPlacement wanted, Placement asked) {
   return asked;
 }
 
-/// The placement of this name ("first-touch"), if there is one.
+/// The placement with this name ("first-touch"), if there is one.
 constexpr std::optional<HeapPlacement> heap_placement_named(std::string_view name) {
   for (const HeapPlacement placement :
        {HeapPlacement::as_asked, HeapPlacement::round_robin, HeapPlacement::block, HeapPlacement::first_touch}) {
@@ -59,7 +59,7 @@ constexpr std::optional<HeapPlacement> heap_placement_named(std::string_view nam
 }
 
 /// Home of page `index` of a region of `pages` pages over `processes` processes.
-/// Precondition: index < pages, processes > 0; not first_touch.
+/// Preconditions: index < pages, processes > 0, placement is not first_touch.
 constexpr ProcessId home_of(Placement placement, std::uint64_t index, std::uint64_t pages, std::uint32_t processes) {
   switch (placement) {
     case Placement::round_robin: return ProcessId{static_cast<std::uint32_t>(index % processes)};
@@ -99,7 +99,7 @@ struct RegionHomes {
   }
 };
 
-/// A thread's own stack: its home is that thread's process, which uses it freely (docs/native-dsm.md).
+/// Homes of a thread's own stack: that thread's process, which uses it without faults (docs/native-dsm.md).
 constexpr RegionHomes homes_of_stack(ProcessId thread, std::uint64_t pages) {
   return {Placement::initial, pages, thread};
 }

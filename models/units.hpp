@@ -36,14 +36,14 @@ struct Bytes {
   friend constexpr Bytes operator*(std::int64_t n, Bytes a) { return {n * a.count}; }
 };
 
-/// Bytes per second beyond which a bandwidth means nothing: even a megabyte takes no more than a picosecond.
+/// No bandwidth may be larger: beyond it a megabyte takes less than the picosecond that is counted in.
 inline constexpr double most_bytes_per_second = 1e18;
 
 /// Bytes per second of a link or a copy.
 struct Bandwidth {
   double bytes_per_second = 0;
 
-  /// Time that `bytes` take; to the nearest picosecond.
+  /// Time that `bytes` take, to the nearest picosecond.
   Time time_of(Bytes bytes) const;
 };
 
@@ -54,12 +54,13 @@ Bytes parse_bytes(std::string_view text);          ///< "64B", "4KiB", "512KiB",
 Bandwidth parse_bandwidth(std::string_view text);  ///< "100Mbps", "1Gbps" (bits), "12.5MBps" (bytes), as in SimGrid
 Time parse_time_per_byte(std::string_view text);   ///< "0.181919us/B": rounded to a picosecond, so 181919 ps
 
-/// The same before they are rounded, for what is no time that is simulated but the error of one: 0.2 ps is none.
+/// The same, not rounded: for standard errors, which may be below a picosecond.
 double parse_seconds(std::string_view text);
 double parse_seconds_per_byte(std::string_view text);
-double parse_bytes_per_second(std::string_view text);  ///< zero is none of a link, but may be the error of one
+double parse_bytes_per_second(std::string_view text);  ///< 0 is allowed: it may be an error
 
-/// A count or a seed in plain digits: no sign, no leading zero (which some readers take for octal), from least to most.
+/// A count or a seed from `least` to `most`, in plain digits: no sign, and no leading zero, which some readers take for
+/// octal. Throws as above.
 std::uint64_t parse_whole_number(std::string_view text, std::uint64_t least = 0,
                                  std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 

@@ -1,5 +1,4 @@
-/// How long a message takes on an idle network: the part of a cost that belongs to cables and switches. What remains of
-/// a measured cost is processor time (docs/simulation.md).
+/// How long a message takes on an idle network. A measured cost is that, plus processor time (docs/simulation.md).
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@ namespace sdsm {
 
 /// Ethernet: a message travels in frames of at most 1460 bytes of payload (inferred for SCASH). Overhead and minimum
 /// count preamble (8), MAC header and check sum (18), gap between frames (12) and 40 bytes of headers above (IEEE
-/// 802.3; the 40 bytes are assumed, as for TCP/IP). A page of 4096 bytes so occupies a 100 Mbit/s wire for 346 us.
+/// 802.3; the 40 bytes are assumed, as for TCP/IP). So a page of 4096 bytes occupies a 100 Mbit/s wire for 346 us.
 struct Framing {
   Bytes payload{1460};
   Bytes overhead{78};
@@ -24,9 +23,9 @@ struct LinkSpec {
   Time latency{};
 };
 
-/// The two networks of sim/: what a message of several frames meets at a switch.
+/// What a message of several frames meets at a switch.
 enum class WireModel : std::uint8_t {
-  store_and_forward,  ///< a switch sends a frame on when it has it whole (network `queue`)
+  store_and_forward,  ///< a switch passes a frame on when it has all of it (network `queue`)
   flow,               ///< the message flows through all links at once (network `simgrid`)
 };
 
@@ -47,8 +46,8 @@ constexpr Bytes first_frame_bytes(const Framing& framing, Bytes payload) {
 }
 
 /// From the first bit leaving to the last bit arriving, over idle links.
-///   store_and_forward: each link passes on the first frame when it has it, and is done W/b after it began, or one
-///   frame after the link before it; with equal links this is W/b + (n - 1) F/b + sum of latencies.
+///   store_and_forward: a link begins when the first frame has come over the link before it. It ends W/b later, or one
+///   frame after the link before it, whichever is later. With n equal links: W/b + (n - 1) F/b + sum of latencies.
 ///   flow: W / slowest b + sum of latencies.
 /// W: wire_bytes, F: first_frame_bytes.
 Time idle_time(WireModel model, std::span<const LinkSpec> route, const Framing& framing, Bytes payload);
