@@ -1,4 +1,4 @@
-"""Results as files: whole or not at all, as the commands written in C++ write theirs (workloads/trace/output.hpp)."""
+"""Results as files: whole or not at all, as the commands written in C++ write theirs (commands/output.hpp)."""
 
 from __future__ import annotations
 

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
 #include "sim/command_line.hpp"
 #include "sim/simulation.hpp"
-#include "workloads/trace/output.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 int main(int argc, char** argv) {
   sdsm::trace::open_closed_streams();

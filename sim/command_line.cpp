@@ -7,12 +7,12 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
 #include "models/units.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulation.hpp"
-#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::sim {
 

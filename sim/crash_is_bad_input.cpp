@@ -8,8 +8,8 @@
 #include <array>
 #include <string_view>
 
+#include "commands/standard_streams.hpp"
 #include "sim/command_line.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::sim {
 namespace {

@@ -21,8 +21,8 @@
 #include <sstream>
 #include <utility>
 
+#include "commands/input.hpp"
 #include "models/messages.hpp"
-#include "workloads/trace/input.hpp"
 
 namespace sdsm::sim {
 namespace {

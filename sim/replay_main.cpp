@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
 #include "sim/command_line.hpp"
 #include "sim/replay.hpp"
-#include "workloads/trace/output.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <simgrid/version.h>
 
-#include "workloads/trace/file_hash.hpp"
+#include "commands/file_hash.hpp"
 
 namespace sdsm::sim {
 namespace {

@@ -10,14 +10,14 @@
 
 #include <unistd.h>
 
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
 #include "sim/command_line.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
 #include "workloads/trace/compute_scale.hpp"
-#include "workloads/trace/output.hpp"
 #include "workloads/trace/region_numbers.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::sim {
 namespace {

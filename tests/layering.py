@@ -5,7 +5,7 @@
     tests/layering.py --self-test     check that each rule finds a violation of it
 
 Rules, one line per violation, `file:line: what (why)`:
-  layers    models/ < workloads/ < native/, sim/; native/ and sim/ do not know each other
+  layers    models/ < commands/ < workloads/ < native/, sim/; native/ and sim/ do not know each other
   simgrid   only sim/ includes SimGrid
   pure      models/ includes no header of the operating system, of files or of clocks
   from root quoted includes name their folder, so that a reader and this check see the layer
@@ -27,10 +27,12 @@ SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
 #: What each folder may include; a folder always may include itself.
 ABOVE: dict[str, set[str]] = {
     "models": set(),
-    "workloads": {"models"},
-    "native": {"models", "workloads"},
-    "sim": {"models", "workloads"},
-    "tests": {"models", "workloads", "native", "sim"},
+    "commands": {"models"},
+    "workloads": {"models", "commands"},
+    "platforms": {"models", "commands", "workloads"},
+    "native": {"models", "commands", "workloads", "platforms"},
+    "sim": {"models", "commands", "workloads", "platforms"},
+    "tests": {"models", "commands", "workloads", "platforms", "native", "sim"},
 }
 
 #: The one public header that OpenMP programs use is found by its own include path.
@@ -152,6 +154,7 @@ class EachRuleFindsItsViolation(unittest.TestCase):
 
     def test_a_folder_may_not_include_one_below_it(self) -> None:
         self.assertEqual(self.broken("models/a.hpp", '#include "workloads/trace/reader.hpp"'), 1)
+        self.assertEqual(self.broken("commands/a.cpp", '#include "workloads/trace/reader.hpp"'), 1)
         self.assertEqual(self.broken("workloads/a.cpp", '#include "sim/play.hpp"'), 1)
         self.assertEqual(self.broken("workloads/a.cpp", '#include "models/units.hpp"'), 0)
         self.assertEqual(self.broken("native/tracer/a.cpp", '#include "models/units.hpp"'), 0)

@@ -18,15 +18,15 @@
 #include <optional>
 #include <system_error>
 
-#include "native/command/errors.hpp"
-#include "native/command/interruption.hpp"
+#include "commands/errors.hpp"
+#include "commands/file_hash.hpp"
+#include "commands/interruption.hpp"
 #include "native/dsm/admission.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/agent_request.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
 #include "native/run_command/descendants.hpp"
-#include "workloads/trace/file_hash.hpp"
 
 namespace sdsm::run_command {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 
 namespace sdsm::run_command {
 

@@ -16,9 +16,9 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "native/command/descriptor.hpp"
-#include "native/command/elf_file.hpp"
-#include "native/command/program_start.hpp"
+#include "commands/descriptor.hpp"
+#include "native/program_start/elf_file.hpp"
+#include "native/program_start/program_start.hpp"
 
 namespace sdsm::run_command {
 namespace {

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "native/command/errors.hpp"
-#include "native/command/interruption.hpp"
+#include "commands/errors.hpp"
+#include "commands/interruption.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/blame.hpp"
 #include "native/run_command/descendants.hpp"

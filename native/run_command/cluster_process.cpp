@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 
 namespace sdsm::run_command {
 

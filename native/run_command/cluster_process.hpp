@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "native/command/descriptor.hpp"
-#include "native/command/program_start.hpp"
+#include "commands/descriptor.hpp"
+#include "native/program_start/program_start.hpp"
 
 namespace sdsm::run_command {
 

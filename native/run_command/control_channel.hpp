@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "native/command/descriptor.hpp"
+#include "commands/descriptor.hpp"
 #include "native/dsm/control.hpp"
 
 namespace sdsm::run_command {

@@ -15,8 +15,8 @@
 #include <system_error>
 #include <vector>
 
+#include "commands/input.hpp"
 #include "models/units.hpp"
-#include "workloads/trace/input.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::run_command {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "commands/descriptor.hpp"
 #include "models/ids.hpp"
-#include "native/command/descriptor.hpp"
 #include "native/dsm/emulation.hpp"
 #include "workloads/trace/compute_scale.hpp"
 

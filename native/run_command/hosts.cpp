@@ -17,13 +17,13 @@
 #include <string_view>
 #include <thread>
 
-#include "native/command/errors.hpp"
-#include "native/command/interruption.hpp"
+#include "commands/errors.hpp"
+#include "commands/file_hash.hpp"
+#include "commands/interruption.hpp"
 #include "native/dsm/admission.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/agent_request.hpp"
 #include "native/run_command/one_line.hpp"
-#include "workloads/trace/file_hash.hpp"
 
 namespace sdsm::run_command {
 

@@ -14,10 +14,10 @@
 
 #include <poll.h>
 
+#include "commands/descriptor.hpp"
 #include "models/ids.hpp"
-#include "native/command/descriptor.hpp"
-#include "native/command/program_start.hpp"
 #include "native/dsm/admission.hpp"
+#include "native/program_start/program_start.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
 

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <system_error>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
-#include "workloads/trace/output.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "native/command/region_name.hpp"
 #include "native/dsm/control.hpp"
+#include "native/program_start/region_name.hpp"
 #include "workloads/trace/order.hpp"
 #include "workloads/trace/page_figures.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "commands/file_hash.hpp"
 #include "native/run_command/figures.hpp"
-#include "workloads/trace/file_hash.hpp"
 
 namespace sdsm::run_command {
 namespace {

@@ -8,16 +8,16 @@
 #include <cstdio>
 #include <string_view>
 
-#include "native/command/errors.hpp"
-#include "native/command/interruption.hpp"
-#include "native/command/program_file.hpp"
-#include "native/command/program_input.hpp"
+#include "commands/errors.hpp"
+#include "commands/interruption.hpp"
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
+#include "native/program_start/program_file.hpp"
+#include "native/program_start/program_input.hpp"
 #include "native/run_command/atomics.hpp"
 #include "native/run_command/figures.hpp"
 #include "native/run_command/report.hpp"
 #include "native/run_command/result_document.hpp"
-#include "workloads/trace/output.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::run_command {
 

@@ -6,14 +6,14 @@
 #include <cstdio>
 #include <system_error>
 
+#include "commands/errors.hpp"
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
 #include "models/units.hpp"
-#include "native/command/errors.hpp"
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
-#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace {
 

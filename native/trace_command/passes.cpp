@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 #include "native/trace_command/touch_places.hpp"
 #include "native/tracer/diff.hpp"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "native/command/region_name.hpp"
+#include "native/program_start/region_name.hpp"
 #include "native/trace_command/stream_reader.hpp"
 #include "native/trace_command/structure.hpp"
 #include "workloads/trace/writer.hpp"

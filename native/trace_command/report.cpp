@@ -5,9 +5,9 @@
 #include <iostream>
 #include <numeric>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
+#include "commands/output.hpp"
 #include "workloads/trace/dump.hpp"
-#include "workloads/trace/output.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::trace_command {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 
 namespace sdsm::trace_command {
 

@@ -13,15 +13,15 @@
 #include <memory>
 #include <system_error>
 
-#include "native/command/errors.hpp"
-#include "native/command/interruption.hpp"
-#include "native/command/program_file.hpp"
-#include "native/command/program_input.hpp"
-#include "native/command/program_start.hpp"
+#include "commands/errors.hpp"
+#include "commands/interruption.hpp"
+#include "commands/output.hpp"
+#include "commands/standard_streams.hpp"
+#include "native/program_start/program_file.hpp"
+#include "native/program_start/program_input.hpp"
+#include "native/program_start/program_start.hpp"
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
-#include "workloads/trace/output.hpp"
-#include "workloads/trace/standard_streams.hpp"
 
 namespace sdsm::trace_command {
 

@@ -15,8 +15,8 @@
 #include <cstring>
 #include <system_error>
 
-#include "native/command/errors.hpp"
-#include "native/command/interruption.hpp"
+#include "commands/errors.hpp"
+#include "commands/interruption.hpp"
 #include "native/trace_command/trace_program.hpp"
 
 namespace sdsm::trace_command {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "native/command/descriptor.hpp"
-#include "native/command/program_start.hpp"
+#include "commands/descriptor.hpp"
+#include "native/program_start/program_start.hpp"
 #include "native/tracer/stream.hpp"
 
 namespace sdsm::trace_command {

@@ -1,4 +1,4 @@
-#include "native/command/program_file.hpp"
+#include "native/program_start/program_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "native/command/elf_file.hpp"
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
+#include "native/program_start/elf_file.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm::command;

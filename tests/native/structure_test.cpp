@@ -1,6 +1,6 @@
 #include "native/trace_command/structure.hpp"
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 #include "tests/catch.hpp"
 
 using namespace sdsm;

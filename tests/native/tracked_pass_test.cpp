@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 #include "native/trace_command/passes.hpp"
 #include "tests/catch.hpp"
 #include "workloads/trace/reader.hpp"

@@ -9,7 +9,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "workloads/trace/input.hpp"
+#include "commands/input.hpp"
 #include "workloads/trace/limits.hpp"
 
 namespace sdsm::trace {

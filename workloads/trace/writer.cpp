@@ -13,10 +13,10 @@
 #include <system_error>
 #include <utility>
 
+#include "commands/output.hpp"
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/footer.hpp"
 #include "workloads/trace/limits.hpp"
-#include "workloads/trace/output.hpp"
 #include "workloads/trace/run_codec.hpp"
 #include "workloads/trace/varint.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "native/command/elf_file.hpp"
+#include "native/program_start/elf_file.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::command {

@@ -1,4 +1,4 @@
-#include "workloads/trace/file_hash.hpp"
+#include "commands/file_hash.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>

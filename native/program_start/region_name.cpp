@@ -1,4 +1,4 @@
-#include "native/command/region_name.hpp"
+#include "native/program_start/region_name.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "native/command/program_start.hpp"
+#include "native/program_start/program_start.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 
 namespace sdsm::command {
 

@@ -1,4 +1,4 @@
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 
 #include <fmt/format.h>
 

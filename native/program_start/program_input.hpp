@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "native/command/descriptor.hpp"
+#include "commands/descriptor.hpp"
 
 namespace sdsm::command {
 

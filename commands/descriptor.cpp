@@ -1,4 +1,4 @@
-#include "native/command/descriptor.hpp"
+#include "commands/descriptor.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

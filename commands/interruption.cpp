@@ -1,9 +1,9 @@
-#include "native/command/interruption.hpp"
+#include "commands/interruption.hpp"
 
 #include <csignal>
 #include <initializer_list>
 
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
 
 namespace sdsm::command {
 namespace {

@@ -1,4 +1,4 @@
-#include "native/command/elf_file.hpp"
+#include "native/program_start/elf_file.hpp"
 
 #include <elf.h>
 

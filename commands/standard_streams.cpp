@@ -1,4 +1,4 @@
-#include "workloads/trace/standard_streams.hpp"
+#include "commands/standard_streams.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

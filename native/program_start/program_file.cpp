@@ -1,4 +1,4 @@
-#include "native/command/program_file.hpp"
+#include "native/program_start/program_file.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 #include <cstring>
 #include <sstream>
 
-#include "native/command/elf_file.hpp"
-#include "native/command/errors.hpp"
+#include "commands/errors.hpp"
+#include "native/program_start/elf_file.hpp"
 
 namespace sdsm::command {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/trace/input.hpp"
+#include "commands/input.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "native/command/program_input.hpp"
+#include "native/program_start/program_input.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

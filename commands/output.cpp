@@ -1,4 +1,4 @@
-#include "workloads/trace/output.hpp"
+#include "commands/output.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
