@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace sdsm::command {
+namespace sdsm::commands {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
@@ -40,4 +40,4 @@ Descriptor make_temporary_file() {
   return file;
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::commands

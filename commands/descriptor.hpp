@@ -1,6 +1,6 @@
 #pragma once
 
-namespace sdsm::command {
+namespace sdsm::commands {
 
 /// A file descriptor that is closed at the end of its life.
 class Descriptor {
@@ -35,4 +35,4 @@ Pipe make_pipe();
 /// A temporary file without a name.
 Descriptor make_temporary_file();
 
-}  // namespace sdsm::command
+}  // namespace sdsm::commands

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace sdsm::command {
+namespace sdsm::commands {
 
 RunError no_files_error(int error) {
   return RunError(
@@ -12,4 +12,4 @@ RunError no_files_error(int error) {
                   std::strerror(error)));
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::commands

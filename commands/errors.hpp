@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace sdsm::command {
+namespace sdsm::commands {
 
 /// Bad input or usage: exit status 2.
 class UsageError : public std::runtime_error {
@@ -29,4 +29,4 @@ void check_usage(Check&& check) {
   }
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::commands

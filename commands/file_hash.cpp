@@ -9,7 +9,7 @@
 #include <memory>
 #include <system_error>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 
 std::string sha256_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -28,4 +28,4 @@ std::string sha256_of(const std::filesystem::path& path) {
   return text;
 }
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 
 std::string input_problem(const std::filesystem::path& path, std::uintmax_t most_bytes) {
   std::error_code ignored;
@@ -34,4 +34,4 @@ std::string markup_problem(const std::filesystem::path& path, std::string_view t
                      path.string(), line_at(text, offset), description);
 }
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

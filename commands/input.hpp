@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 
 /// Why the file cannot be read as a whole ("is a folder"), or nothing. A device or a pipe may have no end, or nothing
 /// to read for ever; more than `most_bytes` is no file of its kind.
@@ -22,4 +22,4 @@ std::size_t line_at(std::string_view text, std::ptrdiff_t offset);
 std::string markup_problem(const std::filesystem::path& path, std::string_view text, std::ptrdiff_t offset,
                            std::string_view description);
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

@@ -5,7 +5,7 @@
 
 #include "commands/errors.hpp"
 
-namespace sdsm::command {
+namespace sdsm::commands {
 namespace {
 
 volatile std::sig_atomic_t has_come = 0;
@@ -32,4 +32,4 @@ void throw_if_interrupted(const char* text) {
   if (has_come != 0) throw RunError(text);
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::commands

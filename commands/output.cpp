@@ -11,7 +11,7 @@
 #include <set>
 #include <stdexcept>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 namespace {
 
 [[noreturn]] void fail(int error, const std::string& where) {
@@ -140,4 +140,4 @@ bool is_bad_input(const std::error_code& error) {
   return std::any_of(kinds.begin(), kinds.end(), [&](errc kind) { return error == kind; });
 }
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

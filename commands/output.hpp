@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 
 /// What is wrong with the name of a file, or nothing: a script's variable that is not set must not pass for an option
 /// that is not given.
@@ -47,4 +47,4 @@ void write_output(std::string_view text, const std::string& where);
 /// full disk.
 bool is_bad_input(const std::error_code& error);
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

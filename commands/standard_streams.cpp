@@ -9,7 +9,7 @@
 #include <ctime>
 #include <string>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 namespace {
 
 /// Keeps a write to a pipe that nobody reads from ending the process.
@@ -65,4 +65,4 @@ void say(std::string_view text) {
   tell(std::string("sdsm: ").append(text).append("\n"));
 }
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace sdsm::trace {
+namespace sdsm::commands {
 
 /// Opens /dev/null in place of those of descriptors 0 to 2 that are closed, so that no file which the command opens
 /// takes their numbers. What uses them fails as before: 0 is open for writing only, 1 and 2 for reading only. To be
@@ -17,4 +17,4 @@ void tell(std::string_view text) noexcept;
 /// tell() of the line "sdsm: <text>".
 void say(std::string_view text);
 
-}  // namespace sdsm::trace
+}  // namespace sdsm::commands

@@ -9,7 +9,7 @@
 #include "sim/simulation.hpp"
 
 int main(int argc, char** argv) {
-  sdsm::trace::open_closed_streams();
+  sdsm::commands::open_closed_streams();
   using namespace sdsm::sim;
   std::string path;
   bool properties = false;
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
       "Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line "
       "each).");
   auto* const file = app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
-                         ->check(&sdsm::trace::name_problem);
+                         ->check(&sdsm::commands::name_problem);
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
   report_usage_errors(app);
   try {

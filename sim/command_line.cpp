@@ -17,7 +17,7 @@
 namespace sdsm::sim {
 
 int report_errors(const std::function<int()>& body) {
-  using trace::say;
+  using commands::say;
   try {
     const int status = body();
     // A full disk behind stdout must not pass for success.
@@ -37,7 +37,7 @@ int report_errors(const std::function<int()>& body) {
     return bad_input;
   } catch (const std::system_error& error) {
     say(error.what());
-    return trace::is_bad_input(error.code()) ? bad_input : run_failed;
+    return commands::is_bad_input(error.code()) ? bad_input : run_failed;
   } catch (const std::exception& error) {
     say(error.what());
     return run_failed;
@@ -62,7 +62,7 @@ std::string plain_number(const std::string& text) {
 }
 
 void write_json(const nlohmann::ordered_json& json, const std::string& where) {
-  trace::write_output(json.dump(2) + "\n", where);
+  commands::write_output(json.dump(2) + "\n", where);
 }
 
 }  // namespace sdsm::sim

@@ -47,7 +47,7 @@ std::string whole_number(const std::string& text) {
 /// The check of an option that is a number with or without a fraction; its user looks at its bounds.
 std::string plain_number(const std::string& text);
 
-/// Writes JSON as trace::write_output() writes text.
+/// Writes JSON as commands::write_output() writes text.
 void write_json(const nlohmann::ordered_json& json, const std::string& where);
 
 }  // namespace sdsm::sim

@@ -47,7 +47,7 @@ CrashIsBadInput::~CrashIsBadInput() {
     std::array<char, 4096> text;
     off_t at = 0;
     for (ssize_t count; (count = pread(kept_, text.data(), text.size(), at)) > 0; at += count)
-      trace::tell({text.data(), static_cast<std::size_t>(count)});
+      commands::tell({text.data(), static_cast<std::size_t>(count)});
   }
   if (kept_ >= 0) close(kept_);
 }
@@ -70,7 +70,7 @@ void CrashIsBadInput::report(int) {
   add(": SimGrid cannot use this file (");
   add(reason.empty() ? "it does not say why" : reason.substr(0, 2048));
   add("). Mend its zones, hosts, links or routes; every pair of hosts needs a route, and one only.\n");
-  trace::tell({line.data(), length});
+  commands::tell({line.data(), length});
   ::_exit(bad_input);
 }
 

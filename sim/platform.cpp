@@ -348,7 +348,7 @@ class PropertyReader {
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
     if (!parsed) {
-      throw PlatformError({trace::markup_problem(path_, text_, parsed.offset, parsed.description())});
+      throw PlatformError({commands::markup_problem(path_, text_, parsed.offset, parsed.description())});
     }
     const pugi::xml_node root = document.child("platform");
     if (!root) {
@@ -568,7 +568,7 @@ class PropertyReader {
     return found;
   }
 
-  std::size_t line_of(std::ptrdiff_t offset) const { return trace::line_at(text_, offset); }
+  std::size_t line_of(std::ptrdiff_t offset) const { return commands::line_at(text_, offset); }
 
   void report(std::ptrdiff_t offset, const std::string& problem) {
     findings_.push_back(fmt::format("{}:{}: {}.", path_.string(), line_of(offset), problem));
@@ -601,7 +601,7 @@ Platform read_platform(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
     throw PlatformError({fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why)});
   };
-  if (const std::string problem = trace::input_problem(path, most_platform_bytes); !problem.empty()) refuse(problem);
+  if (const std::string problem = commands::input_problem(path, most_platform_bytes); !problem.empty()) refuse(problem);
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.empty()) refuse("is empty");

@@ -42,7 +42,7 @@ Layout layout_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sdsm::trace::open_closed_streams();
+  sdsm::commands::open_closed_streams();
   std::string path, network_name = "queue", json;
   CLI::App app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
                "sdsm replay"};
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   bool strict = false;
   app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
       ->required()
-      ->check(&sdsm::trace::name_problem);
+      ->check(&sdsm::commands::name_problem);
   app.add_option("--network", network_name, "queue or simgrid")
       ->check(CLI::IsMember({"queue", "simgrid"}))
       ->capture_default_str();
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     return answer(app, error);
   }
   return report_errors([&]() -> int {
-    trace::check_output(json, {path});
+    commands::check_output(json, {path});
     ReplayRequest request;
     if (!messages.empty()) request.messages = sizes_of(messages);
     request.streams = sizes_of(streams);
@@ -128,7 +128,8 @@ int main(int argc, char** argv) {
                    row.given ? fmt::format("{:.3f}", to_seconds(row.simulated - *row.given) * 1e9) : "");
       }
     }
-    for (const std::string& what : skipped) trace::say(fmt::format("{}: the platform has no room to re-run it", what));
+    for (const std::string& what : skipped)
+      commands::say(fmt::format("{}: the platform has no room to re-run it", what));
     return strict && (differs || !skipped.empty()) ? run_failed : done;
   });
 }

@@ -95,7 +95,7 @@ Json result_document(const RunDescription& description, const Platform& platform
                      const Uncertainty* uncertainty) {
   Json inputs = Json::array();
   for (const auto& path : description.inputs)
-    inputs.push_back({{"path", path.string()}, {"sha256", trace::sha256_of(path)}});
+    inputs.push_back({{"path", path.string()}, {"sha256", commands::sha256_of(path)}});
   Json document = {
       {"format", result_format},
       {"kind", "simulation"},

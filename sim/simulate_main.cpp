@@ -149,7 +149,7 @@ int run(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  trace::check_outputs({request.json, request.pages}, inputs);
+  commands::check_outputs({request.json, request.pages}, inputs);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
@@ -187,7 +187,7 @@ int run(const Request& request) {
       const int percent = static_cast<int>(std::floor(part * 100));
       if (percent == last) return;
       last = percent;
-      trace::tell(
+      commands::tell(
           fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
     };
   }
@@ -204,27 +204,27 @@ int run(const Request& request) {
     uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
   }
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
-  if (bar) trace::tell(fmt::format("\r{:<60}\r", ""));
+  if (bar) commands::tell(fmt::format("\r{:<60}\r", ""));
 
   if (const int status = file.header().exit_status; status != 0) {
-    trace::say(
+    commands::say(
         fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
                     "work; so does the simulation.",
                     request.trace, status));
   }
   for (const std::string& what : result.extrapolated) {
-    trace::say(
+    commands::say(
         fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
                     "extrapolated.",
                     request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
-    trace::say(
+    commands::say(
         fmt::format("warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
                     "range.",
                     in_words(beyond), beyond.calibrated, request.platform));
   }
-  if (!request.pages.empty()) trace::write_output(page_table(file, layout, result), request.pages);
+  if (!request.pages.empty()) commands::write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
     write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, platform,
@@ -239,7 +239,7 @@ int run(const Request& request) {
 }  // namespace sdsm::sim
 
 int main(int argc, char** argv) {
-  sdsm::trace::open_closed_streams();
+  sdsm::commands::open_closed_streams();
   using namespace sdsm::sim;
   Request request;
   CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
@@ -251,10 +251,12 @@ int main(int argc, char** argv) {
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
-  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required()->check(&sdsm::trace::name_problem);
+  app.add_option("trace", request.trace, "trace made by `sdsm trace`")
+      ->required()
+      ->check(&sdsm::commands::name_problem);
   app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")
       ->required()
-      ->check(&sdsm::trace::name_problem);
+      ->check(&sdsm::commands::name_problem);
   app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(whole_number<std::uint32_t>);
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
       ->check(whole_number<std::uint32_t>)
@@ -266,7 +268,7 @@ int main(int argc, char** argv) {
   app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
       ->needs(time)
-      ->check(&sdsm::trace::name_problem);
+      ->check(&sdsm::commands::name_problem);
   app.add_option("--compute-factor", request.scale.factor,
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
       ->check(&plain_number)
@@ -303,14 +305,14 @@ int main(int argc, char** argv) {
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "diffs carry whole pages, whatever the program changed (to see what diffs save)");
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
-      ->check(&sdsm::trace::name_problem);
+      ->check(&sdsm::commands::name_problem);
   app.add_option("--pages", request.pages,
                  "write what each page cost each thread to this file (or - for stdout), as a CSV table")
-      ->check(&sdsm::trace::name_problem);
+      ->check(&sdsm::commands::name_problem);
   app.add_option(
          "--order", request.order,
          "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
-      ->check(&sdsm::trace::name_problem);
+      ->check(&sdsm::commands::name_problem);
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
   report_usage_errors(app);
   try {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 
 ElfFile::ElfFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -125,4 +125,4 @@ std::vector<ElfFile::Code> ElfFile::code() const {
   return found;
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

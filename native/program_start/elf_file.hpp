@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 
 /// Every access is checked against the file's size: a damaged file has no symbols, and crashes nothing.
 class ElfFile {
@@ -52,4 +52,4 @@ class ElfFile {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

@@ -14,7 +14,10 @@
 #include "commands/errors.hpp"
 #include "native/program_start/elf_file.hpp"
 
-namespace sdsm::command {
+namespace sdsm::program_start {
+
+using namespace commands;
+
 namespace {
 
 bool is_executable_file(const std::filesystem::path& path) {
@@ -83,4 +86,4 @@ void check_program(const std::filesystem::path& program) {
   }
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

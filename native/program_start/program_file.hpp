@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 
 /// The file that `name` stands for: a path if it has a slash, else searched in PATH. Throws UsageError if there is none
 /// that can be executed.
@@ -13,4 +13,4 @@ std::filesystem::path find_program(const std::string& name);
 /// Linux, statically linked, set-user-id, built for another OpenMP run-time than libgomp, or without OpenMP.
 void check_program(const std::filesystem::path& program);
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

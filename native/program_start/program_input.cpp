@@ -13,7 +13,10 @@
 #include <system_error>
 #include <thread>
 
-namespace sdsm::command {
+namespace sdsm::program_start {
+
+using namespace commands;
+
 namespace {
 
 enum class InputKind { file, pipe, none };
@@ -137,4 +140,4 @@ void ProgramInput::end_pass() {
   copier_.reset();
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

@@ -5,7 +5,7 @@
 
 #include "commands/descriptor.hpp"
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 
 class ProgramInput {
  public:
@@ -24,9 +24,9 @@ class ProgramInput {
  private:
   struct Copier;
   bool is_first_ = true;
-  Descriptor current_;
-  Descriptor kept_;
+  commands::Descriptor current_;
+  commands::Descriptor kept_;
   std::unique_ptr<Copier> copier_;
 };
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

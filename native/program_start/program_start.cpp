@@ -8,7 +8,9 @@
 
 #include "commands/errors.hpp"
 
-namespace sdsm::command {
+namespace sdsm::program_start {
+
+using namespace commands;
 
 Environment::Environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) entries_.emplace_back(*entry);
@@ -56,4 +58,4 @@ ProcessEnd process_end(int wait_status) {
   return {false, 0, WEXITSTATUS(wait_status)};
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 
 /// The program's environment: the caller's, and what the run-time needs.
 class Environment {
@@ -46,4 +46,4 @@ struct ProcessEnd {
 /// From waitpid's status.
 ProcessEnd process_end(int wait_status);
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

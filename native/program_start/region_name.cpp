@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 namespace {
 
 std::string format_bytes(std::uint64_t bytes) {
@@ -31,4 +31,4 @@ std::optional<std::string> RegionNamer::name_of(const RegionFacts& region) const
   return std::nullopt;
 }
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

@@ -9,7 +9,7 @@
 #include "native/program_start/elf_file.hpp"
 #include "workloads/trace/trace.hpp"
 
-namespace sdsm::command {
+namespace sdsm::program_start {
 
 /// What a run-time tells of a region, beside its pages.
 struct RegionFacts {
@@ -34,4 +34,4 @@ class RegionNamer {
   std::string program_;
 };
 
-}  // namespace sdsm::command
+}  // namespace sdsm::program_start

@@ -30,7 +30,8 @@
 
 namespace sdsm::run_command {
 
-using namespace command;
+using namespace commands;
+using namespace program_start;
 using dsm::FrameKind;
 
 namespace {
@@ -133,7 +134,7 @@ class Agent {
       if (file.is_program && access(file.path.c_str(), X_OK) != 0) {
         throw RunError(fmt::format("{} may not be executed ({})", file.path, std::strerror(errno)));
       }
-      if (trace::sha256_of(file.path) != file.sha256) {
+      if (commands::sha256_of(file.path) != file.sha256) {
         throw RunError(
             fmt::format("{} is another file than on the launcher's machine. Copy that one to all hosts", file.path));
       }

@@ -13,7 +13,7 @@
 
 namespace sdsm::run_command {
 
-using command::RunError;
+using commands::RunError;
 
 namespace {
 

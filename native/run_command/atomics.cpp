@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t most_listed = 10;
 
 /// What the compiler and the linker add to each program.
-bool is_added(const command::ElfFile::Code& code) {
+bool is_added(const program_start::ElfFile::Code& code) {
   return code.section == ".init" || code.section == ".fini" || code.section.starts_with(".plt");
 }
 bool is_added(std::string_view function) {
@@ -52,7 +52,7 @@ class Disassembler {
   Disassembler& operator=(const Disassembler&) = delete;
 
   template <typename Visit>
-  void for_each(const command::ElfFile::Code& code, Visit&& visit) {
+  void for_each(const program_start::ElfFile::Code& code, Visit&& visit) {
     const auto* at = reinterpret_cast<const std::uint8_t*>(code.bytes.data());
     std::size_t left = code.bytes.size();
     std::uint64_t address = code.address;
@@ -93,13 +93,13 @@ bool is_fence(const cs_insn& instruction) {
 
 /// A command's standard output; nothing if it cannot be started.
 std::string output_of(std::vector<std::string> words) {
-  command::Pipe pipe = command::make_pipe();
+  commands::Pipe pipe = commands::make_pipe();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe.write_end.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const std::vector<char*> arguments = command::pointers_to(words);
+  const std::vector<char*> arguments = program_start::pointers_to(words);
   pid_t process = -1;
   const int error = posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -121,7 +121,7 @@ std::string output_of(std::vector<std::string> words) {
 }  // namespace
 
 std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program) {
-  const command::ElfFile file(program);
+  const program_start::ElfFile file(program);
   Disassembler disassembler;
   std::vector<AtomicPlace> places;
   for (const auto& code : file.code()) {

@@ -16,7 +16,8 @@
 
 namespace sdsm::run_command {
 
-using namespace command;
+using namespace commands;
+using namespace program_start;
 
 namespace {
 

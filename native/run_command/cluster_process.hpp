@@ -18,7 +18,7 @@ namespace sdsm::run_command {
 struct ProgramStart {
   std::filesystem::path file;
   std::vector<std::string> arguments;  ///< with the program's name first
-  command::Environment environment;
+  program_start::Environment environment;
 };
 
 /// The numbers under which every process finds what it inherits: the same in all, and out of the way of the program's

@@ -26,7 +26,7 @@ struct Frame {
 class ControlChannel {
  public:
   /// socket: connected, and non-blocking.
-  explicit ControlChannel(command::Descriptor socket) : socket_(std::move(socket)) {}
+  explicit ControlChannel(commands::Descriptor socket) : socket_(std::move(socket)) {}
 
   /// Of the socket; negative once it is closed.
   int descriptor() const { return socket_.get(); }
@@ -43,7 +43,7 @@ class ControlChannel {
   std::optional<Frame> next_frame();
 
  private:
-  command::Descriptor socket_;
+  commands::Descriptor socket_;
   std::string unsent_;
   std::string received_;
 };

@@ -21,7 +21,7 @@
 
 namespace sdsm::run_command {
 
-using command::Descriptor;
+using commands::Descriptor;
 
 namespace {
 
@@ -32,7 +32,7 @@ Descriptor make_memory(const char* name) {
 }
 
 std::map<std::string, std::string> properties_of(const std::filesystem::path& platform) {
-  if (const std::string problem = trace::input_problem(platform); !problem.empty()) {
+  if (const std::string problem = commands::input_problem(platform); !problem.empty()) {
     throw std::invalid_argument(fmt::format("{}: {}. Give a platform file", platform.string(), problem));
   }
   pugi::xml_document document;
@@ -41,7 +41,7 @@ std::map<std::string, std::string> properties_of(const std::filesystem::path& pl
   if (text.empty()) throw std::invalid_argument(fmt::format("{}: is empty. Give a platform file", platform.string()));
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
   if (!parsed) {
-    throw std::invalid_argument(trace::markup_problem(platform, text, parsed.offset, parsed.description()));
+    throw std::invalid_argument(commands::markup_problem(platform, text, parsed.offset, parsed.description()));
   }
   std::map<std::string, std::string> properties;
   for (const pugi::xpath_node& node : document.select_nodes("//prop")) {

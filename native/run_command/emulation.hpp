@@ -21,8 +21,8 @@ struct EmulationRequest {
 /// What the processes of a run inherit, and the files behind it.
 struct EmulatedCluster {
   dsm::Emulation emulation;
-  command::Descriptor wires;
-  command::Descriptor schedule;
+  commands::Descriptor wires;
+  commands::Descriptor schedule;
 };
 
 /// Reads the platform's reference network (its properties reference.* and frame.*): a cable from every node to one

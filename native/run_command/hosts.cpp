@@ -27,7 +27,8 @@
 
 namespace sdsm::run_command {
 
-using namespace command;
+using namespace commands;
+using namespace program_start;
 using dsm::FrameKind;
 
 namespace {
@@ -244,7 +245,7 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
   request.arguments = start.arguments;
   request.environment = start.environment.entries();
   const auto add_file = [&](const std::string& path, bool is_program) {
-    request.files.push_back({path, trace::sha256_of(path), is_program});
+    request.files.push_back({path, commands::sha256_of(path), is_program});
   };
   add_file(command, true);
   add_file(runtime_library("libsdsm-run.so", "sdsm-run-runtime").string(), false);

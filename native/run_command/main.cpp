@@ -21,7 +21,7 @@
 namespace {
 
 using namespace sdsm;
-using namespace sdsm::command;
+using namespace sdsm::commands;
 using namespace sdsm::run_command;
 
 constexpr int run_failed = 1;
@@ -205,13 +205,13 @@ int run(int argc, char** argv) {
       app.add_option("--hosts", hosts.names,
                      "run the nodes on these machines, which have sdsm, the program and this folder at the same paths: "
                      "one node on each, or --nodes dealt out in turn. ADDRESS: IPv4, of the host in the nodes' network")
-          ->check(&trace::name_problem)
+          ->check(&commands::name_problem)
           ->type_name("HOST[=ADDRESS],...");
   app.add_option("--launcher", hosts.options.launcher,
                  "how a command is started on a host; its input and output have to be the command's own")
       ->needs(on_hosts)
       ->capture_default_str()
-      ->check(&trace::name_problem)
+      ->check(&commands::name_problem)
       ->type_name("'ssh {host}'");
   app.add_option("--listen", hosts.options.listen,
                  "IPv4 address of this machine at which the hosts reach it, and nobody else")
@@ -222,7 +222,7 @@ int run(int argc, char** argv) {
                  "with --hosts: names of environment variables for the program, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
                  "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
       ->needs(on_hosts)
-      ->check(&trace::name_problem)
+      ->check(&commands::name_problem)
       ->type_name("NAME,...");
   app.add_option("--transport", hosts.transport,
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
@@ -244,7 +244,7 @@ int run(int argc, char** argv) {
   trace::ComputeScale scale;
   auto* const emulate = app.add_option("--emulate", emulated_platform,
                                        "put the network of this platform file (reference.*, frame.*) between the nodes")
-                            ->check(&trace::name_problem)
+                            ->check(&commands::name_problem)
                             ->type_name("PLATFORM");
   auto* const schedule =
       app.add_option(
@@ -267,16 +267,16 @@ int run(int argc, char** argv) {
       ->needs(schedule)
       ->type_name("FACTOR");
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")
-      ->check(&trace::name_problem)
+      ->check(&commands::name_problem)
       ->type_name("FILE|-");
   app.add_option("--pages", request.pages,
                  "write what each page cost each process to this file (or - for stdout), as a CSV table")
-      ->check(&trace::name_problem)
+      ->check(&commands::name_problem)
       ->type_name("FILE|-");
   app.add_option("--order", request.order,
                  "write the order in which each node's processes took their faults and locks to this file, for "
                  "sdsm simulate --order")
-      ->check(&trace::name_problem)
+      ->check(&commands::name_problem)
       ->type_name("FILE|-");
   app.add_flag("--allow-atomics", request.allows_atomics,
                "only warn of inline atomic operations: right if no two nodes share what they change");
@@ -313,35 +313,35 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trace::open_closed_streams();
+  commands::open_closed_streams();
   try {
     const int status = run(argc, argv);
     // A full disk behind stdout must not pass for success.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      trace::say("the results could not be written to stdout. Make room, or give another place");
+      commands::say("the results could not be written to stdout. Make room, or give another place");
       return run_failed;
     }
     return status;
   } catch (const CLI::ParseError& error) {
-    trace::say(fmt::format("{}. See sdsm run --help.", error.what()));
+    commands::say(fmt::format("{}. See sdsm run --help.", error.what()));
     return bad_usage;
   } catch (const UsageError& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return bad_usage;
   } catch (const std::invalid_argument& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return bad_usage;
   } catch (const trace::FormatError& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return bad_usage;
   } catch (const RunError& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return run_failed;
   } catch (const std::system_error& error) {
-    trace::say(error.what());
-    return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
+    commands::say(error.what());
+    return commands::is_bad_input(error.code()) ? bad_usage : run_failed;
   } catch (const std::exception& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return run_failed;
   }
 }

@@ -89,7 +89,7 @@ trace::PageBook PageLogs::figures() const {
   return book;
 }
 
-trace::RegionNames PageLogs::names(const command::RegionNamer& namer) const {
+trace::RegionNames PageLogs::names(const program_start::RegionNamer& namer) const {
   trace::RegionNames names;
   std::uint32_t number = trace::first_made_region(layout_.processes());
   for (const dsm::RegionOrigin& origin : origins_) {

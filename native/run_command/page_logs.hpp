@@ -26,7 +26,7 @@ class PageLogs {
 
   /// Of the measured region, or of the whole run if there is none, as in dsm::Result.
   trace::PageBook figures() const;
-  trace::RegionNames names(const command::RegionNamer& namer) const;
+  trace::RegionNames names(const program_start::RegionNamer& namer) const;
   trace::Order order() const;
 
  private:

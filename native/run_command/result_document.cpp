@@ -77,23 +77,23 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
   if (description.options.hosts) {
     for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
   }
-  return {
-      {"format", result_format},
-      {"kind", "native"},
-      {"program", description.program},
-      {"nodes", layout.nodes},
-      {"threads_per_node", layout.threads_per_node},
-      {"makespan_s", makespan_s(median)},
-      {"median_s", makespan_s(median)},
-      {"min_s", *least},
-      {"max_s", *most},
-      {"runs", runs},
-      {"threads", thread_list(layout, median, &dsm::Result::region)},
-      {"whole_run",
-       {{"makespan_s", whole_makespan_s(median)}, {"threads", thread_list(layout, median, &dsm::Result::whole)}}},
-      {"options", options},
-      {"inputs", Json::array({{{"path", description.file.string()}, {"sha256", trace::sha256_of(description.file)}}})},
-      {"versions", {{"sdsm", SDSM_VERSION}}}};
+  return {{"format", result_format},
+          {"kind", "native"},
+          {"program", description.program},
+          {"nodes", layout.nodes},
+          {"threads_per_node", layout.threads_per_node},
+          {"makespan_s", makespan_s(median)},
+          {"median_s", makespan_s(median)},
+          {"min_s", *least},
+          {"max_s", *most},
+          {"runs", runs},
+          {"threads", thread_list(layout, median, &dsm::Result::region)},
+          {"whole_run",
+           {{"makespan_s", whole_makespan_s(median)}, {"threads", thread_list(layout, median, &dsm::Result::whole)}}},
+          {"options", options},
+          {"inputs",
+           Json::array({{{"path", description.file.string()}, {"sha256", commands::sha256_of(description.file)}}})},
+          {"versions", {{"sdsm", SDSM_VERSION}}}};
 }
 
 std::string name_of(dsm::Transport transport) {

@@ -21,7 +21,8 @@
 
 namespace sdsm::run_command {
 
-using namespace command;
+using namespace commands;
+using namespace program_start;
 
 namespace {
 
@@ -33,7 +34,7 @@ void check_atomics(const std::filesystem::path& program, const RunRequest& reque
   if (!request.allows_atomics) {
     throw UsageError(text + "If no two nodes share what they change, run it with --allow-atomics.");
   }
-  trace::tell("sdsm: warning: " + text);
+  commands::tell("sdsm: warning: " + text);
 }
 
 /// What the program may need on another machine; the rest, such as a display's or a key agent's, belongs to this one.
@@ -77,9 +78,9 @@ std::vector<std::filesystem::path> inputs_of(const RunRequest& request, const Pr
 void write_logs(const RunRequest& request, const ProgramStart& start, const ClusterResult& run) {
   if (!request.pages.empty()) {
     const trace::RegionNames names = run.logs->names(RegionNamer(start.file));
-    trace::write_output(trace::page_table_text(run.logs->figures(), names, request.cluster.layout), request.pages);
+    commands::write_output(trace::page_table_text(run.logs->figures(), names, request.cluster.layout), request.pages);
   }
-  if (!request.order.empty()) trace::write_output(trace::order_text(run.logs->order()), request.order);
+  if (!request.order.empty()) commands::write_output(trace::order_text(run.logs->order()), request.order);
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ void write_logs(const RunRequest& request, const ProgramStart& start, const Clus
 int run_program(const RunRequest& request) {
   ProgramStart start = prepare(request);
   const std::vector<std::filesystem::path> inputs = inputs_of(request, start);
-  trace::check_outputs({request.json, request.pages, request.order}, inputs);
+  commands::check_outputs({request.json, request.pages, request.order}, inputs);
   catch_interruptions();
   // A program that runs once reads the command's own input, a terminal's too.
   ProgramInput repeated_input;
@@ -99,23 +100,23 @@ int run_program(const RunRequest& request) {
     ClusterResult result = run_cluster(start, request.cluster, input);
     if (request.repeat > 1) repeated_input.end_pass();
     if (!request.is_quiet) {
-      trace::tell(report_text(start.file.filename().string(), request.cluster.layout, result.processes));
+      commands::tell(report_text(start.file.filename().string(), request.cluster.layout, result.processes));
     }
     if (result.status != 0) {
-      trace::say(fmt::format("the program ended with status {}{}", result.status,
-                             has_outputs ? "; no results are written" : ""));
+      commands::say(fmt::format("the program ended with status {}{}", result.status,
+                                has_outputs ? "; no results are written" : ""));
       return 1;
     }
     makespans.push_back(makespan_s(result.processes));
     runs.push_back(std::move(result));
   }
-  if (request.repeat > 1 && !request.is_quiet) trace::tell(repeats_text(makespans));
+  if (request.repeat > 1 && !request.is_quiet) commands::tell(repeats_text(makespans));
   const ClusterResult& median = runs[median_run(makespans)];
   write_logs(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, start.file, request.cluster};
   const auto document = result_document(description, median.processes, makespans);
-  trace::write_output(document.dump(2) + "\n", request.json);
+  commands::write_output(document.dump(2) + "\n", request.json);
   return 0;
 }
 

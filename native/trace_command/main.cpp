@@ -18,7 +18,7 @@
 namespace {
 
 using namespace sdsm;
-using namespace sdsm::command;
+using namespace sdsm::commands;
 using namespace sdsm::trace_command;
 
 constexpr int run_failed = 1;
@@ -97,7 +97,7 @@ int show_info(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
-  app.add_option("FILE", file, "trace file")->required()->check(&trace::name_problem);
+  app.add_option("FILE", file, "trace file")->required()->check(&commands::name_problem);
   app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
   if (!parse(app, std::move(own))) return 0;
   print_info(file, json);
@@ -111,7 +111,7 @@ int show_dump(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
       "docs/trace-format.md.");
   std::string file;
-  app.add_option("FILE", file, "trace file")->required()->check(&trace::name_problem);
+  app.add_option("FILE", file, "trace file")->required()->check(&commands::name_problem);
   if (!parse(app, std::move(own))) return 0;
   print_dump(file);
   return 0;
@@ -167,32 +167,32 @@ int run(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trace::open_closed_streams();
+  commands::open_closed_streams();
   try {
     const int status = run(split(argc, argv));
     // A full disk behind stdout must not pass for success.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      trace::say("the output could not be written to stdout. Make room, or give another place");
+      commands::say("the output could not be written to stdout. Make room, or give another place");
       return run_failed;
     }
     return status;
   } catch (const CLI::ParseError& error) {
-    trace::say(fmt::format("{}. See sdsm trace --help.", error.what()));
+    commands::say(fmt::format("{}. See sdsm trace --help.", error.what()));
     return bad_usage;
   } catch (const UsageError& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return bad_usage;
   } catch (const trace::FormatError& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return bad_usage;
   } catch (const RunError& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return run_failed;
   } catch (const std::system_error& error) {
-    trace::say(error.what());
-    return trace::is_bad_input(error.code()) ? bad_usage : run_failed;
+    commands::say(error.what());
+    return commands::is_bad_input(error.code()) ? bad_usage : run_failed;
   } catch (const std::exception& error) {
-    trace::say(error.what());
+    commands::say(error.what());
     return run_failed;
   }
 }

@@ -10,7 +10,7 @@
 
 namespace sdsm::trace_command {
 
-using namespace command;
+using namespace commands;
 
 namespace {
 

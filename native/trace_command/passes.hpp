@@ -100,7 +100,7 @@ class TrackedPass : public RepeatedPass {
   void append(std::uint32_t number, const trace::Interval& interval);
 
   trace::Writer& writer_;
-  command::RegionNamer namer_;
+  program_start::RegionNamer namer_;
   std::vector<ThreadState> states_;
   std::vector<trace::Region> regions_;
   bool was_cut_ = false;

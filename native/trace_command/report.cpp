@@ -12,7 +12,7 @@
 
 namespace sdsm::trace_command {
 
-using namespace command;
+using namespace commands;
 
 namespace {
 
@@ -46,7 +46,7 @@ void print_text(const trace::File& file) {
 }  // namespace
 
 void print_info(const std::filesystem::path& path, const std::string& json) {
-  check_usage([&] { trace::check_output(json, {path}); });
+  check_usage([&] { commands::check_output(json, {path}); });
   const trace::File file(path);
   // What is printed stands in the file's index; that the intervals agree with it shows only when they are read.
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
@@ -55,7 +55,7 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
     }
   }
   if (json.empty()) return print_text(file);
-  trace::write_output(trace::info(file).dump(2) + "\n", json);
+  commands::write_output(trace::info(file).dump(2) + "\n", json);
 }
 
 void print_dump(const std::filesystem::path& path) {

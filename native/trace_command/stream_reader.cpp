@@ -12,7 +12,7 @@
 
 namespace sdsm::trace_command {
 
-using namespace command;
+using namespace commands;
 
 namespace {
 

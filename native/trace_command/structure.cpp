@@ -8,7 +8,7 @@
 
 namespace sdsm::trace_command {
 
-using namespace command;
+using namespace commands;
 
 namespace {
 

@@ -25,7 +25,8 @@
 
 namespace sdsm::trace_command {
 
-using namespace command;
+using namespace commands;
+using namespace program_start;
 
 namespace {
 
@@ -54,7 +55,7 @@ class KeptErrors {
     const off_t from = size > most ? size - most : 0;
     std::string text(static_cast<std::size_t>(size - from), '\0');
     const ssize_t count = pread(file_.get(), text.data(), text.size(), from);
-    if (count > 0) trace::tell(std::string_view(text).substr(0, static_cast<std::size_t>(count)));
+    if (count > 0) commands::tell(std::string_view(text).substr(0, static_cast<std::size_t>(count)));
   }
 
  private:
@@ -68,13 +69,13 @@ class Progress {
   void begin(unsigned pass, const char* what) {
     start_ = std::chrono::steady_clock::now();
     if (is_quiet_) return;
-    trace::tell(fmt::format("sdsm: pass {} of {} ({}) ...{}", pass, passes_, what, is_terminal_ ? "" : "\n"));
+    commands::tell(fmt::format("sdsm: pass {} of {} ({}) ...{}", pass, passes_, what, is_terminal_ ? "" : "\n"));
   }
   void end(unsigned pass, const char* what) {
     if (is_quiet_) return;
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
-    trace::tell(fmt::format("{}sdsm: pass {} of {} ({}) took {:.2f} s\n", is_terminal_ ? "\r" : "", pass, passes_, what,
-                            time.count()));
+    commands::tell(fmt::format("{}sdsm: pass {} of {} ({}) took {:.2f} s\n", is_terminal_ ? "\r" : "", pass, passes_,
+                               what, time.count()));
   }
 
  private:
@@ -115,7 +116,7 @@ class Run {
   void check_output() const {
     std::vector<std::filesystem::path> inputs{program_.file, "/dev/stdin"};
     inputs.insert(inputs.end(), request_.program.begin() + 1, request_.program.end());
-    check_usage([&] { trace::check_trace_output(request_.output.string(), inputs); });
+    check_usage([&] { commands::check_trace_output(request_.output.string(), inputs); });
   }
 
   void run_hidden(Pass& pass, unsigned number, tracer::Mode mode) {
@@ -131,7 +132,7 @@ class Run {
 
   int write_trace() {
     if (structure_.threads() > request_.threads) {
-      trace::say(fmt::format(
+      commands::say(fmt::format(
           "warning: the program itself asks for teams of up to {0} threads, more than -n {1}: the trace has {0} "
           "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again",
           structure_.threads(), request_.threads));
@@ -149,10 +150,10 @@ class Run {
     header.exit_status = status_;
     pass.finish(header);
     if (pass.was_cut()) {
-      trace::say("warning: the program ended inside a parallel region; so does the trace");
+      commands::say("warning: the program ended inside a parallel region; so does the trace");
     }
     if (status_ == 0) return 0;
-    trace::say(fmt::format("warning: the program ended with status {}; the trace is complete and says so", status_));
+    commands::say(fmt::format("warning: the program ended with status {}; the trace is complete and says so", status_));
     return 1;
   }
 

@@ -21,7 +21,8 @@
 
 namespace sdsm::trace_command {
 
-using namespace command;
+using namespace commands;
+using namespace program_start;
 
 namespace {
 

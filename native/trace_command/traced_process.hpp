@@ -37,11 +37,11 @@ class TracedProcess {
   TracedProcess& operator=(const TracedProcess&) = delete;
 
   int stream() const { return stream_.get(); }
-  command::ProcessEnd wait();
+  program_start::ProcessEnd wait();
 
  private:
   pid_t process_ = -1;
-  command::Descriptor stream_;
+  commands::Descriptor stream_;
 };
 
 }  // namespace sdsm::trace_command

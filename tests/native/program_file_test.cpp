@@ -10,7 +10,8 @@
 #include "native/program_start/elf_file.hpp"
 #include "tests/catch.hpp"
 
-using namespace sdsm::command;
+using namespace sdsm::commands;
+using namespace sdsm::program_start;
 
 namespace {
 

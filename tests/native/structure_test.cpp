@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 
 using namespace sdsm;
-using namespace sdsm::command;
+using namespace sdsm::commands;
 using namespace sdsm::trace_command;
 using trace::Event;
 using trace::EventKind;

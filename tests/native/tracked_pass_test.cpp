@@ -9,7 +9,7 @@
 #include "workloads/trace/reader.hpp"
 
 using namespace sdsm;
-using namespace sdsm::command;
+using namespace sdsm::commands;
 using namespace sdsm::trace_command;
 using trace::Access;
 using trace::EventKind;

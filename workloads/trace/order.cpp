@@ -25,7 +25,7 @@ constexpr bool has_object(OrderKind kind) {
 class OrderReader {
  public:
   explicit OrderReader(const std::filesystem::path& path) : path_(path.string()) {
-    if (const std::string problem = input_problem(path); !problem.empty()) {
+    if (const std::string problem = commands::input_problem(path); !problem.empty()) {
       throw std::invalid_argument(fmt::format("{}: {}. Give what `sdsm run --order` wrote", path_, problem));
     }
     stream_.open(path);

@@ -56,10 +56,12 @@ struct CompressorDeleter {
 /// The .part file: created, appended to, then given its name or removed.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& path) : path_(output_target(path)), part_path_(part_of(path_)) {
+  explicit OutputFile(const std::filesystem::path& path)
+      : path_(commands::output_target(path)), part_path_(commands::part_of(path_)) {
     if (std::filesystem::is_directory(path_)) fail_with(EISDIR, path_, "cannot write the trace");
     // The trace takes the name of what was there, and that must not be a device.
-    if (!is_replaced(path_)) fail_with(ENOTSUP, path_, "this is no regular file, and a trace needs one of its own");
+    if (!commands::is_replaced(path_))
+      fail_with(ENOTSUP, path_, "this is no regular file, and a trace needs one of its own");
     descriptor_ = open(part_path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail_with(errno, part_path_, "cannot create the trace");
     try {
