@@ -389,7 +389,7 @@ void sample_pages(const std::string& name, const Pages& memory, int wanted, std:
 
 void sample_copies(int wanted) {
   const Pages memory;
-  static std::byte encoded[most_diff_bytes];
+  static DiffBuffer encoded;
   volatile int result = 0;
   sample_pages("twin", memory, wanted, 0, 1,
                [](const std::byte* page, std::byte* twin) { std::memcpy(twin, page, page_bytes); });

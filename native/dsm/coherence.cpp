@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -229,15 +230,29 @@ void install_fault_handler() {
   real_sigaction(SIGSEGV, &action, nullptr);
 }
 
-/// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial.
-void send_diff(const Place& place, const std::byte* diff, std::uint32_t bytes) {
+/// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial. Each piece
+/// takes its share of the twin's words, which follow the diff in memory.
+void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) {
   constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
+  const std::uint32_t bytes = encoded.bytes;
+  const std::byte* const twin_words = diff + bytes;
+  const auto twin_share = [&](std::uint32_t sent) { return encoded.twin_bytes() * sent / bytes; };
   // The home of a local page is the same memory.
   for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes;) {
     const std::uint32_t piece = std::min(most, bytes - sent);
+    const std::uint32_t twin_begin = twin_share(sent);
+    const std::uint32_t twin_piece = twin_share(sent + piece) - twin_begin;
+    std::byte payload[2 * most + 1];
+    std::memcpy(payload, diff + sent, piece);
+    std::memcpy(payload + piece, twin_words + twin_begin, twin_piece);
+    const DiffPiece sizes{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(encoded.twin_bytes()),
+                          static_cast<std::uint16_t>(piece)};
     ask(place.home,
-        {.kind = WireKind::diff, .bytes = static_cast<std::uint16_t>(piece), .address = sent, .value = bytes},
-        diff + sent);
+        {.kind = WireKind::diff,
+         .bytes = static_cast<std::uint16_t>(piece + twin_piece),
+         .address = sent,
+         .value = std::bit_cast<std::uint64_t>(sizes)},
+        payload);
     count_message(place.home, MessageKind::diff, piece);
     sent += piece;
   }
@@ -278,23 +293,24 @@ class Diffs {
   }
 
   void send() const {
-    for (const Encoded& diff : diffs_) send_diff(diff.place, buffer_.data() + diff.begin, diff.bytes);
+    for (const Encoded& diff : diffs_) send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
   }
 
  private:
   struct Encoded {
     Place place;
     std::size_t begin;
-    std::uint32_t bytes;
+    EncodedDiff encoded;
   };
 
   void encode(const Place& place) {
-    static std::byte encoded[most_diff_bytes];
+    static DiffBuffer encoded;
     const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded);
     if (!diff.change) return;
     node().pages.changed(place.id, place.owner, diff.change);
-    diffs_.push_back({place, buffer_.size(), diff.bytes});
-    buffer_.insert(buffer_.end(), encoded, encoded + diff.bytes);
+    diffs_.push_back({place, buffer_.size(), diff});
+    buffer_.insert(buffer_.end(), encoded.diff, encoded.diff + diff.bytes);
+    buffer_.insert(buffer_.end(), encoded.twin_words, encoded.twin_words + diff.twin_bytes());
   }
 
   std::vector<std::byte> buffer_;

@@ -20,6 +20,7 @@ static_assert(sizeof(RunHead) == run_header.count);
 /// What is needed of the run that may go on in the next block.
 struct Runs {
   std::byte* at = nullptr;       ///< where the next byte of the diff goes
+  std::byte* twin_at = nullptr;  ///< where the twin's next word goes
   std::byte* open = nullptr;     ///< head of the run that ended with the last block's last word; null: none
   std::uint16_t open_words = 0;  ///< of it, so far
   Change change;
@@ -40,9 +41,10 @@ struct Runs {
   }
 };
 
-/// Sixteen words of a page and how they differ from the twin's.
+/// Sixteen words of a page and of its twin.
 struct Block {
-  __m128i differences[4];
+  __m128i now[4];
+  __m128i before[4];
   std::uint32_t changed;  ///< a bit for each word
 };
 
@@ -51,18 +53,17 @@ struct Block {
 Block compare_block(const std::byte* page, std::byte* twin) {
   const auto* from = reinterpret_cast<const volatile __m128i*>(page);
   auto* to = reinterpret_cast<__m128i*>(twin);
-  __m128i now[4];
   __m128i same[4];
   Block block;
   for (int i = 0; i < 4; ++i) {
-    now[i] = from[i];
-    block.differences[i] = _mm_xor_si128(now[i], to[i]);
-    same[i] = _mm_cmpeq_epi32(block.differences[i], _mm_setzero_si128());
+    block.now[i] = from[i];
+    block.before[i] = to[i];
+    same[i] = _mm_cmpeq_epi32(block.now[i], block.before[i]);
   }
   const __m128i halves[2] = {_mm_packs_epi32(same[0], same[1]), _mm_packs_epi32(same[2], same[3])};
   block.changed = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(halves[0], halves[1]))) ^ whole_block;
   if (block.changed != 0) {
-    for (int i = 0; i < 4; ++i) to[i] = now[i];
+    for (int i = 0; i < 4; ++i) to[i] = block.now[i];
   }
   return block;
 }
@@ -76,7 +77,8 @@ void copy_word(std::byte* to, const std::byte* from) {
 /// The runs of a block in which some words have changed and others not.
 void add_runs(Runs& runs, std::size_t word, const Block& block) {
   std::uint32_t changed = block.changed;
-  const auto* differences = reinterpret_cast<const std::byte*>(block.differences);
+  const auto* now = reinterpret_cast<const std::byte*>(block.now);
+  const auto* before = reinterpret_cast<const std::byte*>(block.before);
   for (std::size_t place = 0; changed != 0;) {
     const auto gap = static_cast<std::size_t>(std::countr_zero(changed));
     if (gap != 0 || place != 0) runs.close();
@@ -85,8 +87,12 @@ void add_runs(Runs& runs, std::size_t word, const Block& block) {
     const auto words = static_cast<std::size_t>(std::countr_one(changed));
     if (runs.open == nullptr) runs.begin(word + place);
     // Word by word: a wider load across two of the stores that just made them would wait for both.
-    for (std::size_t i = 0; i < words; ++i) copy_word(runs.at + 4 * i, differences + 4 * (place + i));
+    for (std::size_t i = 0; i < words; ++i) {
+      copy_word(runs.at + 4 * i, now + 4 * (place + i));
+      copy_word(runs.twin_at + 4 * i, before + 4 * (place + i));
+    }
     runs.at += 4 * words;
+    runs.twin_at += 4 * words;
     runs.open_words = static_cast<std::uint16_t>(runs.open_words + words);
     place += words;
     changed >>= words;
@@ -108,8 +114,10 @@ Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin) {
       continue;
     }
     if (runs.open == nullptr) runs.begin(word);
-    std::memcpy(runs.at, block.differences, block_words * 4);
+    std::memcpy(runs.at, block.now, block_words * 4);
+    std::memcpy(runs.twin_at, block.before, block_words * 4);
     runs.at += block_words * 4;
+    runs.twin_at += block_words * 4;
     runs.open_words = static_cast<std::uint16_t>(runs.open_words + block_words);
   }
   runs.close();
@@ -123,24 +131,27 @@ Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin) {
 Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin) {
   using Words [[gnu::vector_size(64)]] = std::uint32_t;
   const Words lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  // A lane of the heads, the same one of the differences, the next one of the heads...
+  // A lane of the heads, the same one of the words, the next one of the heads...
   const __m512i first_lanes = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const __m512i last_lanes = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   for (std::size_t word = 0; word < words_per_page; word += block_words) {
     const __m512i now = *reinterpret_cast<const volatile __m512i*>(page + word * 4);
-    auto* const before = reinterpret_cast<__m512i*>(twin + word * 4);
-    const __m512i differences = _mm512_xor_si512(now, *before);
-    const std::uint32_t changed = _mm512_test_epi32_mask(differences, differences);
+    auto* const twin_line = reinterpret_cast<__m512i*>(twin + word * 4);
+    const __m512i before = *twin_line;
+    const std::uint32_t changed = _mm512_cmpneq_epi32_mask(now, before);
     if (changed == 0) {
       runs.close();
       continue;
     }
-    *before = now;
+    *twin_line = now;
+    // Compressed in the register: a compressing store is slow on some processors.
+    _mm512_storeu_si512(runs.twin_at, _mm512_maskz_compress_epi32(static_cast<__mmask16>(changed), before));
+    runs.twin_at += 4 * std::popcount(changed);
     runs.change.words = static_cast<std::uint16_t>(runs.change.words + std::popcount(changed));
     if (changed == whole_block) {
       if (runs.open == nullptr) runs.begin(word);
-      _mm512_storeu_si512(runs.at, differences);
-      runs.at += sizeof differences;
+      _mm512_storeu_si512(runs.at, now);
+      runs.at += sizeof now;
       runs.open_words = static_cast<std::uint16_t>(runs.open_words + block_words);
       continue;
     }
@@ -154,8 +165,8 @@ Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin) {
     const Words rest = (Words{} + changed) >> lanes;
     const auto lengths = reinterpret_cast<Words>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(rest & ~(rest + 1))));
     const auto heads = reinterpret_cast<__m512i>(lengths << 16 | (lanes + static_cast<std::uint32_t>(word)));
-    const __m512i first = _mm512_permutex2var_epi32(heads, first_lanes, differences);
-    const __m512i last = _mm512_permutex2var_epi32(heads, last_lanes, differences);
+    const __m512i first = _mm512_permutex2var_epi32(heads, first_lanes, now);
+    const __m512i last = _mm512_permutex2var_epi32(heads, last_lanes, now);
     const std::uint32_t kept = _pdep_u32(begins, 0x55555555) | _pdep_u32(changed, 0xaaaaaaaa);
     std::byte* const block_at = runs.at;
     _mm512_storeu_si512(runs.at, _mm512_maskz_compress_epi32(static_cast<__mmask16>(kept), first));
@@ -183,14 +194,15 @@ static_assert(8 + 4 * (words_per_page + 1) + overrun <= most_diff_bytes,
 using EncodeBlocks = Runs(Runs, const std::byte*, std::byte*);
 
 EncodedDiff encode_by(EncodeBlocks& encode, std::uint64_t address, const std::byte* page, std::byte* twin,
-                      std::byte* buffer) {
+                      DiffBuffer& buffer) {
   Runs runs;
-  runs.at = buffer + sizeof address;
+  runs.at = buffer.diff + sizeof address;
+  runs.twin_at = buffer.twin_words;
   runs = encode(runs, page, twin);
   EncodedDiff diff{runs.change, 0};
   if (!diff.change) return diff;
-  std::memcpy(buffer, &address, sizeof address);
-  diff.bytes = static_cast<std::uint32_t>(runs.at - buffer);
+  std::memcpy(buffer.diff, &address, sizeof address);
+  diff.bytes = static_cast<std::uint32_t>(runs.at - buffer.diff);
   return diff;
 }
 
@@ -201,49 +213,62 @@ bool can_take_lines() {
 }
 const bool takes_lines = can_take_lines();
 
-/// Bytes that do not change are not written: somebody else may be writing them.
-void change_bytes(std::byte* bytes, const std::byte* differences, std::size_t count) {
-  for (std::size_t i = 0; i < count; i += 4) {
-    std::uint32_t difference;
-    std::memcpy(&difference, differences + i, sizeof difference);
-    // No byte of the word is zero (Mycroft's test): the usual case, and one write.
-    const bool changes_all = ((difference - 0x01010101U) & ~difference & 0x80808080U) == 0;
-    if (changes_all) {
-      std::uint32_t changed;
-      std::memcpy(&changed, bytes + i, sizeof changed);
-      changed ^= difference;
-      std::memcpy(bytes + i, &changed, sizeof changed);
-      continue;
-    }
-    for (std::size_t byte = i; byte < i + 4; ++byte) {
-      if (differences[byte] != std::byte{0}) bytes[byte] ^= differences[byte];
-    }
+/// The top bit of each byte that is not zero.
+constexpr std::uint32_t nonzero_bytes(std::uint32_t word) {
+  constexpr std::uint32_t low_bits = 0x7f7f7f7f;
+  return (((word & low_bits) + low_bits) | word) & ~low_bits;
+}
+constexpr std::uint32_t all_bytes = nonzero_bytes(0xffffffff);
+
+std::uint32_t word_at(const std::byte* bytes) {
+  std::uint32_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+/// Bytes that do not change are not written: the home's own thread may be writing them.
+void store_word(std::byte* home, std::uint32_t now, std::uint32_t before) {
+  const std::uint32_t changed = nonzero_bytes(now ^ before);
+  const std::uint32_t current = word_at(home);
+  const std::uint32_t overlap = changed & nonzero_bytes(current ^ before) & nonzero_bytes(current ^ now);
+  if (changed == all_bytes || overlap != 0) {
+    std::memcpy(home, &now, sizeof now);
+    return;
+  }
+  for (unsigned byte = 0; byte < sizeof now; ++byte) {
+    if ((changed >> (8 * byte) & 0x80) != 0) home[byte] = static_cast<std::byte>(now >> 8 * byte);
   }
 }
 
 }  // namespace
 
-EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer) {
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer) {
   return encode_by(takes_lines ? encode_lines : encode_blocks, address, page, twin, buffer);
 }
 
-EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer) {
+EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer) {
   return encode_by(encode_blocks, address, page, twin, buffer);
 }
 
-bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page) {
+bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
+                std::byte* page) {
   std::size_t at = sizeof(std::uint64_t);
+  std::size_t twin_at = 0;
   while (at < bytes) {
     RunHead head;
     if (bytes - at < sizeof head) return false;
     std::memcpy(&head, diff + at, sizeof head);
     at += sizeof head;
     const std::size_t length = std::size_t{head.words} * 4;
-    if (head.words == 0 || head.first + head.words > words_per_page || length > bytes - at) return false;
-    change_bytes(page + std::size_t{head.first} * 4, diff + at, length);
+    if (head.words == 0 || head.first + head.words > words_per_page) return false;
+    if (length > bytes - at || length > twin_bytes - twin_at) return false;
+    std::byte* home = page + std::size_t{head.first} * 4;
+    for (std::size_t i = 0; i < length; i += 4)
+      store_word(home + i, word_at(diff + at + i), word_at(twin_words + twin_at + i));
     at += length;
+    twin_at += length;
   }
-  return at == bytes;
+  return at == bytes && twin_at == twin_bytes;
 }
 
 std::uint64_t address_of_diff(const std::byte* diff) {

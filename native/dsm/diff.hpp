@@ -1,6 +1,8 @@
-/// Diffs as they travel: the page's address (8 bytes), then for each run of changed words its place and length in words
-/// (2 bytes each) and the words. Sizes are those of models/diff.hpp. A word travels as its difference (exclusive or)
-/// from the twin, so that two processes may change different bytes of one word: what neither changed is zero in both.
+/// Diffs as they travel. A diff is the page's address (8 bytes), then for each run of changed words its place and
+/// length in words (2 bytes each) and the new words: the sizes of models/diff.hpp. Beside it travel the same words of
+/// the twin, which the model does not count. They tell the home which bytes of a word changed, so that two processes
+/// may change different bytes of one word, and whether somebody else has changed the same bytes since the twin was
+/// made.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +14,34 @@ namespace sdsm::dsm {
 
 /// No run is shorter than a word or closer to the next than a word, so runs and words together take at most this much.
 inline constexpr std::size_t most_diff_bytes = 8 + max_runs_per_page * 4 + words_per_page * 4;
+/// The twin's words of a diff.
+inline constexpr std::size_t most_twin_bytes = words_per_page * 4;
+
+/// Room for a diff that is made: whole cache lines are stored at once, and reach beyond its end.
+struct DiffBuffer {
+  std::byte diff[most_diff_bytes];
+  std::byte twin_words[most_twin_bytes + 64];
+};
 
 struct EncodedDiff {
   Change change;
-  std::uint32_t bytes = 0;  ///< 0: nothing changed
+  std::uint32_t bytes = 0;  ///< of the diff; 0: nothing changed
+
+  std::uint32_t twin_bytes() const { return change.words * std::uint32_t{4}; }
 };
 
 /// What differs between a page and its twin, which becomes as the page is: each word is read once for both, so that a
-/// write that comes in between is in this diff or in the next one. `page` and `twin` are aligned to cache
-/// lines; `buffer` has room for most_diff_bytes.
-EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer);
+/// write that comes in between is in this diff or in the next one. `page` and `twin` are aligned to cache lines.
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer);
 
 /// The same for any x86-64 processor; encode_diff uses AVX-512 where it is.
-EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, std::byte* buffer);
+EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer);
 
-/// Changes `page` as a diff says, each byte that the diff changes and no other. False if the diff contradicts itself;
-/// nothing beyond the page is written.
-bool apply_diff(const std::byte* diff, std::uint32_t bytes, std::byte* page);
+/// Stores the bytes that a diff changes, and no others, to `page`. Where somebody else has changed some of the same
+/// bytes to other values meanwhile, the whole word is stored, so that a word of four bytes is one that somebody stored.
+/// False if the diff contradicts itself; nothing beyond the page is written.
+bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
+                std::byte* page);
 
 /// The page's address that a diff begins with.
 std::uint64_t address_of_diff(const std::byte* diff);

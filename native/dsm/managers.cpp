@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -211,20 +212,29 @@ std::byte* view_of_page(ProcessId from, std::uint64_t address) {
 /// Pieces of a diff come one after another on one connection.
 struct Incoming {
   std::uint32_t bytes = 0;
+  std::uint32_t twin_bytes = 0;
   std::byte diff[most_diff_bytes];
+  std::byte twin_words[most_twin_bytes];
 };
 std::vector<Incoming> incoming;
 
-void receive_diff(ProcessId from, const Head& head, const std::byte* piece) {
+void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   if (incoming.size() < processes()) incoming.resize(processes());
   Incoming& diff = incoming[index_of(from)];
-  if (head.address == 0) diff.bytes = 0;
-  if (head.address != diff.bytes || head.value > most_diff_bytes || diff.bytes + head.bytes > head.value) {
+  if (head.address == 0) diff.bytes = diff.twin_bytes = 0;
+  const auto sizes = std::bit_cast<DiffPiece>(head.value);
+  const std::uint32_t twin_piece = head.bytes - std::min(head.bytes, sizes.bytes);
+  if (head.address != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes > most_diff_bytes ||
+      sizes.twin_bytes > most_twin_bytes || diff.bytes + sizes.bytes > sizes.diff_bytes ||
+      diff.twin_bytes + twin_piece > sizes.twin_bytes) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
   }
-  std::memcpy(diff.diff + diff.bytes, piece, head.bytes);
-  diff.bytes += head.bytes;
-  if (diff.bytes == head.value && !apply_diff(diff.diff, diff.bytes, view_of_page(from, address_of_diff(diff.diff)))) {
+  std::memcpy(diff.diff + diff.bytes, payload, sizes.bytes);
+  std::memcpy(diff.twin_words + diff.twin_bytes, payload + sizes.bytes, twin_piece);
+  diff.bytes += sizes.bytes;
+  diff.twin_bytes += twin_piece;
+  if (diff.bytes == sizes.diff_bytes && !apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes,
+                                                    view_of_page(from, address_of_diff(diff.diff)))) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
   answer(from, {.kind = WireKind::done});

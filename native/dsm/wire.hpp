@@ -3,6 +3,7 @@
 /// fault waits on one socket, and nobody but the service thread hands it its page.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "models/messages.hpp"
@@ -14,7 +15,8 @@ namespace sdsm::dsm {
 enum class WireKind : std::uint16_t {
   page_request,     ///< address: page. Answer: page_reply
   write_request,    ///< address: page. No answer
-  diff,             ///< a piece of a diff; value: bytes of the whole diff. Answer: done, when the piece is here
+  diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
+                    ///< then a piece of the twin's words. Answer: done, when the piece is here
   barrier_arrive,   ///< Answer: barrier_release (when all have come), or quit
   barrier_release,  ///< value: calls of the clock so far, for the measured region
   lock_request,     ///< address: LockId; value: ordered loops: turn. Answer: lock_grant (when it is free)
@@ -54,12 +56,20 @@ struct Head {
 };
 static_assert(sizeof(Head) == control_payload.count, "what the simulator counts for a control message");
 
+/// Sizes that go with a piece of a diff, in bytes.
+struct DiffPiece {
+  std::uint16_t diff_bytes = 0;  ///< of the whole diff
+  std::uint16_t twin_bytes = 0;  ///< of all words of the twin
+  std::uint16_t bytes = 0;       ///< of the diff in this message
+  std::uint16_t unused = 0;
+};
+
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 
 /// What the message is on a network, by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {
   if (head.kind == WireKind::page_reply) return page_payload;
-  if (head.kind == WireKind::diff) return {head.bytes};
+  if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
   return head.kind <= WireKind::lock_release ? control_payload : Bytes{0};
 }
 

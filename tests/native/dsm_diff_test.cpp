@@ -15,7 +15,6 @@ using namespace sdsm;
 using namespace sdsm::dsm;
 
 using Page = std::array<std::byte, 4096>;
-using Buffer = std::array<std::byte, most_diff_bytes>;
 
 /// Aligned as pages are.
 struct Pages {
@@ -28,13 +27,21 @@ void set_word(Page& page, std::size_t word, std::uint32_t value) {
   std::memcpy(page.data() + 4 * word, &value, sizeof value);
 }
 
-EncodedDiff encode(Pages& pages, Buffer& buffer, std::uint64_t address = 0x200000001000) {
-  return encode_diff(address, pages.page.data(), pages.twin.data(), buffer.data());
+EncodedDiff encode(Pages& pages, DiffBuffer& buffer, std::uint64_t address = 0x200000001000) {
+  return encode_diff(address, pages.page.data(), pages.twin.data(), buffer);
+}
+
+bool apply(const DiffBuffer& buffer, const EncodedDiff& diff, Page& home) {
+  return apply_diff(buffer.diff, diff.bytes, buffer.twin_words, diff.twin_bytes(), home.data());
 }
 
 /// As the format is defined, word by word.
-std::vector<std::uint32_t> diff_by_words(const Page& page, const Page& twin) {
-  std::vector<std::uint32_t> diff;
+struct DiffByWords {
+  std::vector<std::uint32_t> diff, twin_words;
+};
+DiffByWords diff_by_words(const Page& page, const Page& twin) {
+  DiffByWords made;
+  std::vector<std::uint32_t>& diff = made.diff;
   std::size_t head = 0;  ///< 0: no run is open
   for (std::size_t word = 0; word < words_per_page; ++word) {
     std::uint32_t now, before;
@@ -49,16 +56,17 @@ std::vector<std::uint32_t> diff_by_words(const Page& page, const Page& twin) {
       head = diff.size();
     }
     diff[head - 1] += 1U << 16;
-    diff.push_back(now ^ before);
+    diff.push_back(now);
+    made.twin_words.push_back(before);
   }
-  return diff;
+  return made;
 }
 
 }  // namespace
 
 TEST_CASE("a page that did not change has no diff") {
   Pages pages;
-  Buffer buffer;
+  DiffBuffer buffer;
   const EncodedDiff diff = encode(pages, buffer);
   CHECK(diff.bytes == 0);
   CHECK(!diff.change);
@@ -66,15 +74,15 @@ TEST_CASE("a page that did not change has no diff") {
 
 TEST_CASE("a diff of three words in two runs has the size counted by hand") {
   Pages pages;
-  Buffer buffer;
+  DiffBuffer buffer;
   set_word(pages.page, 0, 1);
   set_word(pages.page, 15, 2);
   set_word(pages.page, 16, 3);  // the run goes on over the border of what is compared at once
   const EncodedDiff diff = encode(pages, buffer);
   CHECK(diff.change == Change{3, 2});
   CHECK(diff.bytes == 8 + 2 * 4 + 3 * 4);
-  CHECK(address_of_diff(buffer.data()) == 0x200000001000);
-  REQUIRE(apply_diff(buffer.data(), diff.bytes, pages.home.data()));
+  CHECK(address_of_diff(buffer.diff) == 0x200000001000);
+  REQUIRE(apply(buffer, diff, pages.home));
   CHECK(pages.home == pages.page);
 }
 
@@ -82,7 +90,7 @@ TEST_CASE("diffs of random pages bring the page home, have the model's size, and
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {
     Pages pages;
-    Buffer buffer;
+    DiffBuffer buffer;
     for (std::byte& byte : pages.page) byte = static_cast<std::byte>(random());
     pages.twin = pages.page;
     pages.home = pages.page;
@@ -93,7 +101,7 @@ TEST_CASE("diffs of random pages bring the page home, have the model's size, and
     REQUIRE(static_cast<bool>(diff.change) == is_changed);
     REQUIRE(diff.bytes == diff_bytes(diff.change).count);
     REQUIRE(pages.twin == pages.page);
-    if (is_changed) REQUIRE(apply_diff(buffer.data(), diff.bytes, pages.home.data()));
+    if (is_changed) REQUIRE(apply(buffer, diff, pages.home));
     REQUIRE(pages.home == pages.page);
   }
 }
@@ -103,7 +111,7 @@ TEST_CASE("both ways of encoding a diff write what the format says, whatever lie
   std::mt19937 random(13);
   for (int round = 0; round < 3000; ++round) {
     Pages pages;
-    Buffer buffer;
+    DiffBuffer buffer;
     // Runs and gaps of all lengths: some rounds have short ones only, others lines and pages full.
     const unsigned longest_run = 1U << random() % 11;
     const unsigned longest_gap = 1U << random() % 11;
@@ -113,36 +121,109 @@ TEST_CASE("both ways of encoding a diff write what the format says, whatever lie
         set_word(pages.page, word++, static_cast<std::uint32_t>(random()) | 1);
       }
     }
-    const std::vector<std::uint32_t> expected = diff_by_words(pages.page, pages.twin);
-    const EncodedDiff diff = encoder(7, pages.page.data(), pages.twin.data(), buffer.data());
-    if (expected.empty()) {
+    const DiffByWords expected = diff_by_words(pages.page, pages.twin);
+    const EncodedDiff diff = encoder(7, pages.page.data(), pages.twin.data(), buffer);
+    if (expected.diff.empty()) {
       REQUIRE(diff.bytes == 0);
       continue;
     }
-    REQUIRE(diff.bytes == 8 + 4 * expected.size());
+    REQUIRE(diff.bytes == 8 + 4 * expected.diff.size());
     REQUIRE(diff.bytes == diff_bytes(diff.change).count);
-    REQUIRE(std::memcmp(buffer.data() + 8, expected.data(), 4 * expected.size()) == 0);
+    REQUIRE(std::memcmp(buffer.diff + 8, expected.diff.data(), 4 * expected.diff.size()) == 0);
+    REQUIRE(diff.twin_bytes() == 4 * expected.twin_words.size());
+    REQUIRE(std::memcmp(buffer.twin_words, expected.twin_words.data(), diff.twin_bytes()) == 0);
     REQUIRE(pages.twin == pages.page);
   }
 }
 
+namespace {
+
+/// One process's copy of the home's page, twinned, and its diff.
+struct Writer {
+  explicit Writer(const Page& home) { pages.page = pages.twin = home; }
+  void send_to(Page& home) {
+    DiffBuffer buffer;
+    const EncodedDiff diff = encode(pages, buffer);
+    if (diff.bytes > 0) REQUIRE(apply(buffer, diff, home));
+  }
+  Pages pages;
+};
+
+Page filled_with(unsigned byte) {
+  Page page;
+  page.fill(static_cast<std::byte>(byte));
+  return page;
+}
+
+}  // namespace
+
 TEST_CASE("two processes may change different bytes of one word") {
-  Pages first;
-  Pages second;
-  Buffer first_diff;
-  Buffer second_diff;
-  first.page[100] = std::byte{1};
-  first.page[103] = std::byte{2};
-  second.page[101] = std::byte{3};
-  const EncodedDiff one = encode(first, first_diff);
-  const EncodedDiff two = encode(second, second_diff);
-  Page home{};
-  REQUIRE(apply_diff(first_diff.data(), one.bytes, home.data()));
-  REQUIRE(apply_diff(second_diff.data(), two.bytes, home.data()));
-  CHECK(home[100] == std::byte{1});
-  CHECK(home[101] == std::byte{3});
-  CHECK(home[102] == std::byte{0});
-  CHECK(home[103] == std::byte{2});
+  const unsigned old = GENERATE(0x00U, 0xffU, 0x5aU);
+  Page home = filled_with(old);
+  Writer first(home), second(home);
+  first.pages.page[100] = std::byte{1};
+  first.pages.page[103] = std::byte{2};
+  second.pages.page[101] = std::byte{3};
+  home[102] = std::byte{4};  // the home's own thread
+  first.send_to(home);
+  second.send_to(home);
+  CHECK(std::vector(home.begin() + 99, home.begin() + 105) == std::vector{static_cast<std::byte>(old), std::byte{1},
+                                                                          std::byte{3}, std::byte{4}, std::byte{2},
+                                                                          static_cast<std::byte>(old)});
+}
+
+TEST_CASE("processes that store the same value leave that value, however many they are and however long it is") {
+  const unsigned old = GENERATE(0x00U, 0xffU, 0x5aU);
+  const std::size_t length = GENERATE(1U, 2U, 4U, 8U);
+  const int writers = GENERATE(2, 3, 4);
+  const std::array<std::byte, 8> value{std::byte{1}, std::byte{0}, std::byte{0xff}, std::byte{0x5a},
+                                       std::byte{7}, std::byte{8}, std::byte{9},    std::byte{10}};
+  Page home = filled_with(old);
+  std::vector<Writer> all(static_cast<std::size_t>(writers), Writer(home));
+  for (Writer& writer : all) std::memcpy(writer.pages.page.data() + 16, value.data(), length);
+  if (writers == 3) std::memcpy(home.data() + 16, value.data(), length);  // the home's own thread, too
+  for (Writer& writer : all) writer.send_to(home);
+  Page expected = filled_with(old);
+  std::memcpy(expected.data() + 16, value.data(), length);
+  CHECK(home == expected);
+}
+
+TEST_CASE("processes that store different words leave the one that came last, not a mixture") {
+  std::mt19937 random(17);
+  for (int round = 0; round < 5000; ++round) {
+    const auto old = round % 3 == 0 ? 0U : round % 3 == 1 ? ~0U : static_cast<std::uint32_t>(random());
+    // All of their bytes differ from the old word's: what differs in no common byte cannot be told from chars.
+    const auto another = [&] {
+      std::uint32_t word = old;
+      while (((word ^ old) & 0xff) == 0 || ((word ^ old) & 0xff00) == 0) word = static_cast<std::uint32_t>(random());
+      return word;
+    };
+    Page home{};
+    set_word(home, 5, old);
+    Writer first(home), second(home);
+    const std::uint32_t one = another(), other = another();
+    set_word(first.pages.page, 5, one);
+    set_word(second.pages.page, 5, other);
+    if (round % 2 == 0) set_word(home, 5, another());  // the home's own thread
+    first.send_to(home);
+    std::uint32_t word;
+    std::memcpy(&word, home.data() + 20, sizeof word);
+    REQUIRE(word == one);
+    second.send_to(home);
+    std::memcpy(&word, home.data() + 20, sizeof word);
+    REQUIRE(word == other);
+  }
+}
+
+TEST_CASE("a diff by hand: 351 after 101 over -1 stays 351") {
+  Page home = filled_with(0xff);
+  Writer first(home), second(home);
+  set_word(first.pages.page, 0, 351);   // 5f 01 00 00
+  set_word(second.pages.page, 0, 101);  // 65 00 00 00
+  second.send_to(home);
+  first.send_to(home);
+  CHECK(std::vector(home.begin(), home.begin() + 4) ==
+        std::vector{std::byte{0x5f}, std::byte{0x01}, std::byte{0}, std::byte{0}});
 }
 
 TEST_CASE("damaged diffs are told from sound ones, and never write outside of the page") {
@@ -150,18 +231,18 @@ TEST_CASE("damaged diffs are told from sound ones, and never write outside of th
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
     Pages pages;
-    Buffer buffer;
+    DiffBuffer buffer;
     for (int i = 0; i < 20; ++i) pages.page[random() % 4096] = static_cast<std::byte>(1 + random() % 255);
     EncodedDiff diff = encode(pages, buffer);
     for (unsigned i = 0; i <= random() % 3; ++i)
-      buffer[8 + random() % (diff.bytes - 8)] = static_cast<std::byte>(random());
+      buffer.diff[8 + random() % (diff.bytes - 8)] = static_cast<std::byte>(random());
     if (random() % 4 == 0) diff.bytes -= static_cast<std::uint32_t>(1 + random() % (diff.bytes - 8));
     struct Guarded {
       std::array<std::byte, 64> before{};
       alignas(64) Page page{};
       std::array<std::byte, 64> after{};
     } guarded;
-    if (!apply_diff(buffer.data(), diff.bytes, guarded.page.data())) ++refused;
+    if (!apply(buffer, diff, guarded.page)) ++refused;
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
     REQUIRE(std::all_of(guarded.before.begin(), guarded.before.end(), is_zero));
     REQUIRE(std::all_of(guarded.after.begin(), guarded.after.end(), is_zero));
