@@ -25,7 +25,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Closed when a program is executed. Makers throw std::system_error.
+/// Both ends close when a program is executed (exec). Makers throw std::system_error.
 struct Pipe {
   Descriptor read_end;
   Descriptor write_end;

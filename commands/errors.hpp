@@ -16,10 +16,10 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A process of the program did not get its descriptors, for this error (errno's).
+/// A process of the program did not get its descriptors; `error` is errno's number.
 RunError no_files_error(int error);
 
-/// Calls check(), for which a std::invalid_argument tells what is wrong with what the user gave.
+/// Calls check() and turns its std::invalid_argument, which says what is wrong with the user's input, into UsageError.
 template <typename Check>
 void check_usage(Check&& check) {
   try {

@@ -8,8 +8,8 @@
 
 namespace sdsm::gomp {
 
-/// A loop as the compiler passes it: `start`, `end` and `step` of the loop variable (wrapped to 64 bits), and how its
-/// iterations are to be handed out. Iterations are counted from 0.
+/// A loop as the compiler passes it: `start`, `end` and `step` of the loop variable (wrapped to 64 bits), and its
+/// schedule. Iterations are counted from 0.
 struct LoopBounds {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
@@ -41,9 +41,9 @@ struct Chunk {
   std::uint64_t count = 0;
 };
 
-/// What thread `thread` of `threads` gets as its `turn`-th chunk (from 0) of a static schedule. Without a chunk size
-/// each thread gets one share, and the first threads get one iteration more where they do not divide evenly (as gcc's
-/// inlined static loops do).
+/// The `turn`-th chunk (from 0) of thread `thread` of `threads` in a static schedule. Without a chunk size each thread
+/// gets one share; if they do not divide evenly, the first threads get one iteration more, as in gcc's inlined static
+/// loops.
 constexpr Chunk static_chunk(const LoopBounds& loop, std::uint32_t thread, std::uint32_t threads, std::uint64_t turn) {
   if (loop.chunk == 0) {
     if (turn > 0) return {};
@@ -60,8 +60,8 @@ constexpr Chunk static_chunk(const LoopBounds& loop, std::uint32_t thread, std::
   return {first, loop.chunk < left ? loop.chunk : left};
 }
 
-/// What the next thread gets of a dynamic or guided schedule when `taken` iterations are gone. Guided: a share of what
-/// is left, rounded up, but at least the chunk size.
+/// The next chunk of a dynamic or guided schedule when `taken` iterations are gone. Guided: a thread's share of what is
+/// left, rounded up, but at least the chunk size.
 constexpr Chunk shared_chunk(const LoopBounds& loop, std::uint64_t taken, std::uint32_t threads) {
   const std::uint64_t left = loop.iterations - taken;
   std::uint64_t count = loop.chunk > 0 ? loop.chunk : 1;
@@ -72,7 +72,7 @@ constexpr Chunk shared_chunk(const LoopBounds& loop, std::uint64_t taken, std::u
   return {taken, count < left ? count : left};
 }
 
-/// What a construct's threads share beside whose turn it is. An engine hands it out zeroed.
+/// What a construct's threads share in rare cases. An engine hands it out zeroed.
 struct ConstructState {
   std::uintptr_t* reductions;  ///< registered by the first thread (task modifier)
   void* memory;                ///< scratch that the compiler asked for (inscan, conditional lastprivate)

@@ -1,7 +1,7 @@
 /// What the libgomp-compatible front end asks of the engine beneath it. The front end (this folder) turns GOMP_* and
 /// omp_* calls into these functions; an engine runs threads, keeps their memory and lets them wait for each other.
-/// There is one engine per shared library (the tracer's virtual threads; the native DSM's processes), so the seam is
-/// the linker: an engine defines every function of sdsm::engine.
+/// Each shared library has one engine (the tracer's virtual threads, or the native DSM's processes), which defines
+/// every function of sdsm::engine: the linker joins the two halves (docs/decisions/006-libgomp-by-its-symbols.md).
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ void run_team(const gomp::TeamStart& start);
 /// Waits for all members of the caller's team. Event: barrier.
 void barrier(std::uint32_t team_size);
 
-/// Something the trace records that makes nobody wait: single, loop_end, task, loop_begin.
+/// Records an event that makes nobody wait: single, loop_end, task, loop_begin.
 void note(const gomp::Event& event);
 
 // Work-sharing constructs of the caller's team. All its members meet them in the same order, and their numbers ascend.
@@ -74,18 +74,18 @@ const void* take_copied(std::uint64_t number, std::uint32_t team_size);
 /// Iterations of a dynamic or guided loop, or a section; none when all are taken. Event: chunk.
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size);
 
-/// What else the team shares about a construct, in rare cases; zeroed for whoever comes first. Only the caller uses it
-/// until close_construct.
+/// The construct's rarely used shared state, zeroed for the first thread. Only the caller uses it until
+/// close_construct.
 gomp::ConstructState& open_construct(std::uint64_t number);
 void close_construct(std::uint64_t number);
 /// The calling thread will not open `number` again. The state is freed when `team_size` threads have said so.
 void leave_construct(std::uint64_t number, std::uint32_t team_size);
 
-/// Locks are known by class and by an address (of the program's lock object, of a critical section's symbol) or, for
-/// the two nameless ones (critical, atomic), by null.
+/// A lock is known by its class and an address: of the program's lock object, or of a critical section's symbol. The
+/// two nameless ones (critical, atomic) have a null address.
 void acquire(gomp::LockClass lock_class, const void* lock);
 bool try_acquire(gomp::LockClass lock_class, const void* lock);
-/// How often the caller then holds the nested lock; 0 if another thread does.
+/// Returns how often the caller holds the nested lock afterwards; 0 if another thread holds it.
 int try_acquire_nested(const void* lock);
 void release(gomp::LockClass lock_class, const void* lock);
 /// The lock object starts or ends its life.
@@ -95,8 +95,8 @@ void destroy_lock(gomp::LockClass lock_class, const void* lock);
 /// Waits until the turn of the caller's chunk has come. Events: acquire and release of class ordered.
 void enter_ordered(const gomp::OrderedLoop& loop);
 void leave_ordered(const gomp::OrderedLoop& loop);
-/// The caller's chunk is done, with or without ordered regions in it: waits until its turn has come, and passes it on
-/// to the one that begins at `next_iteration`.
+/// The caller's chunk is done, with or without ordered regions in it. Waits for its turn, and passes the turn on to the
+/// chunk that begins at `next_iteration`.
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration);
 
 /// The thread's clock in seconds, and the event `clock`.
@@ -107,7 +107,7 @@ void* allocate_shared(std::size_t bytes, std::size_t alignment);
 void* reallocate_shared(void* block, std::size_t bytes);
 void free_shared(void* block);
 
-/// Memory of the run-time itself, which no trace shows. Never null: without memory the run ends.
+/// Memory of the run-time itself, which no trace shows. Never null: the run ends if there is none left.
 void* allocate_private(std::size_t bytes);
 void free_private(void* block);
 

@@ -8,7 +8,7 @@ namespace sdsm::gomp {
 LoopBounds signed_loop(long start, long end, long step, Schedule schedule, long chunk);
 LoopBounds unsigned_loop(bool ascending, std::uint64_t start, std::uint64_t end, std::uint64_t step, Schedule schedule,
                          std::uint64_t chunk);
-/// With the schedule that run-sched-var gives.
+/// A loop with the schedule that run-sched-var gives.
 LoopBounds runtime_loop(const ThreadState& thread, long start, long end, long step);
 LoopBounds runtime_loop(const ThreadState& thread, bool ascending, std::uint64_t start, std::uint64_t end,
                         std::uint64_t step);
@@ -19,14 +19,14 @@ enum class Order : bool { free, ordered };
 
 /// The thread meets a loop of its team: the next construct.
 void enter_loop(ThreadState& thread, const LoopBounds& loop, Order order = Order::free);
-/// The same for the loop of a combined construct, whose construct has begun.
+/// enter_loop() for a combined construct, which has begun already.
 void enter_combined_loop(ThreadState& thread, const LoopBounds& loop);
 
 /// The thread's next chunk. False if there is none left; else `thread.construct.chunk` is it.
 bool next_chunk(ThreadState& thread);
 
-/// First value of the loop variable in the chunk at hand, and the bound that it stays below (above). The last chunk
-/// ends at the loop's own bound: a bound computed from the step might lie past the largest number.
+/// First value of the loop variable in the current chunk, and the bound that it stays below (above). The last chunk has
+/// the loop's own bound, as one computed from the step might overflow.
 std::uint64_t chunk_start(const CurrentConstruct& construct);
 std::uint64_t chunk_end(const CurrentConstruct& construct);
 

@@ -1,5 +1,5 @@
-/// Loops and scopes with what newer compilers pass along: reductions with the task modifier, and scratch memory that
-/// the team shares (inscan reductions, conditional lastprivate).
+/// Loops and scopes with newer compilers' extras: reductions with the task modifier, and scratch memory that the team
+/// shares (inscan reductions, conditional lastprivate).
 #pragma once
 
 #include "native/gomp/loop.hpp"
@@ -15,7 +15,7 @@ struct ChosenSchedule {
 /// of 32 is the monotonic modifier).
 ChosenSchedule schedule_of(const ThreadState& thread, long schedule, std::uint64_t chunk);
 
-/// `*memory` holds the size wanted, and gets the address of that much zeroed memory, the same for the whole team.
+/// `*memory` holds a size, and gets the address of so much zeroed memory, the same for the whole team.
 void start_general(ThreadState& thread, const LoopBounds& loop, Order order, std::uintptr_t* reductions, void** memory);
 
 void start_scope(ThreadState& thread, std::uintptr_t* reductions);

@@ -1,4 +1,4 @@
-/// Lines on stderr without the C library's formatted output, whose locks and buffers are the program's.
+/// Lines on stderr without the C library's formatted output: its locks and buffers belong to the program.
 #pragma once
 
 #include <initializer_list>

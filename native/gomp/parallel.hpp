@@ -12,8 +12,8 @@ struct ParallelRegion {
   std::uintptr_t* reductions = nullptr;  ///< registered already
 };
 
-/// Size of the team that a region started by `thread` gets: what was asked for, at most the engine's limit, and 1
-/// inside another region.
+/// Size of the team of a region that `thread` starts: as requested, at most the engine's limit, and 1 inside another
+/// region.
 std::uint32_t team_size_for(const ThreadState& thread, unsigned requested);
 
 /// Runs the region and returns the size of its team.

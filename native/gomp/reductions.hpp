@@ -24,11 +24,11 @@ void end_taskgroup(ThreadState& thread);
 
 /// Allocates zeroed memory for `threads` threads, and puts `outer`'s chain behind this one.
 void register_reductions(std::uintptr_t* descriptors, std::uintptr_t* outer, std::uint32_t threads);
-/// Lets `descriptors` use the memory that `first` (the same construct's, of another thread) has.
+/// Lets `descriptors` use the memory of `first`, which another thread registered for the same construct.
 void adopt_reductions(std::uintptr_t* descriptors, const std::uintptr_t* first, std::uintptr_t* outer);
 void free_reductions(std::uintptr_t* descriptors);
 
-/// For the time of a parallel region with the task modifier: a taskgroup that knows its reductions.
+/// During a parallel region with the task modifier: a taskgroup that knows the region's reductions.
 class ReductionScope {
  public:
   ReductionScope(ThreadState& thread, std::uintptr_t* descriptors);

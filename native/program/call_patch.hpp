@@ -2,9 +2,9 @@
 
 namespace sdsm::program {
 
-/// Gives the program's calls into libraries a table of addresses of their own. The linker's table (.got.plt) shares a
-/// page with the program's first variables unless the program was linked with -z now: each call of a library function
-/// would count as a read of that page.
+/// Gives the program's calls into libraries an address table in private memory. Unless a program is linked with -z now,
+/// the linker's table (.got.plt) shares a page with its first variables, and each call would count as a read of that
+/// page.
 void patch_calls();
 
 }  // namespace sdsm::program
