@@ -12,7 +12,7 @@
 
 namespace sdsm::program_start {
 
-/// Every access is checked against the file's size: a damaged file has no symbols, and crashes nothing.
+/// Checks every access against the file's size, so a damaged file just has no symbols.
 class ElfFile {
  public:
   /// Throws std::system_error if the file cannot be read.
@@ -20,11 +20,11 @@ class ElfFile {
 
   bool is_elf() const;
   bool is_x86_64_program() const;
-  /// Has an interpreter (the dynamic linker), which LD_PRELOAD needs.
+  /// Whether it has an interpreter (the dynamic linker), which LD_PRELOAD needs.
   bool is_dynamic() const;
   bool is_script() const;
 
-  /// Names that the dynamic linker has to find elsewhere.
+  /// Names that the dynamic linker has to find in libraries.
   std::vector<std::string> undefined_symbols() const;
 
   /// Bytes that the processor may execute.
@@ -35,10 +35,10 @@ class ElfFile {
   };
   std::vector<Code> code() const;
 
-  /// Name of the function that holds `address`, if the file's symbols tell.
+  /// Name of the function that holds `address`, if a symbol says so.
   std::optional<std::string> function_at(std::uint64_t address) const;
 
-  /// Name of the variable that holds `address` (in the file's own addresses), if the file's symbols tell.
+  /// Name of the variable that holds `address` (in the file's own addresses), if a symbol says so.
   std::optional<std::string> variable_at(std::uint64_t address) const;
 
  private:

@@ -1,4 +1,4 @@
-/// The program's standard input, which each pass is to read from the start.
+/// The program's standard input, which each pass reads from its start.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,11 @@ class ProgramInput {
   ProgramInput(const ProgramInput&) = delete;
   ProgramInput& operator=(const ProgramInput&) = delete;
 
-  /// Input for the next pass; valid until the one after. A regular file is read anew from where it stands. A pipe's
-  /// bytes reach the first pass as they come, are kept, and are given to the others. A terminal counts as empty.
+  /// Descriptor of the next pass's input; valid until the pass after it. A regular file is read again from its current
+  /// position. A pipe's bytes reach the first pass as they come, and are kept for the others. A terminal counts as
+  /// empty.
   int next_pass();
-  /// The pass has ended, and reads no more.
+  /// The pass has ended.
   void end_pass();
 
  private:

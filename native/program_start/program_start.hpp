@@ -1,4 +1,4 @@
-/// What a program with a run-time of ours in it is started with.
+/// How a program with our run-time in it is started.
 #pragma once
 
 #include <filesystem>
@@ -14,11 +14,11 @@ class Environment {
   Environment();
   explicit Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {}
   void set(const std::string& name, const std::string& value);
-  /// Puts the run-time before what the caller has loaded already. LD_PRELOAD is a list with colons and blanks between
-  /// its entries: throws UsageError if the run-time's path has any.
+  /// Puts the run-time first in LD_PRELOAD, whose entries end at colons and blanks: throws UsageError if the run-time's
+  /// path has any.
   void preload(const std::filesystem::path& runtime);
   const std::vector<std::string>& entries() const { return entries_; }
-  /// Forgets those whose name is not `wanted`.
+  /// Removes variables whose name is not `wanted`.
   template <typename Wanted>
   void keep(Wanted&& wanted) {
     std::erase_if(entries_, [&](const std::string& entry) { return !wanted(entry.substr(0, entry.find('='))); });
@@ -30,11 +30,11 @@ class Environment {
   std::vector<std::string> entries_;
 };
 
-/// For execve: pointers into `words`, and the null behind them.
+/// For execve: pointers into `words`, with a null at the end.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
-/// The library `file` beside the command that runs, or in the lib folder beside its own. Throws RunError that names the
-/// CMake target that builds it.
+/// The library `file`, beside the running command or in the lib folder beside the command's. If it is missing, throws
+/// RunError that names the CMake target that builds it.
 std::filesystem::path runtime_library(const std::string& file, const std::string& target);
 
 /// How a process ended.
@@ -43,7 +43,7 @@ struct ProcessEnd {
   int signal = 0;
   int status = 0;
 };
-/// From waitpid's status.
+/// `wait_status`: of waitpid.
 ProcessEnd process_end(int wait_status);
 
 }  // namespace sdsm::program_start

@@ -1,4 +1,4 @@
-/// What people call a region of a program's memory.
+/// Names of a program's memory regions for people.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sdsm::program_start {
 
-/// What a run-time tells of a region, beside its pages.
+/// What a run-time knows of a region, beside its pages.
 struct RegionFacts {
   trace::RegionKind kind{};
   std::uint32_t owner = 0;    ///< of thread stacks
@@ -26,7 +26,7 @@ class RegionNamer {
   /// Throws what ElfFile throws.
   explicit RegionNamer(const std::filesystem::path& program) : file_(program), program_(program.filename().string()) {}
 
-  /// Empty if the kind is none.
+  /// The region's name; empty if its kind is unknown.
   std::optional<std::string> name_of(const RegionFacts& region) const;
 
  private:

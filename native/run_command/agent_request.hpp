@@ -1,5 +1,5 @@
-/// What the launcher asks a host's agent for, through the agent's standard input: command lines are seen by everybody
-/// on a host, and the request holds the run's secret.
+/// What the launcher asks of a host's agent. It goes through the agent's standard input: the request holds the run's
+/// secret, and everybody on a host sees command lines.
 #pragma once
 
 #include <array>
@@ -33,11 +33,10 @@ struct AgentRequest {
   std::vector<std::string> environment;  ///< "NAME=VALUE", all of it
 };
 
-/// Begins with a line that tells the format and how many bytes follow. What comes after those is the standard input of
-/// the program's.
+/// The request as text. Its first line has the format and the number of bytes that follow.
 std::string text_of(const AgentRequest& request);
 
-/// Reads one, and nothing behind it. Throws RunError if what comes is none, or is of another version of sdsm.
+/// Reads a request and nothing behind it. Throws RunError if there is none, or one of another version of sdsm.
 AgentRequest read_request(int input);
 
 }  // namespace sdsm::run_command

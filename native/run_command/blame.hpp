@@ -1,5 +1,5 @@
-/// Whose fault it is that a run ends: when one process dies, the others lose their connections to it and say so,
-/// perhaps before its death is known.
+/// Why a run ends. When one process dies, the others lose their connections to it and say so, perhaps before its death
+/// is known.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace sdsm::run_command {
 
-/// The likelier the cause of the others, the earlier.
+/// By likelihood of having caused the others, likeliest first.
 enum class BlameKind : std::uint8_t {
   death,      ///< killed by a signal, or gone without a word
   report,     ///< said why it failed
@@ -21,7 +21,7 @@ class Blame {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// How long a likelier cause is waited for.
+  /// How long to wait for a likelier cause.
   static constexpr std::chrono::milliseconds patience{200};
 
   void add(BlameKind kind, std::string text, Time now) {
@@ -32,9 +32,9 @@ class Blame {
   }
   bool is_any() const { return !text_.empty(); }
   bool is_decided(Time now) const { return decides_at_ && now >= *decides_at_; }
-  /// What a program that has ended in the middle of something brings about.
+  /// Whether it may come from a program that ended in the middle of something.
   bool is_of_leaving() const { return kind_ == BlameKind::silence || kind_ == BlameKind::lost_peer; }
-  /// The first of the likeliest kind.
+  /// The first report of the likeliest kind.
   const std::string& text() const { return text_; }
 
  private:

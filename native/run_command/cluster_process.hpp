@@ -14,21 +14,20 @@
 
 namespace sdsm::run_command {
 
-/// What every process of a run is started with: the same for all, as their initial stacks have to look alike.
+/// What every process of a run starts with. It is the same for all, as their initial stacks have to look alike.
 struct ProgramStart {
   std::filesystem::path file;
   std::vector<std::string> arguments;  ///< with the program's name first
   program_start::Environment environment;
 };
 
-/// The numbers under which every process finds what it inherits: the same in all, and out of the way of the program's
-/// own files.
+/// Numbers of inherited descriptors: the same in every process, and out of the way of the program's own files.
 inline constexpr int control_descriptor = 200;
 inline constexpr int memory_descriptor = 201;
 inline constexpr int wires_descriptor = 202;
 inline constexpr int schedule_descriptor = 203;
 
-/// Files that a process inherits under those numbers; -1: none.
+/// Descriptors that a process inherits; -1: none.
 struct InheritedFiles {
   int node_memory = -1;  ///< what the processes of its node share
   int wires = -1;        ///< of an emulated network (native/dsm/emulation.hpp)

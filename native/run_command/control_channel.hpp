@@ -11,7 +11,7 @@
 
 namespace sdsm::run_command {
 
-/// What came is no frame.
+/// Thrown where received bytes are no frame.
 class ProtocolError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -22,24 +22,24 @@ struct Frame {
   std::string payload;
 };
 
-/// Never blocks: a process that hangs must not make the launcher hang.
+/// Never blocks, as a process that hangs must not make the launcher hang.
 class ControlChannel {
  public:
   /// socket: connected, and non-blocking.
   explicit ControlChannel(commands::Descriptor socket) : socket_(std::move(socket)) {}
 
-  /// Of the socket; negative once it is closed.
+  /// The socket's descriptor; negative once it is closed.
   int descriptor() const { return socket_.get(); }
   bool is_open() const { return socket_.get() >= 0; }
 
-  /// Sends what the socket takes, and keeps the rest for flush(). Nothing happens on a closed socket.
+  /// Sends what the socket takes, and keeps the rest for flush(). Does nothing on a closed socket.
   void send(dsm::FrameKind kind, const void* payload = nullptr, std::size_t bytes = 0);
   void flush();
   bool has_unsent() const { return is_open() && !unsent_.empty(); }
 
-  /// Takes what has come. Closes the socket when the process has.
+  /// Reads what has come. Closes the socket when the process has closed its end.
   void receive();
-  /// The next frame that has come as a whole. Throws ProtocolError.
+  /// The next whole frame, if one has come. Throws ProtocolError.
   std::optional<Frame> next_frame();
 
  private:

@@ -1,4 +1,4 @@
-/// Programs start programs, which outlive them: at the end of a run that failed nothing may be left.
+/// Processes that the program started and that outlive it: a failed run must leave none of them.
 #pragma once
 
 #include <sys/types.h>
@@ -9,10 +9,9 @@ namespace sdsm::run_command {
 
 class Descendants {
  public:
-  /// From now on what the processes of the run leave behind becomes this process's child. Those that it has already are
-  /// none of the run's.
+  /// From now on orphans of the run become this process's children. Children that it has already are not the run's.
   Descendants();
-  /// Kills all that is left of the run, and waits until it is gone, though not for ever.
+  /// Kills all that is left of the run, and waits for a while until it is gone.
   void kill_all() const;
 
  private:

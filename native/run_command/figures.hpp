@@ -1,4 +1,4 @@
-/// What one process did with its time, as people and result documents are told.
+/// What one process did with its time, for reports and result documents.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sdsm::run_command {
 
-/// The part of `tally`'s duration that none of its other times claims. Never negative: clocks are read one after
-/// another.
+/// The part of `tally`'s duration that none of its other times claims, at least 0: clocks are read one after another,
+/// so the others may exceed it.
 constexpr std::uint64_t compute_ns(const dsm::Tally& tally) {
   std::uint64_t others = tally.diff_ns + tally.barrier_ns + tally.protect_ns + tally.lock_ns + tally.idle_ns;
   for (const std::uint64_t time : tally.fault_ns) others += time;

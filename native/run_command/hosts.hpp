@@ -24,8 +24,8 @@
 namespace sdsm::run_command {
 
 struct Host {
-  std::string name;     ///< what the launcher template is given
-  std::string address;  ///< IPv4, of its own, that the others reach it at; "": that from which it reaches the launcher
+  std::string name;     ///< stands for {host} in the launcher
+  std::string address;  ///< IPv4 address at which the others reach it; "": that from which it reaches the launcher
 };
 
 struct HostsOptions {
@@ -34,12 +34,12 @@ struct HostsOptions {
   std::string listen = "127.0.0.1";     ///< IPv4 address of this machine for the hosts' agents and processes
 };
 
-/// Of "NAME" or "NAME=ADDRESS". Throws UsageError if a shell or a launcher might take it for something else.
+/// Parses "NAME" or "NAME=ADDRESS". Throws UsageError if a shell or a launcher might misread it.
 Host parse_host(const std::string& text);
-/// Throws UsageError if `text` is no IPv4 address; option: what it was given to.
+/// Throws UsageError, which names `option`, if `text` is no IPv4 address.
 void check_address(const std::string& text, const std::string& option);
 
-/// Nodes are dealt out to the hosts in turn.
+/// The host of a node: nodes are dealt out to the hosts in turn.
 inline std::uint32_t host_of(std::uint32_t node, std::size_t hosts) {
   return node % static_cast<std::uint32_t>(hosts);
 }
@@ -51,7 +51,7 @@ class Hosts {
   struct Listener {
     virtual ~Listener() = default;
     virtual void ended(std::uint32_t process, int wait_status) = 0;
-    /// The host's agent itself is why the run ends. is_death: it is gone; else it does not answer.
+    /// The host's agent itself ends the run. is_death: it is gone; else it does not answer.
     virtual void lost(const std::string& what, bool is_death) = 0;
   };
 
@@ -64,16 +64,16 @@ class Hosts {
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;
 
-  /// Waits until all processes are started. Returns the connections to them, in order. Throws RunError that names the
-  /// host if one cannot.
+  /// Waits until all processes have started. Returns the connections to them, by process. Throws RunError that names
+  /// the host if one cannot start.
   std::vector<ControlChannel> gather();
 
-  /// What the launcher's wait has to look at besides the processes.
+  /// Adds the descriptors that the launcher has to wait for besides the processes'.
   void add_to(std::vector<pollfd>& polled) const;
   /// Takes what the agents say and passes the program's input on.
   void look(Time now, Listener& listener);
   void ping();
-  /// The launcher was stopped for so long.
+  /// The launcher was stopped for so long: agents get that much more time to answer.
   void forgive(std::chrono::steady_clock::duration pause);
   /// The run is done. Throws RunError if a host does not come to an end.
   void finish();

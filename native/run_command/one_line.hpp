@@ -5,7 +5,7 @@
 
 namespace sdsm::run_command {
 
-/// A text of a process, made fit for one line on a terminal.
+/// A process's text, shortened and without control characters, for one line on a terminal.
 inline std::string one_line(std::string_view text) {
   constexpr std::size_t most = 1000;
   std::string line(text.substr(0, most));

@@ -1,4 +1,4 @@
-/// What the processes of a run log of their pages (native/dsm/page_log.hpp), as it comes in.
+/// Collects what the processes of a run log of their pages (native/dsm/page_log.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace sdsm::run_command {
 
-/// Figures are added up as they come, so that they take memory for each page only; an order grows with the run.
+/// Adds figures up as they come, so that they take memory for each page only. An order grows with the run.
 class PageLogs {
  public:
   PageLogs(const Layout& layout, bool keeps_order) : layout_(layout), keeps_order_(keeps_order) {
     processes_.resize(layout.processes());
   }
 
-  /// A process's next events, and process 0's regions, as frames hold them. Throw ProtocolError.
+  /// Takes the payload of a frame: a process's next events, or process 0's regions. Throws ProtocolError.
   void take_events(std::uint32_t process, const std::string& payload);
   void take_regions(const std::string& payload);
 
-  /// Of the measured region, or of the whole run if there is none, as in dsm::Result.
+  /// Figures of the measured region, or of the whole run if there is none, as in dsm::Result.
   trace::PageBook figures() const;
   trace::RegionNames names(const program_start::RegionNamer& namer) const;
   trace::Order order() const;

@@ -1,5 +1,5 @@
-/// What the program did in the first pass, thread by thread, against which every later pass is held; and the least
-/// compute time of each interval so far.
+/// What the program did in the first pass, thread by thread, and the least compute time of each interval so far. Every
+/// later pass is compared with it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ trace::Event event_of(const tracer::IntervalRecord& record);
 
 class Structure {
  public:
-  /// Takes an interval of the first pass.
+  /// Appends an interval of the first pass.
   void add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns);
 
   /// The program ended while `thread` waited: its last interval ends the thread instead.
@@ -28,12 +28,12 @@ class Structure {
   std::uint64_t intervals(std::uint32_t thread) const;
   std::uint64_t least_compute_ns(std::uint32_t thread, std::uint64_t interval) const;
 
-  /// Takes interval number `interval` of a later pass, and whether its compute time counts. Throws RunError, in words
-  /// that name the thread, the interval and both events, if it is another one.
+  /// Compares interval number `interval` of a later pass with the first pass's. Throws RunError that names the thread,
+  /// the interval and both events if they differ.
   void compare(unsigned pass, std::uint32_t thread, std::uint64_t interval, const trace::Event& event);
   void add_time(std::uint32_t thread, std::uint64_t interval, std::uint64_t compute_ns);
 
-  /// Throws RunError if `thread` had more intervals in the first pass than the `interval`s of this one.
+  /// Throws RunError if `thread` had more intervals in the first pass than `interval`, its number in this one.
   void compare_count(unsigned pass, std::uint32_t thread, std::uint64_t interval) const;
 
  private:
