@@ -190,6 +190,7 @@ void ask_for_short_slices() {
 
 /// Before the program's constructors: from here on its allocations are shared memory.
 void prepare() {
+  program::starting.take();
   begun_ns = now_ns();
   meet_launcher();
   ask_for_short_slices();
@@ -202,7 +203,6 @@ void prepare() {
               trace::RegionKind::globals);
   add_stacks();
   heap::start();
-  owns_heap = true;
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
   if (is_initial()) {
     // Not atexit(), which the library would not get past no_destruction.cpp.

@@ -6,6 +6,7 @@
 #include "native/gomp/engine.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/message.hpp"
+#include "native/gomp/thread.hpp"
 
 using namespace sdsm;
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::size_t least_alignment = 16;
 constexpr std::uintptr_t default_allocator = 1;  ///< omp_default_mem_alloc
-
-std::uintptr_t chosen_allocator = default_allocator;
 
 /// Null if the product does not fit.
 void* allocate_array(std::size_t alignment, std::size_t count, std::size_t bytes) {
@@ -74,16 +73,17 @@ SDSM_ENTRY std::uintptr_t omp_init_allocator_8_(const std::uintptr_t* /*space*/,
 SDSM_ENTRY void omp_destroy_allocator(std::uintptr_t /*allocator*/) {}
 SDSM_ENTRY void omp_destroy_allocator_(const std::uintptr_t* /*allocator*/) {}
 SDSM_ENTRY void omp_set_default_allocator(std::uintptr_t allocator) {
-  chosen_allocator = allocator == 0 ? default_allocator : allocator;
+  gomp::this_thread().variables.allocator = static_cast<std::uint32_t>(allocator);
 }
 SDSM_ENTRY void omp_set_default_allocator_(const std::uintptr_t* allocator) {
   omp_set_default_allocator(*allocator);
 }
 SDSM_ENTRY std::uintptr_t omp_get_default_allocator() {
-  return chosen_allocator;
+  const std::uint32_t chosen = gomp::this_thread().variables.allocator;
+  return chosen == 0 ? default_allocator : chosen;
 }
 SDSM_ENTRY std::uintptr_t omp_get_default_allocator_() {
-  return chosen_allocator;
+  return omp_get_default_allocator();
 }
 
 // The `error` directive.

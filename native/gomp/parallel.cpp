@@ -8,8 +8,6 @@
 namespace sdsm::gomp {
 namespace {
 
-std::uint64_t regions_started = 0;  ///< only the initial thread starts teams
-
 /// Only one active level is supported. Regions of one thread do not count as active.
 bool is_serialised(const ThreadState& thread) {
   return thread.active_level > 0;
@@ -41,7 +39,7 @@ std::uint32_t team_size_for(const ThreadState& thread, unsigned requested) {
 
 void run_member(const TeamStart& start, std::uint32_t number) {
   ThreadState& thread = this_thread();
-  const ThreadState outer = thread;
+  ThreadState outer = thread;
   thread.number = number;
   thread.team_size = start.size;
   thread.level = start.level;
@@ -60,10 +58,11 @@ void run_member(const TeamStart& start, std::uint32_t number) {
     enter_combined_loop(thread, start.loop);
   }
   start.body(start.data);
-  const std::uint64_t next_construct = thread.next_construct;
   reductions.end();
+  // What is numbered over the whole run goes on.
+  outer.next_construct = thread.next_construct;
+  outer.next_region = thread.next_region;
   thread = outer;
-  thread.next_construct = next_construct;
 }
 
 std::uint32_t run_parallel(const ParallelRegion& region) {
@@ -78,7 +77,7 @@ std::uint32_t run_parallel(const ParallelRegion& region) {
   start.body = region.body;
   start.data = region.data;
   start.size = team_size_for(thread, region.requested_threads);
-  start.region = regions_started++;
+  start.region = thread.next_region++;
   start.level = thread.level + 1;
   start.first_construct = thread.next_construct;
   start.reductions = region.reductions;

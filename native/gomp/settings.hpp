@@ -20,7 +20,8 @@ struct ControlVariables {
   std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: kept and told; see supported_active_levels
   RunSchedule schedule = RunSchedule::dynamic;
   bool monotonic = false;
-  std::uint64_t chunk = 1;  ///< 0: none given
+  std::uint32_t allocator = 0;  ///< def-allocator-var's handle; 0: none was set. Kept and told, without effect
+  std::uint64_t chunk = 1;      ///< 0: none given
 };
 
 /// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_SCHEDULE, OMP_DYNAMIC,

@@ -34,6 +34,7 @@ struct ThreadState {
   bool in_final_task = false;
   bool in_task = false;
   std::uint64_t next_construct = 0;
+  std::uint64_t next_region = 0;  ///< the initial thread's, which alone starts teams
   CurrentConstruct construct;
   // Of a serialised team:
   ConstructState own_construct{};

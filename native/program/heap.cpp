@@ -10,19 +10,12 @@ namespace sdsm::program::heap {
 namespace {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
-/// Address space for small blocks, and for blocks of pages: as much as the system gives, which may be little where it
-/// does not overcommit.
-std::size_t small_bytes = 0;
-std::size_t large_bytes = 0;
 constexpr std::size_t wanted_bytes = 256 * gib;
 constexpr std::size_t least_bytes = gib / 4;
 constexpr std::size_t quantum = 16;
 constexpr unsigned most_blocks_per_page = page_bytes / quantum;
 /// At this address in each run, so that pointers stored in traced memory are the same in each pass.
 constexpr std::uintptr_t preferred_address = 0x200000000000;
-
-std::uintptr_t small_begin = 0;
-std::uintptr_t large_begin = 0;
 
 /// Sizes of small blocks. Each divides a page into equal parts and is a multiple of 16; the powers of two serve
 /// aligned requests.
@@ -40,38 +33,53 @@ struct SmallPage {
   bool is_listed;
 };
 
-SmallPage* small_pages = nullptr;  ///< by page number, from 1
-std::uint32_t small_pages_used = 0;
-std::uint32_t first_with_room[class_count] = {};
-std::uint32_t small_region = no_region;
-
 /// What is known about the block that begins at a page of the large part.
 struct LargeBlock {
   std::size_t bytes;    ///< asked for
   std::uint64_t pages;  ///< 0: no block begins here
 };
-LargeBlock* large_blocks = nullptr;
-bool* was_used = nullptr;            ///< by page of the large part: not known to be zero
-std::uint64_t large_pages_used = 0;  ///< the part beyond has never been used
-std::uint32_t blocks_named = 0;
+
+/// Address space for small blocks, and for blocks of pages: as much as the system gives, which may be little where it
+/// does not overcommit. And room for what is known about its pages.
+struct Space {
+  std::uintptr_t small_begin = 0;
+  std::size_t small_bytes = 0;
+  std::uintptr_t large_begin = 0;
+  std::size_t large_bytes = 0;
+  SmallPage* small_pages PT_GUARDED_BY(books_lock) = nullptr;    ///< by page number, from 1
+  LargeBlock* large_blocks PT_GUARDED_BY(books_lock) = nullptr;  ///< by page of the large part
+  bool* was_used = nullptr;  ///< by page of the large part: not known to be zero. That of a block is its user's
+};
+constinit Space reserved GUARDED_BY(starting);
+constinit const Space& space = reserved;
 
 struct FreePages {
   std::uint64_t first;
   std::uint64_t pages;
 };
-GrowingArray<FreePages> free_pages;  ///< by ascending address, no two adjacent
+
+struct Books {
+  std::uint32_t small_pages_used = 0;
+  std::uint32_t first_with_room[class_count] = {};
+  std::uint32_t small_region = no_region;
+
+  std::uint64_t large_pages_used = 0;  ///< the part beyond has never been used
+  std::uint32_t blocks_named = 0;
+  GrowingArray<FreePages> free_pages;  ///< by ascending address, no two adjacent
+};
+constinit Books books GUARDED_BY(books_lock);
 
 std::uintptr_t address_of_small(std::uint32_t number) {
-  return small_begin + (number - 1) * page_bytes;
+  return space.small_begin + (number - 1) * page_bytes;
 }
 std::uintptr_t address_of_large(std::uint64_t page) {
-  return large_begin + page * page_bytes;
+  return space.large_begin + page * page_bytes;
 }
 bool is_small(std::uintptr_t address) {
-  return address < large_begin;
+  return address < space.large_begin;
 }
 std::uint32_t small_number(std::uintptr_t address) {
-  return static_cast<std::uint32_t>((address - small_begin) / page_bytes + 1);
+  return static_cast<std::uint32_t>((address - space.small_begin) / page_bytes + 1);
 }
 
 unsigned class_for(std::size_t bytes, std::size_t alignment) {
@@ -82,21 +90,21 @@ unsigned class_for(std::size_t bytes, std::size_t alignment) {
   return class_count;
 }
 
-void name_small_region() {
+void name_small_region() REQUIRES(books_lock) {
   RegionInfo region;
-  region.begin = small_begin;
+  region.begin = space.small_begin;
   region.kind = trace::RegionKind::small_heap;
   region.placement = Placement::round_robin;
-  small_region = add_region(region);
+  books.small_region = add_region(region);
 }
 
 /// 0 if the address space is used up.
-std::uint32_t add_small_page(unsigned class_number) {
-  if (small_pages_used == small_bytes / page_bytes) return 0;
-  if (small_region == no_region) name_small_region();
-  const std::uint32_t number = ++small_pages_used;
-  set_region_pages(small_region, small_pages_used);
-  SmallPage& page = small_pages[number];
+std::uint32_t add_small_page(unsigned class_number) REQUIRES(books_lock) {
+  if (books.small_pages_used == space.small_bytes / page_bytes) return 0;
+  if (books.small_region == no_region) name_small_region();
+  const std::uint32_t number = ++books.small_pages_used;
+  set_region_pages(books.small_region, books.small_pages_used);
+  SmallPage& page = space.small_pages[number];
   const unsigned blocks = page_bytes / class_bytes[class_number];
   for (unsigned b = 0; b < blocks; ++b) page.is_free[b / 64] |= std::uint64_t{1} << (b % 64);
   page.free_blocks = static_cast<std::uint16_t>(blocks);
@@ -104,50 +112,75 @@ std::uint32_t add_small_page(unsigned class_number) {
   return number;
 }
 
-void list(std::uint32_t number) {
-  SmallPage& page = small_pages[number];
+void list(std::uint32_t number) REQUIRES(books_lock) {
+  SmallPage& page = space.small_pages[number];
   if (page.is_listed) return;
   page.is_listed = true;
-  page.next = first_with_room[page.class_number];
-  first_with_room[page.class_number] = number;
+  page.next = books.first_with_room[page.class_number];
+  books.first_with_room[page.class_number] = number;
 }
 
-void* allocate_small(unsigned class_number) {
-  std::uint32_t number = first_with_room[class_number];
+void* allocate_small(unsigned class_number) REQUIRES(books_lock) {
+  std::uint32_t number = books.first_with_room[class_number];
   if (number == 0) {
     number = add_small_page(class_number);
     if (number == 0) return nullptr;
     list(number);
   }
-  SmallPage& page = small_pages[number];
+  SmallPage& page = space.small_pages[number];
   unsigned word = 0;
   while (page.is_free[word] == 0) ++word;
   const auto bit = static_cast<unsigned>(__builtin_ctzll(page.is_free[word]));
   page.is_free[word] &= page.is_free[word] - 1;
   if (--page.free_blocks == 0) {
-    first_with_room[class_number] = page.next;
+    books.first_with_room[class_number] = page.next;
     page.is_listed = false;
   }
   return reinterpret_cast<void*>(address_of_small(number) + (word * 64 + bit) * class_bytes[class_number]);
 }
 
-void free_small(std::uintptr_t address) {
+/// A block of a page of small ones, by its bit.
+struct SmallBlock {
+  SmallPage& page;
+  std::uint64_t& word;
+  std::uint64_t bit;
+};
+
+constexpr const char* unknown_block = "the program frees or resizes an address that no allocation returned";
+constexpr const char* freed_block = "the program frees or resizes a block that it has freed";
+
+/// Of a block in use; else the run ends.
+SmallBlock small_block(std::uintptr_t address) REQUIRES(books_lock) {
   const std::uint32_t number = small_number(address);
-  SmallPage& page = small_pages[number];
+  if (number > books.small_pages_used) end_run({unknown_block});
+  SmallPage& page = space.small_pages[number];
   const std::uintptr_t offset = address % page_bytes;
   const unsigned block = static_cast<unsigned>(offset / class_bytes[page.class_number]);
-  const std::uint64_t bit = std::uint64_t{1} << (block % 64);
-  if (number > small_pages_used || offset % class_bytes[page.class_number] != 0) {
-    end_run({"the program frees an address that no allocation returned"});
+  if (offset % class_bytes[page.class_number] != 0) end_run({unknown_block});
+  SmallBlock found{page, page.is_free[block / 64], std::uint64_t{1} << (block % 64)};
+  if ((found.word & found.bit) != 0) end_run({freed_block});
+  return found;
+}
+
+/// The number of the first page of a block in use; else the run ends.
+std::uint64_t large_block(std::uintptr_t address) REQUIRES(books_lock) {
+  const std::uint64_t first = (address - space.large_begin) / page_bytes;
+  if (address % page_bytes != 0 || space.large_blocks[first].pages == 0) {
+    end_run({"the program frees or resizes an address that no allocation returned, or a block that it has freed"});
   }
-  if ((page.is_free[block / 64] & bit) != 0) end_run({"the program frees a block twice"});
-  page.is_free[block / 64] |= bit;
-  ++page.free_blocks;
-  list(number);
+  return first;
+}
+
+void free_small(std::uintptr_t address) REQUIRES(books_lock) {
+  const SmallBlock block = small_block(address);
+  block.word |= block.bit;
+  ++block.page.free_blocks;
+  list(small_number(address));
 }
 
 /// First fit; the number of the first page. `alignment` is in pages. ~0 if there is no room.
-std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) {
+std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) REQUIRES(books_lock) {
+  GrowingArray<FreePages>& free_pages = books.free_pages;
   const auto aligned = [alignment](std::uint64_t first) { return (first + alignment - 1) / alignment * alignment; };
   for (std::size_t i = 0; i < free_pages.size(); ++i) {
     FreePages& hole = free_pages[i];
@@ -171,14 +204,15 @@ std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) {
     }
     return first;
   }
-  const std::uint64_t first = aligned(large_pages_used);
-  if (first + pages > large_bytes / page_bytes) return ~std::uint64_t{0};
-  if (first > large_pages_used) free_pages.push_back({large_pages_used, first - large_pages_used});
-  large_pages_used = first + pages;
+  const std::uint64_t first = aligned(books.large_pages_used);
+  if (first + pages > space.large_bytes / page_bytes) return ~std::uint64_t{0};
+  if (first > books.large_pages_used) free_pages.push_back({books.large_pages_used, first - books.large_pages_used});
+  books.large_pages_used = first + pages;
   return first;
 }
 
-void give_pages_back(std::uint64_t first, std::uint64_t pages) {
+void give_pages_back(std::uint64_t first, std::uint64_t pages) REQUIRES(books_lock) {
+  GrowingArray<FreePages>& free_pages = books.free_pages;
   std::size_t i = 0;
   std::size_t end = free_pages.size();
   while (i < end) {
@@ -206,60 +240,61 @@ void give_pages_back(std::uint64_t first, std::uint64_t pages) {
   }
 }
 
-void* allocate_large(const Request& request) {
-  if (request.bytes > large_bytes) return nullptr;
+void* allocate_large(const Request& request) REQUIRES(books_lock) {
+  if (request.bytes > space.large_bytes) return nullptr;
   const std::uint64_t pages = request.bytes == 0 ? 1 : (request.bytes + page_bytes - 1) / page_bytes;
   const std::uint64_t alignment = request.alignment > page_bytes ? request.alignment / page_bytes : 1;
   const std::uint64_t first = take_pages(pages, alignment);
   if (first == ~std::uint64_t{0}) return nullptr;
-  large_blocks[first] = {request.bytes, pages};
+  space.large_blocks[first] = {request.bytes, pages};
   RegionInfo region;
   region.begin = address_of_large(first);
   region.pages = pages;
   region.kind = trace::RegionKind::heap_block;
   region.placement = request.placement;
-  add_region(region, request.bytes, request.caller, ++blocks_named);
+  add_region(region, request.bytes, request.caller, ++books.blocks_named);
   return reinterpret_cast<void*>(region.begin);
 }
 
-void free_large(std::uintptr_t address) {
-  const std::uint64_t first = (address - large_begin) / page_bytes;
-  LargeBlock& block = large_blocks[first];
-  if (address % page_bytes != 0 || block.pages == 0) {
-    end_run({"the program frees an address that no allocation returned, or frees it twice"});
-  }
+void free_large(std::uintptr_t address) REQUIRES(books_lock) {
+  const std::uint64_t first = large_block(address);
+  LargeBlock& block = space.large_blocks[first];
   retire_pages(address, block.pages);
   // From this size on the C library gives memory back, too, and gets it zeroed the next time.
   constexpr std::uint64_t pages_worth_returning = 32;
   const bool is_returned = block.pages >= pages_worth_returning && program::give_pages_back(address, block.pages);
-  for (std::uint64_t i = 0; i < block.pages; ++i) was_used[first + i] = !is_returned;
+  for (std::uint64_t i = 0; i < block.pages; ++i) space.was_used[first + i] = !is_returned;
   give_pages_back(first, block.pages);
   block = {};
 }
 
-/// Takes address space for `large_bytes`, and a sixteenth of it for small blocks. False if there is not as much.
-bool reserve_blocks() {
-  small_bytes = large_bytes / 16;
-  const std::size_t total = small_bytes + large_bytes;
-  small_begin = reserve_heap(preferred_address, total);
-  large_begin = small_begin + small_bytes;
-  return small_begin != 0;
+/// Takes address space of `large_bytes`, and a sixteenth of it for small blocks. False if there is not as much.
+bool reserve_blocks(std::size_t large_bytes) REQUIRES(starting) {
+  const std::size_t small_bytes = large_bytes / 16;
+  const std::uintptr_t begin = reserve_heap(preferred_address, small_bytes + large_bytes);
+  if (begin == 0) return false;
+  reserved = {.small_begin = begin,
+              .small_bytes = small_bytes,
+              .large_begin = begin + small_bytes,
+              .large_bytes = large_bytes,
+              .small_pages = reserve_array<SmallPage>(small_bytes / page_bytes + 1),
+              .large_blocks = reserve_array<LargeBlock>(large_bytes / page_bytes),
+              .was_used = reserve_array<bool>(large_bytes / page_bytes)};
+  return true;
 }
 
 }  // namespace
 
 void start() {
-  for (large_bytes = wanted_bytes; !reserve_blocks(); large_bytes /= 2) {
+  std::size_t large_bytes = wanted_bytes;
+  for (; !reserve_blocks(large_bytes); large_bytes /= 2) {
     if (large_bytes <= least_bytes) end_run({"there is no address space for the program's heap. Is `ulimit -v` set?"});
   }
-  small_pages = reserve_array<SmallPage>(small_bytes / page_bytes + 1);
-  large_blocks = reserve_array<LargeBlock>(large_bytes / page_bytes);
-  was_used = reserve_array<bool>(large_bytes / page_bytes);
 }
 
 bool holds(const void* block) {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
-  return address >= small_begin && address < large_begin + large_bytes;
+  return address >= space.small_begin && address < space.large_begin + space.large_bytes;
 }
 
 std::size_t small_room(const Request& request) {
@@ -282,15 +317,16 @@ void clear(void* block, std::size_t bytes) {
   }
   const std::uintptr_t end = begin + bytes;
   for (std::uintptr_t at = begin; at < end; at += page_bytes) {
-    if (!was_used[(at - large_begin) / page_bytes]) continue;
+    if (!space.was_used[(at - space.large_begin) / page_bytes]) continue;
     std::memset(reinterpret_cast<void*>(at), 0, end - at < page_bytes ? end - at : page_bytes);
   }
 }
 
 std::size_t room(const void* block) {
   const auto address = reinterpret_cast<std::uintptr_t>(block);
-  if (is_small(address)) return class_bytes[small_pages[small_number(address)].class_number];
-  return large_blocks[(address - large_begin) / page_bytes].pages * page_bytes;
+  const HeapGuard guard;
+  if (is_small(address)) return class_bytes[small_block(address).page.class_number];
+  return space.large_blocks[large_block(address)].pages * page_bytes;
 }
 
 void free(void* block) {

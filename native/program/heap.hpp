@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "models/placement.hpp"
+#include "native/program/thread_safety.hpp"
 
 namespace sdsm::program::heap {
 
@@ -18,8 +19,12 @@ struct Request {
   bool in_own_pages = false;  ///< even if it is small
 };
 
+/// What HeapGuard (shared_memory.hpp) holds.
+struct CAPABILITY("lock") BooksLock {};
+inline constinit BooksLock books_lock;
+
 /// Reserves the address space. Before any other call.
-void start();
+void start() REQUIRES(starting);
 
 bool holds(const void* block);
 
@@ -31,7 +36,7 @@ void clear(void* block, std::size_t bytes);
 void free(void* block);
 /// Bytes that a block for `request` would have room for if it shares its pages with others; else 0.
 std::size_t small_room(const Request& request);
-/// Bytes that the block has room for.
+/// Bytes that the block has room for. The run ends with a message if it is no block of this heap, or was freed.
 std::size_t room(const void* block);
 
 }  // namespace sdsm::program::heap

@@ -2,7 +2,6 @@
 /// program to the kernel, touch them first, as the program would: what the kernel reads is a read, what it writes a
 /// write.
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -24,6 +23,7 @@
 #include <type_traits>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/shared_memory.hpp"
 
 using namespace sdsm::program;
@@ -72,23 +72,16 @@ auto with_open_pages(TouchAndCall touch_and_call) {
 }  // namespace
 
 /// Defines `name` to run `touches`, then the C library's own function.
-#define SDSM_TOUCHING(result, name, parameters, arguments, touches)                           \
-  SDSM_ENTRY result name parameters {                                                         \
-    static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    return with_open_pages([&] {                                                              \
-      touches;                                                                                \
-      return real arguments;                                                                  \
-    });                                                                                       \
+#define SDSM_TOUCHING_AS(specifier, result, name, parameters, arguments, touches) \
+  SDSM_ENTRY result name parameters specifier {                                   \
+    static constinit NextFunction<result parameters> real{#name};                 \
+    return with_open_pages([&] {                                                  \
+      touches;                                                                    \
+      return real arguments;                                                      \
+    });                                                                           \
   }
-
-#define SDSM_TOUCHING_QUIETLY(result, name, parameters, arguments, touches)                   \
-  SDSM_ENTRY result name parameters noexcept {                                                \
-    static const auto real = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    return with_open_pages([&] {                                                              \
-      touches;                                                                                \
-      return real arguments;                                                                  \
-    });                                                                                       \
-  }
+#define SDSM_TOUCHING(...) SDSM_TOUCHING_AS(, __VA_ARGS__)
+#define SDSM_TOUCHING_QUIETLY(...) SDSM_TOUCHING_AS(noexcept, __VA_ARGS__)
 
 // Files and sockets.
 SDSM_TOUCHING(ssize_t, read, (int file, void* buffer, std::size_t bytes), (file, buffer, bytes), writes(buffer, bytes))
@@ -131,7 +124,7 @@ SDSM_TOUCHING(std::size_t, fwrite_unlocked, (const void* buffer, std::size_t byt
 
 // A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
 SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
-  static const auto real = reinterpret_cast<int (*)(FILE*, char*, int, std::size_t)>(dlsym(RTLD_NEXT, "setvbuf"));
+  static constinit NextFunction<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
   return real(stream, nullptr, mode, bytes);
 }
 SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
@@ -161,17 +154,17 @@ SDSM_TOUCHING_QUIETLY(ssize_t, readlink, (const char* path, char* buffer, std::s
                       (reads_text(path), writes(buffer, bytes)))
 SDSM_TOUCHING_QUIETLY(char*, getcwd, (char* buffer, std::size_t bytes), (buffer, bytes), writes(buffer, bytes))
 
-#define SDSM_OPENING(name)                                                                              \
-  SDSM_ENTRY int name(const char* path, int flags, ...) {                                               \
-    static const auto real = reinterpret_cast<int (*)(const char*, int, ...)>(dlsym(RTLD_NEXT, #name)); \
-    va_list arguments;                                                                                  \
-    va_start(arguments, flags);                                                                         \
-    const mode_t mode = va_arg(arguments, mode_t);                                                      \
-    va_end(arguments);                                                                                  \
-    return with_open_pages([&] {                                                                        \
-      reads_text(path);                                                                                 \
-      return real(path, flags, mode);                                                                   \
-    });                                                                                                 \
+#define SDSM_OPENING(name)                                                 \
+  SDSM_ENTRY int name(const char* path, int flags, ...) {                  \
+    static constinit NextFunction<int(const char*, int, ...)> real{#name}; \
+    va_list arguments;                                                     \
+    va_start(arguments, flags);                                            \
+    const mode_t mode = va_arg(arguments, mode_t);                         \
+    va_end(arguments);                                                     \
+    return with_open_pages([&] {                                           \
+      reads_text(path);                                                    \
+      return real(path, flags, mode);                                      \
+    });                                                                    \
   }
 SDSM_OPENING(open)
 SDSM_OPENING(open64)
@@ -186,7 +179,7 @@ SDSM_TOUCHING(ssize_t, getrandom, (void* buffer, std::size_t bytes, unsigned fla
               writes(buffer, bytes))
 // A child's status is told once, so the kernel writes it where nobody shuts the page: to the thread's own stack.
 SDSM_ENTRY pid_t waitpid(pid_t child, int* status, int options) {
-  static const auto real = reinterpret_cast<pid_t (*)(pid_t, int*, int)>(dlsym(RTLD_NEXT, "waitpid"));
+  static constinit NextFunction<pid_t(pid_t, int*, int)> real{"waitpid"};
   int told = 0;
   const pid_t ended = real(child, &told, options);
   if (ended > 0 && status != nullptr) *status = told;

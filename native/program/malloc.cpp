@@ -21,10 +21,6 @@ using namespace sdsm::program;
 
 namespace {
 
-bool is_traced(std::uintptr_t caller) {
-  return owns_heap && program_image.is_program(caller);
-}
-
 /// Null and errno, as C11 and POSIX want it.
 void* or_no_memory(void* block) {
   if (block == nullptr) errno = ENOMEM;
@@ -59,16 +55,14 @@ void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
 
 }  // namespace sdsm::program::shared_heap
 
-#define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
-
 SDSM_ENTRY void* malloc(std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
-  return is_traced(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
+  return program_image.is_program(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
 }
 
 SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
-  if (!is_traced(caller)) return __libc_calloc(count, bytes);
+  if (!program_image.is_program(caller)) return __libc_calloc(count, bytes);
   std::size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
   return allocate_zeroed(total, caller);
@@ -85,7 +79,7 @@ SDSM_ENTRY void free(void* block) noexcept {
 
 SDSM_ENTRY void* realloc(void* block, std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
-  if (block == nullptr) return is_traced(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
+  if (block == nullptr) return program_image.is_program(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
   if (!shared_heap::holds(block)) return __libc_realloc(block, bytes);
   if (bytes == 0) {
     shared_heap::free(block);
@@ -98,7 +92,7 @@ SDSM_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t bytes)
   std::size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
   const std::uintptr_t caller = SDSM_CALLER;
-  if (block == nullptr) return is_traced(caller) ? allocate(total, 16, caller) : __libc_malloc(total);
+  if (block == nullptr) return program_image.is_program(caller) ? allocate(total, 16, caller) : __libc_malloc(total);
   if (!shared_heap::holds(block)) return __libc_realloc(block, total);
   if (total == 0) {
     shared_heap::free(block);
@@ -111,7 +105,8 @@ SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t 
   const std::uintptr_t caller = SDSM_CALLER;
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
   const int saved_errno = errno;
-  void* block = is_traced(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  void* block =
+      program_image.is_program(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
   errno = saved_errno;
   if (block == nullptr) return ENOMEM;
   *result = block;
@@ -120,17 +115,17 @@ SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t 
 
 SDSM_ENTRY void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
-  return is_traced(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  return program_image.is_program(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
 }
 
 SDSM_ENTRY void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
-  return is_traced(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  return program_image.is_program(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
 }
 
 SDSM_ENTRY void* valloc(std::size_t bytes) noexcept {
   const std::uintptr_t caller = SDSM_CALLER;
-  return is_traced(caller) ? allocate(bytes, 4096, caller) : __libc_memalign(4096, bytes);
+  return program_image.is_program(caller) ? allocate(bytes, 4096, caller) : __libc_memalign(4096, bytes);
 }
 
 SDSM_ENTRY std::size_t malloc_usable_size(void* block) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -25,7 +26,7 @@ bool read_distribution(int distribution, Placement& placement) {
 }  // namespace
 
 SDSM_ENTRY void* sdsm_rt_galloc(std::size_t bytes, int distribution) {
-  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  const std::uintptr_t caller = SDSM_CALLER;
   Placement placement{};
   if (!read_distribution(distribution, placement)) return nullptr;
   return shared_heap::allocate({.bytes = bytes, .placement = placement, .caller = caller, .in_own_pages = true});

@@ -1,5 +1,4 @@
 /// Threads and processes that the program starts by itself.
-#include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -10,14 +9,14 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/real_pthread.hpp"
 #include "native/program/shared_memory.hpp"
 
 namespace sdsm::program {
 
 int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
-  using Function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_create"));
+  static constinit NextFunction<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{"pthread_create"};
   return real(thread, attributes, function, argument);
 }
 
@@ -35,10 +34,8 @@ void touch_texts(char* const* texts) {
   touch_for_kernel(texts, (count + 1) * sizeof *texts, KernelUse::reads);
 }
 
-template <typename Function>
-Function next_function(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
+                  char* const*);
 
 }  // namespace
 }  // namespace sdsm::program
@@ -53,7 +50,7 @@ SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*att
 
 /// The child gets a copy of everything and runs on alone; the parent goes on as before.
 SDSM_ENTRY pid_t fork() noexcept {
-  static const auto real = next_function<pid_t (*)()>("fork");
+  static constinit NextFunction<pid_t()> real{"fork"};
   allow_fork();
   const pid_t child = real();
   if (child == 0) become_lone_child();
@@ -66,7 +63,7 @@ SDSM_ENTRY pid_t vfork() noexcept {
 }
 
 SDSM_ENTRY int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
-  static const auto real = next_function<int (*)(const char*, char* const*, char* const*)>("execve");
+  static constinit NextFunction<int(const char*, char* const*, char* const*)> real{"execve"};
   touch_text(path);
   touch_texts(arguments);
   touch_texts(environment);
@@ -78,7 +75,7 @@ SDSM_ENTRY int execv(const char* path, char* const* arguments) noexcept {
 }
 
 SDSM_ENTRY int execvp(const char* file, char* const* arguments) noexcept {
-  static const auto real = next_function<int (*)(const char*, char* const*)>("execvp");
+  static constinit NextFunction<int(const char*, char* const*)> real{"execvp"};
   touch_text(file);
   touch_texts(arguments);
   return real(file, arguments);
@@ -86,9 +83,7 @@ SDSM_ENTRY int execvp(const char* file, char* const* arguments) noexcept {
 
 SDSM_ENTRY int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  using Function = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
-                           char* const*, char* const*);
-  static const auto real = next_function<Function>("posix_spawn");
+  static constinit NextFunction<Spawn> real{"posix_spawn"};
   touch_text(path);
   touch_texts(arguments);
   touch_texts(environment);
@@ -97,9 +92,7 @@ SDSM_ENTRY int posix_spawn(pid_t* child, const char* path, const posix_spawn_fil
 
 SDSM_ENTRY int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  using Function = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
-                           char* const*, char* const*);
-  static const auto real = next_function<Function>("posix_spawnp");
+  static constinit NextFunction<Spawn> real{"posix_spawnp"};
   touch_text(file);
   touch_texts(arguments);
   touch_texts(environment);
@@ -107,14 +100,14 @@ SDSM_ENTRY int posix_spawnp(pid_t* child, const char* file, const posix_spawn_fi
 }
 
 SDSM_ENTRY int system(const char* command) {
-  static const auto real = next_function<int (*)(const char*)>("system");
+  static constinit NextFunction<int(const char*)> real{"system"};
   touch_text(command);
   touch_texts(environ);
   return real(command);
 }
 
 SDSM_ENTRY FILE* popen(const char* command, const char* type) {
-  static const auto real = next_function<FILE* (*)(const char*, const char*)>("popen");
+  static constinit NextFunction<FILE*(const char*, const char*)> real{"popen"};
   touch_text(command);
   touch_texts(environ);
   return real(command, type);

@@ -9,6 +9,8 @@
 namespace sdsm::program {
 namespace {
 
+constinit ProgramImage found GUARDED_BY(starting);
+
 std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }
@@ -28,33 +30,35 @@ AddressRange whole_of(const dl_phdr_info& object) {
   return range;
 }
 
-void look_at_program(const dl_phdr_info& object) {
-  program_image.load_offset = object.dlpi_addr;
-  program_image.whole = whole_of(object);
+void look_at_program(const dl_phdr_info& object) REQUIRES(starting) {
+  found.load_offset = object.dlpi_addr;
+  found.whole = whole_of(object);
   std::uintptr_t relocated_end = 0;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
     const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_GNU_RELRO) relocated_end = page_up(begin + header.p_memsz);
     if (header.p_type != PT_LOAD) continue;
-    if ((header.p_flags & PF_X) != 0) program_image.code = {begin, begin + header.p_memsz};
-    if ((header.p_flags & PF_W) != 0) program_image.variables = {page_down(begin), page_up(begin + header.p_memsz)};
+    if ((header.p_flags & PF_X) != 0) found.code = {begin, begin + header.p_memsz};
+    if ((header.p_flags & PF_W) != 0) found.variables = {page_down(begin), page_up(begin + header.p_memsz)};
   }
-  AddressRange& variables = program_image.variables;
+  AddressRange& variables = found.variables;
   if (relocated_end > variables.begin && relocated_end <= variables.end) variables.begin = relocated_end;
 }
 
-int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) {
+int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
   if (*static_cast<bool*>(is_first)) {
     *static_cast<bool*>(is_first) = false;
     look_at_program(*object);
   } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
-    program_image.cxx_library = whole_of(*object);
+    found.cxx_library = whole_of(*object);
   }
   return 0;
 }
 
 }  // namespace
+
+constinit const ProgramImage& program_image = found;
 
 void find_program_image() {
   bool is_first = true;  // the program itself comes first (dl_iterate_phdr(3))

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "native/program/thread_safety.hpp"
+
 namespace sdsm::program {
 
 struct AddressRange {
@@ -25,9 +27,13 @@ struct ProgramImage {
   /// 0 for an address outside of the program.
   std::uintptr_t file_address(std::uintptr_t address) const { return whole.holds(address) ? address - load_offset : 0; }
 };
-inline ProgramImage program_image;
+/// Where the function that says it returns to: in the code of whoever called it.
+#define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
-/// Looks the addresses up in the dynamic linker's list.
-void find_program_image();
+extern const ProgramImage& program_image;
+
+/// Looks the addresses up in the dynamic linker's list. From here on the program's allocations are shared memory:
+/// nothing of the program may run before the heap is there.
+void find_program_image() REQUIRES(starting);
 
 }  // namespace sdsm::program

@@ -61,11 +61,12 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
 enum class KernelUse : bool { reads, writes };
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use);
 
-/// For the time of a change to the heap's books: no other thread of the program sees it half done.
-class HeapGuard {
+/// For the time of a change to the heap's books: no other thread of the program sees it half done. One call of a
+/// guarded function may make another.
+class SCOPED_CAPABILITY HeapGuard {
  public:
-  HeapGuard();
-  ~HeapGuard();
+  HeapGuard() ACQUIRE(heap::books_lock);
+  ~HeapGuard() RELEASE();
   HeapGuard(const HeapGuard&) = delete;
   HeapGuard& operator=(const HeapGuard&) = delete;
 
@@ -73,9 +74,6 @@ class HeapGuard {
   HeldSignals held_;
   bool was_inside_;
 };
-
-/// The program's allocations come from shared memory: from before its constructors run to the end of the process.
-inline bool owns_heap = false;
 
 /// Whether a child gets a copy of the memory by fork(). Ends the run if it does not.
 void allow_fork();

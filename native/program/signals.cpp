@@ -5,25 +5,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <initializer_list>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/thread_safety.hpp"
 
 namespace sdsm::program {
 namespace {
 
-using SigactionFunction = int (*)(int, const struct sigaction*, struct sigaction*);
-
-/// What the program has asked for; libgfortran, for one, installs a handler of SIGSEGV at start.
-struct sigaction wanted_for_fault {};
-struct sigaction wanted_for_trap {};
-
-/// Null for a signal that is left to the program.
-struct sigaction* wanted_for(int signal) {
-  if (signal == SIGSEGV) return &wanted_for_fault;
-  if (signal == SIGTRAP) return &wanted_for_trap;
-  return nullptr;
+/// The signals that the run-time needs itself: what the program asks for of them is kept, and told.
+constexpr bool is_own(int signal) {
+  return signal == SIGSEGV || signal == SIGTRAP;
 }
 
 constexpr std::uint64_t bit_of(int signal) {
@@ -36,9 +31,13 @@ constexpr std::uint64_t synchronous =
 
 /// Signals of which the program has a handler, and which the run-time does not need itself: bit n - 1 is signal n, as
 /// the kernel counts them.
-std::uint64_t handled = 0;
+constinit std::atomic<std::uint64_t> handled = 0;
 
-thread_local SignalState state;
+std::uint64_t handled_now() {
+  return handled.load(std::memory_order_relaxed);
+}
+
+constinit thread_local SignalState state;
 
 /// The two kinds of handlers are one member of the structure.
 bool is_handler(const struct sigaction& action) {
@@ -53,9 +52,13 @@ bool is_of_libgfortran(const struct sigaction& action) {
 }
 
 void note_handler(int signal, const struct sigaction& action) {
-  if (signal < 1 || signal > 64 || wanted_for(signal) != nullptr) return;
+  if (signal < 1 || signal > 64) return;
   const std::uint64_t bit = bit_of(signal) & ~synchronous;
-  handled = is_handler(action) && !is_of_libgfortran(action) ? handled | bit : handled & ~bit;
+  if (is_handler(action) && !is_of_libgfortran(action)) {
+    handled.fetch_or(bit, std::memory_order_relaxed);
+  } else {
+    handled.fetch_and(~bit, std::memory_order_relaxed);
+  }
 }
 
 std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
@@ -65,12 +68,40 @@ std::uint64_t set_kernel_mask(int how, std::uint64_t set) {
   return before;
 }
 
+/// What the program asked for and does not get. libgfortran, for one, installs a handler of SIGSEGV at start.
+struct Asked {
+  struct sigaction fault {};
+  struct sigaction trap {};
+  stack_t stack{nullptr, SS_DISABLE, 0};
+};
+constinit Mutex asking;
+constinit Asked asked GUARDED_BY(asking);
+
+/// Holds `asking`. No handler comes meanwhile, which might want it, too, and nobody may touch shared memory.
+class SCOPED_CAPABILITY Asking {
+ public:
+  Asking() ACQUIRE(asking) : before_(set_kernel_mask(SIG_BLOCK, ~std::uint64_t{0})) { asking.lock(); }
+  ~Asking() RELEASE() {
+    asking.unlock();
+    set_kernel_mask(SIG_SETMASK, before_);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  std::uint64_t before_;
+};
+
+struct sigaction& asked_of(int signal) REQUIRES(asking) {
+  return signal == SIGSEGV ? asked.fault : asked.trap;
+}
+
 }  // namespace
 
 void HeldSignals::hold() {
   // The mask first: a handler that comes before it is a handler that nothing holds.
-  if (state.depth == 0 && handled != 0) {
-    state.outside = set_kernel_mask(SIG_BLOCK, handled);
+  if (state.depth == 0 && handled_now() != 0) {
+    state.outside = set_kernel_mask(SIG_BLOCK, handled_now());
     state.is_blocked = true;
   }
   ++state.depth;
@@ -83,7 +114,7 @@ void HeldSignals::release() {
 
 void HeldSignals::hold_for_good() {
   ++state.depth;
-  set_kernel_mask(SIG_BLOCK, handled);
+  set_kernel_mask(SIG_BLOCK, handled_now());
 }
 void HeldSignals::let_go() {
   const SignalState before = state;
@@ -98,12 +129,12 @@ SignalState HeldSignals::held_now() {
 }
 void HeldSignals::take_over(const SignalState& held) {
   state = held;
-  set_kernel_mask(SIG_SETMASK, held.outside | (held.is_blocked ? handled : 0));
+  set_kernel_mask(SIG_SETMASK, held.outside | (held.is_blocked ? handled_now() : 0));
 }
 
 ShutSignals::ShutSignals()
-    : before_(
-          set_kernel_mask(SIG_BLOCK, ~(synchronous | bit_of(SIGSEGV) | bit_of(SIGTRAP) | bit_of(preemption_signal)))) {}
+    : before_(set_kernel_mask(SIG_BLOCK,
+                              ~(synchronous | bit_of(SIGSEGV) | bit_of(SIGTRAP) | bit_of(preemption_signal())))) {}
 ShutSignals::~ShutSignals() {
   set_kernel_mask(SIG_SETMASK, before_);
 }
@@ -120,7 +151,7 @@ AdmittedSignals::AdmittedSignals() : before_(state) {
   if (before_.is_blocked) set_kernel_mask(SIG_SETMASK, before_.outside);
 }
 AdmittedSignals::~AdmittedSignals() {
-  if (before_.is_blocked) set_kernel_mask(SIG_BLOCK, handled);
+  if (before_.is_blocked) set_kernel_mask(SIG_BLOCK, handled_now());
   state = before_;
 }
 
@@ -136,20 +167,25 @@ bool wait_for_input(int descriptor) {
 }
 
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
-  static const auto function = reinterpret_cast<SigactionFunction>(dlsym(RTLD_NEXT, "sigaction"));
-  return function(signal, action, old);
+  static constinit NextFunction<int(int, const struct sigaction*, struct sigaction*)> real{"sigaction"};
+  return real(signal, action, old);
 }
 
 bool is_handled_by_program(int signal) {
-  const struct sigaction* wanted = wanted_for(signal);
-  return wanted != nullptr && is_handler(*wanted);
+  if (!is_own(signal)) return false;
+  const Asking lock;
+  return is_handler(asked_of(signal));
 }
 
 void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
-  if (is_handled_by_program(signal)) {
-    struct sigaction* wanted = wanted_for(signal);
-    const struct sigaction chosen = *wanted;
-    if ((chosen.sa_flags & SA_RESETHAND) != 0) *wanted = {};
+  const struct sigaction chosen = [signal] {
+    const Asking lock;
+    struct sigaction& wanted = asked_of(signal);
+    const struct sigaction before = wanted;
+    if ((before.sa_flags & SA_RESETHAND) != 0) wanted = {};
+    return before;
+  }();
+  if (is_handler(chosen)) {
     if ((chosen.sa_flags & SA_SIGINFO) != 0) return chosen.sa_sigaction(signal, info, context);
     return chosen.sa_handler(signal);
   }
@@ -164,17 +200,20 @@ void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
 using namespace sdsm::program;
 
 SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
-  struct sigaction* wanted = wanted_for(signal);
-  if (wanted == nullptr) {
-    // Both may be one object.
-    struct sigaction given {};
-    if (action != nullptr) given = *action;
+  // Copies: both may be one object, and in shared memory.
+  struct sigaction given {};
+  if (action != nullptr) given = *action;
+  if (!is_own(signal)) {
     const int result = real_sigaction(signal, action, old);
     if (result == 0 && action != nullptr) note_handler(signal, given);
     return result;
   }
-  const struct sigaction before = *wanted;
-  if (action != nullptr) *wanted = *action;
+  const struct sigaction before = [&] {
+    const Asking lock;
+    const struct sigaction asked_before = asked_of(signal);
+    if (action != nullptr) asked_of(signal) = given;
+    return asked_before;
+  }();
   if (old != nullptr) *old = before;
   return 0;
 }
@@ -184,13 +223,13 @@ namespace {
 /// A touch while SIGSEGV is blocked would kill the program.
 sigset_t without_own(const sigset_t& wanted) {
   sigset_t set = wanted;
-  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal}) sigdelset(&set, number);
+  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal()}) sigdelset(&set, number);
   return set;
 }
 
-using MaskFunction = int (*)(int, const sigset_t*, sigset_t*);
+using MaskFunction = NextFunction<int(int, const sigset_t*, sigset_t*)>;
 
-int set_mask(MaskFunction real, int how, const sigset_t* set, sigset_t* old) {
+int set_mask(MaskFunction& real, int how, const sigset_t* set, sigset_t* old) {
   // Through copies, as the kernel cannot reach protected pages.
   sigset_t wanted;
   sigset_t before;
@@ -203,20 +242,25 @@ int set_mask(MaskFunction real, int how, const sigset_t* set, sigset_t* old) {
 }  // namespace
 
 SDSM_ENTRY int sigprocmask(int how, const sigset_t* set, sigset_t* old) noexcept {
-  static const auto real = reinterpret_cast<MaskFunction>(dlsym(RTLD_NEXT, "sigprocmask"));
+  static constinit MaskFunction real{"sigprocmask"};
   return set_mask(real, how, set, old);
 }
 
 SDSM_ENTRY int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) noexcept {
-  static const auto real = reinterpret_cast<MaskFunction>(dlsym(RTLD_NEXT, "pthread_sigmask"));
+  static constinit MaskFunction real{"pthread_sigmask"};
   return set_mask(real, how, set, old);
 }
 
 /// The handler's stack is the run-time's; the program's own handlers run on it too.
 SDSM_ENTRY int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
-  static stack_t wanted{nullptr, SS_DISABLE, 0};
-  const stack_t before = wanted;
-  if (stack != nullptr) wanted = *stack;
+  stack_t given{};
+  if (stack != nullptr) given = *stack;
+  const stack_t before = [&] {
+    const Asking lock;
+    const stack_t asked_before = asked.stack;
+    if (stack != nullptr) asked.stack = given;
+    return asked_before;
+  }();
   if (old != nullptr) *old = before;
   return 0;
 }

@@ -7,7 +7,9 @@
 namespace sdsm::program {
 
 /// Interrupts a thread that has run for too long. From the range that the C library leaves to programs.
-inline const int preemption_signal = SIGRTMAX - 3;
+inline int preemption_signal() {
+  return SIGRTMAX - 3;
+}
 
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);

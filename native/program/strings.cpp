@@ -1,7 +1,5 @@
 /// Functions of the C library that hand the program memory to keep: called by the program, they take it from the
 /// program's own heap, as malloc would, so that all its threads have it.
-#include <dlfcn.h>
-
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -10,6 +8,7 @@
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -21,7 +20,7 @@ namespace {
 
 /// Null and errno if there is no memory.
 char* room_for(std::size_t bytes, std::uintptr_t caller) {
-  void* block = owns_heap && program_image.is_program(caller)
+  void* block = program_image.is_program(caller)
                     ? shared_heap::allocate({.bytes = bytes, .alignment = 16, .caller = caller})
                     : __libc_malloc(bytes);
   if (block == nullptr) errno = ENOMEM;
@@ -50,9 +49,8 @@ int print(char** result, const char* format, std::va_list arguments, std::uintpt
 
 /// The stream and its buffer are the C library's; the line comes to a buffer of its own first.
 ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, std::uintptr_t caller) {
-  using Function = ssize_t (*)(char**, std::size_t*, int, FILE*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "getdelim"));
-  if (!owns_heap || !program_image.is_program(caller) || line == nullptr || room == nullptr) {
+  static constinit NextFunction<ssize_t(char**, std::size_t*, int, FILE*)> real{"getdelim"};
+  if (!program_image.is_program(caller) || line == nullptr || room == nullptr) {
     return real(line, room, delimiter, stream);
   }
   char* own = nullptr;
@@ -81,8 +79,6 @@ ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, s
 }
 
 }  // namespace
-
-#define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 SDSM_ENTRY char* strdup(const char* text) noexcept {
   return copy_of(text, std::strlen(text), SDSM_CALLER);
@@ -129,8 +125,7 @@ SDSM_ENTRY ssize_t getline(char** line, std::size_t* room, FILE* stream) {
 }
 
 SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
-  using Function = char* (*)(const char*, char*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "realpath"));
+  static constinit NextFunction<char*(const char*, char*)> real{"realpath"};
   if (resolved != nullptr) return real(path, resolved);
   char* found = real(path, nullptr);
   if (found == nullptr) return nullptr;

@@ -53,6 +53,9 @@ class CAPABILITY("role") Role {
   const char* name_;
 };
 
+/// The initial thread's before the program runs. What only it writes is everybody's to read from then on.
+inline constinit Role starting{"the initial thread, before the program runs,"};
+
 /// A pthread mutex that the compiler knows.
 class CAPABILITY("mutex") Mutex {
  public:

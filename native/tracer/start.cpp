@@ -84,6 +84,7 @@ void name_globals() {
 
 /// Before the program's constructors: from here on its allocations are traced memory.
 void prepare() {
+  starting.take();
   read_options();
   if (options.stream >= 0) recorder::connect(options.stream);
   schedule_log::open();
@@ -94,7 +95,6 @@ void prepare() {
   heap::start();
   name_globals();
   reserve_stacks(options.thread_limit);
-  owns_heap = true;
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
   std::atexit(finish);
 }

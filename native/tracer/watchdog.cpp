@@ -90,7 +90,7 @@ void* watch(void* /*unused*/) {
     const std::uint64_t now = switch_count();
     looks = now == seen ? looks + 1 : 0;
     seen = now;
-    if (looks >= patient_looks && !is_inside && is_in_team()) pthread_kill(running->posix_thread, preemption_signal);
+    if (looks >= patient_looks && !is_inside && is_in_team()) pthread_kill(running->posix_thread, preemption_signal());
   }
 }
 
@@ -102,7 +102,7 @@ void start_watchdog() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   action.sa_sigaction = on_preemption;
   sigfillset(&action.sa_mask);
-  real_sigaction(preemption_signal, &action, nullptr);
+  real_sigaction(preemption_signal(), &action, nullptr);
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t old;

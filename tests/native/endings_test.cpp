@@ -57,9 +57,10 @@ TEST_CASE("a program that does otherwise in each run ends with 1, and the error 
   check_refused(trace_outcome({program("ending"), "random"}), 1, "did otherwise than pass 1: thread 0");
 }
 
-TEST_CASE("a program that starts threads of its own, or replaces itself, ends with 1") {
+TEST_CASE("a program that starts threads of its own, replaces itself, or uses what it has freed, ends with 1") {
   check_refused(trace_outcome({program("ending"), "thread"}), 1, "pthread_create");
   check_refused(trace_outcome({program("ending"), "exec"}), 1, "exec");
+  check_refused(trace_outcome({program("ending"), "freed"}), 1, "frees or resizes a block that it has freed");
 }
 
 TEST_CASE("a program that cannot be traced is refused with 2 before it runs") {

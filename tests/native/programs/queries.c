@@ -51,6 +51,18 @@ int main(void) {
     sum += omp_get_thread_num();
   }
   EXPECT(wrong == 0);
+
+  /* The default allocator is each thread's own, and a team begins with that of the thread that starts it. */
+  omp_set_default_allocator(omp_high_bw_mem_alloc);
+#pragma omp parallel reduction(+ : wrong)
+  {
+    wrong += omp_get_default_allocator() != omp_high_bw_mem_alloc;
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) omp_set_default_allocator(omp_low_lat_mem_alloc);
+#pragma omp barrier
+    wrong += omp_get_default_allocator() != (omp_get_thread_num() == 0 ? omp_low_lat_mem_alloc : omp_high_bw_mem_alloc);
+  }
+  EXPECT(wrong == 0);
   EXPECT(sum == threads * (threads - 1) / 2);
   return expect_status();
 }

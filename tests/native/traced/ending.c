@@ -39,6 +39,12 @@ int main(int argc, char** argv) {
     pthread_t thread;
     return pthread_create(&thread, NULL, do_nothing, NULL);
   }
+  if (strcmp(way, "freed") == 0) {
+    char* volatile block = malloc(100); /* volatile: the compiler knows what free does */
+    free(block);
+    block = realloc(block, 90);
+    return block == NULL;
+  }
   if (strcmp(way, "random") == 0) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
