@@ -16,8 +16,8 @@ inline constexpr std::uint32_t supported_active_levels = 1;  ///< nested regions
 /// Each task has its own copy; the members of a team get the forking thread's.
 struct ControlVariables {
   std::uint32_t threads = 1;            ///< nthreads-var
-  bool dynamic = false;                 ///< dyn-var: kept and told, without effect
-  std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: kept and told; see supported_active_levels
+  bool dynamic = false;                 ///< dyn-var: programs can set and read it; it has no effect
+  std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: the same; see supported_active_levels
   RunSchedule schedule = RunSchedule::dynamic;
   bool monotonic = false;
   std::uint32_t allocator = 0;  ///< def-allocator-var's handle; 0: none was set. Kept and told, without effect
@@ -28,11 +28,11 @@ struct ControlVariables {
 /// OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. A malformed one is reported on stderr and left out, as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
-/// Reads "kind[,chunk]" with an optional "monotonic:" or "nonmonotonic:" before it, in any case, with blanks around
-/// each part. False, and `variables` untouched, if it is none.
+/// Reads "kind[,chunk]" after an optional "monotonic:" or "nonmonotonic:", in any case, with blanks around each part.
+/// Returns false and leaves `variables` if `text` is no such schedule.
 bool parse_schedule(const char* text, ControlVariables& variables);
 
-/// Reads the first number of an OMP_NUM_THREADS list ("8", "4,2"). 0 if it is none.
+/// Reads the first number of an OMP_NUM_THREADS list ("8", "4,2"). Returns 0 if there is none.
 std::uint32_t parse_threads(const char* text);
 
 }  // namespace sdsm::gomp

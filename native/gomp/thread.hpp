@@ -25,9 +25,9 @@ struct CurrentConstruct {
 struct ThreadState {
   std::uint32_t number = 0;  ///< in its team
   std::uint32_t team_size = 1;
-  std::uint32_t level = 0;         ///< enclosing parallel regions
-  std::uint32_t active_level = 0;  ///< those of more than one thread
-  bool serialised = true;  ///< outside of any region, or inside a nested one: a team of one, which nobody else sees
+  std::uint32_t level = 0;          ///< enclosing parallel regions
+  std::uint32_t active_level = 0;   ///< those of more than one thread
+  bool serialised = true;           ///< outside of any region, or inside a nested one: a team of one, without events
   std::uint32_t shared_level = 0;   ///< of the innermost region that is not serialised
   std::uint32_t shared_number = 0;  ///< the thread's number there
   std::uint32_t shared_size = 1;
@@ -46,13 +46,13 @@ struct ThreadState {
   ControlVariables variables;
 };
 
-/// The calling thread's. It lives in thread-local storage.
+/// The calling thread's state, in thread-local storage.
 ThreadState& this_thread();
 
-/// Gives the initial thread its control variables. Before any other call.
+/// Gives the initial thread its control variables. To be called before any other function.
 void start_initial_thread();
 
-/// Shared state of the construct at hand: the team's, or the thread's own in a serialised team.
+/// Shared state of the current construct: the team's, or the thread's own in a serialised team.
 class OpenConstruct {
  public:
   explicit OpenConstruct(ThreadState& thread);
@@ -69,10 +69,10 @@ class OpenConstruct {
 
 /// The thread reaches its team's next work-sharing construct.
 void begin_construct(ThreadState& thread);
-/// The thread is through with the construct at hand.
+/// The thread leaves the current construct.
 void leave_construct(ThreadState& thread);
 
-/// Events and waiting of a team that others take part in; a serialised team has none.
+/// Event and barrier of a team; a serialised team has none.
 void note(const ThreadState& thread, EventKind kind, std::uint64_t object, std::uint64_t value, std::uint8_t detail);
 void team_barrier(const ThreadState& thread);
 

@@ -6,7 +6,7 @@
 
 namespace sdsm::program {
 
-/// Interrupts a thread that has run for too long. From the range that the C library leaves to programs.
+/// Interrupts a thread that has run for too long. A real-time signal, which the C library leaves to programs.
 inline int preemption_signal() {
   return SIGRTMAX - 3;
 }
@@ -21,9 +21,9 @@ struct SignalState {
   std::uint64_t outside = 0;  ///< the kernel's mask outside of them all
 };
 
-/// As long as one lives, the program's handlers of signals wait: in the middle of what the run-time does they would
-/// find memory that is neither before nor after it, and ask for pages between a question and its answer. For programs
-/// without handlers, and nested, it costs no system call.
+/// While one lives, the program's signal handlers wait. Within the run-time's work a handler would find memory half
+/// changed, and would ask for pages between a question and its answer. Costs no system call when nested, or when the
+/// program has no handlers.
 class HeldSignals {
  public:
   HeldSignals() { hold(); }
@@ -31,19 +31,19 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  /// The same where what is done has no scope of its own. A thread that holds nothing may release, too.
+  /// The same for work without a scope of its own. A thread that holds nothing may release, too.
   static void hold();
   static void release();
-  /// The calling thread holds them from now on; or, after a way out that destroys no object, no longer.
+  /// The calling thread holds them from now on; or no longer, after a jump that destroyed no object.
   static void hold_for_good();
   static void let_go();
-  /// What the calling thread holds, with the kernel's mask in any case; and another thread's beginning with that.
+  /// What the calling thread holds, always with the kernel's mask; and how another thread starts with the same.
   static SignalState held_now();
   static void take_over(const SignalState& held);
 };
 
-/// Blocks all signals but those of the run-time and of instructions, whether or not the program has handlers yet: where
-/// another thread runs in this one's place, and a handler must run there.
+/// Blocks all signals but the run-time's and those of instructions, whether or not the program has handlers: while
+/// another thread runs in this one's place, handlers must run there.
 class ShutSignals {
  public:
   ShutSignals();
@@ -55,7 +55,7 @@ class ShutSignals {
   std::uint64_t before_;  ///< the kernel's mask
 };
 
-/// Where all signals are blocked anyway: nothing is left to hold.
+/// For code that runs with all signals blocked, which has nothing to hold.
 class BlockedSignals {
  public:
   BlockedSignals();
@@ -64,7 +64,7 @@ class BlockedSignals {
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 };
 
-/// Lets handlers in while it lives, wherever they are held.
+/// Lets handlers run while it lives, though they are held.
 class AdmittedSignals {
  public:
   AdmittedSignals();
@@ -76,7 +76,7 @@ class AdmittedSignals {
   SignalState before_;
 };
 
-/// Waits until there is something to read, and lets handlers in meanwhile. False after each handler.
+/// Waits until there is something to read, and lets handlers run meanwhile. Returns false after each handler.
 bool wait_for_input(int descriptor);
 
 /// Whether the program has a handler of its own for SIGSEGV or SIGTRAP.

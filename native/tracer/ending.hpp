@@ -6,7 +6,7 @@
 namespace sdsm::tracer {
 using namespace program;
 
-/// This pass does otherwise than the first: the driver compares them and says where. `thread` noticed it.
+/// This pass differs from the first, as `thread` noticed. The command compares them and says where.
 [[noreturn]] void end_diverged(std::uint32_t thread);
 
 }  // namespace sdsm::tracer

@@ -6,7 +6,7 @@
 
 namespace sdsm::tracer {
 
-/// A lock of the program or of a construct. Numbers are given at creation, or at the first use.
+/// A lock of the program or of a construct. It gets its number at creation, or at its first use.
 struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId

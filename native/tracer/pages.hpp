@@ -1,5 +1,4 @@
-/// The memory whose use is traced: ranges of pages, what the running thread has done to each page, and the region that
-/// each belongs to.
+/// Traced memory: ranges of pages, and for each page its region and what the running thread has done to it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ struct PageInfo {
   std::byte* twin = nullptr;  ///< the page's bytes before the first write
   std::uint32_t region = 0;
   PageState state{};
-  std::uint8_t faults_again = 0;  ///< faults in a row that the page's state does not explain
+  std::uint8_t faults_again = 0;  ///< number of faults in a row that the page's state does not explain
 };
 
 struct Range {
@@ -48,7 +47,7 @@ inline std::uint64_t page_index(std::uint32_t region, std::uintptr_t address) {
   return (address - region_info(region).begin) / page_bytes;
 }
 
-/// Gives every page of every range the protection that tracking needs (all untouched), or none at all.
+/// Protects every page of every range (all untouched), or opens them all.
 void protect_all();
 void unprotect_all();
 

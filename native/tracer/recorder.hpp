@@ -8,12 +8,12 @@
 
 namespace sdsm::tracer::recorder {
 
-/// Records go to this file descriptor from now on; without a call they go nowhere.
+/// Sends records to this file descriptor from now on; before that they go nowhere.
 void connect(int descriptor);
 void disconnect();
 bool is_connected();
 
-/// Appends a record; `more` follows `part` in its bytes. Written when the buffer is full.
+/// Appends a record, whose bytes are those of `part`, then `more`. The buffer is written when it is full.
 void put(RecordKind kind, const void* part, std::size_t bytes, const void* more = nullptr, std::size_t more_bytes = 0);
 void put_text(RecordKind kind, std::initializer_list<const char*> parts);
 void flush();

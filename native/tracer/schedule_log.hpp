@@ -1,5 +1,5 @@
-/// The schedule: which thread went on at each scheduling point, and what each clock read. Written by the first pass,
-/// repeated by the others, so that all passes do the same.
+/// The schedule: which thread went on at each scheduling point, and what each clock read. The first pass writes it and
+/// the others repeat it, so that all passes do the same.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace sdsm::tracer::schedule_log {
 /// Opens the file in options.schedule, if there is one.
 void open();
 
-/// First pass: appends. Later passes: the entry that comes next, which `self` must have written; the run ends as
-/// diverged if it has not.
+/// First pass: appends an entry. Later passes: takes the next entry; ends the run as diverged if it is not of this kind
+/// and of `self`.
 void append(const ScheduleEntry& entry);
 ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self);
 

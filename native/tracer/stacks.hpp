@@ -1,5 +1,5 @@
-/// The stacks that the program's code runs on. They are traced memory: another thread may be given a pointer into one.
-/// The thread that a stack belongs to uses it freely; while it does not run, its stack is protected like any page.
+/// The stacks that the program's code runs on. They are traced memory, as other threads may have pointers into them. A
+/// stack's owner uses it freely; while the owner does not run, the stack is protected like any page.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace sdsm::tracer {
 using namespace program;
 
-/// Reserves one stack for each of `threads` threads: as large as the shell's limit for the first, and as OMP_STACKSIZE
-/// says (else 8 MiB) for the others.
+/// Reserves a stack for each of `threads` threads: the first as large as the shell's limit, the others as OMP_STACKSIZE
+/// says (else 8 MiB).
 void reserve_stacks(std::uint32_t threads);
 Stack stack_of(std::uint32_t thread);
 
-/// Tells the trace about a thread's stack.
+/// Makes a thread's stack a region of the trace.
 void name_stack(std::uint32_t thread);
 
-/// The stack's owner goes on, or stops.
+/// The stack's owner goes on (open), or stops (close).
 void open_stack(const Stack& stack);
 void shut_stack(const Stack& stack);
 

@@ -2,7 +2,7 @@
 
 namespace sdsm::tracer {
 
-/// The program is through: the last events, and tracking ends. Nothing happens the second time.
+/// The program has ended: sends the last events and ends tracking. A second call does nothing.
 void finish();
 
 /// After fork(), in the child: it runs on without being traced.

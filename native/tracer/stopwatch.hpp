@@ -1,4 +1,4 @@
-/// Time that the program itself computes: thread CPU time without what the tracer's own code adds to it.
+/// The program's own compute time: thread CPU time without that of the tracer's code.
 #pragma once
 
 #include <x86intrin.h>
@@ -15,20 +15,20 @@ inline std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// How the processor's time stamp counter relates to time, and what the measuring itself costs. Found once, at start.
+/// Rate of the processor's time stamp counter, and the cost of measuring. Found once, at start.
 struct ClockRates {
   double ns_per_tick = 1;
-  std::uint64_t read_ns = 0;  ///< what an interval's two clock reads add to its CPU time
+  std::uint64_t read_ns = 0;  ///< CPU time that an interval's two clock reads add
 };
 inline ClockRates clock_rates;
 
 /// Finds ns_per_tick and read_ns; takes about 2 ms.
 void calibrate_clocks();
 
-/// One interval's compute time. Between touches that follow each other closely the time stamp counter is used, as a
-/// system call per touch would cost more than a tenth of it; where more time passed, the thread may have been off its
-/// processor, and its CPU clock is asked. What the kernel needs to deliver a fault counts as the program's: it varies
-/// too much to be subtracted here (trace_command/touch_places.hpp does it).
+/// One interval's compute time. Between touches in quick succession it reads the time stamp counter, as a system call
+/// would add a tenth to a touch. After a longer gap the thread may have been off its processor, so it reads the CPU
+/// clock. The kernel's time to deliver a fault counts as the program's: it varies too much to be subtracted here
+/// (trace_command/touch_places.hpp does it).
 class Stopwatch {
  public:
   void reset() { own_ns_ = 0; }
@@ -38,7 +38,7 @@ class Stopwatch {
     excluded_ticks_ = 0;
   }
 
-  /// Stops, and adds what has passed.
+  /// Stops, and adds the time since the start.
   void pause() {
     const std::uint64_t now = own_at_cpu(thread_cpu_ns());
     const std::uint64_t cost = clock_rates.read_ns;
@@ -69,7 +69,7 @@ class Stopwatch {
   }
 
  private:
-  /// At 1 to 4 GHz: 50 to 200 us. A time slice that another process gets is longer.
+  /// 50 to 200 us at 1 to 4 GHz, which is less than another process's time slice.
   static constexpr std::uint64_t long_gap_ticks = 200'000;
 
   void rebase(std::uint64_t own_ns) {

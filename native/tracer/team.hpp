@@ -13,9 +13,9 @@ void wait_for_team(const trace::Event& event);
 
 /// True while a parallel region runs.
 bool is_in_team();
-/// Size of the team at work.
+/// Size of the current team.
 std::uint32_t current_team_size();
-/// Members that have arrived at the barrier, or the join, that the others wait at.
+/// Number of members that have arrived at the current barrier or join.
 std::uint32_t arrived_members();
 
 }  // namespace sdsm::tracer

@@ -17,8 +17,8 @@ void stop_tracking();
 /// Each thread that runs the program's code needs a stack for the fault handler.
 void give_signal_stack();
 
-/// The running thread's pages: sends what it has changed, and protects them. At the thread's synchronisation, or
-/// because another thread is to run.
+/// Sends what the running thread has changed in its pages, and protects them: when the thread synchronises, or before
+/// another thread runs.
 void close_pages(VirtualThread& thread, Closing closing);
 
 /// Sends the touches of the interval that ends.
