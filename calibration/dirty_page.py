@@ -199,8 +199,10 @@ def report(equations: Sequence[Equation]) -> str:
     lines += [
         "",
         f"mean of the values   {sum(e.cost_us for e in equations) / len(equations):.2f} us",
-        f"least squares        {least_squares_us(equations):.2f} +-{least_squares_rounding_us(equations):.2f} us"
-        "  (the value used; +- is the rounding of the published times)",
+        (
+            f"least squares        {least_squares_us(equations):.2f} +-{least_squares_rounding_us(equations):.2f} us"
+            "  (the value used; +- is the rounding of the published times)"
+        ),
     ]
     return "\n".join(lines)
 

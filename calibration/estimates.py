@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import optimize, stats
@@ -212,7 +213,7 @@ def segments(xs: Sequence[float], ys: Sequence[float]) -> list[Segment]:
     for before in reversed(befores[:k]):
         ends.append(int(before[ends[-1]]))
     ends.reverse()
-    return [_segment(x[first:end], y[first:end]) for first, end in zip(ends, ends[1:], strict=False)]
+    return [_segment(x[first:end], y[first:end]) for first, end in pairwise(ends)]
 
 
 def _costs(x: np.ndarray, y: np.ndarray) -> np.ndarray:

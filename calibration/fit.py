@@ -100,6 +100,9 @@ class Check:
     sources: tuple[str, ...]
 
 
+UNMEASURED_SHAPE = barrier_shape.Choice("flat", "assumed", "no barrier was measured")
+
+
 @dataclass(frozen=True)
 class Fit:
     """Parameters in the order of a platform file; times in us. covariance: of pairs of parameters that were fitted
@@ -111,7 +114,7 @@ class Fit:
     notes: tuple[str, ...]
     network: Network  # with what was measured of it
     extras: dict[str, Parameter] = field(default_factory=dict)
-    barrier_shape: barrier_shape.Choice = barrier_shape.Choice("flat", "assumed", "no barrier was measured")
+    barrier_shape: barrier_shape.Choice = UNMEASURED_SHAPE
     curves: tuple[networks.Piece, ...] = ()  # of times over sizes, of which the network was fitted
     network_owner: str = "reference"  # whose properties hold the network that was fitted: of this, or of the "link"
     layouts: tuple[Layout, ...] = ()

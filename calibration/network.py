@@ -281,9 +281,9 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
         curve = _curve(reading, network)
         if curve is not None and curve.gives_bandwidth is not None:
             found = curve.found[curve.gives_bandwidth]
-            rate = 8e6 * framing / found.slope
+            of_slope = 8e6 * framing / found.slope
             how = f"slope of piece {curve.gives_bandwidth + 1} of {_told(curve.found)}"
-            rates.append((Estimate(rate, rate * found.slope_error / found.slope, found.points), how, curve.source))
+            rates.append((Estimate(of_slope, of_slope * found.slope_error / found.slope, found.points), how, curve.source))
         if curve is not None and curve.small:
             first = curve.small[0]
             how = f"intercept of the messages of one frame, piece 1 of {_told(curve.small)}"
@@ -298,13 +298,14 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
             round_trips.append((Estimate(value / 2, None, count), "half of the least round trip, under load", place))
 
     rate = _together(rates)
-    latency = _together(empty or round_trips)
-    if latency is not None:
+    whole_way = _together(empty or round_trips)
+    latency = None
+    if whole_way is not None:
         bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
-        whole = latency.estimate
+        whole = whole_way.estimate
         each = max(whole.value / network.links - network.overhead / bandwidth, 0.0)
         error = None if whole.standard_error is None else whole.standard_error / network.links
-        latency = Fitted(Estimate(each, error, whole.samples, whole.batches), latency.how, latency.sources)
+        latency = Fitted(Estimate(each, error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
     return rate, latency
 
 

@@ -78,7 +78,7 @@ def check_includes(path: str, text: str) -> list[str]:
         target, quoted = match["path"], match["bracket"] == '"'
         head = target.split("/", 1)[0] if "/" in target else ""
 
-        def violation(what: str, why: str) -> None:
+        def violation(what: str, why: str, number: int = number) -> None:
             found.append(f"{path}:{number}: {what} ({why})")
 
         if head in ABOVE and head != folder and head not in ABOVE[folder]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from calibration.readers import epcc, iperf3, lat_mem_rd, microbench, netpipe, osu, run_result
-from calibration.readers.measurement import Measurement, Place, Reading, ReadError, Setting, Spread
+from calibration.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from calibration.readers.text import Text, load
 
 __all__ = [

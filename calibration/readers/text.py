@@ -169,7 +169,8 @@ class NoInput(OSError):
 
 def unreadable(error: OSError, advice: str) -> str:
     """Why load() failed, and what to do: `advice`, unless the error itself tells."""
-    return error.strerror if isinstance(error, NoInput) else f"{error.strerror or error}. {advice}"
+    reason = error.strerror or str(error)
+    return reason if isinstance(error, NoInput) else f"{reason}. {advice}"
 
 
 def load(path: Path | str) -> Text:

@@ -22,11 +22,10 @@ from calibration.network import network_of
 from calibration.output_file import write_output
 from calibration.platform_file import PlatformFileError, parse, properties
 from calibration.published import FOLDER, PublishedDataError
-from calibration.readers import Reading, ReadError
+from calibration.readers import ReadError, Reading
 from calibration.readers.text import unreadable
-from sdsm_report.commands import CommandFailed, CommandRunner
-
 from sdsm_calibrate import gate, hold_out, network_gate, report
+from sdsm_report.commands import CommandFailed, CommandRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME_AN_OUTPUT = "Name a benchmark's output"

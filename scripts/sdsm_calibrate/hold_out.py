@@ -24,7 +24,7 @@ def score(
     Raises CalibrationError if too little was held out to compare anything.
     """
     others = {check.row: check.measured for check in fit(held, network, given).checks}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for check in fitted.checks:
         value, other = simulated.get(check.row), others.get(check.row)
         if value is None or other is None or other.value == 0:

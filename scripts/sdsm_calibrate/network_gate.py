@@ -17,7 +17,6 @@ from typing import Any
 
 from calibration.estimates import LEAST_POINTS
 from calibration.network import Piece
-
 from sdsm_calibrate.gate import STANDARD_ERRORS, TOLERANCE
 
 
@@ -194,8 +193,10 @@ def table(held: Sequence[Held]) -> str:
     """For the terminal: one line for each piece, of the point that is furthest off."""
     lines = [
         "",
-        f"{'messages re-run':<26}{'points':>8}{'worst at, B':>13}{'measured, us':>14}{'simulated, us':>15}"
-        f"{'allowed':>11}  proves",
+        (
+            f"{'messages re-run':<26}{'points':>8}{'worst at, B':>13}{'measured, us':>14}{'simulated, us':>15}"
+            f"{'allowed':>11}  proves"
+        ),
     ]
     for one in held:
         p = one.worst

@@ -12,7 +12,6 @@ from calibration.barrier_shape import Choice
 from calibration.fit import Fit
 from calibration.measured_platform import plain
 from calibration.parameters import Parameter
-
 from sdsm_calibrate import network_gate
 from sdsm_calibrate.gate import Row
 from sdsm_calibrate.network_gate import Held

@@ -11,7 +11,6 @@ from calibration.command_line import Parser, file_name, not_written
 from calibration.network import TIMES_US, quantity
 from calibration.readers import ReadError
 from calibration.readers.text import unreadable
-
 from sdsm_plot.results import Result, read
 from sdsm_plot.series import NoReference, Series, by_program
 
@@ -77,9 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     for note in notes:
         say(note)
     try:
-        from sdsm_report.figures.style import save
-
         from sdsm_plot.figure import draw
+        from sdsm_report.figures.style import save
     except ModuleNotFoundError as error:
         say(f"the Python package {error.name} is missing. scripts/setup installs it")
         return 1

@@ -62,7 +62,7 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str) -> None:
         top, right = max(top, *high), max(right, *places)
         label = f"{line.kind}, {line.label}" if line.label else line.kind
         bars = [
-            [max(m - l, 0.0) for m, l in zip(middle, low, strict=True)],
+            [max(m - least, 0.0) for m, least in zip(middle, low, strict=True)],
             [max(h - m, 0.0) for h, m in zip(high, middle, strict=True)],
         ]
         if is_predicted:

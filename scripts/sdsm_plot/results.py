@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from calibration.readers.text import Text, load
 
@@ -134,5 +134,5 @@ class _Reader:
             )
         return float(value)
 
-    def refuse(self, what: str, *path: str | int) -> Any:
+    def refuse(self, what: str, *path: str | int) -> NoReturn:
         self.source.refuse(self.source.json_line(*path), what)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 
 class CommandFailed(RuntimeError):
@@ -84,10 +85,8 @@ class CommandRunner:
 
 def _end(process: subprocess.Popen[str]) -> None:
     # Traced programs are children of the command: the whole group goes.
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _reason(returncode: int, stderr: str) -> str:

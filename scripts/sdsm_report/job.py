@@ -17,7 +17,6 @@ from types import FrameType
 from typing import Any
 
 from calibration.published import FOLDER
-
 from sdsm_report import plan, tables
 from sdsm_report.commands import CommandFailed, CommandRunner, Stopped
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
@@ -221,8 +220,10 @@ def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
     spread = [line for line in laplace if line.is_distribution]
     if laplace:
         parts += [
-            f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
-            "iterations: predicted against published [WR-opt]; speedup over implementation 0",
+            (
+                f"Laplace, {plan.LAPLACE_POINTS_PER_SIDE} x {plan.LAPLACE_POINTS_PER_SIDE}, {plan.LAPLACE_ITERATIONS} "
+                "iterations: predicted against published [WR-opt]; speedup over implementation 0"
+            ),
             "(layout: nodes x threads per node; rows that a published time went into are marked, the rest predicted)",
             tables.times_table(laplace),
         ]

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from calibration.published import FOLDER, all_rows, number
-
 from sdsm_report.plan import Configuration, calibrated_by, is_distribution, sequential_time_s
 from sdsm_report.simulation import Result
 

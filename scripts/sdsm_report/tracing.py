@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from calibration.output_file import write_output
-
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import TraceRun
 

@@ -18,7 +18,6 @@ from calibration.platform_file import PlatformFileError
 from calibration.readers import ReadError
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.progress import Progress
-
 from sdsm_validate import plan, tables
 from sdsm_validate.measure import Cluster, Effort, Measurer, attempt, steps
 from sdsm_validate.outcome import Line, accuracy

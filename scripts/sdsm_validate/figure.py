@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sdsm_report.figures import style
-
 from sdsm_validate.outcome import Line
 
 COLOURS = {

@@ -15,7 +15,6 @@ from calibration.network import network_of
 from calibration.output_file import write_output
 from calibration.platform_file import parse
 from sdsm_report.commands import CommandFailed, CommandRunner
-
 from sdsm_validate.outcome import Line
 from sdsm_validate.plan import Case, Size
 

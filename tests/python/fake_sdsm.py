@@ -12,6 +12,7 @@ import random
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
@@ -80,7 +81,7 @@ def simulate(arguments: list[str], behaviour: dict) -> None:
     barrier_s = {1: 0.0, 2: 661e-6, 4: 7305e-6, 8: 17631e-6}[threads] * barriers
     accounts = []
     for thread in range(threads):
-        time_s = {
+        time_s: dict[str, Any] = {
             "compute": sequential_s / threads,
             "fault": fault_s,
             "diff": 0.1 * fault_s.get("WUMR", 0.0),
@@ -91,7 +92,7 @@ def simulate(arguments: list[str], behaviour: dict) -> None:
             "idle": 0.0,
         }
         accounts.append((thread, time_s))
-    makespan_s = sum(v if not isinstance(v, dict) else sum(v.values()) for v in accounts[0][1].values())
+    makespan_s = sum(sum(v.values()) if isinstance(v, dict) else v for v in accounts[0][1].values())
     result = {
         "format": 1,
         "kind": "simulation",

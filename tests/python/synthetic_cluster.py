@@ -114,7 +114,7 @@ def write_outputs(cluster: Cluster, rows: dict[str, float], noise: float, seed: 
     document = {"format": "sdsm-microbench", "version": 1, "unit": "ns", "layouts": layouts}
     measured = folder / "microbench.json"
     measured.write_text(json.dumps(document))
-    lines = []
+    lines: list[str] = []
     size = 1
     while size <= 1 << 22:
         for near in sorted({max(size - 3, 1), size, size + 3}):

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from calibration.barrier_shape import Message, choose, extrapolated_us, gather_us, model_us
 from calibration.estimates import Estimate
 from calibration.measured_platform import plain
 from calibration.microbench import FAULTS, Layout
-from calibration.platform_file import cluster, parse, platform_text, prop, properties
+from calibration.platform_file import Node, cluster, parse, platform_text, prop, properties
 from sdsm_calibrate.command import main
 from synthetic_barriers import Barriers, draw, lock_us, mean_us
 
@@ -161,7 +162,7 @@ CABLE_US = 8.0
 
 
 def base_file(folder: Path, **more: str) -> Path:
-    body = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", f"{plain(CABLE_US)}us")]
+    body: list[Node] = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", f"{plain(CABLE_US)}us")]
     body += [prop("reference.links", "2"), *(prop(name.replace("_", "."), value) for name, value in more.items())]
     body += cluster(BASE_HOSTS, "1Gf", 2, "1Gbps", f"{plain(CABLE_US)}us", "Hosts.", "Cables.")
     file = folder / "base.xml"
@@ -176,7 +177,7 @@ def microbench(folder: Path, truth: Barriers, layouts: dict[str, float]) -> Path
     def samples(value_us: float) -> list[float]:
         return [1000 * value_us * generator.gauss(1, 0.01) for _ in range(40)]
 
-    document: dict[str, object] = {"format": "sdsm-microbench", "version": 1, "unit": "ns", "layouts": {}}
+    measured = {}
     whole = truth.wire + truth.sender + truth.receiver
     for name, barrier in layouts.items():
         nodes, threads = (int(part) for part in name.split("x"))
@@ -184,9 +185,9 @@ def microbench(folder: Path, truth: Barriers, layouts: dict[str, float]) -> Path
         for words in (1, 4, 16, 64, 256):
             quantities[f"release.{words}"] = samples(0.3 + whole + 0.02 * (12 + 4 * words))
         quantities |= {"barrier": samples(barrier), "lock": samples(lock_us(truth, nodes) if nodes > 1 else 1.0)}
-        document["layouts"][name] = {"nodes": nodes, "threads_per_node": threads, "samples_ns": quantities}
+        measured[name] = {"nodes": nodes, "threads_per_node": threads, "samples_ns": quantities}
     file = folder / "m.json"
-    file.write_text(json.dumps(document))
+    file.write_text(json.dumps({"format": "sdsm-microbench", "version": 1, "unit": "ns", "layouts": measured}))
     return file
 
 
@@ -226,7 +227,7 @@ def test_the_choice_predicts_by_the_simulators_own_formula(shape, tmp_path):
     main([str(files[0]), "--base", str(files[1]), "-o", str(out)])
     text = out.read_text().replace('id="barrier.shape" value="flat"', f'id="barrier.shape" value="{shape}"')
     out.write_text(text)
-    costs = {name: value for name, value in properties(parse(out)).items()}
+    costs = dict(properties(parse(out)))
     wire = 2 * (CABLE_US + 0.88)
     per_byte = float(costs["message.per-byte"].removesuffix("us/B"))
     message = Message(wire, 0.88, float(costs["message.fixed"].removesuffix("us")) + 32 * per_byte - wire)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from calibration.platform_file import cluster, parse, platform_text, prop, properties
 from sdsm_calibrate.command import main
 from synthetic_cluster import draw, simulated_us, write_outputs

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+
 from calibration import readers
 from calibration.estimates import median
 from calibration.fit import CalibrationError, collect, fit, jitter

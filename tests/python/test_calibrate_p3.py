@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from calibration import p3_score
 from calibration.published import FOLDER
 from sdsm_calibrate.command import main

@@ -1,10 +1,11 @@
 """The per-dirty-page cost of a barrier: each term of its formula by hand, then the published value."""
 
 import pytest
-from calibration import dirty_page
-from calibration.dirty_page import IterationWork, PublishedCosts, equation, iteration_work, least_squares_us
 from hypothesis import given
 from hypothesis import strategies as st
+
+from calibration import dirty_page
+from calibration.dirty_page import IterationWork, PublishedCosts, equation, iteration_work, least_squares_us
 
 
 def test_on_two_threads_each_writes_511_rows_of_two_pages_and_reads_one_neighbours_row():

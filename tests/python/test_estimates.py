@@ -8,6 +8,7 @@ import random
 import statistics
 
 import pytest
+
 from calibration.estimates import Estimate, line, median, pooled, segments
 
 

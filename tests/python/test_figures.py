@@ -1,6 +1,7 @@
 """The figures: what they show, from lines made by hand."""
 
 import pytest
+
 from sdsm_report.figures import fft_speedup, fft_time, laplace_speedup, laplace_spread, laplace_time, time_account
 from sdsm_report.plan import Configuration, Layout
 from sdsm_report.report import line

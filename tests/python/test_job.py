@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from sdsm_report.__main__ import main
 
 HERE = Path(__file__).resolve().parent

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from calibration import readers
 from calibration.network import Network, Piece, fit, pieces
 from calibration.platform_file import cluster, parse, platform_text, prop, properties
@@ -168,6 +169,7 @@ def give_back(noise: float, seed: int) -> bool:
     truth = Network(12.5 * 100 ** generator.random(), 2 * 20 ** generator.random(), 2)
     reading = readers.read_text(Text("np.out", netpipe(measured(truth, noise, seed))))
     rate, latency = fit([reading], BASE)
+    assert rate and latency
     again = Network(rate.estimate.value / 8e6, latency.estimate.value, 2)
     held = network_gate.hold(pieces([reading], BASE), "link", simulated(again), {})
     return all(one.passes for one in held)

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+
 from calibration import dirty_page, published
 
 PLATFORM = Path(__file__).resolve().parents[2] / "platforms" / "p3-score.xml"
@@ -12,11 +13,13 @@ PLATFORM = Path(__file__).resolve().parents[2] / "platforms" / "p3-score.xml"
 
 @pytest.fixture(scope="module")
 def props() -> dict[str, str]:
-    return {prop.get("id"): prop.get("value") for prop in ElementTree.parse(PLATFORM).iter("prop")}
+    return {prop.attrib["id"]: prop.attrib["value"] for prop in ElementTree.parse(PLATFORM).iter("prop")}
 
 
 def microseconds(text: str) -> float:
-    return float(re.fullmatch(r"([0-9.]+)us(?:/B)?", text).group(1))
+    match = re.fullmatch(r"([0-9.]+)us(?:/B)?", text)
+    assert match, text
+    return float(match.group(1))
 
 
 def test_each_of_the_ten_faults_costs_what_was_published(props):

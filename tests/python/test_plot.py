@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sdsm_plot.command import main
 from sdsm_plot.figure import draw
 from sdsm_plot.results import MEASURED, PREDICTED, read

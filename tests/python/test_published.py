@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+
 from calibration import dirty_page, published
 
 TABLES = sorted(path.stem for path in published.FOLDER.glob("*.csv"))
@@ -82,7 +83,7 @@ def test_a_damaged_table_is_an_error_that_names_the_trouble(tmp_path, content, m
 
 
 def test_a_missing_table_is_an_error_that_names_the_file(tmp_path):
-    with pytest.raises(published.PublishedDataError, match="nothing.csv"):
+    with pytest.raises(published.PublishedDataError, match=r"nothing\.csv"):
         published.all_rows("nothing", tmp_path)
 
 

@@ -8,10 +8,10 @@ import re
 from collections import Counter
 
 import pytest
-from benchmark_files import DATA, DESCRIBED, EPCC, OTHERS
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_files import DATA, DESCRIBED, EPCC, OTHERS
 from calibration.readers import FORMATS, Measurement, Place, ReadError, Reading, read, read_text
 from calibration.readers.text import LIMIT_BYTES, Text, load
 

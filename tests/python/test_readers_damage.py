@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from benchmark_files import DESCRIBED, EPCC, OTHERS, damaged, numbers_in, numbers_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_files import DESCRIBED, EPCC, OTHERS, damaged, numbers_in, numbers_of
 from calibration.readers import ReadError, read_text
 from calibration.readers.text import Text, load
 

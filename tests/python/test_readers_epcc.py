@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 import pytest
-from benchmark_files import DATA, EPCC
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_files import DATA, EPCC
 from calibration.readers import ReadError, Reading, epcc, read, read_text
 from calibration.readers.text import Text
 
@@ -195,7 +195,7 @@ def test_lines_that_tell_the_machine_are_taken_and_others_are_not():
     text = "# platform: p3-score\n# Compiler = Omni 1.6 -O2\n" + SYNC_31
     (run,) = epcc.runs(Text("some.out", text))
     assert run.environment == {"platform": "p3-score", "compiler": "Omni 1.6 -O2"}
-    with pytest.raises(ReadError, match="some.out:1: '# weather:' is not one of # platform:"):
+    with pytest.raises(ReadError, match=r"some\.out:1: '# weather:' is not one of # platform:"):
         reading_of("# weather: fine\n" + SYNC_31)
 
 

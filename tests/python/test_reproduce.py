@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from sdsm_report.__main__ import main, parser
 
 ROOT = Path(__file__).resolve().parents[2]

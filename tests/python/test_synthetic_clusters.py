@@ -6,6 +6,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+
 from calibration import readers
 from calibration.fit import collect, fit
 from calibration.network import Network

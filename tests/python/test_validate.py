@@ -71,7 +71,7 @@ def test_a_predictions_bar_is_its_band_where_it_has_one_else_the_range_over_seed
 
     def ends(which: int) -> tuple[float, float]:
         _, upright = drawn.axes[0].containers[which].lines[2]
-        (x0, low), (x1, high) = upright.get_segments()[0]
+        (_, low), (_, high) = upright.get_segments()[0]
         return low, high
 
     assert ends(0) == pytest.approx((8 / 5, 8 / 4))

@@ -67,7 +67,7 @@ def traps(pages: dict) -> dict:
 
 def node_sums(pages: dict) -> Counter:
     """What the processes of a node fetched, twinned and sent together, of each page."""
-    sums = Counter()
+    sums: Counter = Counter()
     for (node, _, *page), row in pages.items():
         for figure in ("fetches", "twins", "diffs"):
             sums[(node, figure, *page)] += row[figure]
@@ -117,7 +117,7 @@ SENT = ("messages", "messages_by_kind", "bytes")
 
 def sent(result: dict) -> dict:
     """By each node's threads together."""
-    sums = {}
+    sums: dict[int, Counter] = {}
     for thread in result["threads"]:
         node = sums.setdefault(thread["node"], Counter())
         node.update(thread["messages_by_kind"])

@@ -129,11 +129,13 @@ def test_input_reaches_the_initial_thread_through_the_launcher(tmp_path):
     )
     subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "ask", tmp_path / "ask.c"], check=True)
     data = bytes(range(256)) * 4096
-    with subprocess.Popen([sys.executable, "-c", f"import sys; sys.stdout.buffer.write(bytes(range(256)) * {4096})"],
-                          stdout=subprocess.PIPE) as source:
-        with MarkedRun("-q", *hosts(2), "--", tmp_path / "ask", stdin=source.stdout) as run:
-            assert run.end() == 0, run.errors
-            assert run.output == f"{sum(data)} 2\n"
+    writes = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4096)"
+    with (
+        subprocess.Popen([sys.executable, "-c", writes], stdout=subprocess.PIPE) as source,
+        MarkedRun("-q", *hosts(2), "--", tmp_path / "ask", stdin=source.stdout) as run,
+    ):
+        assert run.end() == 0, run.errors
+        assert run.output == f"{sum(data)} 2\n"
 
 
 def test_paths_are_the_same_however_the_program_is_named():

@@ -9,15 +9,14 @@ import re
 import resource
 import signal
 import socket
-import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.validation.native_runs import (
     BUILD,
-    LOCAL_LAUNCHER,
     MEMORY_PROGRAMS,
     PATIENCE_S,
     MarkedRun,
@@ -184,7 +183,8 @@ class Strangers:
     secret of the right length, hanging up."""
 
     def __init__(self, run: MarkedRun):
-        self._run, self._sockets, self._is_over = run, [], False
+        self._run, self._is_over = run, False
+        self._sockets: list[socket.socket] = []
         self.visits = 0
         self.ports: set[tuple[str, int]] = set()
         self._thread = threading.Thread(target=self._knock)
@@ -300,14 +300,16 @@ def test_a_limit_of_the_shell_is_told_with_its_remedy(limit, value, pattern):
 
 
 def test_few_open_files_are_enough_for_many_processes():
-    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
     with MarkedRun("-q", "-n", 24, "--", *laplace(4, 64, 10), preparation=limit) as run:
         assert run.end() == 0, run.errors
 
 
 @pytest.mark.long
 def test_more_pages_apart_than_the_kernel_has_mappings_are_no_trouble():
-    most = int(open("/proc/sys/vm/max_map_count").read())
+    most = int(Path("/proc/sys/vm/max_map_count").read_text())
     if most > 70_000:
         pytest.skip("this kernel has more mappings than the program would use")
     with MarkedRun("-q", "-n", 2, "--", MEMORY_PROGRAMS / "alternating") as run:

@@ -143,13 +143,13 @@ def test_the_commands_that_a_page_shows_end_well_and_print_what_it_shows(page: s
 def help_of(command: str, *subcommand: str) -> str:
     """What a command of this project says of itself; empty for others' commands."""
     if command == "sdsm" and subcommand:
-        call = [BUILD / "sdsm", *subcommand, "--help"]
+        call = [str(BUILD / "sdsm"), *subcommand, "--help"]
     elif (
         command.startswith(("scripts/", "tests/", "build/workloads/"))
         and os.access(ROOT / command, os.X_OK)
         and (ROOT / command).is_file()
     ):
-        call = [ROOT / command, "--help"]
+        call = [str(ROOT / command), "--help"]
     else:
         return ""
     return subprocess.run(call, capture_output=True, text=True, timeout=60, env=environment(), check=True).stdout

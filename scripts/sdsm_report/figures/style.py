@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from calibration.output_file import write_output
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from calibration.output_file import write_output
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
 BLUE = "#0072B2"
