@@ -7,12 +7,9 @@ if(SDSM_WERROR)
   target_compile_options(sdsm_warnings INTERFACE -Werror)
 endif()
 if(SDSM_SANITIZE)
-  # A library that takes libgomp's place handles SIGSEGV and the stack itself, which the sanitizers cannot follow: such
-  # a target sets the property SDSM_UNSANITIZED.
-  set(sanitized $<NOT:$<BOOL:$<TARGET_PROPERTY:SDSM_UNSANITIZED>>>)
+  # The libraries that take libgomp's place handle SIGSEGV and the stack themselves, which the sanitizers cannot follow;
+  # they do not link this target.
   target_compile_options(sdsm_warnings INTERFACE
-    $<${sanitized}:-fsanitize=address,undefined>
-    $<${sanitized}:-fno-sanitize-recover=all>
-    $<${sanitized}:-fno-omit-frame-pointer>)
-  target_link_options(sdsm_warnings INTERFACE $<${sanitized}:-fsanitize=address,undefined>)
+    -fsanitize=${SDSM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(sdsm_warnings INTERFACE -fsanitize=${SDSM_SANITIZE})
 endif()
