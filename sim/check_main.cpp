@@ -10,6 +10,7 @@
 
 int main(int argc, char** argv) {
   sdsm::commands::open_closed_streams();
+  using namespace sdsm;
   using namespace sdsm::sim;
   std::string path;
   bool properties = false;

@@ -44,6 +44,11 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   }
 }
 
+ProcessId Cluster::first_toucher(Thread& thread, PageId page) {
+  if (!first_touches.home(page)) thread.catch_up_and_wait();
+  return first_touches.touched(page, thread.id());
+}
+
 void Cluster::await_arrival(Thread& thread, PageId page) {
   for (Arriving& arriving : arriving_[index_of(thread.node())]) {
     if (arriving.page != page) continue;

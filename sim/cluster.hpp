@@ -1,14 +1,10 @@
-/// The simulated cluster: what its threads share. Each part of the protocol's course in time has a file of its own:
-/// home_service (requests at a home), flush (diffs on their way home), team_barrier, lock_manager, player (one thread).
+/// The simulated cluster: what its threads share.
 #pragma once
 
-#include <deque>
-#include <functional>
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
-#include <unordered_map>
 #include <vector>
 
 #include "models/costs.hpp"
@@ -16,8 +12,12 @@
 #include "models/node_pages.hpp"
 #include "models/openmp.hpp"
 #include "models/placement.hpp"
+#include "sim/flush.hpp"
+#include "sim/home_service.hpp"
+#include "sim/lock_manager.hpp"
 #include "sim/network.hpp"
 #include "sim/replayed_order.hpp"
+#include "sim/team_barrier.hpp"
 #include "sim/thread.hpp"
 #include "workloads/trace/page_figures.hpp"
 #include "workloads/trace/trace.hpp"
@@ -36,121 +36,6 @@ struct RunOptions {
   bool page_figures = false;  ///< keep what each page cost each thread
 };
 
-class Cluster;
-
-/// Requests at each home: one after another, first come, first served.
-class HomeService {
- public:
-  explicit HomeService(Cluster& cluster, std::uint32_t processes) : cluster_(cluster), free_at_(processes) {}
-
-  /// A request that costs `home` `duration` of processor time has arrived; `done` is called when it is served. On a
-  /// node whose processors are all computing, the time is taken from the home's own thread; a home that computes
-  /// answers only after the interrupt delay.
-  void serve(ProcessId home, Time duration, std::function<void()> done);
-
- private:
-  Cluster& cluster_;
-  std::vector<Time> free_at_;
-};
-
-/// One process's diffs on their way home, one piece after another (flushes of one process are serial).
-class Flush {
- public:
-  Flush(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}
-
-  /// Sends the diffs, then calls `done`. The time is charged to Spent::diff.
-  void start(std::vector<Twinned> diffs, std::function<void()> done);
-
- private:
-  void next_piece();
-
-  Cluster& cluster_;
-  Thread& thread_;
-  std::vector<Twinned> diffs_;
-  std::size_t diff_ = 0;
-  Bytes rest_;  ///< payload of diffs_[diff_] not yet sent
-  Time since_{};
-  std::function<void()> done_;
-};
-
-/// The five-phase barrier of a team: synchronise, flush, synchronise, invalidate, synchronise.
-class TeamBarrier {
- public:
-  explicit TeamBarrier(Cluster& cluster) : cluster_(cluster) {}
-
-  enum class Kind : std::uint8_t { inside, fork_master, fork_worker };
-
-  /// The thread has arrived, with `team` threads (0 to team - 1) expected in all; `through` is called when it may go
-  /// on. A worker that waits for a fork is idle until the master comes. Precondition: the thread is one of the team.
-  void arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through);
-
- private:
-  struct Member {
-    Thread* thread;
-    Kind kind;
-    Time arrived{};
-    Time flushed{};
-    std::uint64_t dirty_home_pages = 0;
-    std::function<void()> through;
-  };
-  struct Round {
-    std::vector<Member> members;
-    std::array<Time, barrier_synchronisations> synchronisations{};
-    std::array<Time, barrier_synchronisations> met{};  ///< when all were through each
-    std::size_t meetings = 0;                          ///< so far
-    std::size_t flushing = 0;                          ///< members
-  };
-  using RoundPtr = std::shared_ptr<Round>;
-
-  /// Does the phase of that number and those behind it.
-  void proceed(const RoundPtr& round, std::size_t phase);
-  /// Both call `done` when all members have done theirs.
-  void flush(const RoundPtr& round, std::function<void()> done);
-  void drop(const RoundPtr& round, std::function<void()> done);
-  void leave(const RoundPtr& round);
-
-  Cluster& cluster_;
-  /// Rounds that still wait for members, by size of the team: threads may wait for the fork of a later, larger team
-  /// while a smaller one is at its barriers.
-  std::map<std::uint32_t, RoundPtr> gathering_;
-};
-
-/// Locks, each with a FIFO queue at its manager.
-class LockManager {
- public:
-  explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
-
-  /// Asks for the lock; `granted` is called when the thread holds it. `turn`: which of the lock's grants it has to be,
-  /// from 0.
-  void request(Thread& thread, LockId lock, std::optional<std::uint64_t> turn, std::function<void()> granted);
-  /// Lets the lock go, without a flush.
-  void give_back(Thread& thread, LockId lock);
-  /// Flushes, asks for the lock, drops copies; `acquired` is called when the thread holds it.
-  void acquire(Thread& thread, LockId lock, std::function<void()> acquired);
-  /// Flushes, then lets the lock go; `released` is called when the thread may go on.
-  void release(Thread& thread, LockId lock, std::function<void()> released);
-  /// Flushes and drops copies without a lock.
-  void flush(Thread& thread, std::function<void()> flushed);
-
- private:
-  struct Waiter {
-    Thread* thread;
-    std::function<void()> granted;
-    Time since{};
-    std::optional<std::uint64_t> turn;
-  };
-  struct Lock {
-    bool held = false;
-    std::uint64_t grants = 0;
-    std::deque<Waiter> queue;
-  };
-  void grant_next(LockId lock);
-  void grant(LockId lock, Waiter waiter);
-
-  Cluster& cluster_;
-  std::unordered_map<std::uint32_t, Lock> locks_;
-};
-
 class Cluster {
  public:
   Cluster(Clock& clock, Network& network, const Topology& topology, Layout layout, const CostModel& costs,
@@ -164,6 +49,9 @@ class Cluster {
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }
+  /// The home of a page whose home is who touches it first, which is a matter of simulated time: blocks the thread's
+  /// actor until that has reached it.
+  ProcessId first_toucher(Thread& thread, PageId page);
   /// A processor part of a remote fault, times a lognormal factor of mean 1. The home's processor and the requester's
   /// know nothing of each other: each part is drawn by itself.
   Time jittered(Time part);

@@ -10,7 +10,7 @@
 #include "commands/output.hpp"
 #include "commands/standard_streams.hpp"
 #include "models/units.hpp"
-#include "sim/platform.hpp"
+#include "platforms/file/platform.hpp"
 #include "sim/simulation.hpp"
 #include "workloads/trace/reader.hpp"
 

@@ -1,3 +1,5 @@
+#include "sim/flush.hpp"
+
 #include <algorithm>
 
 #include "sim/cluster.hpp"

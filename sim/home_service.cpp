@@ -1,3 +1,5 @@
+#include "sim/home_service.hpp"
+
 #include <algorithm>
 
 #include "sim/cluster.hpp"

@@ -1,3 +1,5 @@
+#include "sim/lock_manager.hpp"
+
 #include <algorithm>
 
 #include "sim/cluster.hpp"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "platforms/file/platform.hpp"
 #include "sim/cluster.hpp"
 #include "sim/interval_source.hpp"
-#include "sim/platform.hpp"
 
 namespace sdsm::sim {
 

@@ -1,3 +1,5 @@
+#include "sim/team_barrier.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -5,14 +5,11 @@
 #include <stdexcept>
 
 #include "models/messages.hpp"
+#include "platforms/file/platform.hpp"
 #include "sim/network.hpp"
 
 namespace sdsm::sim {
 namespace {
-
-/// So that the time of no message comes near to what a run can last.
-constexpr double least_bandwidth = 1;
-constexpr double most_latency = 3600;
 
 /// "node-2" before "node-10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b) {

@@ -5,7 +5,7 @@
     tests/layering.py --self-test     check that each rule finds a violation of it
 
 Rules, one line per violation, `file:line: what (why)`:
-  layers    models/ < commands/ < workloads/ < native/, sim/; native/ and sim/ do not know each other
+  layers    models/ < commands/ < workloads/ < platforms/ < native/, sim/; native/ and sim/ do not know each other
   simgrid   only sim/ includes SimGrid
   pure      models/ includes no header of the operating system, of files or of clocks
   from root quoted includes name their folder, so that a reader and this check see the layer

@@ -7,16 +7,11 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <pugixml.hpp>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "commands/input.hpp"
-#include "models/units.hpp"
+#include "platforms/file/platform.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::run_command {
@@ -31,63 +26,19 @@ Descriptor make_memory(const char* name) {
   return memory;
 }
 
-std::map<std::string, std::string> properties_of(const std::filesystem::path& platform) {
-  if (const std::string problem = commands::input_problem(platform); !problem.empty()) {
-    throw std::invalid_argument(fmt::format("{}: {}. Give a platform file", platform.string(), problem));
+/// The network on which the platform's costs were measured.
+void read_network(const std::filesystem::path& path, dsm::Emulation& emulation) {
+  const Platform platform = read_platform(path);
+  if (platform.costs.reference.size() != 2) {
+    throw std::invalid_argument(
+        fmt::format("{}: reference.links is {}; only two links, from a node to a switch and on to a node, can be "
+                    "emulated",
+                    path.string(), platform.costs.reference.size()));
   }
-  pugi::xml_document document;
-  std::ifstream file(platform, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.empty()) throw std::invalid_argument(fmt::format("{}: is empty. Give a platform file", platform.string()));
-  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
-  if (!parsed) {
-    throw std::invalid_argument(commands::markup_problem(platform, text, parsed.offset, parsed.description()));
-  }
-  std::map<std::string, std::string> properties;
-  for (const pugi::xpath_node& node : document.select_nodes("//prop")) {
-    properties[node.node().attribute("id").value()] = node.node().attribute("value").value();
-  }
-  return properties;
+  emulation.network.link = platform.reference_link;
+  emulation.network.framing = platform.costs.framing;
+  emulation.has_network = 1;
 }
-
-class NetworkReader {
- public:
-  explicit NetworkReader(const std::filesystem::path& platform)
-      : path_(platform), properties_(properties_of(platform)) {}
-
-  void read(dsm::Emulation& emulation) const {
-    emulation.network.link = {parse_bandwidth(required("reference.bandwidth")),
-                              parse_time(required("reference.latency"))};
-    if (required("reference.links") != "2") {
-      throw std::invalid_argument(
-          fmt::format("{}: reference.links is {}; only two links, from a node to a switch and on to a node, can be "
-                      "emulated",
-                      path_.string(), required("reference.links")));
-    }
-    read_bytes("frame.payload", emulation.network.framing.payload);
-    read_bytes("frame.overhead", emulation.network.framing.overhead);
-    read_bytes("frame.minimum", emulation.network.framing.minimum);
-    emulation.has_network = 1;
-  }
-
- private:
-  const std::string& required(const std::string& id) const {
-    const auto found = properties_.find(id);
-    if (found == properties_.end()) {
-      throw std::invalid_argument(
-          fmt::format("{} has no property {}: the network to emulate is the one on which its costs were measured. "
-                      "`sdsm check` tells what a platform needs",
-                      path_.string(), id));
-    }
-    return found->second;
-  }
-  void read_bytes(const std::string& id, Bytes& bytes) const {
-    if (const auto found = properties_.find(id); found != properties_.end()) bytes = parse_bytes(found->second);
-  }
-
-  std::filesystem::path path_;
-  std::map<std::string, std::string> properties_;
-};
 
 class ScheduleWriter {
  public:
@@ -173,7 +124,7 @@ EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout) {
     throw std::invalid_argument(fmt::format("at most {} nodes can be emulated", dsm::most_emulated_nodes));
   }
   EmulatedCluster cluster;
-  NetworkReader(request.platform).read(cluster.emulation);
+  read_network(request.platform, cluster.emulation);
   cluster.wires = make_memory("sdsm-wires");
   if (ftruncate(cluster.wires.get(), sizeof(dsm::EmulatedWires)) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");

@@ -26,8 +26,8 @@ struct EmulatedCluster {
 };
 
 /// Reads the platform's reference network (its properties reference.* and frame.*): a cable from every node to one
-/// switch. Throws std::invalid_argument if the file says no such network or the trace is of another number of threads,
-/// trace::FormatError, std::system_error.
+/// switch. Throws PlatformError, std::invalid_argument if that network cannot be emulated or the trace is of another
+/// number of threads, trace::FormatError, std::system_error.
 EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout);
 
 }  // namespace sdsm::run_command

@@ -17,6 +17,7 @@
 #include "commands/standard_streams.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
+#include "platforms/file/platform.hpp"
 
 namespace {
 
@@ -327,6 +328,9 @@ int main(int argc, char** argv) {
     return bad_usage;
   } catch (const UsageError& error) {
     commands::say(error.what());
+    return bad_usage;
+  } catch (const PlatformError& error) {
+    for (const std::string& finding : error.findings()) commands::say(finding);
     return bad_usage;
   } catch (const std::invalid_argument& error) {
     commands::say(error.what());

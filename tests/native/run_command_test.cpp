@@ -476,7 +476,7 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   std::ofstream(no_platform) << "these are\nwords\n";
   std::ofstream{empty};
   refused({"-n", "2", "--emulate", no_platform}, no_platform + ":3: not well-formed XML (No document element found)");
-  refused({"-n", "2", "--emulate", empty}, empty + ": is empty. Give a platform file");
+  refused({"-n", "2", "--emulate", empty}, empty + ": is empty. Give a SimGrid platform file");
   refused({"-n", "2", "--json", "/nowhere/at/all.json"}, "there is no folder /nowhere/at");
   CHECK(sdsm::tests::run_command({command, "-n", "2", echo}).status == 2);
   CHECK(sdsm::tests::run_command({command, "-n", "2"}).errors.find("no program to run") != std::string::npos);

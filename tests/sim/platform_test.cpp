@@ -1,6 +1,6 @@
 /// The reader of platform files: what it reads, and that each mistake is told with its line.
 
-#include "sim/platform.hpp"
+#include "platforms/file/platform.hpp"
 
 #include <fmt/core.h>
 

@@ -107,7 +107,7 @@ trace::TouchRun writes(std::uint64_t page, std::uint8_t position, std::uint32_t 
 sim::Result run(const std::filesystem::path& platform, Layout layout, sim::NetworkKind network,
                 const std::function<sim::Program()>& program, const sim::RunOptions& options) {
   return result_from(sim::in_child(
-      [&] { return bytes_of(sim::simulate(sim::read_platform(platform), layout, network, program(), options)); }));
+      [&] { return bytes_of(sim::simulate(read_platform(platform), layout, network, program(), options)); }));
 }
 
 sim::Result run(const std::filesystem::path& platform, sim::NetworkKind network, const TestProgram& program,

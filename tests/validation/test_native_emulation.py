@@ -64,8 +64,8 @@ def test_computing_takes_as_long_as_the_emulated_processors_would(tmp_path, trac
     ("arguments", "what"),
     [
         (("--emulate", "nowhere.xml"), "nowhere.xml"),
-        (("--emulate", "/tmp"), "/tmp: is a folder. Give a platform file"),
-        (("--emulate", "/dev/zero"), "/dev/zero: is no regular file. Give a platform file"),
+        (("--emulate", "/tmp"), "/tmp: is a folder. Give a SimGrid platform file"),
+        (("--emulate", "/dev/zero"), "/dev/zero: is no regular file. Give a SimGrid platform file"),
         (("--emulate", ""), "--emulate: the name is empty"),
         (("--json", ""), "--json: the name is empty"),
         (("--json", "-", "--pages", "-"), "two outputs"),
@@ -79,6 +79,18 @@ def test_what_cannot_be_emulated_is_refused(arguments, what):
     assert done.returncode == 2
     assert what in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_platform_that_check_refuses_cannot_be_emulated(tmp_path):
+    text = PLATFORM.read_text()
+    platform = tmp_path / "platform.xml"
+    for fault, instead in (('id="fault.RUMR"', 'id="fault.RUMS"'), ('<host id="node-1"', '<host id="node-0"')):
+        assert fault in text
+        platform.write_text(text.replace(fault, instead, 1))
+        checked = run("check", platform)
+        assert checked.returncode == 2 and checked.stderr
+        done = run("run", "--quiet", "-n", 2, "--emulate", platform, "--", *PROGRAM)
+        assert (done.returncode, done.stderr) == (2, checked.stderr)
 
 
 def test_a_trace_of_another_number_of_threads_is_refused(trace):

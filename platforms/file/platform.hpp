@@ -1,5 +1,5 @@
-/// The project's view of a platform file: the costs in its <prop>s, with the line of each. Topology (hosts, links,
-/// routes) is SimGrid's business; `Topology` (sim/network.hpp) reads it from the loaded engine.
+/// The project's view of a platform file: the costs in its <prop>s. Topology (hosts, links, routes) is SimGrid's
+/// business; `Topology` (sim/network.hpp) reads it from the loaded engine.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 #include "models/costs.hpp"
 
-namespace sdsm::sim {
+namespace sdsm {
 
 /// A platform file that cannot be used. Each finding is "file:line: problem (why) what to do".
-class PlatformError : public std::runtime_error {
+class PlatformError : public std::invalid_argument {
  public:
   explicit PlatformError(std::vector<std::string> findings);
   const std::vector<std::string>& findings() const { return findings_; }
@@ -27,6 +27,10 @@ class PlatformError : public std::runtime_error {
 /// Of the layouts that properties name.
 inline constexpr std::uint32_t most_nodes = 65536;
 inline constexpr std::uint32_t most_threads_per_node = 4096;
+
+/// Of a link, in B/s and s, so that the time of no message comes near to what a run can last.
+inline constexpr double least_bandwidth = 1;
+inline constexpr double most_latency = 3600;
 
 /// A number among the costs whose standard error the file gives; both in s, s/B, B/s or 1.
 struct UncertainCost {
@@ -59,10 +63,11 @@ struct Platform {
 };
 
 /// Reads the properties. Throws PlatformError with everything that is wrong with them: not XML, an unknown or repeated
-/// property, a value that is no quantity, a required property that is missing.
+/// property, a value that is no quantity, a required property that is missing; and with what is wrong with hosts, links
+/// and zones that SimGrid would let pass.
 Platform read_platform(const std::filesystem::path& path);
 
 /// One line for each property: its id, its meaning, and whether it is required. For `sdsm check --properties`.
 std::string describe_properties();
 
-}  // namespace sdsm::sim
+}  // namespace sdsm

@@ -1,0 +1,115 @@
+#include "platforms/file/lint.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "platforms/file/platform.hpp"
+
+namespace sdsm::platform_file {
+namespace {
+
+/// A quantity as SimGrid reads it: in bytes per second, seconds, or operations per second. Empty where SimGrid would
+/// refuse it, and says so itself.
+std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute) {
+  char* rest = nullptr;
+  const double value = std::strtod(text.c_str(), &rest);
+  std::string_view unit = rest;
+  if (rest == text.c_str()) return std::nullopt;
+  if (attribute == "latency") {
+    static const std::map<std::string_view, double> units{{"", 1},      {"w", 604800}, {"d", 86400}, {"h", 3600},
+                                                          {"m", 60},    {"s", 1},      {"ms", 1e-3}, {"us", 1e-6},
+                                                          {"ns", 1e-9}, {"ps", 1e-12}};
+    const auto known = units.find(unit);
+    return known == units.end() ? std::nullopt : std::optional(value * known->second);
+  }
+  double factor = 1;
+  if (attribute == "bandwidth") {
+    if (unit.ends_with("bps")) factor = 1. / 8;
+    if (!unit.empty() && !unit.ends_with("bps") && !unit.ends_with("Bps")) return std::nullopt;
+    if (!unit.empty()) unit.remove_suffix(3);
+  }
+  constexpr std::string_view prefixes = "kMGTPEZY";
+  if (const auto at = unit.empty() ? std::string_view::npos : prefixes.find(unit.front());
+      at != std::string_view::npos) {
+    factor *= std::pow(unit.substr(1).starts_with('i') ? 1024. : 1000., static_cast<double>(at + 1));
+  }
+  return value * factor;
+}
+
+/// What is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if nothing is.
+std::string problem_with_machine(std::string_view attribute, const std::string& text) {
+  const std::optional<double> value = simgrid_quantity(text, attribute);
+  if (!value) return {};
+  if (attribute == "latency") {
+    if (*value >= 0 && *value <= most_latency) return {};
+    return fmt::format("Give one that is not below zero, and at most {} s", most_latency);
+  }
+  if (attribute == "bandwidth") {
+    if (*value >= least_bandwidth && *value <= most_bytes_per_second) return {};
+    return fmt::format(
+        "Give at least {} and at most {} bytes per second: beyond that, a megabyte takes less than the picosecond that "
+        "is counted in",
+        least_bandwidth, most_bytes_per_second);
+  }
+  return *value > 0 && std::isfinite(*value) ? "" : "Give one above zero that is finite";
+}
+
+std::string routing_problem(pugi::xml_node zone) {
+  static constexpr std::array<std::string_view, 8> routings{"Full",    "Floyd",   "Dijkstra", "DijkstraCache",
+                                                            "Cluster", "Vivaldi", "Wifi",     "None"};
+  const pugi::xml_attribute routing = zone.attribute("routing");
+  if (!routing) return {};  // SimGrid says itself that it must be there
+  const std::string_view given = routing.value();
+  // SimGrid does not tell capital letters from small ones here.
+  const auto is_given = [&](std::string_view known) {
+    return std::equal(known.begin(), known.end(), given.begin(), given.end(),
+                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  };
+  if (std::any_of(routings.begin(), routings.end(), is_given)) return {};
+  return fmt::format("the zone '{}' has the routing '{}', which SimGrid does not know. Give one of {}",
+                     zone.attribute("id").value(), given, fmt::join(routings, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> Lint::problems_of(pugi::xml_node element, std::size_t line) {
+  std::vector<std::string> found;
+  const std::string_view name = element.name();
+  if (name == "zone" || name == "AS") {
+    if (std::string problem = routing_problem(element); !problem.empty()) found.push_back(std::move(problem));
+  }
+  if (name != "link" && name != "host") return found;
+  const std::string what = fmt::format("{} '{}'", name, element.attribute("id").value());
+  if (const auto [first, fresh] = machines_.emplace(what, line); !fresh) {
+    found.push_back(fmt::format("{} is given twice (first in line {}). Remove one", what, first->second));
+  }
+  for (const char* attribute : {"bandwidth", "latency", "speed"}) {
+    const char* const given = element.attribute(attribute).value();
+    // A host may have several speeds, with commas between them.
+    std::istringstream values(given);
+    for (std::string value; std::getline(values, value, ',');) {
+      if (const std::string problem = problem_with_machine(attribute, value); !problem.empty()) {
+        found.push_back(fmt::format("{} has the {} '{}'. {}", what, attribute, given, problem));
+        break;
+      }
+    }
+  }
+  const std::string_view core = element.attribute("core").value();
+  if (core.starts_with('-')) {
+    found.push_back(fmt::format("{} has the core '{}'. Give it at least one", what, core));
+  } else if (core == "0") {
+    found.push_back(fmt::format("{} has no core. Give it at least one", what));
+  }
+  return found;
+}
+
+}  // namespace sdsm::platform_file

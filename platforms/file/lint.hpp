@@ -1,0 +1,21 @@
+/// What SimGrid lets pass in a platform file, or ends the program for.
+#pragma once
+
+#include <map>
+#include <pugixml.hpp>
+#include <string>
+#include <vector>
+
+namespace sdsm::platform_file {
+
+class Lint {
+ public:
+  /// What is wrong with an element: a link or host that is there twice, a host without a processor, numbers that no
+  /// machine has, a routing that there is not. `line`: of the element, from 1. Call it once for each element.
+  std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
+
+ private:
+  std::map<std::string, std::size_t> machines_;  ///< lines of hosts and links, by "host 'id'"
+};
+
+}  // namespace sdsm::platform_file

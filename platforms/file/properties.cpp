@@ -1,0 +1,350 @@
+#include "platforms/file/properties.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace sdsm::platform_file {
+namespace {
+
+/// Of an error without a unit: a file may say that it knows nothing of the cost.
+constexpr double most_plain_error = 1e6;
+
+/// Of a drawn time: far beyond any cost, and far from where picoseconds end.
+constexpr double most_seconds = 1e6;
+
+constexpr double most_slowdown = 1000;
+
+double parse_number(std::string_view text, double low, double high) {
+  double value = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || rest != text.data() + text.size() || !(value >= low && value <= high)) {
+    throw std::invalid_argument(fmt::format("'{}' is not a number from {} to {}", text, low, high));
+  }
+  return value;
+}
+
+double parse_plain_error(std::string_view text) {
+  return parse_number(text, 0, most_plain_error);
+}
+
+/// One of two words.
+bool parse_choice(std::string_view text, std::string_view no, std::string_view yes) {
+  if (text != no && text != yes)
+    throw std::invalid_argument(fmt::format("'{}' is neither '{}' nor '{}'", text, no, yes));
+  return text == yes;
+}
+
+/// An entry that reading makes, and that is there for whoever only looks.
+template <typename Map>
+auto& entry(Map& map, const typename Map::key_type& key) {
+  if constexpr (std::is_const_v<Map>) {
+    return map.at(key);
+  } else {
+    return map[key];
+  }
+}
+
+/// A cost that is a time. `place`: gives it in Costs, constant or not, as they are.
+template <typename Place>
+Property time_cost(std::string id, std::string meaning, bool is_required, Place place) {
+  return {std::move(id), std::move(meaning), is_required,
+          [place](Reading& reading, std::string_view text) { place(reading.costs) = parse_time(text); },
+          ErrorRow{&parse_seconds, [place](const Costs& costs) { return to_seconds(place(costs)); },
+                   [place](Costs& costs, double value) {
+                     place(costs) = from_seconds(std::clamp(value, 0., most_seconds));
+                   }}};
+}
+
+void add_costs(std::vector<Property>& rows) {
+  for (const FaultRule& rule : fault_rules) {
+    rows.push_back(time_cost(
+        fmt::format("fault.{}", rule.name), "time of an uncontended fault of this kind",
+        true, [kind = static_cast<std::size_t>(rule.kind)](auto& costs) -> auto& { return costs.fault[kind]; }));
+  }
+  rows.push_back(time_cost(
+      "message.fixed", "time of an empty diff or control message, end to end", true,
+      [](auto& costs) -> auto& { return costs.message_fixed; }));
+  rows.push_back(
+      {"message.per-byte", "further time for each byte of its payload", true,
+       [](Reading& r, std::string_view text) { r.costs.message_per_byte = parse_time_per_byte(text); },
+       ErrorRow{&parse_seconds_per_byte, [](const Costs& costs) { return to_seconds(costs.message_per_byte); },
+                [](Costs& costs, double value) { costs.message_per_byte = from_seconds(std::clamp(value, 0., 1.)); }}});
+  rows.push_back(time_cost(
+      "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
+      [](auto& costs) -> auto& { return costs.dirty_home_page; }));
+  rows.push_back({"barrier.shape", "messages of a barrier on layouts that are not given: flat or tree (default flat)",
+                  false, [](Reading& r, std::string_view text) {
+                    r.costs.barrier_shape =
+                        parse_choice(text, "flat", "tree") ? BarrierShape::tree : BarrierShape::flat;
+                  }});
+  rows.push_back({"local-part.home-share",
+                  "share of a processor part that the home or receiver pays, 0 to 1 (default 0.5)", false,
+                  [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); },
+                  ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.home_share; },
+                           [](Costs& costs, double value) { costs.home_share = std::clamp(value, 0., 1.); }}});
+}
+
+void add_network(std::vector<Property>& rows) {
+  rows.push_back({"reference.bandwidth", "bandwidth of a link of the network on which the costs were measured", true,
+                  [](Reading& r, std::string_view text) { r.reference_bandwidth = parse_bandwidth(text); },
+                  ErrorRow{&parse_bytes_per_second,
+                           [](const Costs& costs) { return costs.reference.front().bandwidth.bytes_per_second; },
+                           [](Costs& costs, double value) {
+                             const Bandwidth drawn{std::clamp(value, least_bandwidth, most_bytes_per_second)};
+                             for (LinkSpec& link : costs.reference) link.bandwidth = drawn;
+                           }}});
+  rows.push_back(
+      {"reference.latency", "latency of a link of that network", true,
+       [](Reading& r, std::string_view text) { r.reference_latency = parse_time(text); },
+       ErrorRow{&parse_seconds, [](const Costs& costs) { return to_seconds(costs.reference.front().latency); },
+                [](Costs& costs, double value) {
+                  const Time drawn = from_seconds(std::clamp(value, 0., most_latency));
+                  for (LinkSpec& link : costs.reference) link.latency = drawn;
+                }}});
+  rows.push_back(
+      {"reference.links", "links between two of its nodes, 1 to 16", true, [](Reading& r, std::string_view text) {
+         const double links = parse_number(text, 1, 16);
+         if (links != std::floor(links)) {
+           throw std::invalid_argument(fmt::format("'{}' is not a whole number", text));
+         }
+         r.reference_links = static_cast<int>(links);
+       }});
+  rows.push_back(
+      {"frame.payload", "largest payload of a frame (default 1460B)", false, [](Reading& r, std::string_view text) {
+         r.costs.framing.payload = parse_bytes(text);
+         if (r.costs.framing.payload.count < 1) {
+           throw std::invalid_argument("a frame must carry at least one byte");
+         }
+       }});
+  rows.push_back({"frame.overhead", "bytes on the wire that are no payload, for each frame (default 78B)", false,
+                  [](Reading& r, std::string_view text) { r.costs.framing.overhead = parse_bytes(text); }});
+  rows.push_back({"frame.minimum", "least bytes of a message on the wire (default 84B)", false,
+                  [](Reading& r, std::string_view text) { r.costs.framing.minimum = parse_bytes(text); }});
+}
+
+void add_rules_and_range(std::vector<Property>& rows) {
+  rows.push_back({"protocol.invalidation", "copies that a barrier drops: all or changed (default all)", false,
+                  [](Reading& r, std::string_view text) {
+                    r.costs.invalidation =
+                        parse_choice(text, "all", "changed") ? Invalidation::changed : Invalidation::all;
+                  }});
+  rows.push_back({"home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
+                  [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); }});
+  rows.push_back({std::string(correlation),
+                  "of the errors of message.fixed and message.per-byte, which are fitted together, -1 to 1 (default 0)",
+                  false, [](Reading& r, std::string_view text) { r.message_correlation = parse_number(text, -1, 1); }});
+  rows.push_back(
+      {"calibrated.nodes", "most nodes that were measured to calibrate", false, [](Reading& r, std::string_view text) {
+         r.calibrated.nodes = static_cast<std::uint32_t>(parse_whole_number(text, 1, most_nodes));
+       }});
+  rows.push_back({"calibrated.threads-per-node", "most threads on a node that were measured", false,
+                  [](Reading& r, std::string_view text) {
+                    r.calibrated.threads_per_node =
+                        static_cast<std::uint32_t>(parse_whole_number(text, 1, most_threads_per_node));
+                  }});
+  rows.push_back({"calibrated.diff", "payload of the largest diff whose time message.* were fitted to", false,
+                  [](Reading& r, std::string_view text) { r.calibrated.diff = parse_bytes(text); }});
+}
+
+/// The 4x2 of "barrier.4x2"; empty if the id is not of that form.
+std::optional<Layout> layout_after(std::string_view prefix, std::string_view id) {
+  if (!id.starts_with(prefix)) return std::nullopt;
+  id.remove_prefix(prefix.size());
+  Layout layout{0, 0};
+  const char* const end = id.data() + id.size();
+  const auto nodes = std::from_chars(id.data(), end, layout.nodes);
+  if (nodes.ec != std::errc() || nodes.ptr == end || *nodes.ptr != 'x') return std::nullopt;
+  const auto threads = std::from_chars(nodes.ptr + 1, end, layout.threads_per_node);
+  if (threads.ec != std::errc() || threads.ptr != end || layout.nodes == 0 || layout.threads_per_node == 0 ||
+      layout.nodes > most_nodes || layout.threads_per_node > most_threads_per_node) {
+    return std::nullopt;
+  }
+  return layout;
+}
+
+/// Times that a platform gives for each layout on which they were measured. `name`: "barrier".
+Family times_by_layout(const std::string& name, std::string meaning, std::map<Layout, Time> Costs::*times) {
+  const std::string prefix = name + '.';
+  const auto id_of = [prefix](Layout layout) {
+    return fmt::format("{}{}x{}", prefix, layout.nodes, layout.threads_per_node);
+  };
+  const auto member = [=](std::string_view id) -> std::optional<Property> {
+    const std::optional<Layout> layout = layout_after(prefix, id);
+    if (!layout) return std::nullopt;
+    return time_cost(
+        id_of(*layout), {}, false, [ times, at = *layout ](auto& costs) -> auto& { return entry(costs.*times, at); });
+  };
+  const auto given = [=](const Costs& costs) {
+    std::vector<std::string> ids;
+    for (const auto& [layout, time] : costs.*times) ids.push_back(id_of(layout));
+    return ids;
+  };
+  // No other property's last part begins like a number.
+  const auto misnamed = [prefix](std::string_view id) -> std::string {
+    const char first = id.size() > prefix.size() && id.starts_with(prefix) ? id[prefix.size()] : '\0';
+    if (std::isdigit(static_cast<unsigned char>(first)) == 0 && first != '-') return {};
+    return fmt::format("names no layout. Write {}NxT: 1 to {} nodes N, 1 to {} threads T on each", prefix, most_nodes,
+                       most_threads_per_node);
+  };
+  return {prefix + "NxT", std::move(meaning), true, member, given, misnamed};
+}
+
+constexpr std::string_view memory_bus_prefix = "memory-bus.";
+
+/// The 4 of "memory-bus.4"; empty if the id is not of that form.
+std::optional<std::uint32_t> threads_after_memory_bus(std::string_view id) {
+  if (!id.starts_with(memory_bus_prefix)) return std::nullopt;
+  id.remove_prefix(memory_bus_prefix.size());
+  std::uint32_t threads = 0;
+  const auto [rest, status] = std::from_chars(id.data(), id.data() + id.size(), threads);
+  // One number has one name, so that no property can stand there twice.
+  if (status != std::errc() || std::to_string(threads) != id || threads < 2 || threads > most_threads_per_node) {
+    return std::nullopt;
+  }
+  return threads;
+}
+
+Family memory_bus() {
+  const auto member = [](std::string_view id) -> std::optional<Property> {
+    const std::optional<std::uint32_t> threads = threads_after_memory_bus(id);
+    if (!threads) return std::nullopt;
+    const std::uint32_t at = *threads;
+    return Property{
+        std::string(id),
+        {},
+        false,
+        [at](Reading& r, std::string_view text) { r.costs.memory_bus[at] = parse_number(text, 1, most_slowdown); },
+        ErrorRow{&parse_plain_error, [at](const Costs& costs) { return costs.memory_bus.at(at); },
+                 [at](Costs& costs, double value) { costs.memory_bus.at(at) = std::clamp(value, 1., most_slowdown); }}};
+  };
+  const auto given = [](const Costs& costs) {
+    std::vector<std::string> ids;
+    for (const auto& [threads, slowdown] : costs.memory_bus) {
+      ids.push_back(fmt::format("{}{}", memory_bus_prefix, threads));
+    }
+    return ids;
+  };
+  const auto misnamed = [](std::string_view id) -> std::string {
+    if (!id.starts_with(memory_bus_prefix)) return {};
+    return fmt::format("names no number of threads. Write {}T: 2 to {} threads T of a node", memory_bus_prefix,
+                       most_threads_per_node);
+  };
+  return {std::string(memory_bus_prefix) + "T",
+          "times that a memory-bound loop takes with T threads of a node at it, 1 to 1000 (optional; see sdsm simulate "
+          "--memory-bound)",
+          false,
+          member,
+          given,
+          misnamed};
+}
+
+/// Letters to insert, leave out, replace or swap with their neighbour to make one text of the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        least[i][j] = i + j;
+        continue;
+      }
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return least[a.size()][b.size()];
+}
+
+std::string nearest_property(std::string_view id) {
+  std::vector<std::string> known;
+  for (const Property& property : single_properties()) known.push_back(property.id);
+  for (const Property& property : single_properties()) {
+    if (property.error) known.push_back(error_of(property.id));
+  }
+  return *std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+    return edit_distance(a, id) < edit_distance(b, id);
+  });
+}
+
+}  // namespace
+
+const std::vector<Property>& single_properties() {
+  static const std::vector<Property> table = [] {
+    std::vector<Property> rows;
+    add_costs(rows);
+    add_network(rows);
+    add_rules_and_range(rows);
+    return rows;
+  }();
+  return table;
+}
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> table{
+      times_by_layout("barrier", "EPCC overhead of an empty barrier on N nodes x T threads (at least one)",
+                      &Costs::barrier),
+      times_by_layout("lock", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)", &Costs::lock),
+      memory_bus(),
+  };
+  return table;
+}
+
+std::string error_of(std::string_view id) {
+  return std::string(id).append(error_suffix);
+}
+
+std::optional<Property> property_named(std::string_view id) {
+  for (const Family& family : families()) {
+    if (std::optional<Property> member = family.member(id)) return member;
+  }
+  const auto& table = single_properties();
+  const auto row = std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.id == id; });
+  return row == table.end() ? std::nullopt : std::optional(*row);
+}
+
+std::string unknown_property(std::string_view id) {
+  if (id == "node.memory-contention") {
+    return fmt::format(
+        "property '{}' is no more. Write {}2 with 1 more than its value, and simulate with "
+        "--memory-bound 1",
+        id, memory_bus_prefix);
+  }
+  for (const Family& family : families()) {
+    if (const std::string why = family.misnamed(id); !why.empty()) return fmt::format("property '{}' {}", id, why);
+  }
+  return fmt::format("unknown property '{}'. Did you mean '{}'? `sdsm check --properties` lists all", id,
+                     nearest_property(id));
+}
+
+}  // namespace sdsm::platform_file
+
+namespace sdsm {
+
+std::string describe_properties() {
+  using namespace platform_file;
+  std::string lines, with_errors;
+  const auto add = [&](std::string_view id, std::string_view meaning) {
+    lines += fmt::format("{:<28}{}\n", id, meaning);
+  };
+  for (const Property& property : single_properties()) {
+    add(property.id, property.meaning + (property.is_required ? " (required)" : ""));
+    const bool is_fault = property.id.starts_with("fault.");
+    if (property.error && !is_fault) with_errors += (with_errors.empty() ? "" : ", ") + property.id;
+  }
+  for (const Family& family : families()) add(family.form, family.meaning);
+  add(error_of("X"),
+      "standard error of X, in a unit of X, for `sdsm simulate --uncertainty`. X is a fault, barrier.NxT,");
+  add("", "lock.NxT, memory-bus.T, " + with_errors);
+  return lines;
+}
+
+}  // namespace sdsm

@@ -1,0 +1,69 @@
+/// What a platform file may say: one table, with what each property means, how it is read, and of which there may be a
+/// standard error.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platforms/file/platform.hpp"
+
+namespace sdsm::platform_file {
+
+/// What the file says, until the route between two nodes of the reference network can be built from it.
+struct Reading {
+  Costs costs;
+  std::optional<Bandwidth> reference_bandwidth;
+  std::optional<Time> reference_latency;
+  std::optional<int> reference_links;
+  CalibratedRange calibrated;
+  double message_correlation = 0;
+};
+
+/// How a standard error is written, and where the cost itself is kept: in s, s/B, B/s or 1.
+struct ErrorRow {
+  double (*parse)(std::string_view);  ///< throws std::invalid_argument
+  std::function<double(const Costs&)> get;
+  std::function<void(Costs&, double)> set;
+};
+
+struct Property {
+  std::string id;
+  std::string meaning;
+  bool is_required;
+  std::function<void(Reading&, std::string_view)> read;  ///< throws std::invalid_argument
+  std::optional<ErrorRow> error = {};                    ///< empty: the property has none
+};
+
+/// Properties that the file may give once for each layout, or for each number of threads.
+struct Family {
+  std::string form;  ///< "barrier.NxT"
+  std::string meaning;
+  bool is_required;  ///< at least one of them
+  /// The one that `id` names, under its one spelling (barrier.2x1 for barrier.02x1); empty if it names none.
+  std::function<std::optional<Property>(std::string_view id)> member;
+  /// Ids of those that have a value, in order.
+  std::function<std::vector<std::string>(const Costs&)> given;
+  /// What is wrong with an id that was meant as one of them and is none; empty if it was not meant so.
+  std::function<std::string(std::string_view id)> misnamed;
+};
+
+/// Both in the order in which standard errors are drawn from.
+const std::vector<Property>& single_properties();
+const std::vector<Family>& families();
+
+/// The property of that id, of a family or not; empty if there is none.
+std::optional<Property> property_named(std::string_view id);
+
+/// "message.fixed.standard-error" is the error of message.fixed.
+inline constexpr std::string_view error_suffix = ".standard-error";
+std::string error_of(std::string_view id);
+
+inline constexpr std::string_view correlation = "message.correlation";
+
+/// What to say of an id that names no property.
+std::string unknown_property(std::string_view id);
+
+}  // namespace sdsm::platform_file

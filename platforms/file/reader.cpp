@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <pugixml.hpp>
+#include <utility>
+
+#include "commands/input.hpp"
+#include "platforms/file/lint.hpp"
+#include "platforms/file/platform.hpp"
+#include "platforms/file/properties.hpp"
+
+namespace sdsm {
+namespace platform_file {
+namespace {
+
+/// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
+constexpr std::uintmax_t most_platform_bytes = 64 << 20;
+
+/// Of elements in each other: no machine needs more, and the stack holds it.
+constexpr int most_depth = 64;
+
+class Reader {
+ public:
+  Reader(std::filesystem::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+
+  Platform read() {
+    pugi::xml_document document;
+    const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
+    if (!parsed) {
+      report(parsed.offset,
+             fmt::format("not well-formed XML ({}). Mend the markup here, or give a SimGrid platform file",
+                         parsed.description()));
+      throw PlatformError(findings_);
+    }
+    const pugi::xml_node root = document.child("platform");
+    if (!root) {
+      report(0, "no <platform> element. Give a SimGrid platform file");
+      throw PlatformError(findings_);
+    }
+    const pugi::xml_node zone = root.child("zone") ? root.child("zone") : root.child("AS");
+    if (!zone) {
+      report(root.offset_debug(), "no <zone> in the <platform>. Put hosts, links, routes and properties into one");
+      throw PlatformError(findings_);
+    }
+    visit(root, zone, 0);
+    require(zone);
+    check_errors();
+    if (!findings_.empty()) throw PlatformError(findings_);
+    const LinkSpec link{*reading_.reference_bandwidth, *reading_.reference_latency};
+    reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links), link);
+    std::vector<UncertainCost> uncertain = uncertain_costs();
+    return {path_,
+            std::move(reading_.costs),
+            std::move(order_),
+            std::move(uncertain),
+            reading_.message_correlation,
+            reading_.calibrated,
+            link};
+  }
+
+ private:
+  /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an
+  /// error.
+  void visit(pugi::xml_node node, pugi::xml_node zone, int depth) {
+    if (depth > most_depth) {
+      return report(node.offset_debug(),
+                    fmt::format("elements lie more than {} deep in each other. Mend the markup here", most_depth));
+    }
+    for (const pugi::xml_node child : node.children()) {
+      const std::ptrdiff_t at = child.offset_debug();
+      for (const std::string& problem : lint_.problems_of(child, line_of(at))) report(at, problem);
+      if (std::string_view(child.name()) != "prop") {
+        visit(child, zone, depth + 1);
+      } else if (node == zone) {
+        read_property(child);
+      } else {
+        report(at, fmt::format("property '{}' of a <{}> is not used. Properties go to the outermost <zone>",
+                               child.attribute("id").value(), node.name()));
+      }
+    }
+  }
+
+  void read_property(pugi::xml_node prop) {
+    const std::string id = prop.attribute("id").value();
+    const std::string_view value = prop.attribute("value").value();
+    const auto fail = [&](const std::string& problem) { report(prop.offset_debug(), problem); };
+    if (id.empty()) return fail("a <prop> without an id");
+    if (const auto [first, fresh] = places_.emplace(id, prop.offset_debug()); !fresh) {
+      return fail(
+          fmt::format("property '{}' is given twice (first in line {}). Remove one", id, line_of(first->second)));
+    }
+    order_.push_back(id);
+    try {
+      if (const auto property = property_named(id)) return property->read(reading_, value);
+      if (id.ends_with(error_suffix)) {
+        const std::string of = id.substr(0, id.size() - error_suffix.size());
+        if (const auto property = property_named(of); property && property->error) {
+          errors_[property->id] = {property->error->parse(value), of};
+          return;
+        }
+      }
+      fail(unknown_property(id));
+    } catch (const std::invalid_argument& error) {
+      fail(fmt::format("property '{}': {}", id, error.what()));
+    }
+  }
+
+  void require(pugi::xml_node where) {
+    std::vector<std::string> missing;
+    for (const Property& property : single_properties()) {
+      if (property.is_required && !places_.contains(property.id)) missing.push_back(property.id);
+    }
+    for (const Family& family : families()) {
+      const auto is_member = [&](const auto& given) { return family.member(given.first).has_value(); };
+      if (family.is_required && std::none_of(places_.begin(), places_.end(), is_member)) missing.push_back(family.form);
+    }
+    if (!missing.empty()) {
+      report(where.offset_debug(),
+             fmt::format("missing propert{} {}. Add <prop id=\"...\" value=\"...\"/> to this zone; "
+                         "`sdsm check --properties` explains each",
+                         missing.size() == 1 ? "y" : "ies", fmt::join(missing, ", ")));
+    }
+  }
+
+  /// Errors without what they are errors of.
+  void check_errors() {
+    for (const auto& [name, error] : errors_) {
+      if (places_.contains(error.of)) continue;
+      const std::string id = error_of(error.of);
+      report(places_.at(id), fmt::format("property '{}' is the error of nothing: there is no '{}'. Give that too, or "
+                                         "remove the error",
+                                         id, error.of));
+    }
+    const auto correlated = places_.find(correlation);
+    if (correlated == places_.end()) return;
+    for (const std::string_view of : {"message.fixed", "message.per-byte"}) {
+      const std::string id = error_of(of);
+      if (places_.contains(id)) continue;
+      report(correlated->second,
+             fmt::format("property '{}' is one of two errors, but there is no '{}'. Give that too, or remove the "
+                         "correlation",
+                         correlation, id));
+    }
+  }
+
+  std::vector<UncertainCost> uncertain_costs() const {
+    std::vector<UncertainCost> found;
+    const auto add = [&](const Property& property) {
+      const auto error = errors_.find(property.id);
+      if (error == errors_.end()) return;
+      found.push_back({property.id, error->second.value, property.error->get, property.error->set});
+    };
+    for (const Property& property : single_properties()) add(property);
+    for (const Family& family : families()) {
+      for (const std::string& id : family.given(reading_.costs)) add(*family.member(id));
+    }
+    return found;
+  }
+
+  std::size_t line_of(std::ptrdiff_t offset) const {
+    const auto end = text_.begin() + std::clamp<std::ptrdiff_t>(offset, 0, static_cast<std::ptrdiff_t>(text_.size()));
+    return 1 + static_cast<std::size_t>(std::count(text_.begin(), end, '\n'));
+  }
+
+  void report(std::ptrdiff_t offset, const std::string& problem) {
+    findings_.push_back(fmt::format("{}:{}: {}.", path_.string(), line_of(offset), problem));
+  }
+
+  struct GivenError {
+    double value = 0;
+    std::string of;  ///< as the file writes it: 02x1 is the layout 2x1
+  };
+
+  std::filesystem::path path_;
+  std::string text_;
+  Lint lint_;
+  Reading reading_;
+  std::map<std::string, GivenError> errors_;  ///< by what they are errors of
+  std::vector<std::string> order_;
+  std::map<std::string, std::ptrdiff_t, std::less<>> places_;  ///< of properties in the text, by id
+  std::vector<std::string> findings_;
+};
+
+}  // namespace
+}  // namespace platform_file
+
+PlatformError::PlatformError(std::vector<std::string> findings)
+    : std::invalid_argument(fmt::format("{}", fmt::join(findings, "\n"))), findings_(std::move(findings)) {}
+
+Platform read_platform(const std::filesystem::path& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw PlatformError({fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why)});
+  };
+  if (const std::string problem = commands::input_problem(path, platform_file::most_platform_bytes); !problem.empty())
+    refuse(problem);
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) refuse("is empty");
+  return platform_file::Reader(path, std::move(text)).read();
+}
+
+}  // namespace sdsm

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "models/node_pages.hpp"
+#include "models/units.hpp"
+
+namespace sdsm::sim {
+
+class Cluster;
+class Thread;
+
+/// One process's diffs on their way home, one piece after another (flushes of one process are serial).
+class Flush {
+ public:
+  Flush(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}
+
+  /// Sends the diffs, then calls `done`. The time is charged to Spent::diff.
+  void start(std::vector<Twinned> diffs, std::function<void()> done);
+
+ private:
+  void next_piece();
+
+  Cluster& cluster_;
+  Thread& thread_;
+  std::vector<Twinned> diffs_;
+  std::size_t diff_ = 0;
+  Bytes rest_;  ///< payload of diffs_[diff_] not yet sent
+  Time since_{};
+  std::function<void()> done_;
+};
+
+}  // namespace sdsm::sim

@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "sim/interleaving.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+using trace::OrderEvent;
+using trace::OrderKind;
+
+std::optional<Access> access_of(const OrderEvent* event) {
+  if (event == nullptr) return std::nullopt;
+  if (event->kind == OrderKind::read) return Access::read;
+  if (event->kind == OrderKind::write) return Access::write;
+  return std::nullopt;
+}
+
+class AsRecorded final : public Interleaving {
+ public:
+  AsRecorded(Cluster& cluster, Thread& thread) : Interleaving(cluster, thread), order_(*cluster.order) {}
+
+  void begin(const trace::Interval& interval, std::uint64_t before) override {
+    intervals_ = before;
+    interval_ = &interval;
+    current_ = nullptr;
+    drops_at_interval_ = order_.drops_until_latest(thread_.id());
+  }
+
+  void touch(const Touch& touch) override {
+    current_ = touch.run;
+    for (std::uint64_t i = 0; i < touch.pages; ++i) touch_page({touch.first.region, touch.first.index + i}, touch);
+  }
+
+  void finish_interval() override {
+    while (repeat_fault() || sync_in_interval()) {
+    }
+    interval_ = nullptr;
+    current_ = nullptr;
+    administrative_.reset();
+  }
+
+  void arrive(Spent item) override {
+    if (next_of(OrderKind::barrier) == nullptr) misfit("it comes to a barrier");
+    await_turn(item);
+    order_.pass(thread_.id());
+  }
+
+  void acquire(LockId lock) override {
+    const OrderEvent* const take = order_.second(thread_.id());
+    if (next_of(OrderKind::ask) == nullptr || take == nullptr || take->kind != OrderKind::take ||
+        take->object != index_of(lock)) {
+      misfit(fmt::format("it asks for {}", name_of(lock)));
+    }
+    flush(Sync::acquire);
+    cluster_.locks.request(thread_, lock, take->value, [this] { thread_.bell.ring(); });
+    thread_.bell.wait();
+    flush(Sync::acquire);
+    if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", name_of(lock)));
+    drop();
+    drops_at_interval_ = order_.drops_until_latest(thread_.id());
+  }
+
+  void release(LockId lock) override {
+    if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives {} back", name_of(lock)));
+    flush(Sync::release);
+    cluster_.locks.give_back(thread_, lock);
+  }
+
+  /// A run's threads wait for the next region before they learn that there is none.
+  void end(std::uint64_t intervals) override {
+    intervals_ = intervals;
+    const OrderEvent* const left = order_.next(thread_.id());
+    if (left != nullptr && (left->kind != OrderKind::barrier || order_.second(thread_.id()) != nullptr)) {
+      misfit("it has ended");
+    }
+    order_.retire(thread_.id());
+  }
+
+  std::string position() const override { return order_.position(thread_.id()); }
+
+ private:
+  [[noreturn]] void misfit(const std::string& what) const {
+    throw std::invalid_argument(fmt::format(
+        "thread {}, after {} intervals: {}, but {}. The recorded order is of another program or other arguments than "
+        "the trace, or of a run whose threads did not do what they did in the trace. Record it and trace again; but "
+        "where timing decides who does what (who executes a single or a section, or takes a chunk of a dynamic or "
+        "guided loop), every run goes another way, and no order fits: simulate without --order",
+        index_of(thread_.id()), intervals_, what, position()));
+  }
+
+  const OrderEvent* next_of(OrderKind kind) const {
+    const OrderEvent* const next = order_.next(thread_.id());
+    return next != nullptr && next->kind == kind ? next : nullptr;
+  }
+
+  void await_turn() {
+    thread_.catch_up_and_wait();
+    order_.at_turn(thread_.id(), [this] { thread_.bell.ring(); });
+    thread_.bell.wait();
+  }
+
+  void await_turn(Spent item) {
+    thread_.catch_up_and_wait();
+    const Time since = cluster_.clock.now();
+    await_turn();
+    thread_.waited(item, since);
+  }
+
+  void touch_page(PageId page, const Touch& touch) {
+    const Owner owner = cluster_.owner_of(thread_.id(), touch.home);
+    const std::uint64_t drops_before = order_.drops_until_latest(thread_.id());
+    current_page_ = page;
+    if (touch.run == nullptr) administrative_ = page;
+    const auto would_trap = [&] { return traps(touch.access, pages_.process_permission(thread_.id(), page, owner)); };
+    for (;;) {
+      const OrderEvent* const next = order_.next(thread_.id());
+      if (access_of(next) == touch.access && order_.page_of(*next) == page) {
+        fault(page, touch.home, touch.access);
+      } else if (!repeat_fault() && !(would_trap() && sync_in_interval())) {
+        break;
+      }
+    }
+    // Where a companion drops the page before the thread's next event, it may have been touched before that.
+    if (would_trap() && order_.drops_until_next(thread_.id()) == drops_before) {
+      misfit(fmt::format("its {} of page {} of region {} traps", touch.access == Access::read ? "read" : "write",
+                         page.index, index_of(page.region)));
+    }
+    if (touch.change) pages_.changed(page, owner, touch.change);
+  }
+
+  void fault(PageId page, ProcessId home, Access access) {
+    thread_.catch_up_and_wait();
+    const Time since = cluster_.clock.now();
+    await_turn();
+    cluster_.await_arrival(thread_, page);
+    const std::optional<FaultKind> kind =
+        pages_.access(thread_.id(), page, home, cluster_.owner_of(thread_.id(), home), access);
+    if (!kind) misfit("its access does not trap");
+    thread_.waited(spent_on(*kind), since);
+    if (rule_of(*kind).fetches_page) cluster_.begin_arrival(thread_.node(), page);
+    order_.pass(thread_.id());
+    faults_.take_and_show(page, *kind, home);
+  }
+
+  /// A trace tells of a page's first touch in an interval only. If a companion took a lock meanwhile, and dropped the
+  /// page, a run traps again; only the order tells of it. Whether that is so, and then it is done.
+  bool repeat_fault() {
+    const OrderEvent* const next = order_.next(thread_.id());
+    const std::optional<Access> access = access_of(next);
+    if (!access || order_.drops_until_next(thread_.id()) == drops_at_interval_) return false;
+    const std::optional<PageId> page = order_.page_of(*next);
+    if (!page || (!has_touched(*page, *access) && administrative_ != page)) return false;
+    const bool is_first_touch = cluster_.homes[index_of(page->region)].placement == Placement::first_touch;
+    fault(*page, is_first_touch ? cluster_.first_toucher(thread_, *page) : cluster_.home_of_page(*page), *access);
+    return true;
+  }
+
+  /// Whether a touch of the interval, so far, was such an access to the page.
+  bool has_touched(PageId page, Access access) const {
+    if (interval_ == nullptr || current_ == nullptr) return false;
+    return std::any_of(interval_->touches.data(), current_ + 1, [&](const trace::TouchRun& run) {
+      return run.region == page.region && page.index >= run.first && page.index - run.first < run.pages &&
+             (access == Access::read || run.access == Access::write) &&
+             (&run != current_ || page.index <= current_page_.index);
+    });
+  }
+
+  /// A lock that was tested in vain, and what a run-time's own bookkeeping flushes, are no events of a trace.
+  bool sync_in_interval() {
+    if (next_of(OrderKind::drop) != nullptr) {
+      drop();
+      return true;
+    }
+    const OrderEvent* const second = order_.second(thread_.id());
+    if (next_of(OrderKind::ask) == nullptr || (second != nullptr && second->kind == OrderKind::take)) return false;
+    flush(Sync::acquire);
+    return true;
+  }
+
+  /// Precondition: the thread has the turn.
+  void flush_now(Sync sync) {
+    cluster_.flushes[index_of(thread_.id())]->start(pages_.flush(thread_.id(), sync), [this] { thread_.bell.ring(); });
+    thread_.bell.wait();
+  }
+
+  void flush(Sync sync) {
+    await_turn(Spent::diff);
+    flush_now(sync);
+    order_.pass(thread_.id());
+  }
+
+  void drop() {
+    await_turn(Spent::diff);
+    flush_now(Sync::acquire);
+    pages_.drop(Sync::acquire);
+    order_.pass(thread_.id());
+  }
+
+  ReplayedOrder& order_;
+  std::uint64_t intervals_ = 0;                ///< played
+  const trace::Interval* interval_ = nullptr;  ///< the one that is being played
+  const trace::TouchRun* current_ = nullptr;   ///< the latest of its runs
+  PageId current_page_{};                      ///< the latest of that run's pages
+  std::optional<PageId> administrative_;       ///< the run-time's page touched since the last interval's end
+  std::uint64_t drops_at_interval_ = 0;        ///< of the node's copies, when it began
+};
+
+}  // namespace
+
+std::unique_ptr<Interleaving> interleaving_as_recorded(Cluster& cluster, Thread& thread) {
+  return std::make_unique<AsRecorded>(cluster, thread);
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,71 @@
+#include "sim/interleaving.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+class InTime final : public Interleaving {
+ public:
+  InTime(Cluster& cluster, Thread& thread) : Interleaving(cluster, thread) {}
+
+  void begin(const trace::Interval&, std::uint64_t) override {}
+  void finish_interval() override {}
+  void arrive(Spent) override {}
+  void end(std::uint64_t) override {}
+  std::string position() const override { return {}; }
+
+  void touch(const Touch& touch) override {
+    const Owner owner = cluster_.owner_of(thread_.id(), touch.home);
+    if (cluster_.layout.threads_per_node > 1) {
+      for (std::uint64_t i = 0; i < touch.pages; ++i) {
+        touch_among_companions({touch.first.region, touch.first.index + i}, touch, owner);
+      }
+      return;
+    }
+    for (PageId page = touch.first; page.index < touch.first.index + touch.pages;) {
+      const std::uint64_t left = touch.first.index + touch.pages - page.index;
+      const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, touch.home, owner, touch.access);
+      if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home);
+      for (std::uint64_t i = 0; touch.change && owner != Owner::home && i < run.pages; ++i) {
+        pages_.changed({page.region, page.index + i}, owner, touch.change);
+      }
+      page.index += run.pages;
+    }
+  }
+
+  void acquire(LockId lock) override {
+    thread_.catch_up([this, lock] { cluster_.locks.acquire(thread_, lock, [this] { thread_.bell.ring(); }); });
+    thread_.bell.wait();
+  }
+
+  void release(LockId lock) override {
+    thread_.catch_up([this, lock] { cluster_.locks.release(thread_, lock, [this] { thread_.bell.ring(); }); });
+    thread_.bell.wait();
+  }
+
+ private:
+  /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.
+  void touch_among_companions(PageId page, const Touch& touch, Owner owner) {
+    // Again if a companion took a lock, and with it dropped the page, while it was on its way.
+    while (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) {
+      thread_.catch_up_and_wait();
+      const Time since = cluster_.clock.now();
+      cluster_.await_arrival(thread_, page);
+      const std::optional<FaultKind> kind = pages_.access(thread_.id(), page, touch.home, owner, touch.access);
+      // The trap came before the wait for a companion's fetch, so the wait is part of this fault.
+      thread_.waited(spent_on(*kind), since);
+      const bool fetches = rule_of(*kind).fetches_page;
+      if (fetches) cluster_.begin_arrival(thread_.node(), page);
+      faults_.take_and_show(page, *kind, touch.home);
+      if (!fetches) break;
+    }
+    if (touch.change) pages_.changed(page, owner, touch.change);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Interleaving> interleaving_in_time(Cluster& cluster, Thread& thread) {
+  return std::make_unique<InTime>(cluster, thread);
+}
+
+}  // namespace sdsm::sim

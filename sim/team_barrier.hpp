@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "models/openmp.hpp"
+#include "models/units.hpp"
+
+namespace sdsm::sim {
+
+class Cluster;
+class Thread;
+
+/// The five-phase barrier of a team: synchronise, flush, synchronise, invalidate, synchronise.
+class TeamBarrier {
+ public:
+  explicit TeamBarrier(Cluster& cluster) : cluster_(cluster) {}
+
+  enum class Kind : std::uint8_t { inside, fork_master, fork_worker };
+
+  /// The thread has arrived, with `team` threads (0 to team - 1) expected in all; `through` is called when it may go
+  /// on. A worker that waits for a fork is idle until the master comes. Precondition: the thread is one of the team.
+  void arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through);
+
+ private:
+  struct Member {
+    Thread* thread;
+    Kind kind;
+    Time arrived{};
+    Time flushed{};
+    std::uint64_t dirty_home_pages = 0;
+    std::function<void()> through;
+  };
+  struct Round {
+    std::vector<Member> members;
+    std::array<Time, barrier_synchronisations> synchronisations{};
+    std::array<Time, barrier_synchronisations> met{};  ///< when all were through each
+    std::size_t meetings = 0;                          ///< so far
+    std::size_t flushing = 0;                          ///< members
+  };
+  using RoundPtr = std::shared_ptr<Round>;
+
+  /// Does the phase of that number and those behind it.
+  void proceed(const RoundPtr& round, std::size_t phase);
+  /// Both call `done` when all members have done theirs.
+  void flush(const RoundPtr& round, std::function<void()> done);
+  void drop(const RoundPtr& round, std::function<void()> done);
+  void leave(const RoundPtr& round);
+
+  Cluster& cluster_;
+  /// Rounds that still wait for members, by size of the team: threads may wait for the fork of a later, larger team
+  /// while a smaller one is at its barriers.
+  std::map<std::uint32_t, RoundPtr> gathering_;
+};
+
+}  // namespace sdsm::sim
