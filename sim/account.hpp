@@ -12,7 +12,7 @@
 
 namespace sdsm::sim {
 
-/// What time is spent on: an index into Tally::time. The ten kinds of faults follow compute.
+/// Items of an account: indices into Tally::time. The ten kinds of faults follow compute.
 enum class Spent : std::uint8_t {
   compute = 0,
   fault = 1,  ///< + FaultKind
@@ -50,18 +50,18 @@ struct Tally {
   }
 };
 
-/// The measured region, while it is being found: [begin, end) of simulated time. Not yet begun or ended: Time::max().
+/// The measured region: [begin, end) of simulated time. Time::max() stands for a bound that is not known yet.
 struct Window {
   Time begin = Time::max();
   Time end = Time::max();
 
   bool contains(Time now) const { return now >= begin && now < end; }
-  /// How much of [from, to] lies in it.
+  /// How much of [from, to] lies in the region.
   Time clip(Time from, Time to) const { return std::max(std::min(to, end) - std::max(from, begin), Time{}); }
 };
 
-/// One thread's tallies of the whole run and of the measured region. Charges must come when simulated time has reached
-/// their end, as only then is it known whether the region had ended before.
+/// One thread's tallies of the whole run and of the measured region. A charge must come when simulated time has reached
+/// its end: only then is it known whether the region ended before.
 class Account {
  public:
   explicit Account(const Window& window) : window_(window) {}

@@ -1,5 +1,4 @@
-/// Work done in a child process: SimGrid allows one engine per process, so whoever simulates several times has a child
-/// for each.
+/// Work in a child process. SimGrid allows one engine per process, so each of several simulations needs its own child.
 #pragma once
 
 #include <functional>
@@ -11,18 +10,18 @@ namespace sdsm::sim {
 
 class Child {
  public:
-  /// Starts a process that runs `body`. Throws std::system_error if there can be none.
+  /// Starts a process that runs `body`. Throws std::system_error if the system refuses one.
   explicit Child(const std::function<std::string()>& body);
   ~Child();  ///< ends it, if it has not been waited for
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
 
-  /// Becomes readable when the child has something to say or has ended.
+  /// Becomes readable when the child has written something or has ended.
   int descriptor() const { return descriptor_; }
 
-  /// Waits for the end, and returns what `body` returned. If it threw, so does this: the same exception if it was a
-  /// PlatformError, a RunError or a std::invalid_argument, else a std::runtime_error. A child that ended by itself with
-  /// status 2 has said why on stderr (CrashIsBadInput): a PlatformError without findings.
+  /// Waits for the end and returns what `body` returned. If `body` threw, throws the same PlatformError, RunError or
+  /// std::invalid_argument, or a std::runtime_error for anything else. Throws a PlatformError without findings for a
+  /// child that ended with status 2: it has said why on stderr (CrashIsBadInput).
   std::string result();
 
  private:

@@ -1,5 +1,5 @@
-/// Simulated time, on SimGrid's clock. SimGrid counts seconds in doubles; everything here counts integer picoseconds
-/// and only the date of a timer is converted, so that sums of costs stay exact however long a run is.
+/// Simulated time, on SimGrid's clock. SimGrid counts seconds in doubles. Everything here counts integer picoseconds,
+/// and converts only the dates of timers, so sums of costs stay exact in long runs.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@ class Timer;
 
 namespace sdsm::sim {
 
-/// Beyond it lies what 63 bits of picoseconds cannot hold: 104 days.
+/// 104 days: 63 bits of picoseconds cannot hold much more.
 inline constexpr Time last_date{9'000'000'000'000'000'000};
 
 class Clock {
  public:
-  /// What else lives on SimGrid's clock. Every step of that clock costs SimGrid about 0.2 us, whatever happens in it.
+  /// Whether SimGrid's clock has other users. Each of its steps costs about 0.2 us
+  /// (docs/decisions/003-clock-steps-for-actors.md).
   enum class Alone : bool {
-    no,   ///< communications of SimGrid's: each date is a step of its clock
-    yes,  ///< nothing but this: the clock steps when an actor is to run, and actions between are taken in one go
+    no,   ///< SimGrid's communications use it: each date is a step
+    yes,  ///< this alone uses it: the clock steps when an actor has to run; actions in between share a step
   };
 
   explicit Clock(Alone alone) : alone_(alone) {}
@@ -37,17 +38,17 @@ class Clock {
   /// Captures of up to two pointers cost no allocation.
   void at(Time date, std::function<void()> action);
 
-  /// Takes over SimGrid's time, at which a communication of SimGrid's ended.
+  /// Moves now() to SimGrid's time, at which one of its communications ended.
   void catch_up();
 
-  /// Lets a suspended actor run at now(): before any later action, and if Alone, before any other of the same date.
+  /// Lets a suspended actor run at now(): before any later action and, if Alone, before any other action of this date.
   void resume(simgrid::s4u::Actor& actor);
-  /// A resumed actor says that it runs.
+  /// To be called by a resumed actor when it runs.
   void resumed() {
     if (alone_ == Alone::yes) --to_run_;
   }
-  /// An actor says that it is about to be suspended or to end. If Alone, no action is taken while a
-  /// resumed actor has yet to run.
+  /// To be called by an actor before it is suspended or ends. If Alone, no action runs while a resumed actor has yet to
+  /// run.
   void pauses() { arm(); }
 
  private:
@@ -68,7 +69,7 @@ class Clock {
   Time now_{};
   Time simgrid_now_{};  ///< date of the last step of SimGrid's clock that came from here
   bool firing_ = false;
-  int to_run_ = 0;  ///< actors resumed that have not run yet
+  int to_run_ = 0;  ///< resumed actors that have not run yet
   std::uint64_t next_number_ = 0;
   std::vector<Alarm*> heap_;
   std::vector<std::unique_ptr<Alarm>> alarms_;
@@ -93,7 +94,7 @@ class Doorbell {
   bool rung_ = false;
 };
 
-/// Starts an actor. Hides the one difference between SimGrid 3.32 and 4.1 that matters here.
+/// Starts an actor, with SimGrid 3.32 and 4.1 alike.
 void start_actor(const std::string& name, simgrid::s4u::Host* host, std::function<void()> body);
 
 /// SimGrid's settings for both networks; to be called before the platform is loaded.

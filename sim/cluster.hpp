@@ -24,7 +24,7 @@
 
 namespace sdsm::sim {
 
-/// Choices of one run that are no property of the platform.
+/// Options of one run, beside the platform.
 struct RunOptions {
   double compute_factor = 1;  ///< target's compute time for each second of the trace's
   double memory_bound = 0;    ///< share of the computing that waits for memory, 0 to 1
@@ -41,7 +41,7 @@ class Cluster {
   Cluster(Clock& clock, Network& network, const Topology& topology, Layout layout, const CostModel& costs,
           const std::vector<trace::Region>& regions, const RunOptions& options);
 
-  /// Waits inside a request, diff or lock hand-over are driven by timers; only the owner of `thread` blocks.
+  /// Timers drive the waits inside a request, a diff or a lock's hand-over; only the actor of `thread` blocks.
   Thread& thread(ProcessId process) { return *threads[index_of(process)]; }
   NodePages& pages(NodeId node) { return *node_pages[index_of(node)]; }
   Owner owner_of(ProcessId accessor, ProcessId home) const { return sdsm::owner_of(layout, accessor, home); }
@@ -49,20 +49,20 @@ class Cluster {
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }
-  /// The home of a page whose home is who touches it first, which is a matter of simulated time: blocks the thread's
-  /// actor until that has reached it.
+  /// The home of a page that is placed by first touch. Who comes first is a matter of simulated time: blocks the
+  /// thread's actor until simulated time has reached the thread's.
   ProcessId first_toucher(Thread& thread, PageId page);
-  /// A processor part of a remote fault, times a lognormal factor of mean 1. The home's processor and the requester's
-  /// know nothing of each other: each part is drawn by itself.
+  /// A processor part of a remote fault, times a lognormal factor of mean 1. Each part has a draw of its own, as the
+  /// home's processor and the requester's are independent.
   Time jittered(Time part);
 
-  /// Pages on their way to a node of several processes: a companion that wants one waits for it instead of finding it
-  /// there before it has come. await_arrival() blocks the thread's actor; its caller charges the time.
+  /// Pages on their way to a node of several processes. A companion that wants one waits until it has come.
+  /// await_arrival() blocks the thread's actor; its caller charges the time.
   void await_arrival(Thread& thread, PageId page);
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
   void end_arrival(NodeId node, PageId page);
 
-  /// Adds to the page's figures, if the options want any and the measured region has begun.
+  /// Adds to the page's figures, if the options ask for them and the measured region has begun.
   void note(ProcessId process, PageId page, const trace::PageFigures& figures) {
     if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
   }
@@ -74,7 +74,7 @@ class Cluster {
   const RunOptions options;
   Window window;
   std::vector<RegionHomes> homes;
-  FirstTouchHomes first_touches;  ///< where homes[] says so
+  FirstTouchHomes first_touches;  ///< of regions whose homes[] say first_touch
   const RegionId administrative_region;
   std::vector<Processors> processors;  ///< by node
   std::unique_ptr<WriteNotices> notices;

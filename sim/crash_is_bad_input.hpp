@@ -6,10 +6,10 @@
 
 namespace sdsm::sim {
 
-/// SimGrid answers some faults of a platform by abort() after printing what is wrong and where in its own code, and a
-/// zone without any route by a segmentation fault. Bad input must end with status 2 and one line, so while one of these
-/// lives both end the process so, with the reason that SimGrid gave. What it prints otherwise goes to stderr at the end
-/// of this one's life. There may be one at a time.
+/// SimGrid ends the process on some bad platforms: by abort(), after printing the reason with a place in its own code,
+/// or by a segmentation fault, for a zone without any route. While a CrashIsBadInput lives, both end the process with
+/// status 2 and one line that has SimGrid's reason. Other output of SimGrid goes to stderr when it dies. There may be
+/// one at a time.
 class CrashIsBadInput {
  public:
   explicit CrashIsBadInput(const std::filesystem::path& platform);
@@ -20,10 +20,10 @@ class CrashIsBadInput {
  private:
   static void report(int signal);
 
-  /// The signal handler's: nothing can be given to it.
+  /// For the signal handler, to which nothing can be passed.
   static CrashIsBadInput* current_;
   std::string name_;
-  int kept_ = -1;    ///< what is printed meanwhile; -1 if it cannot be kept
+  int kept_ = -1;    ///< keeps what is printed meanwhile; -1 if nothing can
   int errors_ = -1;  ///< stderr as it was
   void (*abort_before_)(int);
   void (*fault_before_)(int);

@@ -11,12 +11,12 @@ namespace sdsm::sim {
 class Cluster;
 class Thread;
 
-/// One process's diffs on their way home, one piece after another (flushes of one process are serial).
+/// One process's diffs on their way home, one piece after another: flushes of one process are serial.
 class Flush {
  public:
   Flush(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}
 
-  /// Sends the diffs, then calls `done`. The time is charged to Spent::diff.
+  /// Sends the diffs, charges the time to Spent::diff, then calls `done`.
   void start(std::vector<Twinned> diffs, std::function<void()> done);
 
  private:

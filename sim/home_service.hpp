@@ -11,14 +11,14 @@ namespace sdsm::sim {
 
 class Cluster;
 
-/// Requests at each home: one after another, first come, first served.
+/// Serves the requests at each home, one after another, first come, first served.
 class HomeService {
  public:
   explicit HomeService(Cluster& cluster, std::uint32_t processes) : cluster_(cluster), free_at_(processes) {}
 
-  /// A request that costs `home` `duration` of processor time has arrived; `done` is called when it is served. On a
-  /// node whose processors are all computing, the time is taken from the home's own thread; a home that computes
-  /// answers only after the interrupt delay.
+  /// A request has arrived that costs `duration` of processor time at `home`. Calls `done` when it is served. If all
+  /// processors of the node compute, the time is stolen from the home's own thread. A home that computes answers only
+  /// after the interrupt delay.
   void serve(ProcessId home, Time duration, std::function<void()> done);
 
  private:

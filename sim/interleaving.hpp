@@ -1,5 +1,4 @@
-/// How the threads of a node interleave in what they share: which of a thread's touches trap, and when it does what
-/// its companions see.
+/// How the threads of a node interleave: which of a thread's touches trap, and when it does what its companions see.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +17,29 @@ struct Touch {
   ProcessId home;
   Access access;
   Change change;
-  const trace::TouchRun* run;  ///< of the interval's; null for a page that the OpenMP run-time keeps
+  const trace::TouchRun* run;  ///< the interval's run; null for an administrative page
 };
 
-/// One thread's. Whatever blocks, blocks the thread's actor.
+/// One thread's interleaving. Its functions may block the thread's actor.
 class Interleaving {
  public:
   virtual ~Interleaving() = default;
 
-  /// An interval of the trace begins; `before`: how many the thread has played. Valid until finish_interval().
+  /// An interval of the trace begins, after `before` others of the thread. It stays valid until finish_interval().
   virtual void begin(const trace::Interval& interval, std::uint64_t before) = 0;
   virtual void touch(const Touch& touch) = 0;
-  /// Its touches and its computing are over; the event at its end comes.
+  /// The interval's touches and computing are over; its event comes next.
   virtual void finish_interval() = 0;
 
-  /// Before the thread arrives at a barrier; `item`: what a wait is charged to.
+  /// The thread is about to arrive at a barrier. `item`: what a wait is charged to.
   virtual void arrive(Spent item) = 0;
-  /// Lets go what the thread changed, takes the lock, drops copies.
+  /// Flushes what the thread changed, takes the lock, drops copies.
   virtual void acquire(LockId lock) = 0;
   virtual void release(LockId lock) = 0;
 
   /// The thread has played all of its `intervals`.
   virtual void end(std::uint64_t intervals) = 0;
-  /// What it waits for, for a report of a run that got stuck; empty if it has nothing to say.
+  /// What the thread waits for, to report a run that got stuck; may be empty.
   virtual std::string position() const = 0;
 
  protected:
@@ -53,11 +52,11 @@ class Interleaving {
   PageFaults faults_;
 };
 
-/// In simulated time, whoever comes first comes first.
+/// Threads act in the order of simulated time.
 std::unique_ptr<Interleaving> interleaving_in_time(Cluster& cluster, Thread& thread);
 
-/// As in the cluster's recorded order: what of the touches trapped, and when among its companions', is the order's say;
-/// what the trap was, the protocol's. Its functions throw std::invalid_argument where the order does not fit the trace.
+/// Threads act in the cluster's recorded order. The order says which touches trapped, and when among the companions';
+/// the protocol says what kind each trap was. Functions throw std::invalid_argument where order and trace do not fit.
 std::unique_ptr<Interleaving> interleaving_as_recorded(Cluster& cluster, Thread& thread);
 
 }  // namespace sdsm::sim

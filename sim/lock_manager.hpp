@@ -19,16 +19,16 @@ class LockManager {
  public:
   explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
 
-  /// Asks for the lock; `granted` is called when the thread holds it. `turn`: which of the lock's grants it has to be,
-  /// from 0.
+  /// Asks for the lock and calls `granted` when the thread holds it. `turn`: the number that this grant must have among
+  /// the lock's, from 0.
   void request(Thread& thread, LockId lock, std::optional<std::uint64_t> turn, std::function<void()> granted);
-  /// Lets the lock go, without a flush.
+  /// Gives the lock back, without a flush.
   void give_back(Thread& thread, LockId lock);
-  /// Flushes, asks for the lock, drops copies; `acquired` is called when the thread holds it.
+  /// Flushes, asks for the lock, drops copies, and calls `acquired` when the thread holds the lock.
   void acquire(Thread& thread, LockId lock, std::function<void()> acquired);
-  /// Flushes, then lets the lock go; `released` is called when the thread may go on.
+  /// Flushes, gives the lock back, and calls `released` when the thread may go on.
   void release(Thread& thread, LockId lock, std::function<void()> released);
-  /// Flushes and drops copies without a lock.
+  /// Flushes and drops copies, without a lock.
   void flush(Thread& thread, std::function<void()> flushed);
 
  private:

@@ -1,4 +1,4 @@
-/// The cluster's network behind one interface: what it is asked is to bring a message from a node to a node.
+/// The cluster's network: brings a message from a node to a node.
 #pragma once
 
 #include <functional>
@@ -25,18 +25,18 @@ class Network {
   virtual WireModel model() const = 0;
 };
 
-/// A platform with fewer hosts or cores than were asked for.
+/// The platform has fewer hosts or cores than requested.
 class TooSmall : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
-/// Links and routes between the nodes in use, read from SimGrid's platform. Routes are looked up when they are first
-/// used: a thousand nodes have a million of them.
+/// Links and routes between the nodes in use, read from SimGrid's platform. Routes are looked up at their first use, as
+/// a thousand nodes have a million of them.
 class Topology {
  public:
   /// Throws TooSmall if the engine's platform has fewer hosts than `nodes`, or one with fewer cores than
-  /// `threads_per_node`. Up to 64 nodes, a missing route is found here, else when it is first used.
+  /// `threads_per_node`. With up to 64 nodes this finds a missing route; with more, the route's first use does.
   Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint32_t threads_per_node);
 
   struct Link {
@@ -49,20 +49,20 @@ class Topology {
   const Link& link(std::uint32_t index) const { return links_[index]; }
   std::size_t link_count() const { return links_.size(); }
 
-  /// Indices of the links from a node to another, in order; empty within a node. Throws std::invalid_argument if there
-  /// is no route. Valid until the next call that meets a new route.
+  /// Indices of the links from a node to another, in order; empty within a node. Valid until the next call that looks
+  /// up a new route. Throws std::invalid_argument if there is no route.
   std::span<const std::uint32_t> route(NodeId from, NodeId to) const;
 
-  /// Every pair of nodes. Throws as route() does.
+  /// Looks up the routes of all pairs of nodes. Throws as route() does.
   void find_all_routes() const;
 
-  /// Between node 0 and the node farthest from it by idle time of a small message; empty with one node.
+  /// The route from node 0 to the node farthest from it, by idle time of a small message; empty with one node.
   std::vector<LinkSpec> longest_route(WireModel model, const Framing& framing) const;
 
  private:
   std::uint32_t look_up(std::uint32_t from, std::uint32_t to) const;
 
-  std::vector<simgrid::s4u::Host*> hosts_;  ///< by name, numbers in names compared as numbers
+  std::vector<simgrid::s4u::Host*> hosts_;  ///< sorted by name, with numbers in names compared as numbers
   // Filled as routes are met:
   mutable std::vector<Link> links_;
   mutable std::unordered_map<simgrid::s4u::Link*, std::uint32_t> known_;
@@ -74,7 +74,7 @@ class Topology {
 /// Store and forward: each link is a FIFO port, reserved when a message's first frame reaches it.
 std::unique_ptr<Network> make_queue_network(Clock& clock, const Topology& topology, const Framing& framing);
 
-/// SimGrid's own communications, links limited to one message at a time. Slower; the reference.
+/// SimGrid's own communications, one message at a time on each link. Slower; the reference.
 std::unique_ptr<Network> make_simgrid_network(Clock& clock, const Topology& topology, const Framing& framing);
 
 }  // namespace sdsm::sim

@@ -1,4 +1,4 @@
-/// What a thread's faults take: on its own processor, on the wire, at the page's home.
+/// Plays a thread's faults: its own processor's time, the messages, the home's service.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@ class PageFaults {
  public:
   PageFaults(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}
 
-  /// The thread takes the fault on each of `pages` pages of one home. Blocks its actor while a page comes.
+  /// The thread takes a fault of this kind on each of `pages` adjacent pages of one home. Blocks its actor while a page
+  /// comes.
   void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home);
 
-  /// The same for one page that its companions see: they find it once it is installed. Precondition: a page that comes
-  /// is being waited for (Cluster::begin_arrival).
+  /// The same for one page, which companions find once it is installed. Precondition for a fetch:
+  /// Cluster::begin_arrival().
   void take_and_show(PageId page, FaultKind kind, ProcessId home);
 
  private:
@@ -30,7 +31,7 @@ class PageFaults {
   Cluster& cluster_;
   Thread& thread_;
 
-  /// The fetch under way.
+  /// The current fetch.
   struct Fetch {
     FaultKind kind{};
     ProcessId home{};

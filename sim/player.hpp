@@ -13,7 +13,7 @@ namespace sdsm::sim {
 
 class Player {
  public:
-  /// `clock_calls`: how many clock events the initial thread's trace holds; the first and the last bound the region.
+  /// `clock_calls`: number of clock events in the initial thread's trace. The first and the last bound the region.
   Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, std::uint64_t clock_calls);
 
   /// The actor's body.
@@ -21,7 +21,7 @@ class Player {
 
   bool finished() const { return finished_; }
   std::uint64_t intervals_played() const { return intervals_; }
-  /// Where the thread is, for a report of a run that got stuck.
+  /// Where the thread is, to report a run that got stuck.
   std::string position() const;
 
  private:
@@ -38,14 +38,14 @@ class Player {
   std::unique_ptr<IntervalSource> source_;
   std::unique_ptr<Interleaving> interleaving_;
   std::uint64_t clock_calls_;
-  double stretch_;  ///< of computing, by the node's other threads
+  double stretch_;  ///< how many times as long computing takes beside the node's other threads
   std::uint64_t clock_calls_seen_ = 0;
   std::uint64_t intervals_ = 0;
   trace::Event last_event_;
   bool executed_single_ = false;
   bool finished_ = false;
 
-  /// Pages [begin, end) of a region that have one home: where the last touch was.
+  /// Pages [begin, end) around the last touch, which have one home.
   struct Share {
     RegionId region{};
     std::uint64_t begin = 0;

@@ -1,6 +1,6 @@
-/// Repeats the order of a real run: what the threads of a node do with what they share, each when it was its turn
-/// there. A thread's events are in its program's order, so that each thread finds its own next one, and waits until
-/// those of its companions that came before are over.
+/// Repeats the order of a real run: each thread of a node acts on what they share when it was its turn there. A
+/// thread's events are in its program's order, so it finds its own next one, and waits until its companions' earlier
+/// ones are over.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sdsm::sim {
 
-/// A lock of the program by its number, one of the run-time's by what it guards. For people.
+/// A lock's name for people: its number or, of the run-time's own locks, what it guards.
 std::string name_of(LockId lock);
 
 class ReplayedOrder {
@@ -22,25 +22,25 @@ class ReplayedOrder {
   /// `regions`: of the trace. Throws std::invalid_argument if the order is of another layout.
   ReplayedOrder(trace::Order order, Layout layout, const std::vector<trace::Region>& regions);
 
-  /// The thread's next event, or the one after it; none at its end.
+  /// The thread's next event; null at its end.
   const trace::OrderEvent* next(ProcessId thread) const { return event(thread, 0); }
   const trace::OrderEvent* second(ProcessId thread) const { return event(thread, 1); }
 
   /// The page of an event that is a fault; none if the trace has no such page.
   std::optional<PageId> page_of(const trace::OrderEvent& event) const;
 
-  /// Calls `then` as soon as the thread's next event is its node's, at once if it is already. Precondition: next().
+  /// Calls `then` as soon as the thread's next event is the next of its node, perhaps at once. Precondition: next().
   void at_turn(ProcessId thread, std::function<void()> then);
   /// The thread's next event, whose turn it is, is over.
   void pass(ProcessId thread);
-  /// The thread does nothing any more: the events that it has left pass when it is their turn.
+  /// The thread has ended: its remaining events pass when it is their turn.
   void retire(ProcessId thread);
 
-  /// How often the node's copies were dropped by locks until the thread's latest event, and until its next one.
+  /// How often locks dropped the node's copies until the thread's latest event, and until its next one.
   std::uint64_t drops_until_latest(ProcessId thread) const;
   std::uint64_t drops_until_next(ProcessId thread) const;
 
-  /// What the thread's next event is, and whom its node waits for. For people.
+  /// The thread's next event, and whom its node waits for, in words.
   std::string position(ProcessId thread) const;
 
  private:

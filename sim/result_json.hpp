@@ -22,13 +22,13 @@ struct RunDescription {
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
 };
 
-/// Something of a run that is beyond what was measured to calibrate its platform.
+/// A property of a run that is beyond what was measured to calibrate its platform.
 struct Beyond {
   std::string what;  ///< nodes, threads_per_node, diff_bytes
   std::uint64_t value;
   std::uint64_t calibrated;
 };
-/// Empty if all is within the range, or the platform does not tell it.
+/// What of the run is beyond; empty if nothing is, or the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
 
 inline constexpr int result_format = 1;

@@ -1,5 +1,5 @@
-/// One run: a program's intervals on a platform, and what came of it. SimGrid allows one engine per process, so a
-/// process calls simulate() once.
+/// One run: plays a program's intervals on a platform. SimGrid allows one engine per process, so a process calls
+/// simulate() once.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct Program {
   std::vector<std::unique_ptr<IntervalSource>> sources;
   std::uint64_t clock_calls = 0;      ///< of the initial thread
   std::uint64_t intervals = 0;        ///< of the initial thread, for progress; 0 if unknown
-  std::optional<trace::Order> order;  ///< of a run of the same program, to be repeated
+  std::optional<trace::Order> order;  ///< order to repeat, of a run of the same program
 };
 
 struct ThreadResult {
@@ -47,33 +47,33 @@ struct Result {
   Time makespan{};        ///< of the measured region
   Time whole_makespan{};  ///< from start to the last thread's end
   std::vector<ThreadResult> threads;
-  /// "barrier", "lock": costs that the platform gives for other layouts only; "memory-bus": for other numbers of
-  /// threads.
+  /// Costs that a model stands in for: "barrier", "lock" (the platform gives other layouts), "memory-bus" (it gives
+  /// other numbers of threads).
   std::vector<std::string> extrapolated;
   std::uint64_t remote_faults = 0;
-  trace::PageBook pages;  ///< of the measured region, if the options want it; regions as the program numbers them
+  trace::PageBook pages;  ///< of the measured region, if the options ask for it; regions are numbered as in the trace
 };
 
-/// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if their routes cannot
-/// be used. Creates the process's one engine.
+/// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if a route is missing.
+/// Creates the process's one engine.
 bool offers(const Platform& platform, Layout layout);
 
-/// Every problem that SimGrid or the simulator would have with the platform, whichever network is chosen: as many nodes
-/// as it has hosts are tried. Creates the process's one engine. Empty if there is none.
+/// Every problem that SimGrid or the simulator has with the platform, with either network and all of its hosts; empty
+/// if there is none. Creates the process's one engine.
 std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts);
 
-/// Throws std::invalid_argument if messages over the route, `burst` of each payload, could take longer than a run
-/// lasts.
+/// Throws std::invalid_argument if `burst` messages of each payload could take longer over the route than a run may
+/// last.
 void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, const std::vector<Bytes>& payloads,
                     std::uint32_t burst);
 
-/// How long messages take from node 1 to node 0 on an idle network, without any processor's part: from when `burst` of
-/// each payload are sent at once until the last has arrived. Creates the process's one engine. Throws
-/// std::invalid_argument if the platform has no two nodes, or as check_duration().
+/// Times of messages from node 1 to node 0 on an idle network, without processors' parts: for each payload, from
+/// sending `burst` of them at once until the last has arrived. Creates the process's one engine. Throws
+/// std::invalid_argument if the platform has less than two nodes, and as check_duration().
 std::vector<Time> time_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads,
                                 std::uint32_t burst = 1);
 
-/// Called now and then with the part of the run that is done, 0..1.
+/// Called from time to time with the part of the run that is done, 0..1.
 using Progress = std::function<void(double)>;
 
 /// Throws std::invalid_argument if the layout does not fit the platform, or the platform does not say what memory-bound

@@ -22,8 +22,8 @@ class TeamBarrier {
 
   enum class Kind : std::uint8_t { inside, fork_master, fork_worker };
 
-  /// The thread has arrived, with `team` threads (0 to team - 1) expected in all; `through` is called when it may go
-  /// on. A worker that waits for a fork is idle until the master comes. Precondition: the thread is one of the team.
+  /// The thread has arrived at a barrier of threads 0 to team - 1, of which it must be one. Calls `through` when it may
+  /// go on. A worker that waits for a fork is idle until the master comes.
   void arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through);
 
  private:
@@ -44,16 +44,16 @@ class TeamBarrier {
   };
   using RoundPtr = std::shared_ptr<Round>;
 
-  /// Does the phase of that number and those behind it.
+  /// Does phase number `phase` and those after it.
   void proceed(const RoundPtr& round, std::size_t phase);
-  /// Both call `done` when all members have done theirs.
+  /// Both call `done` when all members are done.
   void flush(const RoundPtr& round, std::function<void()> done);
   void drop(const RoundPtr& round, std::function<void()> done);
   void leave(const RoundPtr& round);
 
   Cluster& cluster_;
-  /// Rounds that still wait for members, by size of the team: threads may wait for the fork of a later, larger team
-  /// while a smaller one is at its barriers.
+  /// Rounds that still wait for members, by size of the team: while a small team is at its barriers, other threads may
+  /// wait for the fork of a larger one.
   std::map<std::uint32_t, RoundPtr> gathering_;
 };
 

@@ -1,5 +1,5 @@
-/// One OpenMP thread in simulated time: what it has done locally but not yet spent, whether it computes or waits, and
-/// its account.
+/// One OpenMP thread in simulated time: local work that simulated time has not reached yet, whether it computes or
+/// waits, and its account.
 #pragma once
 
 #include <functional>
@@ -26,17 +26,17 @@ class Thread {
   ProcessId id() const { return id_; }
   NodeId node() const { return node_; }
 
-  /// Local work of a known cost: no simulator call, simulated time does not move yet. Throws std::invalid_argument if
-  /// it would end after the last date that can be simulated.
+  /// Adds local work of a known cost, without a call of SimGrid: simulated time does not move yet. Throws
+  /// std::invalid_argument if the work would end after last_date.
   void spend(Spent item, Time duration);
-  /// `count` faults of a kind, which last `duration` together.
+  /// spend() of `count` faults of a kind, which last `duration` together.
   void spend_faults(FaultKind kind, std::uint64_t count, Time duration);
 
-  /// When this thread is in simulated time, counting what it has not yet spent.
+  /// The thread's own time: simulated time plus its local work that simulated time has not reached.
   Time local_now() const { return clock_.now() + ahead_; }
 
-  /// Calls `then` when simulated time has reached the local time; at once if it is there. Meanwhile the thread computes
-  /// (it holds a processor), and what others steal from it comes on top.
+  /// Calls `then` when simulated time has reached the local time, perhaps at once. Until then the thread computes (it
+  /// holds a processor), and time that others steal comes on top.
   void catch_up(std::function<void()> then);
 
   /// The same, blocking the thread's actor.
@@ -46,7 +46,7 @@ class Thread {
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
 
   bool computing() const { return computing_; }
-  /// Its processor works for somebody else for a while. Precondition: computing().
+  /// Its processor serves another process for `duration`. Precondition: computing().
   void steal(Time duration) { stolen_ += duration; }
 
   Account account;

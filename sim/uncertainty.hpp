@@ -1,5 +1,5 @@
-/// How far a prediction moves with what is not known exactly about the platform: the run is simulated on many sets of
-/// costs, drawn from the standard errors that the platform file gives.
+/// How uncertain a prediction is, given the platform's standard errors: simulates the run on many sets of costs drawn
+/// from them.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace sdsm::sim {
 inline constexpr std::uint64_t least_draws = 10;
 inline constexpr std::uint64_t most_draws = 10'000;
 
-/// Draws sets of costs: each cost normal about its value with its standard error, message.fixed and per-byte with the
-/// correlation of their errors; what cannot be becomes the nearest that can (a time below zero zero, a share above one
-/// one). The same seed gives the same sets with every standard library.
+/// Draws sets of costs. Each cost is normal about its value with its standard error; message.fixed and message.per-byte
+/// are correlated. An impossible value becomes the nearest possible one: a time below zero becomes zero, a share above
+/// one becomes one. A seed gives the same sets with every standard library.
 class CostSampler {
  public:
   /// `platform` must live as long. Throws std::invalid_argument if it gives no standard error.
   CostSampler(const Platform& platform, std::uint64_t seed);
 
-  /// The next set that can be: sets whose costs are less than their messages take, on either network model, are passed
-  /// over. Throws std::invalid_argument if hardly any can be.
+  /// The next possible set: skips sets whose costs are less than their messages take, on either network model. Throws
+  /// std::invalid_argument if hardly any is possible.
   Costs draw();
   std::uint64_t refused() const { return refused_; }
 
@@ -47,8 +47,8 @@ struct Uncertainty {
   std::uint64_t refused = 0;
 };
 
-/// Of the draws' makespans: linear between the two nearest in order. `part`: 0.05 for the time that a twentieth lies
-/// below. Precondition: there are draws.
+/// Quantile of the draws' makespans, linear between neighbours: part 0.05 has a twentieth of them below. Precondition:
+/// there are draws.
 Time quantile(const Uncertainty& uncertainty, double part);
 
 /// Simulates `count` draws, each in a child process, as many at once as there are processors. Draw i (from 1) has the

@@ -1,4 +1,4 @@
-/// What SimGrid lets pass in a platform file, or ends the program for.
+/// Finds mistakes in a platform file that SimGrid lets pass, or that make it end the program.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace sdsm::platform_file {
 class Lint {
  public:
   /// What is wrong with an element: a link or host that is there twice, a host without a processor, numbers that no
-  /// machine has, a routing that there is not. `line`: of the element, from 1. Call it once for each element.
+  /// machine has, an unknown routing. `line`: of the element, from 1. To be called once for each element.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:

@@ -28,7 +28,7 @@ class PlatformError : public std::invalid_argument {
 inline constexpr std::uint32_t most_nodes = 65536;
 inline constexpr std::uint32_t most_threads_per_node = 4096;
 
-/// Of a link, in B/s and s, so that the time of no message comes near to what a run can last.
+/// Bounds of a link, in B/s and s: they keep any message far below the 104 days that a run can last.
 inline constexpr double least_bandwidth = 1;
 inline constexpr double most_latency = 3600;
 
@@ -37,10 +37,10 @@ struct UncertainCost {
   std::string property;
   double standard_error;
   std::function<double(const Costs&)> get;
-  std::function<void(Costs&, double)> set;  ///< to the nearest value that can be: a time below zero becomes zero
+  std::function<void(Costs&, double)> set;  ///< sets it to the nearest possible value: a time below zero becomes zero
 };
 
-/// The largest that was measured when the costs were calibrated; empty where the file does not say.
+/// The most that was measured when the costs were calibrated; empty where the file does not say.
 struct CalibratedRange {
   std::optional<std::uint32_t> nodes;
   std::optional<std::uint32_t> threads_per_node;
@@ -53,18 +53,16 @@ struct Platform {
   std::filesystem::path path;
   Costs costs;
   std::vector<std::string> properties;        ///< ids of the properties given, in the order of the file
-  std::vector<UncertainCost> uncertain = {};  ///< whatever their order in the file, in one order
+  std::vector<UncertainCost> uncertain = {};  ///< in an order that does not depend on the file's
   double message_correlation = 0;             ///< of the errors of message.fixed and message.per-byte
   CalibratedRange calibrated = {};
-  /// A link of the reference network as the file gives it. Where `costs` have another one, the platform's links that
-  /// are like this one are simulated with that: what the costs were measured on and what they are played on is one
-  /// network, however wrong the file may be about it.
+  /// A link of the reference network as the file gives it. If `costs` have a drawn one instead, the platform's links
+  /// that equal this one are simulated as the drawn one: costs are measured and played on one network.
   LinkSpec reference_link = {};
 };
 
-/// Reads the properties. Throws PlatformError with everything that is wrong with them: not XML, an unknown or repeated
-/// property, a value that is no quantity, a required property that is missing; and with what is wrong with hosts, links
-/// and zones that SimGrid would let pass.
+/// Reads the properties. Throws PlatformError with everything that is wrong: no XML, an unknown, repeated or missing
+/// property, a value that is no quantity, and mistakes in hosts, links and zones that SimGrid would let pass.
 Platform read_platform(const std::filesystem::path& path);
 
 /// One line for each property: its id, its meaning, and whether it is required. For `sdsm check --properties`.

@@ -1,4 +1,4 @@
-/// What a platform file may say: one table, with what each property means, how it is read, and of which there may be a
+/// The table of properties that a platform file may have: what each means, how it is read, and whether it may have a
 /// standard error.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace sdsm::platform_file {
 
-/// What the file says, until the route between two nodes of the reference network can be built from it.
+/// What has been read of the file, before the reference network's route can be built from it.
 struct Reading {
   Costs costs;
   std::optional<Bandwidth> reference_bandwidth;
@@ -22,7 +22,7 @@ struct Reading {
   double message_correlation = 0;
 };
 
-/// How a standard error is written, and where the cost itself is kept: in s, s/B, B/s or 1.
+/// How a standard error is read, and where its cost is kept: in s, s/B, B/s or 1.
 struct ErrorRow {
   double (*parse)(std::string_view);  ///< throws std::invalid_argument
   std::function<double(const Costs&)> get;
@@ -42,11 +42,11 @@ struct Family {
   std::string form;  ///< "barrier.NxT"
   std::string meaning;
   bool is_required;  ///< at least one of them
-  /// The one that `id` names, under its one spelling (barrier.2x1 for barrier.02x1); empty if it names none.
+  /// The property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty if it names none.
   std::function<std::optional<Property>(std::string_view id)> member;
   /// Ids of those that have a value, in order.
   std::function<std::vector<std::string>(const Costs&)> given;
-  /// What is wrong with an id that was meant as one of them and is none; empty if it was not meant so.
+  /// What is wrong with an id that looks like one of the family and is none; empty if it looks like none.
   std::function<std::string(std::string_view id)> misnamed;
 };
 
@@ -63,7 +63,7 @@ std::string error_of(std::string_view id);
 
 inline constexpr std::string_view correlation = "message.correlation";
 
-/// What to say of an id that names no property.
+/// The error for an id that names no property.
 std::string unknown_property(std::string_view id);
 
 }  // namespace sdsm::platform_file
