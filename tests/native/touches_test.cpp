@@ -1,4 +1,6 @@
 /// Do the recorded page touches say what the program did? Each program's are known by hand.
+#include <string_view>
+
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 
@@ -30,7 +32,7 @@ std::vector<PageTouch> of_region(const Step& step, const std::string& region) {
   return touches;
 }
 
-const trace::Region& region_named(const TraceContent& trace, const std::string& start) {
+const trace::Region& region_named(const TraceContent& trace, std::string_view start) {
   for (const trace::Region& region : trace.regions) {
     if (region.name.starts_with(start)) return region;
   }
