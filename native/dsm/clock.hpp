@@ -1,6 +1,7 @@
 /// The monotonic clock, which all processes of one machine share.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 
@@ -10,6 +11,24 @@ inline std::uint64_t now_ns() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+inline timespec to_timespec(std::uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
+/// How long before its time a thread that waits for a moment of the emulation wakes up, and looks at the clock from
+/// then on: a processor that slept, of a virtual machine above all, may take so long to begin.
+constexpr std::uint64_t wake_up_ns = 60'000;
+
+inline void wait_until(std::uint64_t due_ns) {
+  const std::uint64_t woken_ns = due_ns - wake_up_ns;
+  if (now_ns() < woken_ns) {
+    const timespec due = to_timespec(woken_ns);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
+    }
+  }
+  while (now_ns() < due_ns) __builtin_ia32_pause();
 }
 
 }  // namespace sdsm::dsm

@@ -13,40 +13,21 @@
 #include <optional>
 #include <vector>
 
-#include "native/dsm/cluster.hpp"
+#include "native/dsm/asking.hpp"
+#include "native/dsm/clock.hpp"
+#include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/emulation.hpp"
-#include "native/dsm/memory.hpp"
-#include "native/dsm/node.hpp"
+#include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
-#include "native/dsm/start.hpp"
+#include "native/dsm/stacks.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
-
-/// A page that this process may touch now.
-struct Opened {
-  std::uintptr_t address = 0;
-  Owner owner{};
-};
-
-bool is_started = false;
-/// Since they were last protected; some more than once. Used by the application thread, and by the service thread while
-/// a companion holds the node.
-std::vector<Opened> opened;
-
-int protection_of(Permission permission) {
-  switch (permission) {
-    case Permission::unmapped: return PROT_NONE;
-    case Permission::read_only: return PROT_READ;
-    case Permission::read_write: break;
-  }
-  return PROT_READ | PROT_WRITE;
-}
 
 std::byte* view_of(std::uintptr_t address) {
   return find_range(address)->view_of(address);
@@ -55,65 +36,8 @@ std::byte* twin_of(std::uintptr_t address) {
   return find_range(address)->twin_of(address);
 }
 
-/// Open for good.
-AddressRange own_stack;
-AddressRange own_variables;
-
-/// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted.
-/// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
-/// gives nearly all of them back.
-void shut_everything() {
-  opened.clear();
-  protect_ranges(own_stack, own_variables);
-}
-
-/// Adjacent pages get their protection in one call: it costs more than the pages do.
-void protect(std::vector<std::uintptr_t>& addresses, int protection) {
-  std::sort(addresses.begin(), addresses.end());
-  for (std::size_t i = 0; i < addresses.size();) {
-    const std::uintptr_t begin = addresses[i];
-    std::uintptr_t end = begin + page_bytes;
-    while (++i < addresses.size() && addresses[i] <= end) end = addresses[i] + page_bytes;
-    if (set_protection(begin, end, protection)) continue;
-    shut_everything();
-    break;
-  }
-  addresses.clear();
-}
-
-std::vector<std::uintptr_t> to_protect;
-
-/// Takes the pages that `does_end` out of `opened`, and protects them.
-template <typename DoesEnd>
-void shut(int protection, DoesEnd does_end) {
-  std::size_t kept = 0;
-  for (const Opened& page : opened) {
-    if (does_end(page)) {
-      to_protect.push_back(page.address);
-    } else {
-      opened[kept++] = page;
-    }
-  }
-  opened.resize(kept);
-  protect(to_protect, protection);
-}
-
-void open_page(const Place& place, Permission permission) {
-  const int protection = protection_of(permission);
-  const auto open = [&] { return set_protection(place.address, place.address + page_bytes, protection); };
-  if (!open()) {
-    shut_everything();
-    if (!open()) {
-      end_run(
-          {"the kernel gives the process no more mappings, though shared memory has given its own back. Raise "
-           "their number: sysctl -w vm.max_map_count=262144"});
-    }
-  }
-  opened.push_back({place.address, place.owner});
-}
-
-bool find_place(std::uintptr_t address, Place& place) {
-  Range* range = find_range(address);
+bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
+  const Range* range = find_range(address);
   if (range == nullptr) return false;
   place.address = page_down(address);
   std::uint32_t id = no_region;
@@ -125,9 +49,8 @@ bool find_place(std::uintptr_t address, Place& place) {
   return true;
 }
 
-bool is_arriving(std::uintptr_t address) {
-  const auto& arriving = node().arriving;
-  return std::find(arriving.begin(), arriving.end(), address) != arriving.end();
+bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
+  return std::find(node().arriving.begin(), node().arriving.end(), address) != node().arriving.end();
 }
 
 void make_twin(const Place& place) {
@@ -135,19 +58,19 @@ void make_twin(const Place& place) {
 }
 
 /// Brings the page from its home. Meanwhile companions on the node do other things, but wait for this page.
-void fetch(const Place& place, const FaultRule& rule) {
+void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   node().arriving.push_back(place.address);
-  pthread_mutex_unlock(&node().mutex);
+  node().mutex.unlock();
   ask_for_page(place.home, place.address, view_of(place.address));
   count_message(place.home, MessageKind::page_request, control_payload.count);
   if (rule.makes_twin) make_twin(place);
-  pthread_mutex_lock(&node().mutex);
+  node().mutex.lock();
   std::erase(node().arriving, place.address);
   pthread_cond_broadcast(&node().arrival);
 }
 
 /// Does what the rule of the fault says; the pages' access() has made the transition.
-void resolve(const Place& place, const FaultRule& rule) {
+void resolve(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   if (rule.makes_twin) node().twinned.push_back(place);
   if (rule.fetches_page) return fetch(place, rule);
   if (rule.makes_twin) make_twin(place);
@@ -157,25 +80,25 @@ void resolve(const Place& place, const FaultRule& rule) {
   }
 }
 
-void take_fault(const Place& place, Access access, std::uint64_t begun) {
-  NodeGuard guard;
+void take_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES(application) {
+  const NodeGuard guard;
   NodePages& pages = node().pages;
   std::optional<FaultKind> kind;
   // Again if a companion took a lock, and with it dropped the page, while it was on its way.
   while (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
     if (is_arriving(place.address)) {
-      guard.wait_for_arrival();
+      node().mutex.wait_for(node().arrival);
       continue;
     }
     kind = pages.access(self.process, place.id, place.home, place.owner, access);
     log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
     resolve(place, rule_of(*kind));
-    ++tally.faults[static_cast<std::size_t>(*kind)];
+    ++asked.faults[static_cast<std::size_t>(*kind)];
   }
   // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or one that
   // was shut for lack of mappings.
   open_page(place, pages.process_permission(self.process, place.id, place.owner));
-  if (kind) tally.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
+  if (kind) asked.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
 /// What the program finds everywhere else may not be in this process.
@@ -195,19 +118,27 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) {
            elsewhere});
 }
 
+/// The same in the handler, which signals from outside may call in any thread.
+bool find_faulting_place(std::uintptr_t address, Place& place) {
+  if (!are_pages_protected() || find_range(address) == nullptr) return false;
+  application.check();
+  return find_place(address, place);
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const std::uint64_t trapped = now_ns();
   Place place;
-  if (!is_started || !find_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
+  if (!find_faulting_place(reinterpret_cast<std::uintptr_t>(info->si_addr), place)) {
     if (!is_handled_by_program(signal) && info->si_code > 0 && info->si_code != SI_KERNEL)
       end_at_foreign_address(*info);
     return pass_fault_to_program(signal, info, context);
   }
+  application.check();
   const program::BlockedSignals blocked;
   // Asking others where the page is at home is part of the fault, not of computing.
   const std::uint64_t looked_up = now_ns() - trapped;
-  ++tally.traps;
+  ++asked.traps;
   const auto* machine = static_cast<const ucontext_t*>(context);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
@@ -232,7 +163,7 @@ void install_fault_handler() {
 
 /// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial. Each piece
 /// takes its share of the twin's words, which follow the diff in memory.
-void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) {
+void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) REQUIRES(application) {
   constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
   const std::uint32_t bytes = encoded.bytes;
   const std::byte* const twin_words = diff + bytes;
@@ -256,8 +187,8 @@ void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& enc
     count_message(place.home, MessageKind::diff, piece);
     sent += piece;
   }
-  ++tally.diffs;
-  tally.diff_bytes += bytes;
+  ++asked.diffs;
+  asked.diff_bytes += bytes;
   if (place.owner != Owner::local) {
     log({.value = place.id.index,
          .object = index_of(place.id.region),
@@ -268,7 +199,7 @@ void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& enc
 
 /// Companions may not change the pages of which this process's acquire is about to drop the node's copies. Their
 /// service threads shut them, while their application threads cannot: this process holds the node.
-void shut_companions() {
+void shut_companions() REQUIRES(application) {
   const std::uint32_t first = index_of(own_node()) * self.layout.threads_per_node;
   for (std::uint32_t i = first; i < first + self.layout.threads_per_node; ++i) {
     if (ProcessId{i} != self.process) ask(ProcessId{i}, {.kind = WireKind::shut_copies});
@@ -278,8 +209,7 @@ void shut_companions() {
 /// The diffs that a flush sends, encoded.
 class Diffs {
  public:
-  /// Precondition: this process holds the node.
-  void find(Sync sync) {
+  void find(Sync sync) REQUIRES(application, node().mutex) {
     buffer_.clear();
     diffs_.clear();
     NodePages& pages = node().pages;
@@ -292,7 +222,7 @@ class Diffs {
     pages.flush(self.process, sync);
   }
 
-  void send() const {
+  void send() const REQUIRES(application) {
     for (const Encoded& diff : diffs_) send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
   }
 
@@ -303,29 +233,28 @@ class Diffs {
     EncodedDiff encoded;
   };
 
-  void encode(const Place& place) {
-    static DiffBuffer encoded;
-    const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded);
+  void encode(const Place& place) REQUIRES(node().mutex) {
+    const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded_);
     if (!diff.change) return;
     node().pages.changed(place.id, place.owner, diff.change);
     diffs_.push_back({place, buffer_.size(), diff});
-    buffer_.insert(buffer_.end(), encoded.diff, encoded.diff + diff.bytes);
-    buffer_.insert(buffer_.end(), encoded.twin_words, encoded.twin_words + diff.twin_bytes());
+    buffer_.insert(buffer_.end(), encoded_.diff, encoded_.diff + diff.bytes);
+    buffer_.insert(buffer_.end(), encoded_.twin_words, encoded_.twin_words + diff.twin_bytes());
   }
 
+  DiffBuffer encoded_;
   std::vector<std::byte> buffer_;
   std::vector<Encoded> diffs_;
 };
-Diffs diffs;
+Diffs diffs GUARDED_BY(application);
 
 /// Nobody of the node gets past this process with changes that are still on their way.
-/// Precondition: this process holds the node.
-void flush_held(Sync sync) {
+void flush_held(Sync sync) REQUIRES(application, node().mutex) {
   diffs.find(sync);
   diffs.send();
 }
 
-void log_flush(Sync sync, const Grant* granted) {
+void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mutex) {
   using Kind = PageEvent::Kind;
   if (granted != nullptr) {
     log_in_turn({.value = granted->number, .object = index_of(granted->lock), .kind = Kind::take});
@@ -334,23 +263,16 @@ void log_flush(Sync sync, const Grant* granted) {
   }
 }
 
-std::uintptr_t administrative_begin = 0;
-
 }  // namespace
 
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
-  own_stack = stack;
-  own_variables = variables;
-  opened.reserve(1 << 16);
-  to_protect.reserve(1 << 16);
   install_fault_handler();
-  protect_ranges(own_stack, own_variables);
-  is_started = true;
+  protect_pages(stack, variables);
 }
 
 void flush(Sync sync, const Grant* granted) {
-  if (!is_started) return;
+  if (!are_pages_protected()) return;
   const std::uint64_t begun = now_ns();
   if (sync == Sync::barrier) {
     // Companions send their own at the same time.
@@ -364,11 +286,11 @@ void flush(Sync sync, const Grant* granted) {
     log_flush(sync, granted);
     flush_held(sync);
   }
-  tally.diff_ns += now_ns() - begun;
+  asked.diff_ns += now_ns() - begun;
 }
 
 void drop(Sync sync) {
-  if (!is_started) return;
+  if (!are_pages_protected()) return;
   const std::uint64_t begun = now_ns();
   const SyncRule rule = rule_of(sync);
   const NodeGuard guard;
@@ -388,40 +310,8 @@ void drop(Sync sync) {
     std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
   }
   if (rule.drop_copies) shut_copies();
-  if (rule.rest_home_pages) shut(protection_of(resting(Owner::home)), [](const Opened&) { return true; });
-  tally.protect_ns += now_ns() - begun;
-}
-
-void shut_copies() {
-  shut(protection_of(resting(Owner::remote)), [](const Opened& page) { return page.owner == Owner::remote; });
-}
-
-void forget_pages(std::uintptr_t begin, std::uint64_t count) {
-  if (!is_started) return;
-  const std::uintptr_t end = begin + count * page_bytes;
-  const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
-  const NodeGuard guard;
-  std::erase_if(opened, [&](const Opened& page) { return is_inside(page.address); });
-  if (!set_protection(begin, end, PROT_NONE)) shut_everything();
-  // Other pages may come to these addresses, and get twins of their own there.
-  for (Place& place : node().twinned) {
-    if (is_inside(place.address)) place.address = 0;
-  }
-}
-
-void look_anew() {
-  if (!is_started) return;
-  const NodeGuard guard;
-  // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.
-  shut_everything();
-}
-
-void place_administrative_pages(std::uintptr_t begin) {
-  administrative_begin = begin;
-}
-
-std::uintptr_t address_of(AdministrativePage page) {
-  return administrative_begin + static_cast<std::uintptr_t>(page) * page_bytes;
+  if (rule.rest_home_pages) rest_pages();
+  asked.protect_ns += now_ns() - begun;
 }
 
 void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {

@@ -1,20 +1,23 @@
 #include "native/dsm/emulated_network.hpp"
 
 #include <algorithm>
-#include <cerrno>
 
-#include "native/dsm/cluster.hpp"
-#include "native/dsm/emulation.hpp"
+#include "native/dsm/clock.hpp"
+#include "native/dsm/identity.hpp"
 #include "native/program/ending.hpp"
-#include "native/program/real_pthread.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 using program::end_run;
 
-EmulatedNetwork network;
-EmulatedWires* wires = nullptr;
+struct Emulated {
+  EmulatedNetwork network;
+  EmulatedWires* wires = nullptr;
+};
+constinit Emulated emulated_at_start GUARDED_BY(starting);
+constexpr const EmulatedNetwork& network = emulated_at_start.network;
+constexpr EmulatedWires* const& wires = emulated_at_start.wires;
 
 std::uint64_t time_on_link(Bytes bytes) {
   return static_cast<std::uint64_t>(static_cast<double>(bytes.count) / network.link.bandwidth.bytes_per_second * 1e9);
@@ -23,16 +26,6 @@ std::uint64_t time_on_link(Bytes bytes) {
 std::uint64_t latency() {
   return static_cast<std::uint64_t>(network.link.latency.count() / 1000);
 }
-
-class Held {
- public:
-  Held() {
-    if (pthread_mutex_lock(&wires->mutex) == EOWNERDEAD) pthread_mutex_consistent(&wires->mutex);
-  }
-  ~Held() { pthread_mutex_unlock(&wires->mutex); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-};
 
 /// The messages from `first` on leave one after another.
 void schedule(EmulatedCable& cable, std::uint32_t first) {
@@ -45,7 +38,7 @@ void schedule(EmulatedCable& cable, std::uint32_t first) {
   }
 }
 
-EmulatedCable& own_cable() {
+EmulatedCable& own_cable() REQUIRES(wires->mutex) {
   return wires->down[index_of(own_node())];
 }
 
@@ -60,8 +53,7 @@ MessageUnderway& find(EmulatedCable& cable, Ticket ticket) {
 }  // namespace
 
 void start_emulated_network(const EmulatedNetwork& wanted, EmulatedWires& shared) {
-  network = wanted;
-  wires = &shared;
+  emulated_at_start = {wanted, &shared};
 }
 
 bool is_emulating() {
@@ -73,10 +65,10 @@ void begin_emulating() {
 }
 
 Ticket put_on_wire(ProcessId to, Bytes payload) {
-  if (!is_emulating() || payload.count == 0 || self.layout.node_of(to) == own_node()) return 0;
+  if (!is_emulating() || payload.count == 0 || is_on_own_node(to)) return 0;
   const std::uint64_t whole = time_on_link(wire_bytes(network.framing, payload));
   const std::uint64_t frame = time_on_link(first_frame_bytes(network.framing, payload));
-  const Held held;
+  const program::MutexLock lock(wires->mutex);
   std::uint64_t& up_free = wires->up_free[index_of(own_node())];
   const std::uint64_t sent = std::max(up_free, now_ns());
   up_free = sent + whole;
@@ -98,13 +90,13 @@ Ticket put_on_wire(ProcessId to, Bytes payload) {
 
 std::uint64_t arrival_of(Ticket ticket) {
   if (ticket == 0) return 0;
-  const Held held;
+  const program::MutexLock lock(wires->mutex);
   return find(own_cable(), ticket).done;
 }
 
 void take_from_wire(Ticket ticket) {
   if (ticket == 0) return;
-  const Held held;
+  const program::MutexLock lock(wires->mutex);
   EmulatedCable& cable = own_cable();
   MessageUnderway& message = find(cable, ticket);
   cable.free = std::max(cable.free, message.done - latency());

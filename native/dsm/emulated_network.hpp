@@ -3,13 +3,12 @@
 /// ticket's time.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
 #include "models/ids.hpp"
 #include "models/wire.hpp"
+#include "native/program/thread_safety.hpp"
 
 namespace sdsm::dsm {
 
@@ -38,10 +37,10 @@ struct EmulatedCable {
 
 /// What all processes know of the network.
 struct EmulatedWires {
-  pthread_mutex_t mutex;                       ///< shared between processes
-  std::atomic<std::uint32_t> is_measuring;     ///< 0: the measured region is still to come, and nothing takes its time
-  std::uint64_t up_free[most_emulated_nodes];  ///< when the cable to the switch is free
-  EmulatedCable down[most_emulated_nodes];
+  program::Mutex mutex;                     ///< shared between processes
+  std::atomic<std::uint32_t> is_measuring;  ///< 0: the measured region is still to come, and nothing takes its time
+  std::uint64_t up_free[most_emulated_nodes] GUARDED_BY(mutex);  ///< when the cable to the switch is free
+  EmulatedCable down[most_emulated_nodes] GUARDED_BY(mutex);
 };
 
 struct EmulatedNetwork {
@@ -52,17 +51,12 @@ struct EmulatedNetwork {
 /// Precondition: zeros. `at_once`: without waiting for the measured region.
 inline void prepare_wires(EmulatedWires& wires, bool at_once) {
   wires.is_measuring = at_once ? 1 : 0;
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   // Processes end while the others go on, and may do so anywhere.
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&wires.mutex, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  wires.mutex.share_between_processes(true);
 }
 
 /// From here on messages between nodes take their time.
-void start_emulated_network(const EmulatedNetwork& network, EmulatedWires& wires);
+void start_emulated_network(const EmulatedNetwork& network, EmulatedWires& wires) REQUIRES(program::starting);
 
 /// Whether messages and computing take their time: from the beginning of the measured region on.
 bool is_emulating();

@@ -9,28 +9,39 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 
-#include "native/dsm/cluster.hpp"
-#include "native/dsm/regions.hpp"
+#include "native/dsm/clock.hpp"
+#include "native/dsm/identity.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
+#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 using program::end_run;
 
-Emulation emulation;
+/// What this process's application thread computes, by the trace.
+struct Schedule {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  std::uint64_t trap_ns =
+      0;  ///< what a trap takes before and after its handler, who cannot see it: no computing either
+};
+constinit Schedule schedule_at_start GUARDED_BY(starting);
+constexpr const Schedule& schedule = schedule_at_start;
 
-/// The thread's place in its schedule.
-const std::byte* next_interval = nullptr;
-const std::byte* schedule_end = nullptr;
-ScheduledInterval interval;
-const ScheduledTouch* touch = nullptr;  ///< the next one of the interval
-const ScheduledTouch* touches_end = nullptr;
-std::uint64_t begun = 0;  ///< when the interval's computing began; later by what was no computing
-bool is_working = false;
+/// The thread's place in it.
+struct Progress {
+  const std::byte* next_interval = nullptr;
+  ScheduledInterval interval;
+  const ScheduledTouch* touch = nullptr;  ///< the next one of the interval
+  const ScheduledTouch* touches_end = nullptr;
+  std::uint64_t begun = 0;  ///< when the interval's computing began; later by what was no computing
+  bool is_working = false;
+};
+constinit Progress progress GUARDED_BY(application);
 
 void* map_file(std::int32_t file, std::size_t bytes, int access) {
   void* memory = mmap(nullptr, bytes, access, MAP_SHARED, file, 0);
@@ -38,24 +49,26 @@ void* map_file(std::int32_t file, std::size_t bytes, int access) {
   return memory;
 }
 
-/// What a trap takes before and after its handler: the handler cannot see it, and it is no computing either.
-std::uint64_t trap_ns = 0;
-
 constexpr int trap_samples = 255;
-std::byte* trap_page = nullptr;
-volatile std::uint64_t handler_ns = 0;
+struct TrapSample {
+  std::byte* page = nullptr;
+  std::uint64_t handler_ns = 0;
+};
+constinit volatile TrapSample trap_sample GUARDED_BY(starting);
 
 void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
-  const std::uint64_t begun_at = now_ns();
-  mprotect(trap_page, program::page_bytes, PROT_READ | PROT_WRITE);
-  handler_ns = now_ns() - begun_at;
+  starting.check();
+  const std::uint64_t begun = now_ns();
+  mprotect(trap_sample.page, program::page_bytes, PROT_READ | PROT_WRITE);
+  trap_sample.handler_ns = now_ns() - begun;
 }
 
 /// The median of a row of traps.
-void measure_traps() {
-  trap_page = static_cast<std::byte*>(
-      mmap(nullptr, program::page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
-  if (trap_page == MAP_FAILED) end_run({"the emulation's memory cannot be mapped: ", std::strerror(errno)});
+std::uint64_t measure_traps() REQUIRES(starting) {
+  void* const page =
+      mmap(nullptr, program::page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (page == MAP_FAILED) end_run({"the emulation's memory cannot be mapped: ", std::strerror(errno)});
+  trap_sample.page = static_cast<std::byte*>(page);
   struct sigaction action {
   }, before{};
   action.sa_flags = SA_SIGINFO;
@@ -64,83 +77,71 @@ void measure_traps() {
   program::real_sigaction(SIGSEGV, &action, &before);
   std::uint64_t samples[trap_samples];
   for (std::uint64_t& sample : samples) {
-    mprotect(trap_page, program::page_bytes, PROT_READ);
-    const std::uint64_t begun_at = now_ns();
-    *reinterpret_cast<volatile std::byte*>(trap_page) = std::byte{1};
-    sample = now_ns() - begun_at - handler_ns;
+    mprotect(page, program::page_bytes, PROT_READ);
+    const std::uint64_t begun = now_ns();
+    *static_cast<volatile std::byte*>(page) = std::byte{1};
+    sample = now_ns() - begun - trap_sample.handler_ns;
   }
   program::real_sigaction(SIGSEGV, &before, nullptr);
-  munmap(trap_page, program::page_bytes);
+  munmap(page, program::page_bytes);
   std::nth_element(samples, samples + trap_samples / 2, samples + trap_samples);
-  trap_ns = samples[trap_samples / 2];
+  return samples[trap_samples / 2];
 }
 
-void open_schedule() {
+void open_schedule(std::int32_t descriptor) REQUIRES(starting) {
   struct stat status;
-  if (fstat(emulation.schedule, &status) != 0) end_run({"the emulation's schedule cannot be read"});
+  if (fstat(descriptor, &status) != 0) end_run({"the emulation's schedule cannot be read"});
   const auto* file =
-      static_cast<const std::byte*>(map_file(emulation.schedule, static_cast<std::size_t>(status.st_size), PROT_READ));
+      static_cast<const std::byte*>(map_file(descriptor, static_cast<std::size_t>(status.st_size), PROT_READ));
   SchedulePlace places[2];
   std::memcpy(places, file + index_of(self.process) * sizeof places[0], sizeof places);
-  next_interval = file + places[0];
-  schedule_end = file + places[1];
+  schedule_at_start = {file + places[0], file + places[1], measure_traps()};
 }
 
 }  // namespace
 
-void start_emulation(const Emulation& wanted) {
-  emulation = wanted;
+void start_emulation(const Emulation& emulation) {
   // The kernel may otherwise wake a thread 50 us late. Threads that are made later inherit it.
   if (emulation.has_network != 0 || emulation.schedule >= 0) prctl(PR_SET_TIMERSLACK, 1);
   if (emulation.has_network != 0) {
     void* const wires = map_file(emulation.wires, sizeof(EmulatedWires), PROT_READ | PROT_WRITE);
     start_emulated_network(emulation.network, *static_cast<EmulatedWires*>(wires));
   }
-  if (emulation.schedule < 0) return;
-  open_schedule();
-  measure_traps();
-}
-
-void wait_until(std::uint64_t due_ns) {
-  const std::uint64_t woken_ns = due_ns - wake_up_ns;
-  if (now_ns() < woken_ns) {
-    const timespec due{static_cast<time_t>(woken_ns / 1'000'000'000), static_cast<long>(woken_ns % 1'000'000'000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) == EINTR) {
-    }
-  }
-  while (now_ns() < due_ns) __builtin_ia32_pause();
+  if (emulation.schedule >= 0) open_schedule(emulation.schedule);
 }
 
 void begin_work() {
-  if (next_interval == nullptr) return;
-  if (next_interval >= schedule_end) end_run({"the program does more than its trace: it cannot be emulated"});
-  std::memcpy(&interval, next_interval, sizeof interval);
-  touch = reinterpret_cast<const ScheduledTouch*>(next_interval + sizeof interval);
-  touches_end = touch + interval.touches;
-  next_interval = reinterpret_cast<const std::byte*>(touches_end);
-  begun = now_ns();
-  is_working = true;
+  if (schedule.begin == nullptr) return;
+  const std::byte* const begin = progress.next_interval == nullptr ? schedule.begin : progress.next_interval;
+  if (begin >= schedule.end) end_run({"the program does more than its trace: it cannot be emulated"});
+  std::memcpy(&progress.interval, begin, sizeof progress.interval);
+  progress.touch = reinterpret_cast<const ScheduledTouch*>(begin + sizeof progress.interval);
+  progress.touches_end = progress.touch + progress.interval.touches;
+  progress.next_interval = reinterpret_cast<const std::byte*>(progress.touches_end);
+  progress.begun = now_ns();
+  progress.is_working = true;
 }
 
 void end_work(trace::EventKind kind) {
-  if (!is_working) return;
-  is_working = false;
-  if (kind != interval.end) end_run({"the program does otherwise than its trace: it cannot be emulated"});
-  if (is_emulating()) wait_until(begun + interval.compute_ns);
+  if (!progress.is_working) return;
+  progress.is_working = false;
+  if (kind != progress.interval.end) end_run({"the program does otherwise than its trace: it cannot be emulated"});
+  if (is_emulating()) wait_until(progress.begun + progress.interval.compute_ns);
 }
 
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {
-  if (!is_working || region == administrative_region) return;
-  for (const ScheduledTouch* at = touch; at != touches_end; ++at) {
+  if (!progress.is_working || region == trace::administrative_region) return;
+  for (const ScheduledTouch* at = progress.touch; at != progress.touches_end; ++at) {
     if (at->region != region || at->access != access || index < at->first || index >= at->first + at->pages) continue;
-    touch = at;  // its other pages come at the same time
-    if (is_emulating()) wait_until(begun + interval.compute_ns * at->position / trace::position_steps);
+    progress.touch = at;  // its other pages come at the same time
+    const std::uint64_t before_ns = progress.interval.compute_ns * at->position / trace::position_steps;
+    if (is_emulating()) wait_until(progress.begun + before_ns);
     return;
   }
 }
 
 void resume_work(std::uint64_t since_ns) {
-  if (is_working) begun += now_ns() - since_ns + trap_ns;
+  if (progress.is_working) progress.begun += now_ns() - since_ns + schedule.trap_ns;
 }
 
 }  // namespace sdsm::dsm

@@ -6,13 +6,10 @@
 
 #include "models/page_state.hpp"
 #include "native/dsm/emulated_network.hpp"
+#include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
-
-/// How long before its time a thread that waits for a moment of the emulation wakes up, and looks at the clock from
-/// then on: a processor that slept, of a virtual machine above all, may take so long to begin.
-constexpr std::uint64_t wake_up_ns = 60'000;
 
 /// What the launcher says of the emulated cluster.
 struct Emulation {
@@ -40,19 +37,16 @@ struct ScheduledTouch {
 /// The file begins with the places of each process's first interval, and the end of the last one's.
 using SchedulePlace = std::uint64_t;
 
-void start_emulation(const Emulation& emulation);
-
-/// Waits until this time of the monotonic clock.
-void wait_until(std::uint64_t due_ns);
+void start_emulation(const Emulation& emulation) REQUIRES(starting);
 
 // The application thread's computing. Between begin_work and end_work it works off the next interval of its schedule.
 
-void begin_work();
+void begin_work() REQUIRES(application);
 /// The thread reaches an event: it waits until the interval's computing would be done.
-void end_work(trace::EventKind kind);
+void end_work(trace::EventKind kind) REQUIRES(application);
 /// At a trap: waits until the computing before the touch would be done. `index` is the page's in its region.
-void reach_touch(std::uint32_t region, std::uint64_t index, Access access);
+void reach_touch(std::uint32_t region, std::uint64_t index, Access access) REQUIRES(application);
 /// A trap is dealt with: the time since then, and the trap itself, were no computing.
-void resume_work(std::uint64_t since_ns);
+void resume_work(std::uint64_t since_ns) REQUIRES(application);
 
 }  // namespace sdsm::dsm

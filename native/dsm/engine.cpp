@@ -5,10 +5,12 @@
 #include <span>
 
 #include "models/openmp.hpp"
-#include "native/dsm/cluster.hpp"
-#include "native/dsm/coherence.hpp"
+#include "native/dsm/administrative_pages.hpp"
+#include "native/dsm/asking.hpp"
+#include "native/dsm/clock.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/lock_names.hpp"
+#include "native/dsm/measured_region.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
@@ -58,7 +60,7 @@ constexpr bool differ_by_a_write(std::span<const ProtocolStep> with, std::span<c
 static_assert(differ_by_a_write(steps::single_executes, steps::single_passes), "take_single() counts on it");
 
 /// Between open_construct and close_construct.
-gomp::ConstructState opened_state;
+gomp::ConstructState opened_state GUARDED_BY(application);
 
 }  // namespace
 
@@ -70,11 +72,13 @@ std::uint32_t thread_limit() {
 }
 
 void note(const gomp::Event& event) {
+  application.check();
   end_work(event.kind);
   begin_work();
 }
 
 bool take_single(std::uint64_t number) {
+  application.check();
   end_work(gomp::EventKind::single);
   auto& state = on_page<SingleState>(AdministrativePage::single);
   bool is_first = false;
@@ -90,6 +94,7 @@ bool take_single(std::uint64_t number) {
 }
 
 void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_size) {
+  application.check();
   end_work(gomp::EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   perform(
@@ -98,21 +103,24 @@ void give_copied(std::uint64_t /*number*/, const void* data, std::uint32_t team_
         state.data = data;
         state.gifts = state.gifts + 1;
       },
-      [&] { wait_for_team(team_size); });
+      [&]() REQUIRES(application) { wait_for_team(team_size); });
   begin_work();
 }
 
 const void* take_copied(std::uint64_t /*number*/, std::uint32_t team_size) {
+  application.check();
   end_work(gomp::EventKind::copyprivate);
   auto& state = on_page<CopiedState>(AdministrativePage::copyprivate);
   const void* data = nullptr;
   perform(
-      Directive::copyprivate_takes, [&] { data = state.data; }, nothing, [&] { wait_for_team(team_size); });
+      Directive::copyprivate_takes, [&] { data = state.data; }, nothing,
+      [&]() REQUIRES(application) { wait_for_team(team_size); });
   begin_work();
   return data;
 }
 
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
+  application.check();
   end_work(gomp::EventKind::chunk);
   auto& state = on_page<LoopState>(AdministrativePage::loop);
   gomp::Chunk chunk;
@@ -137,6 +145,7 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
 }
 
 gomp::ConstructState& open_construct(std::uint64_t number) {
+  application.check();
   ask(ProcessId{0}, {.kind = WireKind::open_state, .address = number}, nullptr, &opened_state);
   // What it points to was written by the thread that came first.
   synchronise_memory();
@@ -144,6 +153,7 @@ gomp::ConstructState& open_construct(std::uint64_t number) {
 }
 
 void close_construct(std::uint64_t number) {
+  application.check();
   synchronise_memory();
   tell(ProcessId{0}, {.kind = WireKind::close_state, .bytes = sizeof opened_state, .address = number}, &opened_state);
 }
@@ -151,6 +161,7 @@ void close_construct(std::uint64_t number) {
 void leave_construct(std::uint64_t /*number*/, std::uint32_t /*team_size*/) {}
 
 void acquire(gomp::LockClass lock_class, const void* lock) {
+  application.check();
   NamedLock& named = lock_named(lock_class, lock);
   if (lock_class == gomp::LockClass::nest_lock && named.depth > 0) {
     ++named.depth;
@@ -163,6 +174,7 @@ void acquire(gomp::LockClass lock_class, const void* lock) {
 }
 
 bool try_acquire(gomp::LockClass lock_class, const void* lock) {
+  application.check();
   NamedLock& named = lock_named(lock_class, lock);
   if (named.depth > 0 || !try_acquire_lock(named.id)) return false;
   named.depth = 1;
@@ -172,12 +184,14 @@ bool try_acquire(gomp::LockClass lock_class, const void* lock) {
 }
 
 int try_acquire_nested(const void* lock) {
+  application.check();
   NamedLock& named = lock_named(gomp::LockClass::nest_lock, lock);
   if (named.depth > 0) return static_cast<int>(++named.depth);
   return try_acquire(gomp::LockClass::nest_lock, lock) ? 1 : 0;
 }
 
 void release(gomp::LockClass lock_class, const void* lock) {
+  application.check();
   NamedLock& named = lock_named(lock_class, lock);
   if (named.depth > 1) {
     --named.depth;
@@ -190,12 +204,14 @@ void release(gomp::LockClass lock_class, const void* lock) {
 }
 
 void create_lock(gomp::LockClass lock_class, const void* lock) {
+  application.check();
   lock_named(lock_class, lock).depth = 0;
 }
 
 void destroy_lock(gomp::LockClass /*lock_class*/, const void* /*lock*/) {}
 
 void enter_ordered(const gomp::OrderedLoop& loop) {
+  application.check();
   const OrderedTurn turn{loop.construct, loop.first_iteration};
   end_work(gomp::EventKind::acquire);
   acquire_lock(ordered_lock, &turn);
@@ -203,22 +219,25 @@ void enter_ordered(const gomp::OrderedLoop& loop) {
 }
 
 void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
+  application.check();
   end_work(gomp::EventKind::release);
   release_lock(ordered_lock);
   begin_work();
 }
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
+  application.check();
   const OrderedTurn turn{loop.construct, loop.first_iteration};
   ask(manager_of(ordered_lock, processes()),
       {.kind = WireKind::ordered_pass, .bytes = sizeof turn, .value = next_iteration}, &turn);
 }
 
 double wtime() {
+  application.check();
   end_work(gomp::EventKind::clock);
   const std::uint64_t now = now_ns();
   if (is_initial()) {
-    count_clock_call(now);
+    note_clock({clock_calls().count + 1, now});
     begin_emulating();
   }
   begin_work();

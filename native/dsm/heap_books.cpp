@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "native/dsm/cluster.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -14,17 +13,19 @@ using namespace program;
 
 namespace {
 
-bool is_parallel = false;
-/// Small blocks by who freed them and by their room, and blocks of whole pages. Guarded by HeapGuard.
-std::map<std::pair<ProcessId, std::size_t>, std::vector<void*>> small_blocks;
-std::vector<void*> large_blocks;
+struct FreedBlocks {
+  bool must_wait = false;                                                 ///< inside of a parallel region
+  std::map<std::pair<ProcessId, std::size_t>, std::vector<void*>> small;  ///< by who freed them, and by their room
+  std::vector<void*> large;                                               ///< of whole pages
+};
+FreedBlocks freed GUARDED_BY(heap::books_lock);
 
 }  // namespace
 
 void* allocate_for(ProcessId process, const heap::Request& request) {
   const HeapGuard guard;
-  const auto waiting = small_blocks.find({process, heap::small_room(request)});
-  if (waiting == small_blocks.end() || waiting->second.empty()) return heap::allocate(request);
+  const auto waiting = freed.small.find({process, heap::small_room(request)});
+  if (waiting == freed.small.end() || waiting->second.empty()) return heap::allocate(request);
   void* block = waiting->second.back();
   waiting->second.pop_back();
   return block;
@@ -32,31 +33,33 @@ void* allocate_for(ProcessId process, const heap::Request& request) {
 
 void free_for(ProcessId process, void* block) {
   const HeapGuard guard;
-  if (!is_parallel) return heap::free(block);
+  if (!freed.must_wait) return heap::free(block);
   const std::size_t room = heap::room(block);
   if (room < page_bytes) {
-    small_blocks[{process, room}].push_back(block);
+    freed.small[{process, room}].push_back(block);
   } else {
-    large_blocks.push_back(block);
+    freed.large.push_back(block);
   }
 }
 
 void end_waiting_of_blocks() {
   const HeapGuard guard;
-  for (auto& [key, blocks] : small_blocks) {
+  for (auto& [key, blocks] : freed.small) {
     for (void* block : blocks) heap::free(block);
     blocks.clear();
   }
-  for (void* block : large_blocks) heap::free(block);
-  large_blocks.clear();
+  for (void* block : freed.large) heap::free(block);
+  freed.large.clear();
 }
 
 void begin_parallel_region() {
-  is_parallel = true;
+  const HeapGuard guard;
+  freed.must_wait = true;
 }
 
 void end_parallel_region() {
-  is_parallel = false;
+  const HeapGuard guard;
+  freed.must_wait = false;
   end_waiting_of_blocks();
 }
 

@@ -3,16 +3,16 @@
 #include <map>
 #include <utility>
 
-#include "native/dsm/cluster.hpp"
+#include "native/dsm/asking.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 /// Nested and plain locks at one address are one object.
 using Key = std::pair<std::uint64_t, std::uint64_t>;
-std::map<Key, NamedLock> known;
+std::map<Key, NamedLock> known GUARDED_BY(application);
 
-LockId number_of(trace::LockClass lock_class, const Key& key) {
+LockId number_of(trace::LockClass lock_class, const Key& key) REQUIRES(application) {
   if (key.second == 0) return lock_class == trace::LockClass::atomic ? atomic_lock : critical_lock;
   const Head named = ask(ProcessId{0}, {.kind = WireKind::lock_name, .address = key.second, .value = key.first});
   return LockId{static_cast<std::uint32_t>(named.value)};

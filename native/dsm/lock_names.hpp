@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "models/ids.hpp"
+#include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::dsm {
@@ -11,6 +12,7 @@ namespace sdsm::dsm {
 inline constexpr LockId critical_lock{0};  ///< the nameless one
 inline constexpr LockId atomic_lock{1};
 inline constexpr LockId ordered_lock{2};
+inline constexpr std::uint64_t first_named_lock = 3;  ///< as the tracer numbers them
 
 struct NamedLock {
   LockId id{};
@@ -18,6 +20,6 @@ struct NamedLock {
 };
 
 /// Its number is process 0's to give, at the first use anywhere.
-NamedLock& lock_named(trace::LockClass lock_class, const void* address);
+NamedLock& lock_named(trace::LockClass lock_class, const void* address) REQUIRES(application);
 
 }  // namespace sdsm::dsm

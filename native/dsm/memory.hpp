@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "native/dsm/threads.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 
@@ -30,14 +31,18 @@ struct Range {
 /// Makes [begin, begin + bytes) node memory, readable and writable. What is mapped there is replaced; its contents are
 /// kept if `keep_contents`. Null if there is no such address space. All processes add the same ranges in the same
 /// order.
-Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false);
+const Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false) REQUIRES(starting);
+
+/// The same; ends the run where there is no address space for `what`.
+void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, bool keep_contents = false)
+    REQUIRES(starting);
 
 /// Memory at `begin` that the node's processes share and the program does not see. Null if there is no such address
 /// space.
-std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes);
+std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) REQUIRES(starting);
 
 /// The range that holds `address`, or null.
-Range* find_range(std::uintptr_t address);
+const Range* find_range(std::uintptr_t address);
 
 inline std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);

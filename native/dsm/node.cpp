@@ -3,20 +3,14 @@
 #include <bit>
 #include <new>
 
-#include "native/dsm/cluster.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
-constexpr std::uintptr_t node_address = 0x1e0000000000;
 /// Address space: the states of a million pages take a tenth of a percent of it.
 constexpr std::size_t node_bytes = std::size_t{64} << 30;
-
-Node* at_node() {
-  return reinterpret_cast<Node*>(node_address);
-}
 
 constexpr std::size_t after_node = (sizeof(Node) + 63) / 64 * 64;
 
@@ -53,10 +47,7 @@ Node::Node(std::byte* memory, std::size_t bytes)
             nullptr, &arena),
       twinned(&arena),
       arriving(&arena) {
-  pthread_mutexattr_t sharing;
-  pthread_mutexattr_init(&sharing);
-  pthread_mutexattr_setpshared(&sharing, PTHREAD_PROCESS_SHARED);
-  pthread_mutex_init(&mutex, &sharing);
+  mutex.share_between_processes(false);
   pthread_condattr_t waiting;
   pthread_condattr_init(&waiting);
   pthread_condattr_setpshared(&waiting, PTHREAD_PROCESS_SHARED);
@@ -64,24 +55,10 @@ Node::Node(std::byte* memory, std::size_t bytes)
 }
 
 void make_node() {
-  std::byte* memory = map_node_memory(node_address, node_bytes);
+  std::byte* memory = map_node_memory(reinterpret_cast<std::uintptr_t>(&node()), node_bytes);
   if (memory == nullptr) program::end_run({"there is no address space for page tables. Is `ulimit -v` set?"});
   const bool is_first = index_of(self.process) % self.layout.threads_per_node == 0;
   if (is_first) new (memory) Node(memory + after_node, node_bytes - after_node);
-}
-
-Node& node() {
-  return *at_node();
-}
-
-NodeGuard::NodeGuard() {
-  pthread_mutex_lock(&node().mutex);
-}
-NodeGuard::~NodeGuard() {
-  pthread_mutex_unlock(&node().mutex);
-}
-void NodeGuard::wait_for_arrival() {
-  pthread_cond_wait(&node().arrival, &node().mutex);
 }
 
 }  // namespace sdsm::dsm

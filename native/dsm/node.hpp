@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/node_pages.hpp"
-#include "native/program/signals.hpp"
+#include "native/dsm/identity.hpp"
 
 namespace sdsm::dsm {
 
@@ -41,34 +41,35 @@ class NodeArena final : public std::pmr::memory_resource {
 };
 
 struct Node {
-  Node(std::byte* memory, std::size_t bytes);
+  Node(std::byte* memory, std::size_t bytes) NO_THREAD_SAFETY_ANALYSIS;
 
-  NodeArena arena;
-  pthread_mutex_t mutex;
-  pthread_cond_t arrival;  ///< a page has arrived
-  NodePages pages;
-  std::pmr::vector<Place> twinned;            ///< as in `pages`, in its order
-  std::pmr::vector<std::uintptr_t> arriving;  ///< pages that some process of the node is fetching
-  std::uint64_t next_turn = 0;                ///< of the log (page_log.hpp)
+  program::Mutex mutex;
+  NodeArena arena GUARDED_BY(mutex);
+  NodePages pages GUARDED_BY(mutex);
+  std::pmr::vector<Place> twinned GUARDED_BY(mutex);            ///< as in `pages`, in its order
+  std::pmr::vector<std::uintptr_t> arriving GUARDED_BY(mutex);  ///< pages that some process of the node is fetching
+  std::uint64_t next_turn GUARDED_BY(mutex) = 0;                ///< of the log (page_log.hpp)
+  pthread_cond_t arrival;                                       ///< a page has arrived
 };
 
+/// At the same address in every process of the node.
+inline Node& node() {
+  constexpr std::uintptr_t node_address = 0x1e0000000000;
+  return *reinterpret_cast<Node*>(node_address);
+}
 /// Made by the node's first process before any other uses it.
-void make_node();
-Node& node();
+void make_node() REQUIRES(starting);
 
 /// For as long as the object lives, no other process of the node uses what they share.
-class NodeGuard {
+class SCOPED_CAPABILITY NodeGuard {
  public:
-  NodeGuard();
-  ~NodeGuard();
+  NodeGuard() ACQUIRE(node().mutex) { node().mutex.lock(); }
+  ~NodeGuard() RELEASE() { node().mutex.unlock(); }
   NodeGuard(const NodeGuard&) = delete;
   NodeGuard& operator=(const NodeGuard&) = delete;
 
-  /// Lets others use it until one of them has brought a page.
-  void wait_for_arrival();
-
  private:
-  program::HeldSignals held_;
+  program::HeldSignals signals_;
 };
 
 }  // namespace sdsm::dsm

@@ -1,12 +1,15 @@
 #include "native/dsm/page_log.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "native/dsm/launcher.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 constexpr std::size_t long_log = 8192;
-std::vector<RegionOrigin> origins;
+constinit std::vector<RegionOrigin> origins GUARDED_BY(program::heap::books_lock);
 
 template <typename Record>
 void send_records(FrameKind kind, const std::vector<Record>& records) {
@@ -16,6 +19,11 @@ void send_records(FrameKind kind, const std::vector<Record>& records) {
     send_to_launcher(kind, records.data() + sent, count * sizeof(Record));
     sent += count;
   }
+}
+
+std::vector<RegionOrigin> take_origins() {
+  const program::HeapGuard guard;
+  return std::exchange(origins, {});
 }
 
 }  // namespace
@@ -29,11 +37,11 @@ void send_long_page_log() {
 void send_page_log() {
   send_records(FrameKind::page_events, page_events);
   page_events.clear();
-  send_records(FrameKind::regions, origins);
+  send_records(FrameKind::regions, take_origins());
 }
 
 void log_region(const RegionOrigin& origin) {
-  if (is_logging) origins.push_back(origin);
+  if (self.wants_page_log) origins.push_back(origin);
 }
 
 }  // namespace sdsm::dsm

@@ -5,32 +5,31 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/dsm/cluster.hpp"
+#include "native/dsm/control.hpp"
 #include "native/dsm/node.hpp"
+#include "native/program/shared_memory.hpp"
 
 namespace sdsm::dsm {
 
-/// Set before the program begins.
-inline bool is_logging = false;
 /// Not sent yet.
-inline std::vector<PageEvent> page_events;
+inline constinit std::vector<PageEvent> page_events GUARDED_BY(application);
 
-/// Logs an event that has a place in the order of the node's. Precondition: this process holds the node.
-inline void log_in_turn(PageEvent event) {
-  if (!is_logging) return;
+/// Logs an event that has a place in the order of the node's.
+inline void log_in_turn(PageEvent event) REQUIRES(application, node().mutex) {
+  if (!self.wants_page_log) return;
   event.turn = node().next_turn++;
   page_events.push_back(event);
 }
 /// Any other event.
-inline void log(const PageEvent& event) {
-  if (is_logging) page_events.push_back(event);
+inline void log(const PageEvent& event) REQUIRES(application) {
+  if (self.wants_page_log) page_events.push_back(event);
 }
 
 /// Sends what was logged, if that is much. Not while the node is held, as the launcher may keep this process waiting.
-void send_long_page_log();
-void send_page_log();
+void send_long_page_log() REQUIRES(application);
+void send_page_log() REQUIRES(application);
 
 /// Process 0: a region is made.
-void log_region(const RegionOrigin& origin);
+void log_region(const RegionOrigin& origin) REQUIRES(program::heap::books_lock);
 
 }  // namespace sdsm::dsm

@@ -1,10 +1,9 @@
 /// The heap as each process uses it: process 0 keeps the books (native/program/heap.hpp), the others ask it.
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <cstring>
 
-#include "native/dsm/cluster.hpp"
+#include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/memory.hpp"
@@ -20,14 +19,14 @@ using namespace dsm;
 namespace {
 /// The application thread and, for other processes, the service thread use the books. One call of a guarded function
 /// may make another.
-pthread_mutex_t books = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+constinit Mutex books(Mutex::Kind::recursive);
 }  // namespace
 
 HeapGuard::HeapGuard() : was_inside_(false) {
-  pthread_mutex_lock(&books);
+  books.lock();
 }
 HeapGuard::~HeapGuard() {
-  pthread_mutex_unlock(&books);
+  books.unlock();
 }
 
 std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
@@ -46,6 +45,7 @@ bool holds(const void* block) {
 }
 
 void* allocate(const heap::Request& request) {
+  application.check();
   if (is_initial()) return allocate_for(self.process, request);
   const Head made = ask(ProcessId{0}, {.kind = WireKind::allocate, .bytes = sizeof request}, &request);
   return reinterpret_cast<void*>(made.value);
@@ -58,11 +58,13 @@ void clear(void* block, std::size_t bytes) {
 }
 
 void free(void* block) {
+  application.check();
   if (is_initial()) return free_for(self.process, block);
   ask(ProcessId{0}, {.kind = WireKind::free_block, .address = reinterpret_cast<std::uint64_t>(block)});
 }
 
 std::size_t room(const void* block) {
+  application.check();
   if (is_initial()) return heap::room(block);
   const auto address = reinterpret_cast<std::uint64_t>(block);
   return ask(ProcessId{0}, {.kind = WireKind::room_of, .address = address}).value;
@@ -71,6 +73,7 @@ std::size_t room(const void* block) {
 }  // namespace shared_heap
 
 bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement) {
+  application.check();
   const AddressRange variables = program_image.variables;
   if (!is_initial() || !variables.holds(begin) || bytes > variables.end - begin) return false;
   RegionInfo region;

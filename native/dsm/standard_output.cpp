@@ -14,34 +14,46 @@ extern "C" FILE _IO_2_1_stdout_;
 namespace sdsm::dsm {
 namespace {
 
-/// Statements of Fortran that write, and have begun. What they write may be told by functions with regions of their
-/// own, and libgfortran holds the unit meanwhile: it cannot be flushed.
-volatile int statements = 0;
-
 using Statement = void (*)(void*);
 
-Statement real(const char* name) {
-  return reinterpret_cast<Statement>(dlsym(RTLD_NEXT, name));
-}
+/// Null where the program is not linked with libgfortran.
+struct Fortran {
+  Statement begin_write = nullptr;
+  Statement end_write = nullptr;
+  void (*flush_unit)(int*) = nullptr;
+};
+constinit Fortran fortran_at_start GUARDED_BY(starting);
+constexpr const Fortran& fortran = fortran_at_start;
+
+/// Statements of Fortran that write, and have begun. What they write may be told by functions with regions of their
+/// own, and libgfortran holds the unit meanwhile: it cannot be flushed. A handler may come in between.
+constinit volatile int statements GUARDED_BY(application) = 0;
+
+/// Room for a std::ios_base::Init, which is empty.
+constinit std::max_align_t stream_maker GUARDED_BY(starting){};
 
 }  // namespace
+
+void find_fortran() {
+  fortran_at_start.begin_write = reinterpret_cast<Statement>(dlsym(RTLD_NEXT, "_gfortran_st_write"));
+  fortran_at_start.end_write = reinterpret_cast<Statement>(dlsym(RTLD_NEXT, "_gfortran_st_write_done"));
+  fortran_at_start.flush_unit = reinterpret_cast<void (*)(int*)>(dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
+}
 
 /// What the streams print through is the library's, and so each process's own; the streams are variables of the
 /// program, and point there. Constructors of the program make both, but in the initial process only. What this makes of
 /// the streams themselves is gone when they are shared.
 void make_standard_streams() {
   const auto construct = reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "_ZNSt8ios_base4InitC1Ev"));
-  static std::max_align_t object;
-  if (construct != nullptr) construct(&object);
+  if (construct != nullptr) construct(&stream_maker);
 }
 
 void flush_output() {
   FILE* output = &_IO_2_1_stdout_;
   if (__fpending(output) > 0) std::fflush(output);
   // Fortran's print has a buffer of its own.
-  static const auto flush_unit = reinterpret_cast<void (*)(int*)>(dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
   int standard_output = 6;
-  if (flush_unit != nullptr && statements == 0) flush_unit(&standard_output);
+  if (fortran.flush_unit != nullptr && statements == 0) fortran.flush_unit(&standard_output);
 }
 
 }  // namespace sdsm::dsm
@@ -56,12 +68,12 @@ bool sdsm_sync_with_stdio(bool /*wanted*/) {
 }
 
 SDSM_ENTRY void _gfortran_st_write(void* parameters) {
-  static const Statement begin = real("_gfortran_st_write");
+  application.check();
   statements = statements + 1;
-  begin(parameters);
+  fortran.begin_write(parameters);
 }
 SDSM_ENTRY void _gfortran_st_write_done(void* parameters) {
-  static const Statement end = real("_gfortran_st_write_done");
-  end(parameters);
+  application.check();
+  fortran.end_write(parameters);
   statements = statements - 1;
 }

@@ -12,7 +12,7 @@ inline constexpr auto nothing = [] {};
 /// change it, each access to which is a protocol event; `barrier` waits for the team. Those that it lacks are
 /// `nothing`.
 template <typename Read, typename Write, typename Barrier>
-void perform(Directive directive, Read read, Write write, Barrier barrier) {
+void perform(Directive directive, Read read, Write write, Barrier barrier) REQUIRES(application) {
   for (const ProtocolStep& step : steps_of(directive)) {
     switch (step.what) {
       case Primitive::read: read(); break;

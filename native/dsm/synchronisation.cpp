@@ -1,50 +1,27 @@
 #include "native/dsm/synchronisation.hpp"
 
-#include <pthread.h>
-
 #include <unistd.h>
 
-#include <atomic>
-#include <set>
-
 #include "models/openmp.hpp"
-#include "native/dsm/cluster.hpp"
+#include "native/dsm/asking.hpp"
+#include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
+#include "native/dsm/counting.hpp"
+#include "native/dsm/ending.hpp"
+#include "native/dsm/held_locks.hpp"
+#include "native/dsm/measured_region.hpp"
+#include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
-#include "native/dsm/regions.hpp"
+#include "native/dsm/region_books.hpp"
 #include "native/dsm/standard_output.hpp"
-#include "native/dsm/start.hpp"
-#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
-std::atomic<std::uint64_t> clock_count = 0;
-std::atomic<std::uint64_t> clock_last_ns = 0;
-
-/// Tallies at the first and at the last call of the clock that this process knows of.
-Tally at_first_clock{};
-Tally at_last_clock{};
-std::uint32_t seen_generation = 0;
-
-Tally tally_at(std::uint64_t ns) {
-  Tally taken = tally;
-  taken.now_ns = ns;
-  return taken;
-}
-
-void note_clock(std::uint64_t calls, std::uint64_t at_ns) {
-  const program::HeldSignals held;
-  if (calls == clock_count.load(std::memory_order_relaxed)) return;
-  if (clock_count.load(std::memory_order_relaxed) == 0) at_first_clock = tally_at(at_ns);
-  at_last_clock = tally_at(at_ns);
-  clock_last_ns.store(at_ns, std::memory_order_relaxed);
-  clock_count.store(calls, std::memory_order_relaxed);
-  log({.value = calls, .kind = PageEvent::Kind::clock});
-}
+constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
 
 /// Somebody allocated what another had freed: what this process knows of those pages is out of date.
-void heed_generation(std::uint32_t told) {
+void heed_generation(std::uint32_t told) REQUIRES(application) {
   learn_generation(told);
   if (seen_generation == generation()) return;
   seen_generation = generation();
@@ -53,9 +30,9 @@ void heed_generation(std::uint32_t told) {
 }
 
 /// What the master says at a barrier, unless it is to end.
-Head obey(const Head& head) {
+Head obey(const Head& head) REQUIRES(application) {
   if (head.kind == WireKind::quit) {
-    note_clock(head.value, head.address);
+    note_clock({head.value, head.address});
     end_worker();
   }
   if (head.kind == WireKind::exit_run) end_initial(ExitKind{head.address}, static_cast<int>(head.value));
@@ -63,56 +40,42 @@ Head obey(const Head& head) {
 }
 
 /// Waits for the team. Returns what the master says.
-Head synchronise(Wait wait = Wait::alone) {
+Head synchronise(Wait wait = Wait::alone) REQUIRES(application) {
   const Head arrival{.kind = WireKind::barrier_arrive, .generation = generation()};
   return obey(ask(barrier_master, arrival, nullptr, nullptr, wait));
 }
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
-std::uint64_t split_idle_time(std::uint64_t since, const Head& head) {
-  if (head.value == clock_count.load(std::memory_order_relaxed)) return since;
+std::uint64_t split_idle_time(std::uint64_t since, const Head& head) REQUIRES(application) {
+  if (head.value == clock_calls().count) return since;
   const std::uint64_t at = head.address > since ? head.address : since;
-  tally.idle_ns += at - since;
-  note_clock(head.value, at);
+  asked.idle_ns += at - since;
+  note_clock({head.value, at});
   return at;
 }
 
-std::uint64_t wait_for_work() {
+std::uint64_t wait_for_work() REQUIRES(application) {
   std::uint64_t since = now_ns();
   // A worker that is not in the team would write what its companions' barrier drops.
   const Head head = synchronise(self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
-  tally.idle_ns += now - since;
+  asked.idle_ns += now - since;
   heed_generation(head.generation);
   return now;
 }
 
-void count_lock_request(LockId lock) {
+void count_lock_request(LockId lock) REQUIRES(application) {
   count_message(manager_of(lock, processes()), MessageKind::lock_request, control_payload.count);
 }
 
-/// Locks that this process has. Its service thread looks at them.
-std::set<LockId> held_locks;
-pthread_mutex_t held_locks_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void set_held(LockId lock, bool is_held) {
-  pthread_mutex_lock(&held_locks_mutex);
-  if (is_held) {
-    held_locks.insert(lock);
-  } else {
-    held_locks.erase(lock);
-  }
-  pthread_mutex_unlock(&held_locks_mutex);
-}
-
-void finish_acquire(LockId lock, const Head& answer) {
+void finish_acquire(LockId lock, const Head& answer) REQUIRES(application) {
   set_held(lock, true);
   heed_generation(answer.generation);
   const Grant granted{lock, answer.value};
   flush(Sync::acquire, &granted);
   drop(Sync::acquire);
-  ++tally.locks;
+  ++asked.locks;
 }
 
 Head lock_head(WireKind kind, LockId lock) {
@@ -121,19 +84,11 @@ Head lock_head(WireKind kind, LockId lock) {
 
 }  // namespace
 
-ClockCalls clock_calls() {
-  return {clock_count.load(std::memory_order_relaxed), clock_last_ns.load(std::memory_order_relaxed)};
-}
-
-void count_clock_call(std::uint64_t at_ns) {
-  note_clock(clock_count.load(std::memory_order_relaxed) + 1, at_ns);
-}
-
 void pass_barrier(bool is_fork) {
   if (!takes_faults(self.layout)) return;
   const program::HeldSignals held;
   flush_output();
-  if (is_logging) {
+  if (self.wants_page_log) {
     const NodeGuard guard;
     log_in_turn({.kind = PageEvent::Kind::barrier});
   }
@@ -142,8 +97,8 @@ void pass_barrier(bool is_fork) {
   bool waits_for_work = is_fork;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
-  const std::uint64_t diffs_before = tally.diff_ns;
-  const std::uint64_t protect_before = tally.protect_ns;
+  const std::uint64_t diffs_before = asked.diff_ns;
+  const std::uint64_t protect_before = asked.protect_ns;
   for (const BarrierPhase phase : barrier_phases) {
     switch (phase) {
       case BarrierPhase::meet:
@@ -160,8 +115,8 @@ void pass_barrier(bool is_fork) {
       case BarrierPhase::drop: drop(Sync::barrier); break;
     }
   }
-  ++tally.barriers;
-  tally.barrier_ns += now_ns() - since - (tally.diff_ns - diffs_before) - (tally.protect_ns - protect_before);
+  ++asked.barriers;
+  asked.barrier_ns += now_ns() - since - (asked.diff_ns - diffs_before) - (asked.protect_ns - protect_before);
 }
 
 void acquire_lock(LockId lock, const OrderedTurn* turn) {
@@ -172,7 +127,7 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
   if (turn != nullptr) head.bytes = sizeof *turn;
   // What handlers write meanwhile goes home when the lock is here.
   const Head grant = ask(manager_of(lock, processes()), head, turn, nullptr, Wait::with_handlers);
-  tally.lock_ns += now_ns() - since;
+  asked.lock_ns += now_ns() - since;
   count_lock_request(lock);
   finish_acquire(lock, grant);
 }
@@ -191,7 +146,7 @@ bool try_acquire_lock(LockId lock) {
     constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
     usleep(pause_us);
   }
-  tally.lock_ns += now_ns() - since;
+  asked.lock_ns += now_ns() - since;
   if (answer.kind != WireKind::lock_grant) return false;
   count_lock_request(lock);
   finish_acquire(lock, answer);
@@ -209,13 +164,6 @@ void release_lock(LockId lock) {
   count_message(manager, MessageKind::lock_release, control_payload.count);
 }
 
-bool holds_lock(LockId lock) {
-  pthread_mutex_lock(&held_locks_mutex);
-  const bool is_held = held_locks.contains(lock);
-  pthread_mutex_unlock(&held_locks_mutex);
-  return is_held;
-}
-
 void synchronise_memory() {
   const program::HeldSignals held;
   flush(Sync::acquire);
@@ -223,6 +171,7 @@ void synchronise_memory() {
 }
 
 void end_from_member(ExitKind kind, int status) {
+  application.check();
   synchronise_memory();  // the exit functions see what this thread wrote
   tell(ProcessId{0}, {.kind = WireKind::exit_run,
                       .address = static_cast<std::uint64_t>(kind),
@@ -230,14 +179,6 @@ void end_from_member(ExitKind kind, int status) {
   // Until it is dismissed it serves the others. In a handler, it may have come to a barrier already.
   if (is_at_barrier()) obey(answer_of_barrier());
   for (;;) synchronise();
-}
-
-Result result() {
-  Result result;
-  result.whole = tally_at(now_ns() - begun_ns);
-  result.clock_calls = clock_count.load(std::memory_order_relaxed);
-  result.region = result.clock_calls >= 2 ? at_last_clock - at_first_clock : result.whole;
-  return result;
 }
 
 }  // namespace sdsm::dsm

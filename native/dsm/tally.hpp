@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "models/messages.hpp"
 #include "models/page_state.hpp"
@@ -35,13 +36,21 @@ struct Tally {
 inline constexpr std::uint64_t tally_words = sizeof(Tally) / sizeof(std::uint64_t);
 static_assert(sizeof(Tally) % sizeof(std::uint64_t) == 0);
 
-/// Word by word: what happened between two tallies of one process.
+/// Word by word.
+template <typename Operation>
+Tally combine(Tally left, const Tally& right, Operation operation) {
+  auto* words = reinterpret_cast<std::uint64_t*>(&left);
+  const auto* others = reinterpret_cast<const std::uint64_t*>(&right);
+  for (std::uint64_t i = 0; i < tally_words; ++i) words[i] = operation(words[i], others[i]);
+  return left;
+}
+/// What two threads of one process did.
+inline Tally operator+(const Tally& one, const Tally& other) {
+  return combine(one, other, std::plus<>());
+}
+/// What happened between two tallies of one process.
 inline Tally operator-(const Tally& later, const Tally& earlier) {
-  Tally difference = later;
-  auto* words = reinterpret_cast<std::uint64_t*>(&difference);
-  const auto* subtracted = reinterpret_cast<const std::uint64_t*>(&earlier);
-  for (std::uint64_t i = 0; i < tally_words; ++i) words[i] -= subtracted[i];
-  return difference;
+  return combine(later, earlier, std::minus<>());
 }
 
 }  // namespace sdsm::dsm

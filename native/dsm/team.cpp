@@ -3,13 +3,13 @@
 #include <cstring>
 
 #include "models/openmp.hpp"
-#include "native/dsm/cluster.hpp"
-#include "native/dsm/coherence.hpp"
+#include "native/dsm/administrative_pages.hpp"
+#include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
-#include "native/dsm/managers.hpp"
+#include "native/dsm/offices.hpp"
+#include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
-#include "native/dsm/start.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/engine.hpp"
@@ -24,6 +24,9 @@ gomp::TeamStart* region_page() {
   return reinterpret_cast<gomp::TeamStart*>(address_of(AdministrativePage::region));
 }
 
+/// A copy of the page, which goes at the region's first barrier.
+constinit gomp::TeamStart own_start GUARDED_BY(application);
+
 void run_body(void* start) {
   gomp::run_member(*static_cast<const gomp::TeamStart*>(start), index_of(self.process));
 }
@@ -31,15 +34,15 @@ void run_body(void* start) {
 }  // namespace
 
 void work_in_teams() {
-  static gomp::TeamStart start;  // a copy: the page goes at the region's first barrier
   for (;;) {
     perform(
-        Directive::fork_worker, [] { std::memcpy(&start, region_page(), sizeof start); }, nothing,
-        [] { pass_barrier(true); });
+        Directive::fork_worker,
+        []() REQUIRES(application) { std::memcpy(&own_start, region_page(), sizeof own_start); }, nothing,
+        []() REQUIRES(application) { pass_barrier(true); });
     begin_work();
     end_work(trace::EventKind::team_begin);
     begin_work();
-    program::sdsm_call_on_stack(own_stack_end(), run_body, &start);
+    program::sdsm_call_on_stack(stack_of(index_of(self.process)).end, run_body, &own_start);
     end_work(trace::EventKind::join);
     flush_output();
     pass_barrier();
@@ -51,7 +54,7 @@ void wait_for_team(std::uint32_t team_size) {
   if (team_size > 1) {
     pass_barrier();
   } else {
-    ++tally.barriers;
+    ++asked.barriers;
   }
 }
 
@@ -62,6 +65,7 @@ namespace sdsm::engine {
 using namespace dsm;
 
 void run_team(const gomp::TeamStart& start) {
+  application.check();
   end_work(gomp::EventKind::fork);
   if (start.size == 1) {
     wait_for_team(1);
@@ -74,14 +78,17 @@ void run_team(const gomp::TeamStart& start) {
   }
   const gomp::TeamStart team = start;
   flush_output();
-  while_nothing_is_handled(set_team, team.size);
+  {
+    const Held nothing_is_handled(handling);
+    set_team(team.size);
+  }
   perform(
       Directive::fork_master, nothing,
       [&] {
         std::memcpy(region_page(), &team, sizeof team);
         begin_parallel_region();
       },
-      [] { pass_barrier(); });
+      []() REQUIRES(application) { pass_barrier(); });
   begin_work();
   gomp::run_member(team, 0);
   end_work(gomp::EventKind::join);
@@ -91,6 +98,7 @@ void run_team(const gomp::TeamStart& start) {
 }
 
 void barrier(std::uint32_t team_size) {
+  application.check();
   end_work(gomp::EventKind::barrier);
   wait_for_team(team_size);
   begin_work();

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 
+#include "native/dsm/threads.hpp"
+
 namespace sdsm::dsm {
 
 /// What every process but the initial one does for the whole run: its part in one team after the other.
-[[noreturn]] void work_in_teams();
+[[noreturn]] void work_in_teams() REQUIRES(application);
 
 /// The barrier of a team of so many threads.
-void wait_for_team(std::uint32_t team_size);
+void wait_for_team(std::uint32_t team_size) REQUIRES(application);
 
 }  // namespace sdsm::dsm

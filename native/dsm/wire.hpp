@@ -46,6 +46,12 @@ enum class WireKind : std::uint16_t {
 /// How a thread ends the program.
 enum class ExitKind : std::uint64_t { normal, quick, immediate };
 
+/// Of an ordered loop: its number, and the first iteration of the chunk that wants to go on.
+struct OrderedTurn {
+  std::uint64_t construct = 0;
+  std::uint64_t first_iteration = 0;
+};
+
 struct Head {
   WireKind kind{};
   std::uint16_t bytes = 0;       ///< of the payload that follows

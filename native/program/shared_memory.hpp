@@ -25,14 +25,14 @@ inline constexpr std::uint32_t no_region = 0;  ///< region numbers inside the ru
 
 /// Where the heap may lie. `begin` is a wish; returns the address of `bytes` of readable and writable memory with a
 /// page on either side that nobody uses, or 0 if there is not as much.
-std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes);
+std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) REQUIRES(starting);
 
 /// Names [begin, begin + pages) as a region, and returns its number. `bytes` were asked for, from `caller`; `number`
 /// counts the blocks of the heap.
 std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes = 0, std::uintptr_t caller = 0,
                          std::uint32_t number = 0);
 /// A region has grown at its end.
-void set_region_pages(std::uint32_t region, std::uint64_t pages);
+void set_region_pages(std::uint32_t region, std::uint64_t pages) REQUIRES(heap::books_lock);
 /// The pages stop being what they were (a block is freed, an array is placed anew).
 void retire_pages(std::uintptr_t begin, std::uint64_t pages);
 

@@ -1,23 +1,25 @@
-/// How the run-time gets into the program and out of it.
+/// How this process's part of the program ends.
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 
+#include "native/dsm/control.hpp"
+#include "native/dsm/threads.hpp"
 #include "native/dsm/wire.hpp"
 
 namespace sdsm::dsm {
 
-/// Where the stack begins on which this process runs the program.
-std::uintptr_t own_stack_end();
+/// Process 0's application thread is on its way out.
+inline constinit std::atomic<bool> is_ending = false;
 
-/// Whether that is the page that is left free below it.
-bool is_below_stack(std::uintptr_t address);
+/// Sends the launcher this process's result, with its log. Once, at the end.
+void send_result(const Result& result) REQUIRES(application);
 
 /// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process.
-[[noreturn]] void end_worker();
+[[noreturn]] void end_worker() REQUIRES(application) EXCLUDES(handling);
 
 /// Process 0's application thread ends the program, on behalf of another thread.
-[[noreturn]] void end_initial(ExitKind kind, int status);
+[[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);
 
 /// Process 0: if its application thread does not come to end_initial() soon, as it waits for something that the thread
 /// that ended the program had, the program ends without its exit functions. Any thread.

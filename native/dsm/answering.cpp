@@ -1,0 +1,72 @@
+#include "native/dsm/answering.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "native/dsm/clock.hpp"
+#include "native/dsm/emulated_network.hpp"
+#include "native/dsm/identity.hpp"
+#include "native/dsm/region_books.hpp"
+#include "native/dsm/sockets.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+struct Answering {
+  std::vector<int> sockets;  ///< by process
+  Mailbox* mailbox = nullptr;
+  std::uint64_t last_ns = 0;
+  std::uint32_t passed_generation = 0;
+};
+constinit Answering answering GUARDED_BY(handling);
+
+}  // namespace
+
+void answer_over(std::vector<int> sockets) {
+  const Held nothing_is_handled(handling);
+  answering.sockets = std::move(sockets);
+}
+
+void end_answering(ProcessId to) {
+  answering.sockets[index_of(to)] = -1;
+}
+
+void answer(ProcessId to, const Head& head, const void* payload) {
+  if (to == self.process) {
+    Mailbox& asker = *answering.mailbox;
+    asker.head = head;
+    if (payload != nullptr) std::memcpy(asker.payload, payload, head.bytes);
+    asker.is_full.store(1, std::memory_order_release);
+    asker.is_full.notify_one();
+    return;
+  }
+  Head stamped = head;
+  stamped.ticket = put_on_wire(to, payload_of(head));
+  const bool is_on_wire = stamped.ticket != 0;
+  if (is_on_wire) answering.last_ns = now_ns();
+  send_all(answering.sockets[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);
+  if (!is_on_wire) answering.last_ns = now_ns();
+}
+
+std::uint64_t last_answer_ns() {
+  return answering.last_ns;
+}
+
+void answer_value(ProcessId to, std::uint64_t value) {
+  answer(to, {.kind = WireKind::done, .generation = newest_generation(), .value = value});
+}
+
+std::uint32_t newest_generation() {
+  return std::max(answering.passed_generation, generation());
+}
+
+void heed_passing(std::uint32_t passed) {
+  answering.passed_generation = std::max(answering.passed_generation, passed);
+}
+
+Mailbox* exchange_mailbox(Mailbox* wanted) {
+  return std::exchange(answering.mailbox, wanted);
+}
+
+}  // namespace sdsm::dsm

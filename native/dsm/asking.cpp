@@ -1,0 +1,185 @@
+#include "native/dsm/asking.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "models/openmp.hpp"
+#include "native/dsm/emulated_network.hpp"
+#include "native/dsm/ending.hpp"
+#include "native/dsm/launcher.hpp"
+#include "native/dsm/offices.hpp"
+#include "native/dsm/sockets.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+using program::end_run;
+
+/// The question to another process during which handlers are let in, which may ask the same process. Its answer is one
+/// that theirs never are.
+struct LongQuestion {
+  int socket = -1;
+  bool is_answered = false;
+  Head answer;
+};
+struct Asking {
+  std::vector<int> sockets;  ///< by process
+  LongQuestion long_question;
+  /// What was asked with handlers let in, who may touch memory; to wait for others there is no place.
+  std::optional<WireKind> long_wait;
+  std::optional<bool> has_own_processor;
+};
+constinit Asking asking GUARDED_BY(application);
+
+bool waits_for_others(WireKind kind) {
+  return kind == WireKind::barrier_arrive || kind == WireKind::lock_request || kind == WireKind::lock_try ||
+         kind == WireKind::open_state || kind == WireKind::ordered_pass;
+}
+
+bool answers_long_question(WireKind kind) {
+  return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
+         kind == WireKind::lock_grant;
+}
+bool is_asked_meanwhile(int socket) REQUIRES(application) {
+  return asking.long_question.socket == socket && !asking.long_question.is_answered;
+}
+
+/// The head of the next answer, but for that of the long question.
+bool receive_head(int socket, Head& head) REQUIRES(application) {
+  for (;;) {
+    if (!receive_all(socket, &head, sizeof head)) return false;
+    if (!is_asked_meanwhile(socket) || !answers_long_question(head.kind)) return true;
+    asking.long_question.is_answered = true;
+    asking.long_question.answer = head;
+  }
+}
+
+/// The same for the long question itself.
+bool receive_long_answer(int socket, Head& head) REQUIRES(application) {
+  asking.long_question = {socket, false, {}};
+  bool is_ready = false;
+  while (!is_ready && !asking.long_question.is_answered) is_ready = program::wait_for_input(socket);
+  const bool is_here = asking.long_question.is_answered;
+  asking.long_question.socket = -1;
+  if (is_here) head = asking.long_question.answer;
+  return is_here || receive_all(socket, &head, sizeof head);
+}
+
+/// Most likely that process has ended, which the launcher knows more about.
+[[noreturn]] void end_without(ProcessId peer) REQUIRES(application) {
+  if (asking.long_question.is_answered && asking.long_question.answer.kind == WireKind::quit) end_worker();
+  const LostPeer lost{index_of(peer)};
+  send_to_launcher(FrameKind::lost_peer, &lost, sizeof lost);
+  leave(1);
+}
+
+/// False if the answer is still to come.
+bool hand_to_self(const Head& head, const void* payload, Mailbox& own, Mailbox*& outer) EXCLUDES(handling) {
+  const Held nothing_else_is_handled(handling);
+  outer = exchange_mailbox(&own);
+  handle(self.process, head, static_cast<const std::byte*>(payload));
+  if (own.is_full.load(std::memory_order_relaxed) == 0) return false;
+  exchange_mailbox(outer);
+  return true;
+}
+
+void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait) EXCLUDES(handling) {
+  Mailbox* outer = nullptr;
+  if (hand_to_self(head, payload, own, outer)) return;
+  if (wait == Wait::with_handlers) {
+    const program::AdmittedSignals admitted;
+    own.is_full.wait(0, std::memory_order_acquire);
+  } else {
+    own.is_full.wait(0, std::memory_order_acquire);
+  }
+  const Held nothing_is_handled(handling);
+  exchange_mailbox(outer);
+}
+
+/// How long a fault looks for its page before it goes to sleep, from which to be woken takes longer than the page does.
+/// Where processes share processors, it would keep its home from one.
+std::uint64_t fetch_patience_ns() REQUIRES(application) {
+  if (!asking.has_own_processor) {
+    cpu_set_t allowed;
+    asking.has_own_processor = sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+                               static_cast<std::uint32_t>(CPU_COUNT(&allowed)) >= processes();
+  }
+  return *asking.has_own_processor && !is_emulating() ? 50'000 : 0;
+}
+
+}  // namespace
+
+void ask_over(std::vector<int> sockets) {
+  asking.sockets = std::move(sockets);
+}
+
+Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait) {
+  const program::HeldSignals held;
+  if (asking.long_wait && waits_for_others(head.kind)) {
+    end_run(
+        {"a handler of a signal takes a lock or comes to a barrier while its thread waits for one. Handlers may touch "
+         "shared memory; let the thread itself do the rest"});
+  }
+  if (wait == Wait::with_handlers) asking.long_wait = head.kind;
+  Head reply;
+  if (to == self.process) {
+    Mailbox own;
+    ask_self(head, payload, own, wait);
+    if (own.head.bytes > 0) std::memcpy(answer_payload, own.payload, own.head.bytes);
+    reply = own.head;
+  } else {
+    const int socket = asking.sockets[index_of(to)];
+    head.ticket = put_on_wire(to, payload_of(head));
+    if (!send_all(socket, &head, sizeof head, payload, head.bytes) ||
+        !(wait == Wait::with_handlers ? receive_long_answer(socket, reply) : receive_head(socket, reply)) ||
+        !receive_all(socket, answer_payload, reply.bytes)) {
+      end_without(to);
+    }
+    wait_for_arrival(reply.ticket);
+  }
+  if (wait == Wait::with_handlers) asking.long_wait.reset();
+  return reply;
+}
+
+void tell(ProcessId to, Head head, const void* payload) {
+  const program::HeldSignals held;
+  if (to == self.process) {
+    const Held nothing_else_is_handled(handling);
+    return handle(to, head, static_cast<const std::byte*>(payload));
+  }
+  head.ticket = put_on_wire(to, payload_of(head));
+  if (!send_all(asking.sockets[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
+}
+
+void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
+  const int socket = asking.sockets[index_of(home)];
+  Head head{.kind = WireKind::page_request, .address = address};
+  head.ticket = put_on_wire(home, payload_of(head));
+  Head reply;
+  // The answer's size is known, so one call takes all of it: unless another answer may come before.
+  if (!send_all(socket, &head, sizeof head) ||
+      !(is_asked_meanwhile(socket)
+            ? receive_head(socket, reply) && receive_all(socket, page, most_payload)
+            : receive_both(socket, &reply, sizeof reply, page, most_payload, fetch_patience_ns()))) {
+    end_without(home);
+  }
+  wait_for_arrival(reply.ticket);
+}
+
+bool is_at_barrier() {
+  return asking.long_wait == WireKind::barrier_arrive;
+}
+
+Head answer_of_barrier() {
+  asking.long_wait.reset();
+  const LongQuestion open = std::exchange(asking.long_question, {});
+  Head head = open.answer;
+  if (!open.is_answered && !receive_all(open.socket, &head, sizeof head)) end_without(barrier_master);
+  return head;
+}
+
+}  // namespace sdsm::dsm

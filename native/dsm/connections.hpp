@@ -1,0 +1,24 @@
+/// The connections of this process to all others: one on which it asks, one on which it answers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "native/dsm/control.hpp"
+#include "native/dsm/threads.hpp"
+
+namespace sdsm::dsm {
+
+/// Sockets by process; -1 for this one. Empty where the program runs alone.
+struct Connections {
+  std::vector<int> asking;
+  std::vector<int> answering;
+};
+
+/// From here on others can connect, and the launcher is told where.
+void listen_for_others(const Welcome& welcome) REQUIRES(starting);
+/// Connects to all other processes, and waits until everybody is ready. `fingerprint` tells whether all processes have
+/// the program and its libraries at the same addresses.
+Connections meet_others(std::uint64_t fingerprint) REQUIRES(starting);
+
+}  // namespace sdsm::dsm

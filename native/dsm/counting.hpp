@@ -1,0 +1,42 @@
+/// What this process counts: its application thread what it asks of others, and whoever handles a request what is done
+/// for others.
+#pragma once
+
+#include "models/messages.hpp"
+#include "native/dsm/identity.hpp"
+#include "native/dsm/tally.hpp"
+
+namespace sdsm::dsm {
+
+inline constinit Tally asked GUARDED_BY(application){};
+inline constinit Tally served GUARDED_BY(handling){};
+
+/// Both, at that time.
+inline Tally tally_at(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
+  const Held nothing_is_handled(handling);
+  Tally taken = asked + served;
+  taken.now_ns = ns;
+  return taken;
+}
+
+/// Counts a message that was sent to another node; those within a node are none.
+inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(application) {
+  if (is_on_own_node(to)) return;
+  ++asked.messages[static_cast<std::size_t>(kind)];
+  ++asked.messages_sent;
+  asked.bytes_sent += bytes;
+}
+
+/// Counts an answer to another node.
+inline void count_served(ProcessId to, std::uint64_t bytes) REQUIRES(handling) {
+  if (is_on_own_node(to)) return;
+  ++served.served;
+  served.served_bytes += bytes;
+}
+inline void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(handling) {
+  if (is_on_own_node(to)) return;
+  ++served.messages[static_cast<std::size_t>(kind)];
+  count_served(to, bytes);
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,66 @@
+#include "native/dsm/ending.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "native/dsm/launcher.hpp"
+#include "native/dsm/measured_region.hpp"
+#include "native/dsm/page_log.hpp"
+#include "native/dsm/standard_output.hpp"
+#include "native/program/real_pthread.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+void send_bare_result(const Result& result) {
+  send_to_launcher(FrameKind::result, &result, sizeof result);
+}
+
+/// Of a thread of its own. `status`: the program's, in the pointer's place.
+void* end_impatiently(void* status) {
+  constexpr unsigned patience_us = 2'000'000;
+  usleep(patience_us);
+  if (is_ending) return nullptr;
+  application.take();  // whose thread waits for good
+  flush_output();
+  send_to_launcher(FrameKind::leaving);
+  send_bare_result(result());  // without the log, which that thread may be writing
+  leave(static_cast<int>(reinterpret_cast<std::intptr_t>(status)));
+}
+
+}  // namespace
+
+void send_result(const Result& result) {
+  if (self.wants_page_log) send_page_log();
+  send_bare_result(result);
+}
+
+void end_worker() {
+  flush_output();
+  std::fflush(nullptr);
+  send_result(result());
+  leave(0);
+}
+
+void end_initial(ExitKind kind, int status) {
+  is_ending = true;
+  program::HeldSignals::let_go();  // the program's exit functions run as ever
+  switch (kind) {
+    case ExitKind::normal: std::exit(status);
+    case ExitKind::quick: quick_exit(status);
+    case ExitKind::immediate: break;
+  }
+  _exit(status);
+}
+
+void end_without_initial_thread(int status) {
+  pthread_t thread;
+  program::real_pthread_create(&thread, nullptr, end_impatiently,
+                               reinterpret_cast<void*>(static_cast<std::intptr_t>(status)));
+}
+
+}  // namespace sdsm::dsm

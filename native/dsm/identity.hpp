@@ -1,0 +1,37 @@
+/// Who this process is. Fixed before the program begins.
+#pragma once
+
+#include <cstdint>
+
+#include "models/ids.hpp"
+#include "models/placement.hpp"
+#include "native/dsm/threads.hpp"
+
+namespace sdsm::dsm {
+
+struct Self {
+  Layout layout;
+  ProcessId process{};
+  HeapPlacement placement{};
+  int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
+  int node_memory = -1;  ///< file of the node's memory
+  bool wants_page_log = false;
+  std::uint64_t begun_ns = 0;  ///< when this process began
+};
+inline constinit Self self_at_start GUARDED_BY(starting);
+inline constexpr const Self& self = self_at_start;
+
+inline std::uint32_t processes() {
+  return self.layout.processes();
+}
+inline bool is_initial() {
+  return self.process == ProcessId{0};
+}
+inline NodeId own_node() {
+  return self.layout.node_of(self.process);
+}
+inline bool is_on_own_node(ProcessId process) {
+  return self.layout.node_of(process) == own_node();
+}
+
+}  // namespace sdsm::dsm

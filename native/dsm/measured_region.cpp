@@ -1,0 +1,50 @@
+#include "native/dsm/measured_region.hpp"
+
+#include <atomic>
+
+#include "native/dsm/clock.hpp"
+#include "native/dsm/counting.hpp"
+#include "native/dsm/page_log.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+struct Clock {
+  std::atomic<std::uint64_t> count = 0;
+  std::atomic<std::uint64_t> last_ns = 0;
+};
+constinit Clock clock;  ///< the application thread's to change
+
+/// Tallies at the first and at the last call.
+struct MeasuredRegion {
+  Tally begin{};
+  Tally end{};
+};
+constinit MeasuredRegion measured GUARDED_BY(application);
+
+}  // namespace
+
+ClockCalls clock_calls() {
+  return {clock.count.load(std::memory_order_relaxed), clock.last_ns.load(std::memory_order_relaxed)};
+}
+
+void note_clock(const ClockCalls& calls) {
+  const program::HeldSignals held;
+  const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
+  if (calls.count == known) return;
+  measured.end = tally_at(calls.last_ns);
+  if (known == 0) measured.begin = measured.end;
+  clock.last_ns.store(calls.last_ns, std::memory_order_relaxed);
+  clock.count.store(calls.count, std::memory_order_relaxed);
+  log({.value = calls.count, .kind = PageEvent::Kind::clock});
+}
+
+Result result() {
+  Result result;
+  result.whole = tally_at(now_ns() - self.begun_ns);
+  result.clock_calls = clock_calls().count;
+  result.region = result.clock_calls >= 2 ? measured.end - measured.begin : result.whole;
+  return result;
+}
+
+}  // namespace sdsm::dsm

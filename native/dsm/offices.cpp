@@ -1,0 +1,38 @@
+#include "native/dsm/offices.hpp"
+
+#include "native/dsm/held_locks.hpp"
+#include "native/dsm/opened_pages.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+/// The companion that asks holds the node meanwhile.
+void shut_copies_for(ProcessId companion) REQUIRES(handling) {
+  node().mutex.is_held_by_asker();
+  shut_copies();
+  answer(companion, {.kind = WireKind::done});
+}
+
+}  // namespace
+
+void handle(ProcessId from, const Head& head, const std::byte* payload) {
+  heed_passing(head.generation);
+  switch (head.kind) {
+    case WireKind::page_request: return send_page(from, head);
+    case WireKind::write_request: return;
+    case WireKind::diff: return receive_diff(from, head, payload);
+    case WireKind::put_page: return receive_page(from, head, payload);
+    case WireKind::shut_copies: return shut_copies_for(from);
+    case WireKind::barrier_arrive: return arrive(from);
+    case WireKind::lock_request: return request_lock(from, head, payload);
+    case WireKind::lock_try: return try_lock(from, head);
+    case WireKind::lock_release: return give_lock_back(head);
+    case WireKind::lock_held:
+      return answer_value(from, holds_lock(LockId{static_cast<std::uint32_t>(head.address)}) ? 1 : 0);
+    case WireKind::ordered_pass: return pass_turn(from, head, payload);
+    case WireKind::exit_run: return want_end(head);
+    default: return keep_books(from, head, payload);
+  }
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,134 @@
+#include "native/dsm/opened_pages.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+struct Opened {
+  std::uintptr_t address = 0;
+  Owner owner{};
+};
+struct OpenedPages {
+  std::vector<Opened> pages;  ///< since they were last protected; some more than once
+  std::vector<std::uintptr_t> to_protect;
+};
+constinit OpenedPages opened GUARDED_BY(node().mutex);
+
+/// Open for good.
+struct OwnMemory {
+  bool is_protected = false;  ///< all the rest is
+  AddressRange stack;
+  AddressRange variables;
+};
+constinit OwnMemory own_at_start GUARDED_BY(starting);
+constexpr const OwnMemory& own = own_at_start;
+
+int protection_of(Permission permission) {
+  switch (permission) {
+    case Permission::unmapped: return PROT_NONE;
+    case Permission::read_only: return PROT_READ;
+    case Permission::read_write: break;
+  }
+  return PROT_READ | PROT_WRITE;
+}
+
+/// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted.
+/// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
+/// gives nearly all of them back.
+void shut_everything() REQUIRES(node().mutex) {
+  opened.pages.clear();
+  protect_ranges(own.stack, own.variables);
+}
+
+/// Takes the pages that `does_end` out of the opened ones, and protects them. Adjacent pages get their protection in
+/// one call: it costs more than the pages do.
+template <typename DoesEnd>
+void shut(Owner owner, DoesEnd does_end) REQUIRES(node().mutex) {
+  const int protection = protection_of(resting(owner));
+  std::size_t kept = 0;
+  for (const Opened& page : opened.pages) {
+    if (does_end(page)) {
+      opened.to_protect.push_back(page.address);
+    } else {
+      opened.pages[kept++] = page;
+    }
+  }
+  opened.pages.resize(kept);
+  std::vector<std::uintptr_t>& addresses = opened.to_protect;
+  std::sort(addresses.begin(), addresses.end());
+  for (std::size_t i = 0; i < addresses.size();) {
+    const std::uintptr_t begin = addresses[i];
+    std::uintptr_t end = begin + page_bytes;
+    while (++i < addresses.size() && addresses[i] <= end) end = addresses[i] + page_bytes;
+    if (set_protection(begin, end, protection)) continue;
+    shut_everything();
+    break;
+  }
+  addresses.clear();
+}
+
+}  // namespace
+
+void protect_pages(const AddressRange& stack, const AddressRange& variables) {
+  {
+    const NodeGuard guard;
+    opened.pages.reserve(1 << 16);
+    opened.to_protect.reserve(1 << 16);
+  }
+  protect_ranges(stack, variables);
+  own_at_start = {true, stack, variables};
+}
+
+bool are_pages_protected() {
+  return own.is_protected;
+}
+
+void open_page(const Place& place, Permission permission) {
+  const auto open = [&, protection = protection_of(permission)] {
+    return set_protection(place.address, place.address + page_bytes, protection);
+  };
+  if (!open()) {
+    shut_everything();
+    if (!open()) {
+      end_run(
+          {"the kernel gives the process no more mappings, though shared memory has given its own back. Raise "
+           "their number: sysctl -w vm.max_map_count=262144"});
+    }
+  }
+  opened.pages.push_back({place.address, place.owner});
+}
+
+void rest_pages() {
+  shut(Owner::home, [](const Opened&) { return true; });
+}
+
+void shut_copies() {
+  shut(Owner::remote, [](const Opened& page) { return page.owner == Owner::remote; });
+}
+
+void forget_pages(std::uintptr_t begin, std::uint64_t count) {
+  if (!own.is_protected) return;
+  const std::uintptr_t end = begin + count * page_bytes;
+  const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
+  const NodeGuard guard;
+  std::erase_if(opened.pages, [&](const Opened& page) { return is_inside(page.address); });
+  if (!set_protection(begin, end, PROT_NONE)) shut_everything();
+  // Other pages may come to these addresses, and get twins of their own there.
+  for (Place& place : node().twinned) {
+    if (is_inside(place.address)) place.address = 0;
+  }
+}
+
+void look_anew() {
+  if (!own.is_protected) return;
+  const NodeGuard guard;
+  // Also the home pages that rest, which are readable and not among the opened ones: their home may be another now.
+  shut_everything();
+}
+
+}  // namespace sdsm::dsm

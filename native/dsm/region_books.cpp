@@ -1,0 +1,127 @@
+#include "native/dsm/region_books.hpp"
+
+#include <atomic>
+
+#include "native/dsm/identity.hpp"
+#include "native/dsm/opened_pages.hpp"
+#include "native/dsm/page_log.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr std::uint32_t most_regions = std::uint32_t{1} << 22;
+
+/// By id. A page's number says that the region is there: it is stored behind it.
+constinit RegionInfo* regions_at_start GUARDED_BY(starting) = nullptr;
+constexpr RegionInfo* const& regions = regions_at_start;
+
+/// Regions that the program has made, behind the fixed ones.
+constinit std::uint32_t made GUARDED_BY(heap::books_lock) = 0;
+/// What was asked for, by a process that does not keep the books.
+constinit std::vector<KnownRegion> learned GUARDED_BY(application);
+constinit std::atomic<std::uint32_t> known_generation = 0;
+
+void name_pages(std::uintptr_t begin, std::uint64_t pages, std::uint32_t id) {
+  const Range* range = find_range(begin);
+  const std::size_t first = range->page_number(begin);
+  for (std::uint64_t page = 0; page < pages; ++page) {
+    __atomic_store_n(&range->region_of[first + page], id, __ATOMIC_RELEASE);
+    range->first_toucher[first + page] = 0;
+  }
+}
+
+std::uint32_t add(const RegionInfo& info) REQUIRES(heap::books_lock) {
+  const std::uint32_t id = stack_region(processes()) + made++;
+  if (id > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
+  regions[id] = info;
+  name_pages(info.begin, info.pages, id);
+  return id;
+}
+
+}  // namespace
+
+void start_region_books() {
+  regions_at_start = reserve_array<RegionInfo>(most_regions + 1);
+}
+
+void name_fixed_region(std::uint32_t id, const RegionInfo& info) {
+  regions[id] = info;
+  name_pages(info.begin, info.pages, id);
+}
+
+std::uint32_t region_number(const Range& range, std::uintptr_t page) {
+  return __atomic_load_n(&range.region_of[range.page_number(page)], __ATOMIC_ACQUIRE);
+}
+
+const RegionInfo& region(std::uint32_t id) {
+  return regions[id];
+}
+
+std::vector<RegionInfo> made_regions() {
+  const HeapGuard guard;
+  const RegionInfo* const first = regions + stack_region(processes());
+  return {first, first + made};
+}
+
+KnownRegion known_region(std::uintptr_t page) {
+  const Range* range = find_range(page);
+  if (range == nullptr) return {};
+  const std::uint32_t id = region_number(*range, page);
+  if (id == no_region) return {};
+  std::uintptr_t begin = page_down(page);
+  std::uintptr_t end = begin + page_bytes;
+  while (begin > range->begin && region_number(*range, begin - page_bytes) == id) begin -= page_bytes;
+  while (end < range->end && region_number(*range, end) == id) end += page_bytes;
+  return {id, region(id), begin, (end - begin) / page_bytes};
+}
+
+void learn_region(const KnownRegion& known) {
+  regions[known.id] = known.info;
+  name_pages(known.begin, known.pages, known.id);
+  learned.push_back(known);
+}
+
+std::uint32_t generation() {
+  return known_generation.load(std::memory_order_relaxed);
+}
+
+void learn_generation(std::uint32_t other) {
+  if (other <= generation()) return;
+  known_generation.store(other, std::memory_order_relaxed);
+  // The fixed regions stay for good; what was asked for may have changed.
+  for (const KnownRegion& known : learned) name_pages(known.begin, known.pages, no_region);
+  learned.clear();
+}
+
+}  // namespace sdsm::dsm
+
+namespace sdsm::program {
+
+using namespace dsm;
+
+std::uint32_t add_region(const RegionInfo& info, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
+  const HeapGuard guard;
+  log_region({.bytes = bytes,
+              .address = info.kind == trace::RegionKind::mapped ? program_image.file_address(info.begin) : 0,
+              .caller = caller == 0 ? 0 : program_image.file_address(caller),
+              .number = number,
+              .kind = info.kind});
+  RegionInfo placed = info;
+  if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(self.placement, info.placement);
+  return add(placed);
+}
+
+void set_region_pages(std::uint32_t id, std::uint64_t pages) {
+  RegionInfo& info = regions[id];
+  const std::uint64_t before = info.pages;
+  info.pages = pages;
+  name_pages(info.begin + before * page_bytes, pages - before, id);
+}
+
+void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
+  known_generation.fetch_add(1, std::memory_order_relaxed);
+  forget_pages(begin, pages);
+}
+
+}  // namespace sdsm::program

@@ -1,0 +1,153 @@
+#include "native/dsm/service.hpp"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "native/dsm/clock.hpp"
+#include "native/dsm/counting.hpp"
+#include "native/dsm/emulated_network.hpp"
+#include "native/dsm/launcher.hpp"
+#include "native/dsm/offices.hpp"
+#include "native/dsm/sockets.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+using program::end_run;
+
+/// On an emulated network: messages that are here before their time. One process's come in the order in which it sent
+/// them, also those that the network does not delay.
+struct Underway {
+  Head head;
+  std::vector<std::byte> payload;
+};
+struct Service {
+  std::vector<int> sockets;                    ///< by process
+  std::vector<std::deque<Underway>> underway;  ///< by process
+  std::size_t underway_count = 0;
+  std::byte payload[most_payload] = {};  ///< of the message that is being received
+};
+constinit Service own GUARDED_BY(service);
+
+void answer_launcher() {
+  receive_from_launcher(FrameKind::ping);
+  send_to_launcher(FrameKind::pong);
+}
+
+/// Whoever closes its connection has ended, or died: the launcher sees which, and tells everybody. Here it only has no
+/// more questions.
+void forget_process(ProcessId from) REQUIRES(service) {
+  const Held nothing_is_handled(handling);
+  end_answering(from);
+  close(own.sockets[index_of(from)]);
+  own.sockets[index_of(from)] = -1;
+}
+
+/// `arrived_ns`: when the message was here.
+void handle_from(ProcessId from, const Head& head, const std::byte* payload, std::uint64_t arrived_ns)
+    REQUIRES(service) {
+  const Held nothing_else_is_handled(handling);
+  handle(from, head, payload);
+  if (head.kind != WireKind::page_request || is_on_own_node(from)) return;
+  ++served.pages_served;
+  served.page_service_ns += last_answer_ns() - arrived_ns;
+}
+
+/// Of the messages underway, which one is the next, and when.
+struct Next {
+  std::uint32_t from = 0;
+  std::uint64_t due_ns = ~std::uint64_t{0};
+};
+Next next_underway() REQUIRES(service) {
+  Next next;
+  for (std::uint32_t from = 0; from < own.underway.size(); ++from) {
+    if (own.underway[from].empty()) continue;
+    const std::uint64_t due = arrival_of(own.underway[from].front().head.ticket);
+    if (due < next.due_ns) next = {from, due};
+  }
+  return next;
+}
+
+void handle_what_is_due() REQUIRES(service) {
+  while (own.underway_count > 0) {
+    const Next next = next_underway();
+    if (next.due_ns > now_ns()) return;
+    const Underway message = std::move(own.underway[next.from].front());
+    own.underway[next.from].pop_front();
+    --own.underway_count;
+    take_from_wire(message.head.ticket);
+    handle_from(ProcessId{next.from}, message.head, message.payload.data(), next.due_ns);
+  }
+}
+
+void answer_process(ProcessId from) REQUIRES(service) {
+  const int socket = own.sockets[index_of(from)];
+  const std::uint64_t received_ns = now_ns();
+  Head head;
+  if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
+  if (head.bytes > most_payload || !receive_all(socket, own.payload, head.bytes)) return forget_process(from);
+  std::deque<Underway>& before = own.underway[index_of(from)];
+  if (head.ticket != 0 || !before.empty()) {
+    before.push_back({head, {own.payload, own.payload + head.bytes}});
+    ++own.underway_count;
+    return;
+  }
+  handle_from(from, head, own.payload, received_ns);
+}
+
+/// How long the service thread may sleep: until shortly before the next message is due. Null if none is underway.
+const timespec* time_to_next(timespec& time) REQUIRES(service) {
+  if (own.underway_count == 0) return nullptr;
+  const std::uint64_t now = now_ns();
+  const std::uint64_t woken = next_underway().due_ns - wake_up_ns;
+  time = to_timespec(woken > now ? woken - now : 0);
+  return &time;
+}
+
+void need(bool is_done) {
+  if (!is_done) end_run({"the sockets cannot be waited for: ", std::strerror(errno), remedy_for(errno)});
+}
+
+/// `number` comes with what is to be read there.
+void listen_to(int events, int socket, std::uint32_t number) {
+  if (socket < 0) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = number;
+  need(epoll_ctl(events, EPOLL_CTL_ADD, socket, &event) == 0);
+}
+
+}  // namespace
+
+void serve(std::vector<int> sockets) {
+  own.sockets = std::move(sockets);
+  own.underway.resize(processes());
+  const int events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
+  need(events >= 0);
+  for (std::uint32_t other = 0; other < own.sockets.size(); ++other) listen_to(events, own.sockets[other], other);
+  const std::uint32_t launcher = processes();
+  listen_to(events, self.control, launcher);
+  for (;;) {
+    epoll_event ready[16];
+    timespec time;
+    const timespec* wait = time_to_next(time);
+    const int count =
+        wait == nullptr ? epoll_wait(events, ready, 16, -1) : epoll_pwait2(events, ready, 16, wait, nullptr);
+    for (int i = 0; i < count; ++i) {
+      if (ready[i].data.u32 == launcher) {
+        answer_launcher();
+      } else {
+        answer_process(ProcessId{ready[i].data.u32});
+      }
+    }
+    handle_what_is_due();
+  }
+}
+
+}  // namespace sdsm::dsm

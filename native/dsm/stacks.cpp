@@ -1,0 +1,57 @@
+#include "native/dsm/stacks.hpp"
+
+#include "native/dsm/identity.hpp"
+#include "native/dsm/region_books.hpp"
+#include "native/program/stacks.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+// Far from what the kernel chooses.
+constexpr std::uintptr_t stacks_address = 0x300000000000;
+constexpr std::uintptr_t control_address = 0x310000000000;
+constexpr std::uint64_t control_bytes = 1 << 20;
+
+struct StackSizes {
+  std::uint64_t initial = 0;
+  std::uint64_t others = 0;
+};
+constinit StackSizes sizes_at_start GUARDED_BY(starting);
+constexpr const StackSizes& sizes = sizes_at_start;
+
+void name_stack(std::uint32_t id, const AddressRange& range, trace::RegionKind kind, std::uint32_t owner)
+    REQUIRES(starting) {
+  name_fixed_region(id, {range.begin, (range.end - range.begin) / page_bytes, kind, Placement::initial, owner});
+}
+
+}  // namespace
+
+void make_stacks() {
+  sizes_at_start = {initial_stack_bytes(), other_stack_bytes()};
+  need_range(stacks_address, stack_of(processes() - 1).end + page_bytes - stacks_address, "the threads' stacks");
+  need_range(control_address, processes() * control_bytes, "the threads' own variables");
+  for (std::uint32_t i = 0; i < processes(); ++i) {
+    const auto kind = i == 0 ? trace::RegionKind::initial_stack : trace::RegionKind::thread_stack;
+    name_stack(stack_region(i), stack_of(i), kind, i);
+    name_stack(control_region(i), control_of(i), trace::RegionKind::thread_stack, i);
+  }
+}
+
+AddressRange stack_of(std::uint32_t process) {
+  // A page that belongs to no region lies below each stack.
+  std::uintptr_t begin = stacks_address + page_bytes;
+  if (process == 0) return {begin, begin + sizes.initial};
+  begin += sizes.initial + page_bytes + (process - 1) * (sizes.others + page_bytes);
+  return {begin, begin + sizes.others};
+}
+
+AddressRange control_of(std::uint32_t process) {
+  const std::uintptr_t begin = control_address + process * control_bytes;
+  return {begin, begin + control_bytes};
+}
+
+bool is_below_stack(std::uintptr_t address) {
+  return page_down(address) + page_bytes == stack_of(index_of(self.process)).begin;
+}
+
+}  // namespace sdsm::dsm
