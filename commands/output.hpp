@@ -20,7 +20,7 @@ inline std::string name_problem(const std::string& name) {
 std::filesystem::path output_target(const std::filesystem::path& path);
 
 /// Throws std::invalid_argument or std::system_error if it is clear before a run that `where` cannot be written: it is
-/// a folder, its folder is missing or read-only, or it is one of the `inputs` under whatever name. "" (not wanted) and
+/// a folder, its folder is missing or read-only, or it is one of the `inputs`, under any name. "" (not wanted) and
 /// "-" (stdout) pass.
 void check_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
 

@@ -23,7 +23,7 @@ struct Costs {
   Time message_per_byte{};                ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
   Time dirty_home_page{};                 ///< at a barrier, for each home page that the process wrote itself
   std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
-  BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without one of these, and for other networks
+  BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
   double home_share = 0.5;  ///< the home's (receiver's) share of a local part. Assumed, unless measured
@@ -40,7 +40,7 @@ struct Costs {
 /// Costs on a given network, split into what the wire takes and what processors take.
 class CostModel {
  public:
-  /// `route`: between the two farthest nodes in use on the network simulated (for barriers); empty with one node.
+  /// `route`: the longest between nodes in use, on the simulated network, for barriers; empty with one node.
   CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route);
 
   const Costs& costs() const { return costs_; }

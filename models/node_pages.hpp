@@ -34,7 +34,7 @@ class WriteNotices {
   void add(PageId page, NodeId writer) { pending_.emplace_back(page, writer); }
   /// A barrier: the notices of this epoch reach everybody, and the next epoch begins.
   void publish();
-  /// Whether a node other than `reader` wrote the page in an epoch that has ended and is not before `since`.
+  /// Whether a node other than `reader` wrote the page in an ended epoch, from epoch `since` on.
   bool written_by_others(PageId page, NodeId reader, std::uint32_t since) const;
 
  private:

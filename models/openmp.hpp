@@ -40,7 +40,7 @@ enum class Directive : std::uint8_t {
   fork_worker,        ///< another member begins the region
   barrier,            ///< also the end of a region
   single_executes,    ///< the first thread at a `single`: finds the counter behind and moves it
-  single_passes,      ///< the others: find it moved
+  single_passes,      ///< the other threads: find it moved
   copyprivate_gives,  ///< the thread that executed the `single`
   copyprivate_takes,  ///< the others
   chunk,              ///< takes iterations of a dynamic or guided loop

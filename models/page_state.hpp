@@ -86,7 +86,7 @@ constexpr bool traps(Access access, Permission own) {
 }
 
 namespace detail {
-/// fault_rules by access, state and owner, as it is looked up at every fault.
+/// Index of fault_rules by access, permission and owner, for the look-up at every fault.
 inline constexpr auto fault_index = [] {
   std::array<std::array<std::array<std::optional<FaultKind>, 3>, 3>, 2> index{};
   for (const FaultRule& rule : fault_rules) {

@@ -1,4 +1,4 @@
-/// How long a message takes on an idle network. A measured cost is that, plus processor time (docs/simulation.md).
+/// How long a message takes on an idle network. A measured cost is this plus processor time (docs/simulation.md).
 #pragma once
 
 #include <span>

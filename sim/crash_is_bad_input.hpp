@@ -8,8 +8,8 @@ namespace sdsm::sim {
 
 /// SimGrid ends the process on some bad platforms: by abort(), after printing the reason with a place in its own code,
 /// or by a segmentation fault, for a zone without any route. While a CrashIsBadInput lives, both end the process with
-/// status 2 and one line that has SimGrid's reason. Other output of SimGrid goes to stderr when it dies. There may be
-/// one at a time.
+/// status 2 and one line that has SimGrid's reason. Other output of SimGrid goes to stderr when the object dies. There
+/// may be one at a time.
 class CrashIsBadInput {
  public:
   explicit CrashIsBadInput(const std::filesystem::path& platform);

@@ -48,7 +48,7 @@ std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKi
 
 /// The benchmarks. Threads compute 1 ms between faults, and 10 us (EPCC's delay) in loops. Each result is the
 /// difference of two runs, one of which repeats twice as often, so that what a run pays once (starting and ending the
-/// team) drops out. A fault's is the mean time that its thread was charged for the kind.
+/// team) drops out. A fault's result is the mean time that its thread was charged for the kind.
 Time replay_fault(const Platform& platform, NetworkKind network, FaultKind kind, std::uint32_t faults);
 Time replay_barrier(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions);
 Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, std::uint32_t repetitions_per_thread);

@@ -28,7 +28,7 @@ struct Beyond {
   std::uint64_t value;
   std::uint64_t calibrated;
 };
-/// What of the run is beyond; empty if nothing is, or the platform gives no range.
+/// What of the run is beyond the calibration; empty if nothing is, or the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
 
 inline constexpr int result_format = 1;

@@ -76,9 +76,9 @@ std::vector<Time> time_messages(const Platform& platform, NetworkKind network, c
 /// Called from time to time with the part of the run that is done, 0..1.
 using Progress = std::function<void(double)>;
 
-/// Throws std::invalid_argument if the layout does not fit the platform, or the platform does not say what memory-bound
-/// computing costs there; PlatformError if costs contradict each other,
-/// RunError, and what the sources throw.
+/// Plays the program on the platform. Throws std::invalid_argument if the layout does not fit the platform, or the
+/// platform does not say what memory-bound computing costs there; PlatformError if costs contradict each other;
+/// RunError; and what the sources throw.
 Result simulate(const Platform& platform, Layout layout, NetworkKind network, Program program,
                 const RunOptions& options, const Progress& progress = {});
 

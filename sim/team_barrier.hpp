@@ -38,7 +38,7 @@ class TeamBarrier {
   struct Round {
     std::vector<Member> members;
     std::array<Time, barrier_synchronisations> synchronisations{};
-    std::array<Time, barrier_synchronisations> met{};  ///< when all were through each
+    std::array<Time, barrier_synchronisations> met{};  ///< when each synchronisation was over
     std::size_t meetings = 0;                          ///< so far
     std::size_t flushing = 0;                          ///< members
   };

@@ -19,7 +19,7 @@ inline constexpr std::uint64_t most_draws = 10'000;
 /// one becomes one. A seed gives the same sets with every standard library.
 class CostSampler {
  public:
-  /// `platform` must live as long. Throws std::invalid_argument if it gives no standard error.
+  /// `platform` must outlive the sampler. Throws std::invalid_argument if it gives no standard error.
   CostSampler(const Platform& platform, std::uint64_t seed);
 
   /// The next possible set: skips sets whose costs are less than their messages take, on either network model. Throws

@@ -24,7 +24,7 @@ class PlatformError : public std::invalid_argument {
   std::vector<std::string> findings_;
 };
 
-/// Of the layouts that properties name.
+/// Largest layout that a property may name.
 inline constexpr std::uint32_t most_nodes = 65536;
 inline constexpr std::uint32_t most_threads_per_node = 4096;
 

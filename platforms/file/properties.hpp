@@ -50,7 +50,7 @@ struct Family {
   std::function<std::string(std::string_view id)> misnamed;
 };
 
-/// Both in the order in which standard errors are drawn from.
+/// Properties and families, in the order in which standard errors are drawn.
 const std::vector<Property>& single_properties();
 const std::vector<Family>& families();
 
