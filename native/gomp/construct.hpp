@@ -19,7 +19,7 @@ struct LoopBounds {
   std::uint64_t chunk = 0;  ///< iterations; 0: none given
 };
 
-/// Iterations of a signed loop: from `start`, by `step` (not 0), while below (above, for negative steps) `end`.
+/// Number of iterations of a signed loop from `start` by `step` (not 0) to before `end`.
 constexpr std::uint64_t iterations_of(std::int64_t start, std::int64_t end, std::int64_t step) {
   // Unsigned differences: end - start may be larger than a signed number holds.
   const auto from = static_cast<std::uint64_t>(start);

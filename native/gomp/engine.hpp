@@ -32,7 +32,7 @@ struct TeamStart {
   ControlVariables variables;            ///< the members'
 };
 
-/// Runs the region's body as thread `number` of the team. Engines call it, on the stack that the program is to use.
+/// Runs the region's body as thread `number` of the team. Engines call it on the stack that the program shall use.
 void run_member(const TeamStart& start, std::uint32_t number);
 
 /// The ordered regions of a loop run in ascending order of the chunks that hold them.
@@ -45,7 +45,7 @@ struct OrderedLoop {
 
 namespace sdsm::engine {
 
-/// Threads of a team where the program does not say how many.
+/// Size of a team if the program does not say.
 std::uint32_t default_threads();
 /// Most threads that a team can have.
 std::uint32_t thread_limit();
@@ -71,7 +71,8 @@ bool take_single(std::uint64_t number);
 void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size);
 const void* take_copied(std::uint64_t number, std::uint32_t team_size);
 
-/// Iterations of a dynamic or guided loop, or a section; none when all are taken. Event: chunk.
+/// The caller's next iterations of a dynamic or guided loop, or its next section; none when all are taken. Event:
+/// chunk.
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size);
 
 /// The construct's rarely used shared state, zeroed for the first thread. Only the caller uses it until

@@ -20,12 +20,12 @@ struct ControlVariables {
   std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: the same; see supported_active_levels
   RunSchedule schedule = RunSchedule::dynamic;
   bool monotonic = false;
-  std::uint32_t allocator = 0;  ///< def-allocator-var's handle; 0: none was set. Kept and told, without effect
+  std::uint32_t allocator = 0;  ///< def-allocator-var's handle; 0: none was set. It has no effect
   std::uint64_t chunk = 1;      ///< 0: none given
 };
 
 /// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_SCHEDULE, OMP_DYNAMIC,
-/// OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. A malformed one is reported on stderr and left out, as libgomp does.
+/// OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. Reports a malformed one on stderr and ignores it, as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" after an optional "monotonic:" or "nonmonotonic:", in any case, with blanks around each part.

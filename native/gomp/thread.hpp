@@ -1,4 +1,4 @@
-/// The front end's view of the calling thread: its place in its team and in the work-sharing construct at hand.
+/// The front end's view of the calling thread: its place in its team and in its work-sharing construct.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CurrentConstruct {
   std::uint64_t turn = 0;  ///< chunks of a static schedule that the thread has had
   Chunk chunk;             ///< the last one handed to the thread
   bool is_ordered = false;
-  bool has_turn_to_pass = false;  ///< an ordered loop's chunk is at hand
+  bool has_turn_to_pass = false;  ///< the current chunk is an ordered loop's
   void* memory = nullptr;
 };
 

@@ -14,7 +14,7 @@ void start_tracking();
 /// Ends it: everything is readable and writable.
 void stop_tracking();
 
-/// Each thread that runs the program's code needs a stack for the fault handler.
+/// Gives the calling thread a stack for the fault handler: each thread that runs the program's code needs one.
 void give_signal_stack();
 
 /// Sends what the running thread has changed in its pages, and protects them: when the thread synchronises, or before
