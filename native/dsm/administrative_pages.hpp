@@ -8,7 +8,7 @@
 
 namespace sdsm::dsm {
 
-/// Far from what the kernel chooses.
+/// Far from addresses that the kernel chooses.
 inline constexpr std::uintptr_t administrative_address = 0x1f0000000000;
 
 constexpr std::uintptr_t address_of(AdministrativePage page) {

@@ -1,5 +1,5 @@
-/// Who may connect: whoever says the run's secret. Strangers - port scanners, silent ones, talkers of nonsense - are
-/// sent away, and meanwhile keep nobody waiting. The launcher uses it, and each process.
+/// Admits connections that say the run's secret. Strangers (port scanners, silent ones, senders of nonsense) are sent
+/// away and keep nobody waiting. The launcher and each process use it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sdsm::dsm {
 
-/// What who connects says first.
+/// The first bytes on a connection.
 struct Hello {
   std::uint8_t secret[secret_bytes] = {};
   std::uint32_t process = 0;  ///< to the launcher: agent_number for the host's agent itself
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t agent_number = ~std::uint32_t{0};
 
 class Admission {
  public:
-  /// Takes the listening socket over, which from then on does not block.
+  /// Takes over the listening socket and makes it non-blocking.
   Admission(int listener, const std::uint8_t* secret);
   ~Admission() { close_all(); }
   Admission(const Admission&) = delete;
@@ -32,8 +32,8 @@ class Admission {
     int socket = -1;  ///< blocks
     Hello hello;
   };
-  /// The next who knows the secret. Nothing if nobody has come in `milliseconds`, or if the system refuses connections,
-  /// which error() tells.
+  /// The next connection with the secret. Empty if none has come in `milliseconds`, or if the system refuses
+  /// connections: see error().
   std::optional<Arrival> next(int milliseconds);
   /// errno of the last failure; 0 if there was none.
   int error() const { return error_; }

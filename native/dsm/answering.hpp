@@ -1,4 +1,4 @@
-/// How an answer reaches who asked: over its connection, or into this process's own waiting ask().
+/// How answers reach the process that asked: over its connection, or in this process's own ask().
 #pragma once
 
 #include <atomic>
@@ -12,32 +12,32 @@
 
 namespace sdsm::dsm {
 
-/// Answers go over these sockets, by process.
+/// Sets the sockets for answers, by process.
 void answer_over(std::vector<int> sockets) REQUIRES(starting);
-/// The process has ended, and its socket is closed.
+/// The process has ended: closes its socket.
 void end_answering(ProcessId to) REQUIRES(handling);
 
-/// One that cannot be answered is gone, which the service thread will notice. `payload` has head.bytes bytes.
+/// Sends an answer with head.bytes bytes of `payload`. A process that cannot be reached is gone; the service thread
+/// will notice.
 void answer(ProcessId to, const Head& head, const void* payload = nullptr) REQUIRES(handling);
-/// When the last answer to another process went off: on an emulated network when it is on the wire, which the work of
-/// sending it follows.
+/// When the last answer to another process was sent; on an emulated network, when it was put on the wire.
 std::uint64_t last_answer_ns() REQUIRES(handling);
 
-/// Done, with a number.
+/// Answers `done` with a number.
 void answer_value(ProcessId to, std::uint64_t value) REQUIRES(handling);
 
-/// The newest generation that this process, or anybody who passed a lock or a barrier here, knows of; and what somebody
-/// does.
+/// The newest generation of regions known to this process or to anybody who passed a lock or a barrier here; and a
+/// process says what it knows.
 std::uint32_t newest_generation() REQUIRES(handling);
 void heed_passing(std::uint32_t generation) REQUIRES(handling);
 
-/// The answer to what this process asks itself.
+/// Holds the answer to a question that this process asks itself.
 struct Mailbox {
   std::atomic<std::uint32_t> is_full = 0;
   Head head;
   std::byte payload[most_payload];
 };
-/// This process's next answer to itself goes there. Returns where it would have gone: a handler of the program's may
+/// Sets where this process's next answer to itself goes, and returns the place before: a handler of the program's may
 /// ask while its thread waits for an answer.
 Mailbox* exchange_mailbox(Mailbox* wanted) REQUIRES(handling);
 

@@ -10,24 +10,24 @@
 
 namespace sdsm::dsm {
 
-/// Questions go over these sockets, by process.
+/// Sets the sockets for questions, by process.
 void ask_over(std::vector<int> sockets) REQUIRES(application);
 
-/// Whether the program's handlers of signals are let in while an answer is waited for. Where they are, what they write
-/// to shared memory has to be as if it had been written before; and the answer is one that others never are
+/// Whether the program's signal handlers may run while ask() waits. If they may, what they write counts as written
+/// before the question, and the answer's kind must be one that handlers' own questions never get
 /// (answers_long_question()).
 enum class Wait : std::uint8_t { alone, with_handlers };
 
-/// Asks `to` (this process included), and waits for the answer. `payload` has head.bytes bytes; the answer's payload
-/// goes to `answer`, which has room for it.
+/// Asks `to`, perhaps this process itself, and waits for the answer. `payload` has head.bytes bytes. The answer's
+/// payload goes to `answer`, which has room for it.
 Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr, Wait wait = Wait::alone)
     REQUIRES(application) EXCLUDES(handling);
 /// As ask(), without an answer.
 void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(application) EXCLUDES(handling);
-/// Asks the home of the page at `address` for it, and puts it to `page`.
+/// Fetches the page at `address` from its home into `page`.
 void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) REQUIRES(application);
 
-/// In a handler that never returns: whether it has interrupted its thread at a barrier, and what comes of that.
+/// For handlers that never return: whether the thread was interrupted at a barrier, and the barrier's answer.
 bool is_at_barrier() REQUIRES(application);
 Head answer_of_barrier() REQUIRES(application);
 

@@ -17,8 +17,8 @@ inline timespec to_timespec(std::uint64_t ns) {
   return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
-/// How long before its time a thread that waits for a moment of the emulation wakes up, and looks at the clock from
-/// then on: a processor that slept, of a virtual machine above all, may take so long to begin.
+/// A thread that waits for a moment of the emulation wakes up so long before, and then watches the clock: a sleeping
+/// processor, above all a virtual one, may take so long to begin (docs/decisions/008-emulated-time.md).
 constexpr std::uint64_t wake_up_ns = 60'000;
 
 inline void wait_until(std::uint64_t due_ns) {

@@ -1,5 +1,5 @@
-/// The protocol at work on this process's pages: faults, flushes, dropped copies. Every decision is models/'s; this
-/// file moves bytes and sets protections.
+/// The protocol on this process's pages: faults, flushes, dropped copies. models/ decides; this file moves bytes and
+/// sets protections.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ struct Grant {
   LockId lock{};
   std::uint64_t number = 0;
 };
-/// Diffs of this process's changed pages go home, as the rule of `sync` says; returns when they are applied. `granted`:
-/// for the log, whether it is with a lock.
+/// Sends the diffs of this process's changed pages home, as the rule of `sync` says, and returns when they are applied.
+/// `granted`, for the log: the lock that this flush belongs to.
 void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex);
-/// Copies die, as the rule of `sync` says. Everything is flushed before.
+/// Drops copies as the rule of `sync` says. Precondition: everything is flushed.
 void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// Pages of [begin, begin + pages) go to their homes; those of zeros need not if nobody has ever written them.
+/// Sends the pages of [begin, begin + pages) to their homes. Zeros::are_there: pages of zeros need not go, as nobody
+/// has ever written them.
 enum class Zeros : bool { are_there, must_go };
 void move_home(std::uintptr_t begin, std::uint64_t pages, Zeros zero_pages) REQUIRES(application);
 

@@ -15,10 +15,10 @@ struct Connections {
   std::vector<int> answering;
 };
 
-/// From here on others can connect, and the launcher is told where.
+/// Lets others connect from here on, and tells the launcher where.
 void listen_for_others(const Welcome& welcome) REQUIRES(starting);
-/// Connects to all other processes, and waits until everybody is ready. `fingerprint` tells whether all processes have
-/// the program and its libraries at the same addresses.
+/// Connects to all other processes, and waits until everybody is ready. `fingerprint` is equal in all processes that
+/// have the program and its libraries at the same addresses.
 Connections meet_others(std::uint64_t fingerprint) REQUIRES(starting);
 
 }  // namespace sdsm::dsm

@@ -1,6 +1,6 @@
-/// What the launcher (`sdsm run`) and the processes that it starts say to each other, each over a stream socket of its
-/// own that the process inherits. Frames of a FrameHead and `bytes` of payload; numbers as the machine has them, as all
-/// processes run one program on one kind of machine.
+/// Messages between the launcher (`sdsm run`) and each process that it starts, over a stream socket that the process
+/// inherits. A frame is a FrameHead and `bytes` of payload. Numbers have the machine's byte order: all processes run
+/// one program on one kind of machine.
 ///
 ///   launcher                         process
 ///     welcome (Welcome)         ->              who you are
@@ -42,7 +42,7 @@
 namespace sdsm::dsm {
 
 /// The one environment variable that the run-time reads: the number of the inherited control socket. It is the same in
-/// all processes, as their initial stacks have to look alike.
+/// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
 inline constexpr std::uint32_t control_version = 1;
@@ -92,11 +92,11 @@ struct Welcome {
   std::int32_t node_memory = -1;
   Emulation emulation;
   std::uint32_t wants_page_log = 0;
-  std::uint8_t secret[secret_bytes] = {};  ///< random, one for each run; who connects has to know it
+  std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; whoever connects must know it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
 
-/// One thing that a process did with what its node's processes share.
+/// An action of a process on what its node's processes share.
 struct PageEvent {
   enum class Kind : std::uint8_t {
     fault,    ///< object: region; value: page; fault: its kind
@@ -116,7 +116,7 @@ struct PageEvent {
   FaultKind fault{};
 };
 
-/// What a region that the program has made is known by.
+/// How a region that the program made is told from others.
 struct RegionOrigin {
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of arrays that the program placed: in the program file's own addresses

@@ -1,5 +1,5 @@
-/// What this process counts: its application thread what it asks of others, and whoever handles a request what is done
-/// for others.
+/// What this process counts: its application thread counts what it asks of others, the thread that handles a request
+/// what it does for others.
 #pragma once
 
 #include "models/messages.hpp"
@@ -19,7 +19,7 @@ inline Tally tally_at(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling)
   return taken;
 }
 
-/// Counts a message that was sent to another node; those within a node are none.
+/// Counts a message if `to` is on another node.
 inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(application) {
   if (is_on_own_node(to)) return;
   ++asked.messages[static_cast<std::size_t>(kind)];
@@ -27,7 +27,7 @@ inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) R
   asked.bytes_sent += bytes;
 }
 
-/// Counts an answer to another node.
+/// Counts an answer if `to` is on another node.
 inline void count_served(ProcessId to, std::uint64_t bytes) REQUIRES(handling) {
   if (is_on_own_node(to)) return;
   ++served.served;

@@ -1,8 +1,7 @@
 /// Diffs as they travel. A diff is the page's address (8 bytes), then for each run of changed words its place and
-/// length in words (2 bytes each) and the new words: the sizes of models/diff.hpp. Beside it travel the same words of
-/// the twin, which the model does not count. They tell the home which bytes of a word changed, so that two processes
-/// may change different bytes of one word, and whether somebody else has changed the same bytes since the twin was
-/// made.
+/// length in words (2 bytes each) and the new words, as models/diff.hpp counts them. The twin's words travel with it,
+/// uncounted. They show the home which bytes of a word changed, so two processes may change different bytes of one
+/// word, and whether somebody else has changed the same bytes meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ inline constexpr std::size_t most_diff_bytes = 8 + max_runs_per_page * 4 + words
 /// The twin's words of a diff.
 inline constexpr std::size_t most_twin_bytes = words_per_page * 4;
 
-/// Room for a diff that is made: whole cache lines are stored at once, and reach beyond its end.
+/// Room to make a diff. Whole cache lines are stored at once, and reach beyond the diff's end.
 struct DiffBuffer {
   std::byte diff[most_diff_bytes];
   std::byte twin_words[most_twin_bytes + 64];
@@ -30,20 +29,20 @@ struct EncodedDiff {
   std::uint32_t twin_bytes() const { return change.words * std::uint32_t{4}; }
 };
 
-/// What differs between a page and its twin, which becomes as the page is: each word is read once for both, so that a
-/// write that comes in between is in this diff or in the next one. `page` and `twin` are aligned to cache lines.
+/// Encodes what differs between a page and its twin, and copies the page to the twin. Each word is read once for both,
+/// so a write in between is in this diff or in the next one. `page` and `twin` are aligned to cache lines.
 EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer);
 
-/// The same for any x86-64 processor; encode_diff uses AVX-512 where it is.
+/// The same on any x86-64 processor; encode_diff uses AVX-512 where there is one.
 EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer);
 
-/// Stores the bytes that a diff changes, and no others, to `page`. Where somebody else has changed some of the same
-/// bytes to other values meanwhile, the whole word is stored, so that a word of four bytes is one that somebody stored.
-/// False if the diff contradicts itself; nothing beyond the page is written.
+/// Stores the bytes that a diff changes, and no others, in `page`. If somebody else has changed some of the same bytes
+/// to other values meanwhile, stores the whole word, so that a word of four bytes is one that somebody stored. Returns
+/// false if the diff contradicts itself. Writes nothing beyond the page.
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
                 std::byte* page);
 
-/// The page's address that a diff begins with.
+/// The page's address, with which a diff begins.
 std::uint64_t address_of_diff(const std::byte* diff);
 
 }  // namespace sdsm::dsm

@@ -1,6 +1,6 @@
 /// An emulated network: a cable from every node to one switch that stores and forwards, full duplex, as
-/// sim/queue_network.cpp has it. A message is really sent at once and carries a ticket; nobody looks at it before the
-/// ticket's time.
+/// sim/queue_network.cpp has it. A message is really sent at once and carries a ticket; its receiver does not look at
+/// it before the ticket's time.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace sdsm::dsm {
 inline constexpr std::uint32_t most_emulated_nodes = 256;
 inline constexpr std::uint32_t most_messages_underway = 4096;  ///< to one node
 
-/// Names a message that is underway to the node whose cable gave it; 0: none, the message is there.
+/// Names a message on its way over a node's cable; 0: the message is there already.
 using Ticket = std::uint64_t;
 
 /// A message on its way to the node at the end of a cable. Times are of the monotonic clock, in nanoseconds.
@@ -24,12 +24,12 @@ struct MessageUnderway {
   std::uint64_t at_switch = 0;  ///< its first frame
   std::uint64_t duration = 0;   ///< of the whole message on the cable
   std::uint64_t earliest = 0;   ///< when the switch could have sent its last frame
-  std::uint64_t done = 0;       ///< when it is there, as far as is known: others may still come before it
+  std::uint64_t done = 0;       ///< when it arrives, as far as is known: others may still overtake it
 };
 
 /// The cable from the switch to a node.
 struct EmulatedCable {
-  std::uint64_t free = 0;  ///< when those that are there had left it
+  std::uint64_t free = 0;  ///< when the messages that have arrived had left it
   Ticket last_ticket = 0;
   std::uint32_t count = 0;
   MessageUnderway underway[most_messages_underway];  ///< in the order in which they come to the switch
@@ -38,7 +38,7 @@ struct EmulatedCable {
 /// What all processes know of the network.
 struct EmulatedWires {
   program::Mutex mutex;                     ///< shared between processes
-  std::atomic<std::uint32_t> is_measuring;  ///< 0: the measured region is still to come, and nothing takes its time
+  std::atomic<std::uint32_t> is_measuring;  ///< 0: the measured region is still to come, and nothing is delayed
   std::uint64_t up_free[most_emulated_nodes] GUARDED_BY(mutex);  ///< when the cable to the switch is free
   EmulatedCable down[most_emulated_nodes] GUARDED_BY(mutex);
 };
@@ -55,21 +55,21 @@ inline void prepare_wires(EmulatedWires& wires, bool at_once) {
   wires.mutex.share_between_processes(true);
 }
 
-/// From here on messages between nodes take their time.
+/// Delays messages between nodes from here on.
 void start_emulated_network(const EmulatedNetwork& network, EmulatedWires& wires) REQUIRES(program::starting);
 
-/// Whether messages and computing take their time: from the beginning of the measured region on.
+/// Whether messages and computing are delayed: so from the beginning of the measured region on.
 bool is_emulating();
 /// The measured region begins.
 void begin_emulating();
 
-/// Puts a message of `payload` bytes on the cables; 0 without an emulated network, within a node, and for messages
-/// that the model does not know (0 bytes).
+/// Puts a message of `payload` bytes on the cables. Returns 0 without an emulated network, within a node, and for
+/// messages that the model does not know (0 bytes).
 Ticket put_on_wire(ProcessId to, Bytes payload);
 
-/// When the message is here, at this process, as far as is known now. It may become later, not earlier.
+/// When the message arrives at this process, as far as is known now. It may become later, but not earlier.
 std::uint64_t arrival_of(Ticket ticket);
-/// The message is here, and is looked at.
+/// Takes a message that has arrived off the cable.
 void take_from_wire(Ticket ticket);
 /// Waits for the message, and takes it.
 void wait_for_arrival(Ticket ticket);

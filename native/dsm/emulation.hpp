@@ -11,7 +11,7 @@
 
 namespace sdsm::dsm {
 
-/// What the launcher says of the emulated cluster.
+/// The emulated cluster, as the launcher describes it.
 struct Emulation {
   std::uint32_t has_network = 0;
   EmulatedNetwork network{};
@@ -19,7 +19,7 @@ struct Emulation {
   std::int32_t schedule = -1;  ///< file of the processes' schedules; -1: computing takes as long as it takes
 };
 
-/// What a thread computes between two events, on the emulated processors, and the first touches of pages on the way.
+/// A thread's computing between two events on the emulated processors, with its first touches of pages.
 struct ScheduledInterval {
   std::uint64_t compute_ns = 0;
   std::uint32_t touches = 0;  ///< ScheduledTouch records that follow
@@ -42,11 +42,11 @@ void start_emulation(const Emulation& emulation) REQUIRES(starting);
 // The application thread's computing. Between begin_work and end_work it works off the next interval of its schedule.
 
 void begin_work() REQUIRES(application);
-/// The thread reaches an event: it waits until the interval's computing would be done.
+/// At an event: waits until the interval's computing would be done.
 void end_work(trace::EventKind kind) REQUIRES(application);
 /// At a trap: waits until the computing before the touch would be done. `index` is the page's in its region.
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access) REQUIRES(application);
-/// A trap is dealt with: the time since then, and the trap itself, were no computing.
+/// After a trap: the time since `since_ns`, and the trap itself, were no computing.
 void resume_work(std::uint64_t since_ns) REQUIRES(application);
 
 }  // namespace sdsm::dsm

@@ -9,7 +9,7 @@
 
 namespace sdsm::dsm {
 
-/// Process 0's application thread is on its way out.
+/// Whether process 0's application thread is ending the program.
 inline constinit std::atomic<bool> is_ending = false;
 
 /// Sends the launcher this process's result, with its log. Once, at the end.
@@ -21,8 +21,8 @@ void send_result(const Result& result) REQUIRES(application);
 /// Process 0's application thread ends the program, on behalf of another thread.
 [[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);
 
-/// Process 0: if its application thread does not come to end_initial() soon, as it waits for something that the thread
-/// that ended the program had, the program ends without its exit functions. Any thread.
+/// Process 0, any thread: ends the program without its exit functions if the application thread does not come to
+/// end_initial() soon, as it may wait for something that the thread that ended the program had.
 void end_without_initial_thread(int status);
 
 }  // namespace sdsm::dsm

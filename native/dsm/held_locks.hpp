@@ -1,4 +1,4 @@
-/// Locks that this process has, as far as its managers of locks ask. Any thread.
+/// Locks that this process holds, for managers that ask. Any thread.
 #pragma once
 
 #include "models/ids.hpp"
@@ -6,7 +6,7 @@
 namespace sdsm::dsm {
 
 void set_held(LockId lock, bool is_held);
-/// This process has it, and has not begun to give it back.
+/// Whether this process holds the lock and has not begun to give it back.
 bool holds_lock(LockId lock);
 
 }  // namespace sdsm::dsm

@@ -1,5 +1,4 @@
-/// What this process and its launcher say to each other (control.hpp). Without a launcher the program runs alone, as
-/// one process, and nothing is said.
+/// This process's messages with its launcher (control.hpp). Without a launcher the program runs alone, as one process.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace sdsm::dsm {
 
-/// Connects to the launcher that the environment names, and learns who this process is. Nothing if there is none.
+/// Connects to the launcher that the environment names, and learns who this process is. Empty if there is none.
 std::optional<Welcome> meet_launcher() REQUIRES(starting);
 
 /// The payload of the launcher's next frame; ends the process if there is none, and the run if it is of another kind.

@@ -19,7 +19,7 @@ struct NamedLock {
   std::uint32_t depth = 0;  ///< times that this process holds it
 };
 
-/// Its number is process 0's to give, at the first use anywhere.
+/// The lock at an address. Process 0 gives it a number at its first use anywhere.
 NamedLock& lock_named(trace::LockClass lock_class, const void* address) REQUIRES(application);
 
 }  // namespace sdsm::dsm

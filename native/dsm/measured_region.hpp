@@ -1,5 +1,5 @@
-/// The measured region: between the initial thread's first and last call of omp_get_wtime, as far as this process knows
-/// of them; and what the process did in it and in all.
+/// The measured region, between the initial thread's first and last call of omp_get_wtime as this process knows them,
+/// and what the process did in it and in all.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct ClockCalls {
   std::uint64_t count = 0;
   std::uint64_t last_ns = 0;
 };
-/// As known to this process. Any thread.
+/// The calls that this process knows of. Any thread.
 ClockCalls clock_calls();
-/// The initial thread has called the clock so often by now, as this process learns.
+/// This process learns how often the initial thread has called the clock.
 void note_clock(const ClockCalls& calls) REQUIRES(application) EXCLUDES(handling);
 
-/// What this process did. At the end of the program.
+/// What this process did. To be called at the end of the program.
 Result result() REQUIRES(application) EXCLUDES(handling);
 
 }  // namespace sdsm::dsm

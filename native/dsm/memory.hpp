@@ -1,6 +1,6 @@
-/// The node's memory, seen twice: where the program expects it, under the protection that the protocol wants, and where
-/// the run-time may always read and write (requests are served while the program's view is protected). Both views are
-/// of one file, which the processes of a node share.
+/// The node's memory has two views of one file, which the node's processes share: one where the program expects it,
+/// with the protection that the protocol wants, and one that the run-time may always read and write, as it serves
+/// requests while the program's view is protected.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +28,12 @@ struct Range {
   std::byte* twin_of(std::uintptr_t address) const { return twins + (address - begin); }
 };
 
-/// Makes [begin, begin + bytes) node memory, readable and writable. What is mapped there is replaced; its contents are
-/// kept if `keep_contents`. Null if there is no such address space. All processes add the same ranges in the same
+/// Makes [begin, begin + bytes) node memory, readable and writable, in place of what is mapped there; keeps its
+/// contents if `keep_contents`. Null if there is no such address space. All processes add the same ranges in the same
 /// order.
 const Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false) REQUIRES(starting);
 
-/// The same; ends the run where there is no address space for `what`.
+/// add_range() that ends the run if there is no address space for `what`.
 void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, bool keep_contents = false)
     REQUIRES(starting);
 
@@ -48,7 +48,7 @@ inline std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }
 
-/// Shuts all memory but the two pieces.
+/// Protects all ranges but the two open ones.
 void protect_ranges(const AddressRange& open, const AddressRange& open_too);
 
 }  // namespace sdsm::dsm

@@ -16,13 +16,12 @@ namespace sdsm::dsm {
 /// A page as the protocol knows it, and where it is: at the same address in every process.
 struct Place {
   PageId id;
-  std::uintptr_t address = 0;  ///< 0: the page is no more, and what was changed in it concerns nobody
+  std::uintptr_t address = 0;  ///< 0: the page is gone, and changes of it concern nobody
   ProcessId home{};
   Owner owner{};
 };
 
-/// Memory that only grows, at one address in all processes of the node; blocks that are given back are used again for
-/// requests of their size.
+/// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.
 class NodeArena final : public std::pmr::memory_resource {
  public:
   NodeArena(std::byte* begin, std::size_t bytes) : next_(begin), end_(begin + bytes) {}
@@ -52,7 +51,7 @@ struct Node {
   pthread_cond_t arrival;                                       ///< a page has arrived
 };
 
-/// At the same address in every process of the node.
+/// The node's shared state, at the same address in each of its processes.
 inline Node& node() {
   constexpr std::uintptr_t node_address = 0x1e0000000000;
   return *reinterpret_cast<Node*>(node_address);
@@ -60,7 +59,7 @@ inline Node& node() {
 /// Made by the node's first process before any other uses it.
 void make_node() REQUIRES(starting);
 
-/// For as long as the object lives, no other process of the node uses what they share.
+/// While it lives, no other process of the node uses what they share.
 class SCOPED_CAPABILITY NodeGuard {
  public:
   NodeGuard() ACQUIRE(node().mutex) { node().mutex.lock(); }

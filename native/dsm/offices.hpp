@@ -1,7 +1,7 @@
-/// What a process keeps or does for all: the barrier's master counts arrivals, each lock has a manager, each page a
-/// home, and process 0 keeps the books of regions, heap and constructs. Each office is a file and handles the requests
-/// that are its own, one at a time: they come from other processes by the service thread, or from this process's own
-/// application thread. The answer goes out by answer(), now or later.
+/// Offices are what a process does for all: the barrier's master counts arrivals, each lock has a manager, each page a
+/// home, and process 0 keeps the books of regions, heap and constructs. Each office is a file. It handles its requests
+/// one at a time, from the service thread or from this process's own application thread, and answers by answer(), now
+/// or later.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) REQUIRES
 // The barrier's master.
 
 void arrive(ProcessId from) REQUIRES(handling);
-/// Another thread than the initial one ends the program, which the initial thread does for it when it comes by.
+/// A thread other than the initial one ends the program: the initial thread does it at its next barrier.
 void want_end(const Head& head) REQUIRES(handling);
 /// Threads 0 to size - 1 are the team from now on.
 void set_team(std::uint32_t size) REQUIRES(handling);
-/// The program has ended, and whoever waits for work or comes for it is told so.
+/// The program has ended: tells every process that waits for work, now or later.
 void dismiss_all() REQUIRES(handling);
-/// Whether all others have been told.
+/// Whether all other processes have been told.
 bool are_all_dismissed() REQUIRES(handling);
 
 // Managers of locks. Those of ordered regions go in the order of the loops' turns.

@@ -1,5 +1,5 @@
-/// What this process does with pages, event by event, for the launcher: page figures and the order of a node's events
-/// are made of it. Nothing happens in a run whose launcher wants none.
+/// Logs this process's events for the launcher, which makes page figures and the order of a node's events of them. Does
+/// nothing if the launcher wants neither.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sdsm::dsm {
 /// Not sent yet.
 inline constinit std::vector<PageEvent> page_events GUARDED_BY(application);
 
-/// Logs an event that has a place in the order of the node's.
+/// Logs an event with its place in the order of the node's events.
 inline void log_in_turn(PageEvent event) REQUIRES(application, node().mutex) {
   if (!self.wants_page_log) return;
   event.turn = node().next_turn++;
@@ -25,7 +25,7 @@ inline void log(const PageEvent& event) REQUIRES(application) {
   if (self.wants_page_log) page_events.push_back(event);
 }
 
-/// Sends what was logged, if that is much. Not while the node is held, as the launcher may keep this process waiting.
+/// Sends the log if it is long. Not to be called while the node is held, as the launcher may keep this process waiting.
 void send_long_page_log() REQUIRES(application);
 void send_page_log() REQUIRES(application);
 

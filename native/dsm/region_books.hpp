@@ -1,7 +1,6 @@
-/// What this process knows of regions, by page. The initial thread's process keeps the books; the others know what they
-/// have asked for (regions.hpp). A block that is freed and allocated again is a new region at old addresses: a
-/// generation, which travels with every message and so with every lock and barrier, tells others to forget what they
-/// know.
+/// What this process knows of regions, by page. Process 0 keeps the books; others know what they have asked for
+/// (regions.hpp). A block that is freed and allocated again is a new region at old addresses. Every message carries a
+/// generation of regions, so every lock and barrier does; a newer one makes a process forget what it knows.
 #pragma once
 
 #include <cstdint>
@@ -31,20 +30,20 @@ struct KnownRegion {
 void start_region_books() REQUIRES(starting);
 void name_fixed_region(std::uint32_t id, const RegionInfo& region) REQUIRES(starting);
 
-/// The region's number that a page has here; no_region if it has none. Any thread.
+/// Number of the page's region as known here; no_region if none is. Any thread.
 std::uint32_t region_number(const Range& range, std::uintptr_t page);
 const RegionInfo& region(std::uint32_t id);
 
-/// At the keeper of the books: the regions that the program has made so far, oldest first.
+/// Process 0: the regions that the program has made so far, oldest first.
 std::vector<RegionInfo> made_regions();
-/// At the keeper of the books. Any thread.
+/// Process 0, any thread.
 KnownRegion known_region(std::uintptr_t page);
-/// Elsewhere: what the keeper of the books has said.
+/// Other processes: keeps what process 0 has answered.
 void learn_region(const KnownRegion& known) REQUIRES(application);
 
 /// Any thread.
 std::uint32_t generation();
-/// Another process says that it knows generation `other`. A newer one makes this process forget.
+/// Another process knows generation `other`. If that is newer, this process forgets its regions.
 void learn_generation(std::uint32_t other) REQUIRES(application);
 
 }  // namespace sdsm::dsm

@@ -1,15 +1,15 @@
-/// Which region a page belongs to, and so which process is its home, as the application thread finds it: what this
-/// process does not know it asks process 0 for, once for each region.
+/// Which region a page belongs to, and so its home. The application thread asks process 0 for what this process does
+/// not know, once for each region.
 #pragma once
 
 #include "native/dsm/region_books.hpp"
 
 namespace sdsm::dsm {
 
-/// The region of a page in shared memory, asked for if need be; null if it belongs to none (never allocated).
+/// The region of a page in shared memory; asks process 0 if need be. Null if the page has none (never allocated).
 const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32_t& id) REQUIRES(application);
 
-/// The home of a page of `region`. If it is placed by first touch, this is a touch.
+/// The home of a page of `region`. Counts as a touch if the region is placed by first touch.
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& region, PageId id)
     REQUIRES(application);
 

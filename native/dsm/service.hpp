@@ -7,7 +7,7 @@
 
 namespace sdsm::dsm {
 
-/// Until the process ends. `sockets`: by process; others ask on them.
+/// Serves until the process ends. `sockets`: those on which others ask, by process.
 [[noreturn]] void serve(std::vector<int> sockets) REQUIRES(service);
 
 }  // namespace sdsm::dsm

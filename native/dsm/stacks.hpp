@@ -14,10 +14,10 @@ void make_stacks() REQUIRES(starting);
 
 /// The stack on which a process runs the program.
 program::AddressRange stack_of(std::uint32_t process);
-/// Its thread block and thread-local variables, and the stack that the run-time's own code uses.
+/// A process's thread block, thread-local variables, and the stack of the run-time's own code.
 program::AddressRange control_of(std::uint32_t process);
 
-/// Whether that is the page that is left free below this process's stack.
+/// Whether `address` is in the unused page below this process's stack.
 bool is_below_stack(std::uintptr_t address);
 
 }  // namespace sdsm::dsm

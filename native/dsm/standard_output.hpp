@@ -1,4 +1,4 @@
-/// Standard output of programs in C, C++ and Fortran, whose libraries each collect it in memory of their own process.
+/// Standard output of programs in C, C++ and Fortran. Each language's library buffers it in the process's own memory.
 #pragma once
 
 #include "native/dsm/threads.hpp"
@@ -7,11 +7,11 @@ namespace sdsm::dsm {
 
 /// Before the program runs.
 void find_fortran() REQUIRES(starting);
-/// In a process that runs no constructors of the program: C++'s standard streams can be used, once they are shared. To
-/// be called before.
+/// Makes C++'s standard streams usable in a process that runs no constructors of the program. To be called before the
+/// program's variables are shared.
 void make_standard_streams() REQUIRES(starting);
 
-/// What this process has printed goes out, so that the lines of regions come in the order of the regions.
+/// Writes out what this process has printed, so that the lines of regions come in the order of the regions.
 void flush_output() REQUIRES(application);
 
 }  // namespace sdsm::dsm

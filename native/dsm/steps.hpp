@@ -8,9 +8,8 @@ namespace sdsm::dsm {
 
 inline constexpr auto nothing = [] {};
 
-/// Does the steps of `directive` in their order. `read` and `write` look at the directive's administrative page and
-/// change it, each access to which is a protocol event; `barrier` waits for the team. Those that it lacks are
-/// `nothing`.
+/// Does the steps of `directive` in their order. `read` and `write` access the directive's administrative page, which
+/// are protocol events; `barrier` waits for the team. A step that the directive lacks is `nothing`.
 template <typename Read, typename Write, typename Barrier>
 void perform(Directive directive, Read read, Write write, Barrier barrier) REQUIRES(application) {
   for (const ProtocolStep& step : steps_of(directive)) {

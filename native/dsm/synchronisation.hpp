@@ -7,18 +7,19 @@
 
 namespace sdsm::dsm {
 
-/// Does the phases of models/openmp.hpp. `is_fork`: until the team meets first it is idle, which is no part of a
-/// barrier.
+/// Goes through the phases of models/openmp.hpp. `is_fork`: the time until the team first meets is idle time, not the
+/// barrier's.
 void pass_barrier(bool is_fork = false) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
-/// False if somebody else has it. What has been given back is free, even if its manager has not heard of that yet.
+/// Returns false if somebody else holds the lock. A lock that was given back is free, even if its manager has not heard
+/// of it yet.
 bool try_acquire_lock(LockId lock) REQUIRES(application);
 void release_lock(LockId lock) REQUIRES(application);
-/// Changes go home and copies die, without a lock.
+/// Flushes and drops copies, without a lock.
 void synchronise_memory() REQUIRES(application);
 
-/// The calling thread, which is not the initial one, ends the program: process 0 does it for it.
+/// The calling thread, not the initial one, ends the program: it asks process 0 to.
 [[noreturn]] void end_from_member(ExitKind kind, int status);
 
 }  // namespace sdsm::dsm

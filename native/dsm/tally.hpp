@@ -12,7 +12,7 @@ namespace sdsm::dsm {
 /// Counts and nanoseconds since the process's start. Differences of two tallies describe a part of a run.
 struct Tally {
   std::uint64_t faults[fault_kinds];      ///< by FaultKind
-  std::uint64_t fault_ns[fault_kinds];    ///< from the trap's handler's begin to its end
+  std::uint64_t fault_ns[fault_kinds];    ///< time in the trap's handler
   std::uint64_t messages[message_kinds];  ///< sent to other nodes, by MessageKind; the simulator counts the same
   std::uint64_t messages_sent;            ///< as requester or writer: without what was served for others
   std::uint64_t bytes_sent;               ///< payload of those
@@ -23,7 +23,7 @@ struct Tally {
   std::uint64_t barriers;
   std::uint64_t locks;
   std::uint64_t traps;            ///< signals taken: faults, and traps that only restored a protection
-  std::uint64_t diff_ns;          ///< finding differences, sending them, waiting until they are applied
+  std::uint64_t diff_ns;          ///< making diffs, sending them, waiting until they are applied
   std::uint64_t barrier_ns;       ///< waiting for others at barriers
   std::uint64_t protect_ns;       ///< protecting pages again at barriers and locks
   std::uint64_t lock_ns;          ///< waiting for locks
@@ -36,7 +36,7 @@ struct Tally {
 inline constexpr std::uint64_t tally_words = sizeof(Tally) / sizeof(std::uint64_t);
 static_assert(sizeof(Tally) % sizeof(std::uint64_t) == 0);
 
-/// Word by word.
+/// Applies an operation to each number of two tallies.
 template <typename Operation>
 Tally combine(Tally left, const Tally& right, Operation operation) {
   auto* words = reinterpret_cast<std::uint64_t*>(&left);

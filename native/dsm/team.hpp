@@ -1,4 +1,4 @@
-/// Parallel regions: how a team starts on what the initial thread left on an administrative page.
+/// Parallel regions: a team starts from what the initial thread wrote on an administrative page.
 #pragma once
 
 #include <cstdint>

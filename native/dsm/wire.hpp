@@ -1,6 +1,6 @@
-/// What processes say to each other. Every ordered pair of processes has a connection of its own: the first one's
-/// application thread asks, the second one's service thread answers, and at most one question is open at a time. So a
-/// fault waits on one socket, and nobody but the service thread hands it its page.
+/// Messages between processes. Every ordered pair of processes has a connection: the first one's application thread
+/// asks, the second one's service thread answers, and at most one question is open at a time. So a fault waits on one
+/// socket, and only the home's service thread stands between it and its page.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,8 @@
 
 namespace sdsm::dsm {
 
-/// Numbers up to `lock_release` are those of MessageKind: the messages that the protocol counts. The others are
-/// replies, and what a run-time has to arrange that SCASH's sources say nothing about.
+/// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
+/// and a run-time's arrangements of which SCASH's sources say nothing.
 enum class WireKind : std::uint16_t {
   page_request,     ///< address: page. Answer: page_reply
   write_request,    ///< address: page. No answer
@@ -46,7 +46,7 @@ enum class WireKind : std::uint16_t {
 /// How a thread ends the program.
 enum class ExitKind : std::uint64_t { normal, quick, immediate };
 
-/// Of an ordered loop: its number, and the first iteration of the chunk that wants to go on.
+/// A turn in an ordered loop: the loop's number, and the first iteration of the chunk that wants to go on.
 struct OrderedTurn {
   std::uint64_t construct = 0;
   std::uint64_t first_iteration = 0;
@@ -72,7 +72,7 @@ struct DiffPiece {
 
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 
-/// What the message is on a network, by the model's sizes; 0 if the model knows no such message.
+/// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {
   if (head.kind == WireKind::page_reply) return page_payload;
   if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};

@@ -1,5 +1,6 @@
-/// Who may touch which state, said so that clang checks it (-Wthread-safety; tests/thread_safety runs it): a variable
-/// is GUARDED_BY a mutex, or by a role that one thread has; a function REQUIRES them. Other compilers ignore all of it.
+/// Says who may touch which state, in a form that clang checks (-Wthread-safety; tests/thread_safety runs it). A
+/// variable is GUARDED_BY a mutex, or by a role that one thread has; a function REQUIRES them. Other compilers ignore
+/// it.
 #pragma once
 
 #include <pthread.h>
@@ -30,7 +31,7 @@
 
 namespace sdsm::program {
 
-/// A role is a capability that nobody waits for: a thread takes it once, and state that is the role's is that thread's.
+/// A role is a capability that nobody waits for: a thread takes it once, and then owns the role's state.
 /// Roles are known by their addresses, so they are variables: `inline constinit Role service{"the service thread"};`.
 class CAPABILITY("role") Role {
  public:
@@ -41,8 +42,7 @@ class CAPABILITY("role") Role {
   /// From here on the calling thread has this role, and no other.
   void take() const ASSERT_CAPABILITY(this) { of_this_thread = this; }
   bool is_taken() const { return of_this_thread == this; }
-  /// Where others' code comes in (an entry point, a handler of a signal): ends the run if the calling thread has
-  /// another role.
+  /// For entry points and signal handlers: ends the run if the calling thread has another role.
   void check() const ASSERT_CAPABILITY(this) {
     if (!is_taken()) end_run({"an error of sdsm's: a thread did what only ", name_, " may do"});
   }
@@ -56,7 +56,7 @@ class CAPABILITY("role") Role {
 /// The initial thread's before the program runs. What only it writes is everybody's to read from then on.
 inline constinit Role starting{"the initial thread, before the program runs,"};
 
-/// A pthread mutex that the compiler knows.
+/// A pthread mutex that clang's check knows.
 class CAPABILITY("mutex") Mutex {
  public:
   enum class Kind : std::uint8_t { plain, recursive };
@@ -66,8 +66,8 @@ class CAPABILITY("mutex") Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  /// Makes it anew for the processes that share its memory, before any of them uses it. `robust`: who ends while it has
-  /// the mutex lets the next one in, and leaves nothing half done; costs some nanoseconds.
+  /// Initialises it for the processes that share its memory, before any of them uses it. `robust`: if its holder dies,
+  /// the next process gets it; costs some nanoseconds.
   void share_between_processes(bool robust) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
