@@ -101,7 +101,7 @@ TEST_CASE("changes come after the intervals and belong to the writes in their or
   recording.pass().on_interval(events[0]);
   recording.pass().on_touches(0, std::vector{touch_of(1, Access::write, 30)});
   recording.pass().on_interval(events[1]);
-  recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 3, 7, 2}, {one_region, 1, 1, 1}});
+  recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 3, {7, 2}}, {one_region, 1, {1, 1}}});
   const auto intervals = recording.intervals(0);
   REQUIRE(intervals.size() == 2);
   REQUIRE(intervals[0].touches.size() == 2);
@@ -132,7 +132,7 @@ TEST_CASE("changes that fit no write are refused, not guessed at") {
   Recording recording(events);
   recording.pass().on_touches(0, std::vector{touch_of(3, Access::write)});
   recording.pass().on_interval(events[0]);
-  CHECK_THROWS_AS(recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 4, 7, 2}}),
+  CHECK_THROWS_AS(recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 4, {7, 2}}}),
                   RunError);
 }
 

@@ -33,9 +33,9 @@ unsigned RunEncoder::stream_for(const TouchRun& run) const {
   return nearest_distance <= near_pages ? nearest : oldest;
 }
 
-void RunEncoder::encode(const TouchRun& run, std::uint8_t last_position, std::vector<std::uint8_t>& out) {
+void RunEncoder::encode(const TouchRun& run, unsigned index, std::uint8_t last_position,
+                        std::vector<std::uint8_t>& out) {
   using namespace run_flags;
-  const unsigned index = stream_for(run);
   Stream& stream = streams_[index];
   used_[index] = ++runs_;
 
