@@ -1,5 +1,4 @@
-/// What a page's words say against its twin: how many differ, in how many runs, and in which lines (docs/protocol.md, "A
-/// page").
+/// What a page's words say against its twin: how many differ, in how many runs, in which lines (docs/protocol.md).
 #pragma once
 
 #include <cstdint>
