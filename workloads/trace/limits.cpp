@@ -91,17 +91,12 @@ std::optional<std::string> problem_with(Change change, const ChangedLines& chang
 }
 
 std::optional<std::string> problem_with_pages(const Interval& interval) {
-  const auto is_empty = [](const auto& run) { return run.pages == 0; };
-  if (std::any_of(interval.lines.begin(), interval.lines.end(), is_empty) ||
-      std::any_of(interval.sites.begin(), interval.sites.end(), is_empty)) {
-    return "lines or sites of no pages";
-  }
   auto lines = interval.lines.begin();
   std::uint64_t passed = 0;  // pages of *lines
   for (const TouchRun& run : interval.touches) {
     if (!is_partial(run.change)) continue;
     for (std::uint64_t pages = run.pages; pages > 0;) {
-      if (const auto problem = problem_with(run.change, lines->changed)) return problem;
+      if (!possible(run.change, lines->changed)) return problem_with(run.change, lines->changed);
       const std::uint64_t alike = std::min(pages, lines->pages - passed);
       pages -= alike;
       passed += alike;

@@ -41,6 +41,9 @@ constexpr bool possible(Change change) {
 /// False for lines that cannot hold a partial change of that size: too few or too many lines for its words, more groups
 /// of adjacent lines than runs, no room for what did not change between the runs, or an end outside of the lines.
 constexpr bool possible(Change change, const ChangedLines& changed) {
+  if (changed.lines == ~std::uint64_t{0}) {  // mostly
+    return change.words >= 64 && (!changed.first_word || !changed.last_word || change.runs >= 2);
+  }
   const auto lines = static_cast<unsigned>(std::popcount(changed.lines));
   const auto groups = static_cast<unsigned>(std::popcount(changed.lines & ~(changed.lines << 1)));
   const bool has_ends = (!changed.first_word || (changed.lines & 1) != 0) &&
@@ -64,13 +67,20 @@ const EventRule* rule_of(EventKind kind);
 /// Says what is wrong with an event in a trace of `threads` threads; nothing if it is as EventKind documents it.
 std::optional<std::string> problem_with(const Event& event, std::uint32_t threads);
 
-/// The same for a run by itself. The region's size and the position's order are for the caller to check.
+/// Whether a run by itself is one. The region's size and the position's order are for the caller to check.
+constexpr bool is_valid(const TouchRun& run) {
+  return (run.access == Access::write || (run.access == Access::read && run.change == Change{})) &&
+         index_of(run.region) < max_regions && run.pages != 0 && run.first <= max_region_pages &&
+         run.pages <= max_region_pages - run.first && possible(run.change);
+}
+
+/// What is wrong with a run that is not valid; nothing if it is.
 std::optional<std::string> problem_with(const TouchRun& run);
 
 /// The same for the lines of a page that changed in part.
 std::optional<std::string> problem_with(Change change, const ChangedLines& changed);
 
-/// The same for an interval's lines and sites. Precondition: the lines are as many as its touches ask for.
+/// The same for an interval's lines. Precondition: they are as many as its touches ask for, and none is of no pages.
 std::optional<std::string> problem_with_pages(const Interval& interval);
 
 /// The same for a header's tables.

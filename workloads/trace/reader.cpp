@@ -235,6 +235,7 @@ struct ThreadCursor::Impl {
   bool decode_event();
   bool decode_event_of_format_1();
   bool decode_piece();
+  template <bool keeps_streams>
   void decode_runs(std::uint64_t runs);
   Section take_section(bool is_there);
   void decode_pages(const Section& lines, const Section& sites);
@@ -345,7 +346,7 @@ bool ThreadCursor::Impl::decode_piece() {
       is_format_1 ? 0 : static_cast<unsigned>(number) & (section_flags::lines | section_flags::sites);
   if (cursor > end) throw ContentError("an interval that goes on behind the block");
   if (!is_last && runs == 0) throw ContentError("a part of an interval without runs");
-  decode_runs(runs);
+  has_pages ? decode_runs<true>(runs) : decode_runs<false>(runs);
   const Section lines = take_section((sections & section_flags::lines) != 0);
   const Section sites = take_section((sections & section_flags::sites) != 0);
   if (has_pages) decode_pages(lines, sites);
@@ -360,6 +361,8 @@ bool ThreadCursor::Impl::decode_piece() {
   return true;
 }
 
+/// Two loops, as stores of bytes may be to anything: the one that a simulation waits for has none.
+template <bool keeps_streams>
 void ThreadCursor::Impl::decode_runs(std::uint64_t runs) {
   // A run takes a byte at least, so a wrong number asks for no more memory than the block's size warrants.
   if (runs > static_cast<std::uint64_t>(end - cursor)) throw ContentError(fmt::format("{} runs in the rest", runs));
@@ -369,15 +372,15 @@ void ThreadCursor::Impl::decode_runs(std::uint64_t runs) {
   const unsigned least_position = before > 0 ? interval.touches.back().position : 0;
   unsigned position = 0;
   interval.touches.resize(before + runs);
-  streams.resize(has_pages ? runs : 0);
+  if constexpr (keeps_streams) streams.resize(runs);
   const std::uint8_t* at = cursor;
   std::uint64_t pages = 0;
   for (std::size_t i = before; i < interval.touches.size(); ++i) {
     cursor = at;  // for the error's text
     TouchRun& run = interval.touches[i];
-    const unsigned stream = decoder.decode(at, position, run);
+    [[maybe_unused]] const unsigned stream = decoder.decode(at, position, run);
     if (at > end) throw ContentError("a run that goes on behind the block");
-    if (has_pages) streams[i - before] = static_cast<std::uint8_t>(stream);
+    if constexpr (keeps_streams) streams[i - before] = static_cast<std::uint8_t>(stream);
     pages += run.pages;
   }
   cursor = at;

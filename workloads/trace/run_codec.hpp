@@ -51,9 +51,9 @@ class RunEncoder {
   /// The stream that `run` is to be encoded on.
   unsigned stream_for(const TouchRun& run) const;
 
-  /// Appends `run` to `out`. Precondition: the run is valid; run.position >= last_position; `index` is its stream's, or
-  /// that of a run of which it is the beginning.
-  void encode(const TouchRun& run, unsigned index, std::uint8_t last_position, std::vector<std::uint8_t>& out);
+  /// Writes `run` at `out`, max_run_bytes at most, and returns what lies behind it. Precondition: the run is valid;
+  /// run.position >= last_position; `index` is its stream's, or that of a run of which it is the beginning.
+  std::uint8_t* encode(const TouchRun& run, unsigned index, std::uint8_t last_position, std::uint8_t* out);
 
  private:
   Streams streams_{};

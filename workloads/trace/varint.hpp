@@ -19,12 +19,19 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-inline void write_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
+/// Writes up to max_varint_bytes at `out`, and returns what lies behind them.
+inline std::uint8_t* write_varint(std::uint8_t* out, std::uint64_t value) {
   while (value >= 0x80) {
-    out.push_back(static_cast<std::uint8_t>(value | 0x80));
+    *out++ = static_cast<std::uint8_t>(value | 0x80);
     value >>= 7;
   }
-  out.push_back(static_cast<std::uint8_t>(value));
+  *out++ = static_cast<std::uint8_t>(value);
+  return out;
+}
+
+inline void write_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
+  std::uint8_t bytes[max_varint_bytes];
+  out.insert(out.end(), bytes, write_varint(bytes, value));
 }
 
 /// Reads up to max_varint_bytes from `cursor` without looking for an end: the caller's buffer has that many bytes to

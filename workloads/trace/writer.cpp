@@ -141,10 +141,14 @@ class OutputFile {
   std::uint64_t written_ = 0;
 };
 
+/// Of all runs; 0 if one of them has none, which is no list of lines or sites.
 template <typename Run>
 std::uint64_t pages_of(const std::vector<Run>& runs) {
   std::uint64_t pages = 0;
-  for (const Run& run : runs) pages += run.pages;
+  for (const Run& run : runs) {
+    if (run.pages == 0) return 0;
+    pages += run.pages;
+  }
   return pages;
 }
 
@@ -196,7 +200,9 @@ struct Writer::Impl {
   std::vector<ThreadState> threads;
   std::vector<BlockEntry> blocks;
   std::vector<std::uint64_t> region_pages;  ///< for each region the end of the highest run so far
-  std::vector<std::uint8_t> piece;          ///< runs of the interval at hand; kept for its storage
+  /// Runs of the interval at hand.
+  std::vector<std::uint8_t> piece = std::vector<std::uint8_t>(max_block_bytes);
+  std::size_t piece_bytes = 0;
   std::uint64_t piece_runs = 0;
   std::uint32_t sites_used = 0;  ///< the highest number and one
   bool lacks_sites = false;      ///< an interval touched pages and said no sites
@@ -217,7 +223,7 @@ void Writer::Impl::check(std::uint32_t thread, const Interval& interval) const {
   std::uint64_t pages = 0;
   std::uint64_t partial_pages = 0;
   for (const TouchRun& run : interval.touches) {
-    if (const auto problem = problem_with(run)) reject(*problem);
+    if (!is_valid(run)) reject(*problem_with(run));
     if (run.position < position) reject(fmt::format("position {} after position {}", run.position, position));
     position = run.position;
     pages += run.pages;
@@ -266,10 +272,10 @@ void Writer::Impl::end_piece(ThreadState& state) {
   const unsigned sections =
       (state.lines.size() > 0 ? section_flags::lines : 0) | (state.sites.size() > 0 ? section_flags::sites : 0);
   write_varint(state.block, piece_runs << section_flags::shift | sections);
-  state.block.insert(state.block.end(), piece.begin(), piece.end());
+  state.block.insert(state.block.end(), piece.data(), piece.data() + piece_bytes);
   state.lines.finish(state.block);
   state.sites.finish(state.block);
-  piece.clear();
+  piece_bytes = 0;
   piece_runs = 0;
 }
 
@@ -286,7 +292,7 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   std::uint8_t position = 0;  // of the piece's last run
   const auto has_room = [&](std::size_t more) {
     constexpr std::size_t head = max_piece_head_bytes + 2 * max_varint_bytes;  // the sections' lengths
-    return state.block.size() + head + piece.size() + state.lines.size() + state.sites.size() + more <= max_block_bytes;
+    return state.block.size() + head + piece_bytes + state.lines.size() + state.sites.size() + more <= max_block_bytes;
   };
   PageWalk lines(interval.lines);
   PageWalk sites(interval.sites);
@@ -308,7 +314,8 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
       const unsigned stream = state.encoder.stream_for(run);
       run.pages = encode_pages(state, stream, run, is_partial(run.change) ? &lines : nullptr,
                                interval.sites.empty() ? nullptr : &sites);
-      state.encoder.encode(run, stream, position, piece);
+      const std::uint8_t* const end_of_run = state.encoder.encode(run, stream, position, &piece[piece_bytes]);
+      piece_bytes = static_cast<std::size_t>(end_of_run - piece.data());
       position = run.position;
       ++piece_runs;
       count(state, run);

@@ -17,7 +17,8 @@ Bytes8 encoded(const std::vector<TouchRun>& runs) {
   Bytes8 out;
   std::uint8_t position = 0;
   for (const TouchRun& run : runs) {
-    encoder.encode(run, encoder.stream_for(run), position, out);
+    std::uint8_t bytes[max_run_bytes];
+    out.insert(out.end(), bytes, encoder.encode(run, encoder.stream_for(run), position, bytes));
     position = run.position;
   }
   return out;

@@ -29,7 +29,8 @@ class Blocks {
         }
         flush();
       }
-      encoder_.encode(run, encoder_.stream_for(run), position, piece_);
+      std::uint8_t bytes[max_run_bytes];
+      piece_.insert(piece_.end(), bytes, encoder_.encode(run, encoder_.stream_for(run), position, bytes));
       position = run.position;
       ++runs_;
     }
