@@ -152,6 +152,16 @@ std::uint64_t pages_of(const std::vector<Run>& runs) {
   return pages;
 }
 
+TouchRun first_pages(TouchRun run, std::uint32_t pages) {
+  run.pages = pages;
+  return run;
+}
+TouchRun without_first_pages(TouchRun run, std::uint32_t pages) {
+  run.first += pages;
+  run.pages -= pages;
+  return run;
+}
+
 /// A run whose lines and sites take more is cut in two.
 constexpr std::size_t enough_of_a_run = 2048;
 /// Bytes that a run may add to a block: it is cut behind the page that was one too many.
@@ -299,28 +309,32 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   lacks_sites |= interval.sites.empty() && !interval.touches.empty();
   for (const SiteRun& run : interval.sites) sites_used = std::max(sites_used, run.site + 1);
 
-  for_each_merged(interval.touches, [&](TouchRun run) {
-    const std::uint64_t end = run.first + run.pages;
-    while (run.first < end) {
-      run.pages = static_cast<std::uint32_t>(end - run.first);
-      if (!has_room(most_of_a_run)) {
-        if (piece_runs > 0) {
-          state.block.push_back(part_of_interval);
-          end_piece(state);
-          position = 0;
-        }
-        flush_block(thread);
+  // Of as many of the run's pages as it returns. Runs are copied only to be cut: a copy would wait for the merging's
+  // stores.
+  const auto encode = [&](const TouchRun& run) {
+    if (!has_room(most_of_a_run)) {
+      if (piece_runs > 0) {
+        state.block.push_back(part_of_interval);
+        end_piece(state);
+        position = 0;
       }
-      const unsigned stream = state.encoder.stream_for(run);
-      run.pages = encode_pages(state, stream, run, is_partial(run.change) ? &lines : nullptr,
-                               interval.sites.empty() ? nullptr : &sites);
-      const std::uint8_t* const end_of_run = state.encoder.encode(run, stream, position, &piece[piece_bytes]);
-      piece_bytes = static_cast<std::size_t>(end_of_run - piece.data());
-      position = run.position;
-      ++piece_runs;
-      count(state, run);
-      run.first += run.pages;
+      flush_block(thread);
     }
+    const unsigned stream = state.encoder.stream_for(run);
+    const std::uint32_t pages = encode_pages(state, stream, run, is_partial(run.change) ? &lines : nullptr,
+                                             interval.sites.empty() ? nullptr : &sites);
+    const auto put = [&](const TouchRun& whole) {
+      const std::uint8_t* const end_of_run = state.encoder.encode(whole, stream, position, &piece[piece_bytes]);
+      piece_bytes = static_cast<std::size_t>(end_of_run - piece.data());
+      position = whole.position;
+      ++piece_runs;
+      count(state, whole);
+    };
+    pages == run.pages ? put(run) : put(first_pages(run, pages));
+    return pages;
+  };
+  for_each_merged(interval.touches, [&](const TouchRun& run) {
+    for (std::uint32_t done = encode(run); done < run.pages;) done += encode(without_first_pages(run, done));
   });
 
   if (!has_room(0)) flush_block(thread);  // only without runs: they see to it that a head still fits
