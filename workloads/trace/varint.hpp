@@ -30,8 +30,11 @@ inline std::uint8_t* write_varint(std::uint8_t* out, std::uint64_t value) {
 }
 
 inline void write_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
-  std::uint8_t bytes[max_varint_bytes];
-  out.insert(out.end(), bytes, write_varint(bytes, value));
+  while (value >= 0x80) {
+    out.push_back(static_cast<std::uint8_t>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<std::uint8_t>(value));
 }
 
 /// Reads up to max_varint_bytes from `cursor` without looking for an end: the caller's buffer has that many bytes to

@@ -14,13 +14,14 @@ namespace {
 
 Bytes8 encoded(const std::vector<TouchRun>& runs) {
   RunEncoder encoder;
-  Bytes8 out;
+  Bytes8 out(runs.size() * max_run_bytes);
+  std::uint8_t* end = out.data();
   std::uint8_t position = 0;
   for (const TouchRun& run : runs) {
-    std::uint8_t bytes[max_run_bytes];
-    out.insert(out.end(), bytes, encoder.encode(run, encoder.stream_for(run), position, bytes));
+    end = encoder.encode(run, encoder.stream_for(run), position, end);
     position = run.position;
   }
+  out.resize(static_cast<std::size_t>(end - out.data()));
   return out;
 }
 

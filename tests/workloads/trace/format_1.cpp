@@ -29,8 +29,10 @@ class Blocks {
         }
         flush();
       }
-      std::uint8_t bytes[max_run_bytes];
-      piece_.insert(piece_.end(), bytes, encoder_.encode(run, encoder_.stream_for(run), position, bytes));
+      const std::size_t before = piece_.size();
+      piece_.resize(before + max_run_bytes);
+      const std::uint8_t* const end = encoder_.encode(run, encoder_.stream_for(run), position, &piece_[before]);
+      piece_.resize(static_cast<std::size_t>(end - piece_.data()));
       position = run.position;
       ++runs_;
     }
