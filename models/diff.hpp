@@ -16,7 +16,18 @@ struct Change {
   constexpr explicit operator bool() const { return words != 0; }
 };
 
+/// Where a page's words changed: a bit for each of its 64 lines of 64 bytes (bit 0: the first), and whether the words
+/// at its ends did, as changes of adjacent pages are one run where pages are larger.
+struct ChangedLines {
+  std::uint64_t lines = 0;
+  bool first_word = false;
+  bool last_word = false;
+
+  constexpr bool operator==(const ChangedLines&) const = default;
+};
+
 inline constexpr std::uint16_t words_per_page = 1024;
+inline constexpr unsigned words_per_line = 16;
 inline constexpr std::uint16_t max_runs_per_page = 512;
 inline constexpr Bytes diff_header{8};
 inline constexpr Bytes run_header{4};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "workloads/trace/reader.hpp"
@@ -18,7 +19,14 @@ class IntervalSource {
 class TraceSource final : public IntervalSource {
  public:
   TraceSource(const trace::File& file, std::uint32_t thread) : cursor_(file.thread(thread)) {}
-  const trace::Interval* next() override { return cursor_.next(); }
+  const trace::Interval* next() override {
+    const trace::Interval* const interval = cursor_.next();
+    if (interval != nullptr && interval->end.team != 0) {
+      throw std::invalid_argument(
+          "the trace has events of a part of a team, which this program cannot play. Use the sdsm that wrote it");
+    }
+    return interval;
+  }
 
  private:
   trace::ThreadCursor cursor_;

@@ -39,9 +39,9 @@ void make_stacks() {
 
 AddressRange stack_of(std::uint32_t process) {
   // A page that belongs to no region lies below each stack.
-  std::uintptr_t begin = stacks_address + page_bytes;
+  std::uintptr_t begin = stacks_address + region_alignment;
   if (process == 0) return {begin, begin + sizes.initial};
-  begin += sizes.initial + page_bytes + (process - 1) * (sizes.others + page_bytes);
+  begin += stack_slot(sizes.initial) + (process - 1) * stack_slot(sizes.others);
   return {begin, begin + sizes.others};
 }
 

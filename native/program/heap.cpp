@@ -178,6 +178,11 @@ void free_small(std::uintptr_t address) REQUIRES(books_lock) {
   list(small_number(address));
 }
 
+/// Pages of the address space that a block of `pages` takes: no other block begins before the next multiple.
+constexpr std::uint64_t taken_by(std::uint64_t pages) {
+  return region_up(pages * page_bytes) / page_bytes;
+}
+
 /// First fit; the number of the first page. `alignment` is in pages. ~0 if there is no room.
 std::uint64_t take_pages(std::uint64_t pages, std::uint64_t alignment) REQUIRES(books_lock) {
   GrowingArray<FreePages>& free_pages = books.free_pages;
@@ -243,8 +248,8 @@ void give_pages_back(std::uint64_t first, std::uint64_t pages) REQUIRES(books_lo
 void* allocate_large(const Request& request) REQUIRES(books_lock) {
   if (request.bytes > space.large_bytes) return nullptr;
   const std::uint64_t pages = request.bytes == 0 ? 1 : (request.bytes + page_bytes - 1) / page_bytes;
-  const std::uint64_t alignment = request.alignment > page_bytes ? request.alignment / page_bytes : 1;
-  const std::uint64_t first = take_pages(pages, alignment);
+  const std::size_t alignment = request.alignment > region_alignment ? request.alignment : region_alignment;
+  const std::uint64_t first = take_pages(taken_by(pages), alignment / page_bytes);
   if (first == ~std::uint64_t{0}) return nullptr;
   space.large_blocks[first] = {request.bytes, pages};
   RegionInfo region;
@@ -264,7 +269,7 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   constexpr std::uint64_t pages_worth_returning = 32;
   const bool is_returned = block.pages >= pages_worth_returning && program::give_pages_back(address, block.pages);
   for (std::uint64_t i = 0; i < block.pages; ++i) space.was_used[first + i] = !is_returned;
-  give_pages_back(first, block.pages);
+  give_pages_back(first, taken_by(block.pages));
   block = {};
 }
 

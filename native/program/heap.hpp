@@ -1,6 +1,6 @@
-/// The books of the program's heap, in shared memory. A block of a page or more begins on a page boundary and is a
-/// region of its own; smaller blocks share the pages of one region. What is known about blocks lies outside of the
-/// shared pages.
+/// The books of the program's heap, in shared memory. A block of a page or more is a region of its own and
+/// begins on a multiple of 64 KiB; smaller blocks share the pages of one region. What is known about blocks lies
+/// outside of the shared pages.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,9 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
+#include "native/program/unseen.hpp"
 
 using namespace sdsm::program;
 
@@ -170,7 +172,14 @@ SDSM_OPENING(open)
 SDSM_OPENING(open64)
 
 // What the kernel tells about the process and the machine.
-SDSM_TOUCHING_QUIETLY(int, clock_gettime, (clockid_t clock, timespec* time), (clock, time), fills(time))
+SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(dlsym(RTLD_NEXT, "clock_gettime"));
+  count_unseen(UnseenCall::clock_gettime, SDSM_CALLER);
+  return with_open_pages([&] {
+    fills(time);
+    return real(clock, time);
+  });
+}
 SDSM_TOUCHING_QUIETLY(int, getrusage, (__rusage_who_t who, rusage* usage), (who, usage), fills(usage))
 SDSM_TOUCHING_QUIETLY(clock_t, times, (tms * times_used), (times_used), fills(times_used))
 SDSM_TOUCHING_QUIETLY(int, uname, (utsname * name), (name), fills(name))

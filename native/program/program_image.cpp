@@ -7,16 +7,6 @@
 #include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
-namespace {
-
-constinit ProgramImage found GUARDED_BY(starting);
-
-std::uintptr_t page_down(std::uintptr_t address) {
-  return address & ~(page_bytes - 1);
-}
-std::uintptr_t page_up(std::uintptr_t address) {
-  return page_down(address + page_bytes - 1);
-}
 
 AddressRange whole_of(const dl_phdr_info& object) {
   AddressRange range{~std::uintptr_t{0}, 0};
@@ -28,6 +18,17 @@ AddressRange whole_of(const dl_phdr_info& object) {
     if (begin + header.p_memsz > range.end) range.end = begin + header.p_memsz;
   }
   return range;
+}
+
+namespace {
+
+constinit ProgramImage found GUARDED_BY(starting);
+
+std::uintptr_t page_down(std::uintptr_t address) {
+  return address & ~(page_bytes - 1);
+}
+std::uintptr_t page_up(std::uintptr_t address) {
+  return page_down(address + page_bytes - 1);
 }
 
 void look_at_program(const dl_phdr_info& object) REQUIRES(starting) {

@@ -1,6 +1,8 @@
 /// The traced program in memory: where its code and its variables are, and who may allocate shared memory.
 #pragma once
 
+#include <link.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -31,6 +33,9 @@ struct ProgramImage {
 #define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 extern const ProgramImage& program_image;
+
+/// From the first to the last address of a loaded file.
+AddressRange whole_of(const dl_phdr_info& object);
 
 /// Looks the addresses up in the dynamic linker's list. From here on the program's allocations are shared memory:
 /// nothing of the program may run before the heap is there.

@@ -10,6 +10,12 @@ namespace sdsm::program {
 
 inline constexpr std::size_t page_bytes = 4096;
 
+/// Regions of shared memory begin on multiples of this, so that pages of up to as many bytes never hold parts of two.
+inline constexpr std::size_t region_alignment = 64 * 1024;
+constexpr std::uintptr_t region_up(std::uintptr_t address) {
+  return (address + region_alignment - 1) & ~(region_alignment - 1);
+}
+
 /// Zeroed address space; the kernel gives it pages as they are used. Ends the run if there is none.
 void* reserve(std::size_t bytes);
 

@@ -3,12 +3,19 @@
 
 #include <cstdint>
 
+#include "native/program/raw_memory.hpp"
+
 namespace sdsm::program {
 
 /// As the shell's limit for stacks says; whole pages.
 std::uint64_t initial_stack_bytes();
 /// As OMP_STACKSIZE says (OpenMP 5.0, 6.7), else 8 MiB; whole pages.
 std::uint64_t other_stack_bytes();
+
+/// From the begin of a stack of that many bytes to the next one's, with a page at least between them.
+constexpr std::uint64_t stack_slot(std::uint64_t bytes) {
+  return region_up(bytes + page_bytes);
+}
 
 /// Calls function(argument) with the stack pointer at `top`, and returns when it does.
 extern "C" void sdsm_call_on_stack(std::uintptr_t top, void (*function)(void*), void* argument);

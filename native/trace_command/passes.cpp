@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "commands/errors.hpp"
 #include "native/trace_command/touch_places.hpp"
@@ -21,6 +23,23 @@ std::uint64_t key_of(std::uint32_t region, std::uint64_t page) {
 
 std::uint64_t key_of(const trace::TouchRun& touch) {
   return key_of(index_of(touch.region), touch.first);
+}
+
+void add_lines(trace::Interval& interval, trace::Change change, const trace::ChangedLines& changed) {
+  if (!trace::is_partial(change)) return;
+  if (interval.lines.empty() || interval.lines.back().changed != changed) {
+    interval.lines.push_back({changed, 1});
+  } else {
+    ++interval.lines.back().pages;
+  }
+}
+
+void add_site(trace::Interval& interval, std::uint32_t site) {
+  if (interval.sites.empty() || interval.sites.back().site != site) {
+    interval.sites.push_back({site, 1});
+  } else {
+    ++interval.sites.back().pages;
+  }
 }
 
 [[noreturn]] void fail_inconsistent() {
@@ -61,7 +80,11 @@ void RepeatedPass::on_finished() {
 
 TrackedPass::TrackedPass(Structure& structure, unsigned number, trace::Writer& writer,
                          const std::filesystem::path& program)
-    : RepeatedPass(structure, number), writer_(writer), namer_(program), states_(structure.threads()) {}
+    : RepeatedPass(structure, number),
+      writer_(writer),
+      program_(program.string()),
+      namer_(program),
+      states_(structure.threads()) {}
 
 TrackedPass::ThreadState& TrackedPass::thread(std::uint32_t number) {
   if (number >= states_.size()) fail_inconsistent();
@@ -76,6 +99,7 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
   region.placement = static_cast<Placement>(record.placement);
   region.pages = record.pages;
   region.owner = record.owner;
+  region.lead_pages = record.lead_pages;
   const auto name =
       namer_.name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller});
   if (!name) fail_inconsistent();
@@ -100,6 +124,34 @@ void TrackedPass::on_touches(std::uint32_t number, std::span<const tracer::Touch
   }
 }
 
+void TrackedPass::on_object(const tracer::ObjectRecord& record, const std::string& file) {
+  objects_.push_back({record, file.empty() ? program_ : file});
+  known_sites_.clear();  // a file may lie where another one lay
+}
+
+/// The number of the site at an address, which may be a new one.
+std::uint32_t TrackedPass::site_at(std::uint64_t address) {
+  const auto [known, is_new] = known_sites_.try_emplace(address, 0);
+  if (!is_new) return known->second;
+  trace::Site site;
+  // The last that was loaded there.
+  const auto object = std::find_if(objects_.rbegin(), objects_.rend(), [&](const LoadedObject& loaded) {
+    return address >= loaded.place.begin && address < loaded.place.end;
+  });
+  if (object != objects_.rend()) site = {object->file, address - object->place.load_offset};
+  const auto [number, is_new_site] = site_numbers_.try_emplace({site.file, site.address}, sites_.size());
+  if (is_new_site) sites_.push_back(std::move(site));
+  return known->second = number->second;
+}
+
+void TrackedPass::on_sites(std::uint32_t number, std::span<const std::uint64_t> addresses) {
+  for (const std::uint64_t address : addresses) thread(number).sites.push_back(site_at(address));
+}
+
+void TrackedPass::on_unseen(const tracer::UnseenRecord& record) {
+  unseen_.push_back({{record.call, strnlen(record.call, sizeof record.call)}, record.calls, record.bytes});
+}
+
 void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   const std::uint64_t number = next_interval(record);
   ThreadState& state = thread(record.thread);
@@ -110,7 +162,12 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   const auto places = places_of({record.compute_ns, interval.compute_ns, state.touch_times});
   for (std::size_t i = 0; i < places.size(); ++i) state.touches[i].position = places[i];
   std::swap(interval.touches, state.touches);
+  interval.lines.clear();
+  interval.sites.clear();
+  if (!state.sites.empty() && state.sites.size() != interval.touches.size()) fail_inconsistent();
+  for (const std::uint32_t site : state.sites) add_site(interval, site);
   state.touches.clear();
+  state.sites.clear();
   state.touch_times.clear();
 }
 
@@ -140,7 +197,8 @@ void TrackedPass::settle_in_order(ThreadState& state) {
       if (next == state.changes.size()) fail_inconsistent();
       const tracer::ChangeRecord& change = state.changes[next++];
       if (key_of(change.region, change.page) != key_of(touch)) fail_inconsistent();
-      touch.change = {change.words, change.runs};
+      touch.change = change.change;
+      add_lines(state.waiting[i], touch.change, change.lines);
     }
   }
   if (next != state.changes.size()) fail_inconsistent();
@@ -152,21 +210,25 @@ void TrackedPass::settle_split(ThreadState& state) {
   enum Seen : std::uint8_t { was_read = 1, was_written = 2 };
   std::unordered_map<std::uint64_t, std::uint8_t> seen;
   for (std::size_t i = 0; i < state.waiting_count; ++i) {
-    auto& touches = state.waiting[i].touches;
-    std::erase_if(touches, [&](trace::TouchRun& touch) {
+    trace::Interval& interval = state.waiting[i];
+    const std::vector<trace::SiteRun> sites = std::exchange(interval.sites, {});
+    trace::PageWalk site(sites);
+    std::erase_if(interval.touches, [&](trace::TouchRun& touch) {
       std::uint8_t& before = seen[key_of(touch)];
-      if (touch.access == trace::Access::read) {
-        const bool is_repeated = before != 0;
-        before |= was_read;
-        return is_repeated;
+      const std::uint8_t now = touch.access == trace::Access::read ? was_read : was_written;
+      const bool is_repeated = now == was_read ? before != 0 : (before & was_written) != 0;
+      before |= now;
+      if (!sites.empty()) {
+        if (!is_repeated) add_site(interval, site.here().site);
+        site.pass(1);
       }
-      if ((before & was_written) != 0) return true;
-      before |= was_written;
+      if (is_repeated || now == was_read) return is_repeated;
       const auto map = state.maps.find(key_of(touch));
       if (map == state.maps.end()) fail_inconsistent();
       tracer::ChangeMap changed;
       std::copy(std::begin(map->second.changed), std::end(map->second.changed), std::begin(changed.bits));
       touch.change = tracer::count_changes(changed);
+      add_lines(interval, touch.change, tracer::find_lines(changed.bits));
       return false;
     });
   }
@@ -203,13 +265,15 @@ void TrackedPass::on_cut(const tracer::CutRecord& record) {
   last->end = {.kind = trace::EventKind::end};
 }
 
-void TrackedPass::finish(const trace::Header& header) {
+void TrackedPass::finish(trace::Header header) {
   for (std::uint32_t number = 0; number < states_.size(); ++number) {
     // What ends without synchronising has touched nothing, or was settled at the program's end.
     ThreadState& state = states_[number];
     for (std::size_t i = 0; i < state.waiting_count; ++i) append(number, state.waiting[i]);
     if (state.last) writer_.append(number, *state.last);
   }
+  header.sites = std::move(sites_);
+  header.unseen = std::move(unseen_);
   writer_.finish(header, regions_);
 }
 

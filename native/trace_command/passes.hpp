@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -72,13 +73,16 @@ class TrackedPass : public RepeatedPass {
   void on_region(const tracer::RegionRecord& record) override;
   void on_region_size(const tracer::RegionSizeRecord& record) override;
   void on_touches(std::uint32_t thread, std::span<const tracer::TouchRecord> touches) override;
+  void on_sites(std::uint32_t thread, std::span<const std::uint64_t> addresses) override;
+  void on_object(const tracer::ObjectRecord& record, const std::string& file) override;
+  void on_unseen(const tracer::UnseenRecord& record) override;
   void on_interval(const tracer::IntervalRecord& record) override;
   void on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) override;
   void on_change_maps(const tracer::ChangesHead& head, std::span<const tracer::ChangeMapRecord> maps) override;
   void on_cut(const tracer::CutRecord& record) override;
 
-  /// Hands the last intervals to the writer, and gives the file its name.
-  void finish(const trace::Header& header);
+  /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
+  void finish(trace::Header header);
   bool was_cut() const { return was_cut_; }
 
  private:
@@ -87,6 +91,7 @@ class TrackedPass : public RepeatedPass {
     std::size_t waiting_count = 0;           ///< of `waiting` in use; the rest keeps its storage
     std::vector<trace::TouchRun> touches;    ///< of the interval that the thread is in, without their places
     std::vector<std::uint64_t> touch_times;  ///< each one's, in nanoseconds
+    std::vector<std::uint32_t> sites;        ///< each one's, if they were asked for
     std::vector<tracer::ChangeRecord> changes;
     std::unordered_map<std::uint64_t, tracer::ChangeMapRecord> maps;  ///< of pages closed in between, by page
     bool is_split = false;
@@ -99,7 +104,21 @@ class TrackedPass : public RepeatedPass {
   void settle_split(ThreadState& state);
   void append(std::uint32_t number, const trace::Interval& interval);
 
+  /// A file in the program's memory.
+  struct LoadedObject {
+    tracer::ObjectRecord place;
+    std::string file;
+  };
+
+  std::uint32_t site_at(std::uint64_t address);
+
   trace::Writer& writer_;
+  std::string program_;
+  std::vector<LoadedObject> objects_;
+  std::unordered_map<std::uint64_t, std::uint32_t> known_sites_;  ///< by address in the program's memory
+  std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> site_numbers_;
+  std::vector<trace::Site> sites_;
+  std::vector<trace::UnseenCall> unseen_;
   program_start::RegionNamer namer_;
   std::vector<ThreadState> states_;
   std::vector<trace::Region> regions_;

@@ -29,7 +29,9 @@ void print_text(const trace::File& file) {
   fmt::print("threads   {}\n", header.threads);
   fmt::print("machine   {}\n", header.machine);
   fmt::print("compute   the least of {} passes, sdsm {}\n", header.passes, header.sdsm_version);
-  fmt::print("file      {} bytes\n\n", file.file_bytes());
+  fmt::print("file      {} bytes, format {}\n", file.file_bytes(), file.format());
+  if (!header.sites.empty()) fmt::print("touched   by {} instructions\n", header.sites.size());
+  fmt::print("\n");
   fmt::print("{:>6}  {:>10}  {:>12}  {:>12}\n", "thread", "intervals", "page touches", "compute, s");
   for (std::uint32_t thread = 0; thread < header.threads; ++thread) {
     const trace::Totals totals = file.totals(thread);
@@ -41,6 +43,12 @@ void print_text(const trace::File& file) {
     fmt::print("{:>6}  {:>10}  {:<13}  {:<11}  {}\n", index_of(region.id), region.pages, trace::name_of(region.kind),
                name_of(region.placement), region.name);
   }
+  if (header.unseen.empty()) return;
+  fmt::print("\nNot in the trace, and so in no prediction:\n{:>12}  {:>16}  {}\n", "calls", "bytes of memory",
+             "function");
+  for (const trace::UnseenCall& unseen : header.unseen) {
+    fmt::print("{:>12}  {:>16}  {}\n", unseen.calls, unseen.bytes, unseen.call);
+  }
 }
 
 }  // namespace
@@ -50,7 +58,7 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
   const trace::File file(path);
   // What is printed stands in the file's index; that the intervals agree with it shows only when they are read.
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
-    trace::ThreadCursor cursor = file.thread(thread);
+    trace::ThreadCursor cursor = file.thread(thread, trace::Detail::pages);
     while (cursor.next() != nullptr) {
     }
   }

@@ -59,6 +59,16 @@ class RecordParser {
         const auto head = head_of<tracer::TouchesHead>(record);
         return handler_.on_touches(head.thread, elements_after(record, sizeof head, head.count, touches_));
       }
+      case RecordKind::sites: {
+        const auto head = head_of<tracer::TouchesHead>(record);
+        return handler_.on_sites(head.thread, elements_after(record, sizeof head, head.count, sites_));
+      }
+      case RecordKind::object: {
+        const auto head = head_of<tracer::ObjectRecord>(record);
+        const auto name = record.subspan(sizeof head);
+        return handler_.on_object(head, {reinterpret_cast<const char*>(name.data()), name.size()});
+      }
+      case RecordKind::unseen: return handler_.on_unseen(head_of<tracer::UnseenRecord>(record));
       case RecordKind::changes: {
         const auto head = head_of<tracer::ChangesHead>(record);
         return handler_.on_changes(head, elements_after(record, sizeof head, head.count, changes_));
@@ -74,6 +84,7 @@ class RecordParser {
  private:
   StreamHandler& handler_;
   std::vector<tracer::TouchRecord> touches_;
+  std::vector<std::uint64_t> sites_;
   std::vector<tracer::ChangeRecord> changes_;
   std::vector<tracer::ChangeMapRecord> maps_;
 };

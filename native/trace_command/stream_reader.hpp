@@ -19,6 +19,10 @@ class StreamHandler {
   virtual void on_region(const tracer::RegionRecord&) {}
   virtual void on_region_size(const tracer::RegionSizeRecord&) {}
   virtual void on_touches(std::uint32_t /*thread*/, std::span<const tracer::TouchRecord>) {}
+  /// Addresses of the instructions of the touches just told.
+  virtual void on_sites(std::uint32_t /*thread*/, std::span<const std::uint64_t>) {}
+  virtual void on_object(const tracer::ObjectRecord&, const std::string& /*file*/) {}
+  virtual void on_unseen(const tracer::UnseenRecord&) {}
   virtual void on_interval(const tracer::IntervalRecord&) {}
   virtual void on_changes(const tracer::ChangesHead&, std::span<const tracer::ChangeRecord>) {}
   virtual void on_change_maps(const tracer::ChangesHead&, std::span<const tracer::ChangeMapRecord>) {}

@@ -96,6 +96,7 @@ class Run {
     program_.runtime =
         request.runtime.empty() ? runtime_library("libsdsm-trace.so", "sdsm-trace-runtime") : request.runtime;
     program_.threads = request.threads;
+    program_.has_sites = request.has_sites;
   }
 
   int trace() {

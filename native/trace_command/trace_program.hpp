@@ -15,7 +15,8 @@ struct TraceRequest {
   std::vector<std::string> program;  ///< name and arguments
   std::uint32_t threads = 1;
   std::filesystem::path output;
-  unsigned passes = 3;  ///< untracked ones
+  unsigned passes = 3;     ///< untracked ones
+  bool has_sites = false;  ///< the instruction of each first touch is recorded
   bool is_quiet = false;
   std::filesystem::path runtime{};             ///< libsdsm-trace.so; empty: the one beside this program
   std::function<void(unsigned)> after_pass{};  ///< told the number of each pass that has ended, from 1 on

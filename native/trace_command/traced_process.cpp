@@ -75,6 +75,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   environment.set(tracer::variable::stream, std::to_string(stream.get()));
   environment.set(tracer::variable::schedule, std::to_string(schedule_copy.get()));
   environment.set(tracer::variable::mode, std::string(1, static_cast<char>(mode)));
+  if (program.has_sites) environment.set(tracer::variable::sites, "1");
   std::vector<std::string> arguments = program.arguments;
   const std::vector<char*> argument_list = pointers_to(arguments);
   const std::vector<char*> environment_list = environment.pointers();

@@ -18,6 +18,7 @@ struct TracedProgram {
   std::vector<std::string> arguments;  ///< with the program's name first
   std::filesystem::path runtime;       ///< libsdsm-trace.so
   std::uint32_t threads = 1;
+  bool has_sites = false;
 };
 
 /// How the program's output is treated: shown as it comes in the last pass only.

@@ -1,4 +1,4 @@
-/// What a page's words say against its twin: how many differ, in how many runs (docs/protocol.md, "A page").
+/// What a page's words say against its twin: how many differ, in how many runs, in which lines (docs/protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace sdsm::tracer {
 
 static_assert(words_per_page == trace::page_bytes / trace::word_bytes);
 inline constexpr unsigned map_words = words_per_page / 64;
+static_assert(words_per_line == 16, "find_lines counts on it");
 
 /// Bit w says whether word w of the page has changed.
 struct ChangeMap {
@@ -30,6 +31,21 @@ inline void find_changes(const void* page, const void* twin, ChangeMap& map) {
     }
     map.bits[block] = bits;
   }
+}
+
+/// Of a map's bits, or of a copy of them.
+constexpr ChangedLines find_lines(const std::uint64_t (&bits)[map_words]) {
+  ChangedLines changed;
+  for (unsigned block = 0; block < map_words; ++block) {
+    // The lowest bit of each 16 becomes whether any of them is set; then the four are brought together.
+    std::uint64_t any = bits[block];
+    for (const unsigned shift : {8U, 4U, 2U, 1U}) any |= any >> shift;
+    any &= 0x0001'0001'0001'0001;
+    changed.lines |= ((any | any >> 15 | any >> 30 | any >> 45) & 15) << (block * 4);
+  }
+  changed.first_word = (bits[0] & 1) != 0;
+  changed.last_word = bits[map_words - 1] >> 63 != 0;
+  return changed;
 }
 
 constexpr trace::Change count_changes(const ChangeMap& map) {

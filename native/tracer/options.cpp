@@ -38,7 +38,10 @@ void read_options() {
   options.stream = read_descriptor(variable::stream);
   options.schedule = read_descriptor(variable::schedule);
   if (const char* mode = std::getenv(variable::mode)) options.mode = static_cast<Mode>(mode[0]);
-  for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::mode}) unsetenv(name);
+  options.has_sites = std::getenv(variable::sites) != nullptr;
+  for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::mode, variable::sites}) {
+    unsetenv(name);
+  }
   // The driver puts the run-time first and keeps whatever the user had there behind a colon.
   if (const char* preload = std::getenv("LD_PRELOAD")) {
     const char* others = std::strchr(preload, ':');

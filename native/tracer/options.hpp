@@ -11,8 +11,9 @@ struct Options {
   std::uint32_t threads = 1;       ///< of a team, where the program does not say; processes that pages are placed on
   std::uint32_t thread_limit = 1;  ///< of a team, whatever the program says
   Mode mode = Mode::record;
-  int stream = -1;    ///< -1: no driver; the program runs on virtual threads, and nothing is recorded
-  int schedule = -1;  ///< file of ScheduleEntry
+  bool has_sites = false;  ///< touches come with their instructions
+  int stream = -1;         ///< -1: no driver; the program runs on virtual threads, and nothing is recorded
+  int schedule = -1;       ///< file of ScheduleEntry
 };
 inline Options options;
 

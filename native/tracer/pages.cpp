@@ -79,6 +79,7 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   record.id = id - 1;
   record.kind = static_cast<std::uint8_t>(region.kind);
   record.placement = static_cast<std::uint8_t>(region.placement);
+  record.lead_pages = static_cast<std::uint16_t>(region.begin % region_alignment / page_bytes);
   record.owner = region.owner;
   record.number = number;
   record.pages = region.pages;

@@ -16,17 +16,18 @@ namespace sdsm::program {
 using namespace tracer;
 
 std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
-  // A page before and after that nobody uses keeps the heap apart from other ranges.
-  void* wanted = reinterpret_cast<void*>(begin - page_bytes);
+  // Pages before and after that nobody uses keep the heap apart from other ranges.
+  void* wanted = reinterpret_cast<void*>(begin - region_alignment);
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* memory = mmap(wanted, bytes + 2 * page_bytes, PROT_NONE, flags, -1, 0);
+  const std::size_t total = bytes + 2 * region_alignment;
+  void* memory = mmap(wanted, total, PROT_NONE, flags, -1, 0);
   if (memory == MAP_FAILED) return 0;
-  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(memory) + page_bytes;
+  const std::uintptr_t first = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
   if (set_protection(first, first + bytes, PROT_READ | PROT_WRITE)) {
     add_range(first, first + bytes);
     return first;
   }
-  munmap(memory, bytes + 2 * page_bytes);
+  munmap(memory, total);
   return 0;
 }
 

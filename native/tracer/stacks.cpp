@@ -23,18 +23,18 @@ void reserve_stacks(std::uint32_t threads) {
   initial_bytes = initial_stack_bytes();
   others_bytes = other_stack_bytes();
   // A page that nobody may use lies below each stack, and above the last.
-  const std::uint64_t slot = others_bytes + page_bytes;
-  const std::uint64_t total = initial_bytes + slot * (threads - 1) + 2 * page_bytes;
+  const std::uint64_t slot = stack_slot(others_bytes);
+  const std::uint64_t total = stack_slot(initial_bytes) + slot * (threads - 1) + region_alignment;
   void* memory = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) end_run({"there is no address space for the threads' stacks. Set OMP_STACKSIZE lower."});
-  initial_begin = reinterpret_cast<std::uintptr_t>(memory) + page_bytes;
-  others_begin = initial_begin + initial_bytes + page_bytes;
+  initial_begin = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
+  others_begin = initial_begin + stack_slot(initial_bytes);
   add_range(initial_begin, others_begin + slot * (threads - 1));
 }
 
 Stack stack_of(std::uint32_t thread) {
   if (thread == 0) return {initial_begin, initial_begin + initial_bytes};
-  const std::uintptr_t begin = others_begin + (thread - 1) * (others_bytes + page_bytes);
+  const std::uintptr_t begin = others_begin + (thread - 1) * stack_slot(others_bytes);
   return {begin, begin + others_bytes};
 }
 

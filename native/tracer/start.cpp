@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/program_image.hpp"
+#include "native/program/unseen.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/flush_patch.hpp"
 #include "native/tracer/options.hpp"
@@ -80,6 +82,18 @@ void name_globals() {
   region.kind = trace::RegionKind::globals;
   region.placement = Placement::initial;
   add_region(region, variables.end - variables.begin);
+}
+
+void tell_unseen() {
+  for (unsigned number = 0; number < unseen_call_count; ++number) {
+    const UnseenCalls unseen = unseen_calls(static_cast<UnseenCall>(number));
+    if (unseen.calls == 0) continue;
+    UnseenRecord record;
+    std::strncpy(record.call, unseen.call, sizeof record.call - 1);
+    record.calls = unseen.calls;
+    record.bytes = unseen.bytes;
+    recorder::put(RecordKind::unseen, &record, sizeof record);
+  }
 }
 
 /// Before the program's constructors: from here on its allocations are traced memory.
@@ -154,6 +168,7 @@ void finish() {
     const RegionSizeRecord record{region - 1, 0, region_info(region).pages};
     recorder::put(RecordKind::region_size, &record, sizeof record);
   }
+  tell_unseen();
   recorder::put(RecordKind::finished, nullptr, 0);
   recorder::flush();
   schedule_log::flush();

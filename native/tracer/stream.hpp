@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/diff.hpp"
+
 namespace sdsm::tracer {
 
 /// Environment variables through which the driver tells the run-time what to do. The run-time removes them, and itself
@@ -14,6 +16,7 @@ inline constexpr char threads[] = "SDSM_TRACE_THREADS";    ///< size of the larg
 inline constexpr char stream[] = "SDSM_TRACE_STREAM";      ///< file descriptor of the pipe
 inline constexpr char schedule[] = "SDSM_TRACE_SCHEDULE";  ///< file descriptor of the schedule's file
 inline constexpr char mode[] = "SDSM_TRACE_MODE";          ///< a Mode's letter
+inline constexpr char sites[] = "SDSM_TRACE_SITES";        ///< "1": each touch comes with its instruction
 }  // namespace variable
 
 enum class Mode : char {
@@ -22,7 +25,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 1;
+inline constexpr std::uint32_t stream_version = 2;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -30,6 +33,9 @@ enum class RecordKind : std::uint32_t {
   region,       ///< RegionRecord
   region_size,  ///< RegionSizeRecord: a region that has grown
   touches,      ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
+  sites,        ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
+  object,       ///< ObjectRecord, then its file's name: before the first address in it
+  unseen,       ///< UnseenRecord
   interval,     ///< IntervalRecord: ends the thread's interval
   changes,      ///< ChangesHead, then ChangeRecords
   change_maps,  ///< ChangesHead, then ChangeMapRecords
@@ -53,7 +59,7 @@ struct RegionRecord {
   std::uint32_t id = 0;
   std::uint8_t kind = 0;  ///< trace::RegionKind
   std::uint8_t placement = 0;
-  std::uint16_t unused = 0;
+  std::uint16_t lead_pages = 0;  ///< between the boundary of 64 KiB below the region and its first page
   std::uint32_t owner = 0;
   std::uint32_t number = 0;  ///< of heap blocks: in order of allocation, from 1
   std::uint64_t pages = 0;
@@ -82,6 +88,20 @@ struct TouchRecord {
   bool is_write() const { return (time_and_access & 1) != 0; }
 };
 
+/// A file in the program's memory: the program itself (without a name) or a library.
+struct ObjectRecord {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t load_offset = 0;  ///< added to the file's own addresses
+};
+
+/// Calls of one function by the program, at its end.
+struct UnseenRecord {
+  char call[32] = {};  ///< the function's name, ended by a zero
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  ///< of memory that the program got by them
+};
+
 struct IntervalRecord {
   std::uint32_t thread = 0;
   std::uint8_t kind = 0;  ///< trace::EventKind
@@ -108,8 +128,8 @@ struct ChangesHead {
 struct ChangeRecord {
   std::uint32_t region = 0;
   std::uint32_t page = 0;
-  std::uint16_t words = 0;
-  std::uint16_t runs = 0;
+  Change change{};
+  ChangedLines lines{};
 };
 
 struct ChangeMapRecord {

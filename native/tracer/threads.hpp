@@ -32,7 +32,8 @@ constexpr bool is_waiting(ThreadStatus status) {
 struct Touch {
   std::uint32_t region = 0;
   std::uint32_t page = 0;
-  std::uint64_t at_ns = 0;  ///< the interval's stopwatch
+  std::uint64_t at_ns = 0;         ///< the interval's stopwatch
+  std::uintptr_t instruction = 0;  ///< that touched it
   bool is_write = false;
 };
 

@@ -12,6 +12,7 @@
 #include "native/program/signals.hpp"
 #include "native/tracer/diff.hpp"
 #include "native/tracer/ending.hpp"
+#include "native/tracer/objects.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
 
@@ -82,8 +83,9 @@ bool is_open(std::uintptr_t page) {
   return range != nullptr && range->page_of(page).state != PageState::untouched;
 }
 
-/// The first touch of a page, or the first write to a page that was read.
-void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_write, std::uint64_t at_ns) {
+/// The first touch of a page, or the first write to a page that was read. `seen` knows its region and page not yet.
+void touch(VirtualThread& thread, Range& range, std::uintptr_t page, const Touch& seen) {
+  const bool is_write = seen.is_write;
   PageInfo& info = range.page_of(page);
   const PageState next = is_write ? PageState::written : PageState::read;
   limit_fragments(thread, range, page, next);
@@ -95,11 +97,9 @@ void touch(VirtualThread& thread, Range& range, std::uintptr_t page, bool is_wri
     written.push_back(page);
   }
   info.state = next;
-  Touch entry;
+  Touch entry = seen;
   entry.region = info.region;
   entry.page = static_cast<std::uint32_t>(page_index(info.region, page));
-  entry.at_ns = at_ns;
-  entry.is_write = is_write;
   thread.touches.push_back(entry);
 }
 
@@ -128,7 +128,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   }
   page_info.faults_again = 0;
   const std::uint64_t at_ns = thread.stopwatch.enter_touch(entered);
-  touch(thread, *range, page, is_write, at_ns);
+  const auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
+  touch(thread, *range, page, {.at_ns = at_ns, .instruction = instruction, .is_write = is_write});
   thread.stopwatch.leave_touch(entered, at_ns);
   errno = saved_errno;
 }
@@ -155,8 +156,7 @@ class ChangeSender {
       std::memcpy(record.changed, map.bits, sizeof record.changed);
       if (count_ == most_maps) send(false);
     } else {
-      const trace::Change change = count_changes(map);
-      changes_[count_++] = {region - 1, page, change.words, change.runs};
+      changes_[count_++] = {region - 1, page, count_changes(map), find_lines(map.bits)};
       if (count_ == most_changes) send(false);
     }
   }
@@ -252,16 +252,22 @@ void close_pages(VirtualThread& thread, Closing closing) {
 void send_touches(VirtualThread& thread) {
   constexpr std::uint32_t most = 1024;
   static TouchRecord records[most];  // not on the stack, which is the program's
+  static std::uint64_t sites[most];
   std::uint32_t count = 0;
   const auto send = [&] {
     const TouchesHead head{thread.number, count};
     if (count > 0) recorder::put(RecordKind::touches, &head, sizeof head, records, count * sizeof records[0]);
+    if (count > 0 && options.has_sites) {
+      tell_objects_of(sites, count);
+      recorder::put(RecordKind::sites, &head, sizeof head, sites, count * sizeof sites[0]);
+    }
     count = 0;
   };
   for (const Touch& touch : thread.touches) {
     // About half of what reading the clock twice takes lies before the interval's first instruction.
     const std::uint64_t lead_ns = clock_rates.read_ns / 2;
     const std::uint64_t at_ns = touch.at_ns > lead_ns ? touch.at_ns - lead_ns : 0;
+    sites[count] = touch.instruction;
     records[count++] = {touch.region - 1, touch.page, at_ns << 1 | (touch.is_write ? 1U : 0U)};
     if (count == most) send();
   }

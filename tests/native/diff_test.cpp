@@ -54,3 +54,22 @@ TEST_CASE("a word of which one byte changed counts as a word") {
   reinterpret_cast<unsigned char*>(page.data())[4 * 100 + 3] = 1;
   CHECK(change_between(page, twin) == trace::Change{1, 1});
 }
+
+TEST_CASE("lines of 64 bytes, and the page's ends, are found among the changed words") {
+  Page page{};
+  const Page twin{};
+  const auto lines = [&] {
+    ChangeMap map;
+    find_changes(page.data(), twin.data(), map);
+    return find_lines(map.bits);
+  };
+  CHECK(lines() == ChangedLines{0, false, false});
+  page[15] = 1;  // the last word of line 0
+  CHECK(lines() == ChangedLines{1, false, false});
+  page[16] = page[5 * 16 + 7] = page[63 * 16] = 1;
+  CHECK(lines() == ChangedLines{std::uint64_t{1} << 63 | 1 << 5 | 3, false, false});
+  page[0] = page[1023] = 1;
+  CHECK(lines() == ChangedLines{std::uint64_t{1} << 63 | 1 << 5 | 3, true, true});
+  page.fill(7);
+  CHECK(lines() == ChangedLines{~std::uint64_t{0}, true, true});
+}

@@ -1,4 +1,8 @@
 /// Do the recorded events say what the program did at OpenMP level?
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
 
@@ -107,4 +111,41 @@ TEST_CASE("a thread that spins on a flag without a flush is interrupted, and the
   const TraceContent trace = trace_of("spin", 2);
   CHECK(trace.in_region(0, 0).size() == 1);
   CHECK(trace.in_region(1, 0).size() == 1);
+}
+
+TEST_CASE("memory that the program maps, clocks and locks of the C library are counted, as they are not in the trace") {
+  const TraceContent trace = trace_of("unseen", 3);
+  CHECK(trace.header.unseen ==
+        std::vector<trace::UnseenCall>{{"mmap", 1, 12'288}, {"clock_gettime", 2, 0}, {"pthread_mutex_lock", 3, 0}});
+  CHECK(trace_of("pages", 2).header.unseen.empty());
+}
+
+TEST_CASE("with --lines each touch has its instruction in the program's file, else none has") {
+  const TemporaryFolder folder;
+  std::vector<std::string> command = tracing(1, folder / "t.trace", {program("pages")});
+  CHECK(run_command(command).status == 0);
+  CHECK(trace::File(folder / "t.trace").header().sites.empty());
+  command.insert(std::find(command.begin(), command.end(), "--"), "--lines");
+  REQUIRE(run_command(command).status == 0);
+  const trace::File file(folder / "t.trace");
+  const auto& sites = file.header().sites;
+  REQUIRE(!sites.empty());
+  trace::ThreadCursor cursor = file.thread(0, trace::Detail::pages);
+  std::uint64_t of_program = 0;
+  std::uint64_t all = 0;
+  while (const trace::Interval* interval = cursor.next()) {
+    for (const trace::SiteRun& run : interval->sites) {
+      all += run.pages;
+      if (sites[run.site].file == program("pages")) of_program += run.pages;
+    }
+  }
+  CHECK(all == file.totals(0).page_touches);
+  CHECK(of_program > all / 2);
+  // addr2line knows the function of each.
+  for (const trace::Site& site : sites) {
+    if (site.file != program("pages")) continue;
+    const CommandResult found = run_command({"addr2line", "-f", "-e", site.file, fmt::format("{:#x}", site.address)});
+    INFO(site.address);
+    CHECK(found.output.find("??") != 0);
+  }
 }

@@ -101,7 +101,8 @@ TEST_CASE("changes come after the intervals and belong to the writes in their or
   recording.pass().on_interval(events[0]);
   recording.pass().on_touches(0, std::vector{touch_of(1, Access::write, 30)});
   recording.pass().on_interval(events[1]);
-  recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 3, 7, 2}, {one_region, 1, 1, 1}});
+  recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 3, {7, 2}, {.lines = 3}},
+                                                                        {one_region, 1, {1, 1}, {.lines = 8}}});
   const auto intervals = recording.intervals(0);
   REQUIRE(intervals.size() == 2);
   REQUIRE(intervals[0].touches.size() == 2);
@@ -109,7 +110,9 @@ TEST_CASE("changes come after the intervals and belong to the writes in their or
   CHECK(intervals[0].touches[0].access == Access::read);
   CHECK(intervals[0].touches[1].change == trace::Change{7, 2});
   REQUIRE(intervals[1].touches.size() == 1);
+  CHECK(intervals[0].lines == std::vector<trace::LinesRun>{{{.lines = 3}, 1}});
   CHECK(intervals[1].touches[0].change == trace::Change{1, 1});
+  CHECK(intervals[1].lines == std::vector<trace::LinesRun>{{{.lines = 8}, 1}});
 }
 
 TEST_CASE("a page touched again after another thread ran is one touch, and its changed words are united") {
@@ -124,6 +127,7 @@ TEST_CASE("a page touched again after another thread ran is one touch, and its c
   const auto intervals = recording.intervals(0);
   REQUIRE(intervals[0].touches.size() == 1);
   CHECK(intervals[0].touches[0].change == trace::Change{20, 1});  // words 0..19
+  CHECK(intervals[0].lines == std::vector<trace::LinesRun>{{{.lines = 3, .first_word = true}, 1}});
   CHECK(intervals[1].touches.empty());
 }
 
@@ -132,7 +136,7 @@ TEST_CASE("changes that fit no write are refused, not guessed at") {
   Recording recording(events);
   recording.pass().on_touches(0, std::vector{touch_of(3, Access::write)});
   recording.pass().on_interval(events[0]);
-  CHECK_THROWS_AS(recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 4, 7, 2}}),
+  CHECK_THROWS_AS(recording.close(at_synchronisation, std::vector<tracer::ChangeRecord>{{one_region, 4, {7, 2}}}),
                   RunError);
 }
 

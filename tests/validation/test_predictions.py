@@ -124,3 +124,30 @@ def test_five_traces_of_laplace_4_agree_within_two_percent(tmp_path):
         for i in range(5)
     ]
     assert max(times) / min(times) <= 1.02
+
+
+FORMAT_1 = SOURCE / "tests" / "workloads" / "trace" / "format_1"
+"""Traces of format 1, and what sdsm at commit e0bb375, the last that wrote it, made of them (without its inputs' hashes
+and versions): laplace --impl 4 --size 256 --iterations 8; fft --impl 2; two programs of tests/native/programs."""
+
+
+def assert_has(actual: object, expected: object, where: str = "") -> None:
+    """Fails unless `actual` is `expected`, but for members that objects have in addition."""
+    if isinstance(expected, dict):
+        assert isinstance(actual, dict), where
+        for key, value in expected.items():
+            assert key in actual, f"{where}.{key}"
+            assert_has(actual[key], value, f"{where}.{key}")
+    elif isinstance(expected, list):
+        assert isinstance(actual, list) and len(actual) == len(expected), where
+        for number, value in enumerate(expected):
+            assert_has(actual[number], value, f"{where}[{number}]")
+    else:
+        assert actual == expected, where
+
+
+@pytest.mark.parametrize("case", json.loads((FORMAT_1 / "simulated.json").read_text()), ids=lambda case: case["trace"])
+def test_a_trace_of_format_1_is_simulated_as_ever(case: dict) -> None:
+    command = [SDSM, "simulate", FORMAT_1 / case["trace"], "--platform", PLATFORM, "--quiet", "--json", "-"]
+    run = subprocess.run(list(map(str, [*command, *case["arguments"]])), check=True, capture_output=True, text=True)
+    assert_has(json.loads(run.stdout), case["result"], case["trace"])

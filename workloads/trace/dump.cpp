@@ -12,16 +12,28 @@ namespace {
 using nlohmann::json;
 using Line = fmt::memory_buffer;
 
-json header_json(const Header& header) {
-  return {{"format", format_version},         {"program", header.program}, {"threads", header.threads},
-          {"passes", header.passes},          {"machine", header.machine}, {"sdsm_version", header.sdsm_version},
-          {"page_bytes", page_bytes},         {"word_bytes", word_bytes},  {"position_steps", position_steps},
-          {"exit_status", header.exit_status}};
+json unseen_json(const std::vector<UnseenCall>& unseen) {
+  json list = json::array();
+  for (const UnseenCall& call : unseen) {
+    list.push_back({{"call", call.call}, {"calls", call.calls}, {"bytes", call.bytes}});
+  }
+  return list;
+}
+
+json header_json(const File& file) {
+  const Header& header = file.header();
+  json sites = json::array();
+  for (const Site& site : header.sites) sites.push_back({{"file", site.file}, {"address", site.address}});
+  return {{"format", file.format()},           {"program", header.program}, {"threads", header.threads},
+          {"passes", header.passes},           {"machine", header.machine}, {"sdsm_version", header.sdsm_version},
+          {"page_bytes", page_bytes},          {"word_bytes", word_bytes},  {"position_steps", position_steps},
+          {"exit_status", header.exit_status}, {"sites", std::move(sites)}, {"unseen", unseen_json(header.unseen)}};
 }
 
 json region_json(const Region& region) {
   return {{"id", index_of(region.id)}, {"kind", name_of(region.kind)}, {"placement", name_of(region.placement)},
-          {"pages", region.pages},     {"owner", region.owner},        {"name", region.name}};
+          {"pages", region.pages},     {"owner", region.owner},        {"lead_pages", region.lead_pages},
+          {"name", region.name}};
 }
 
 void put(std::ostream& out, const Line& line) {
@@ -43,9 +55,10 @@ void append_event(Line& line, const Event& event) {
     case EventKind::acquire:
     case EventKind::release: fmt::format_to(to, "\"{}\"", name_of(static_cast<LockClass>(event.detail))); break;
     case EventKind::loop_begin: fmt::format_to(to, "\"{}\"", name_of(static_cast<Schedule>(event.detail))); break;
+    case EventKind::clock: fmt::format_to(to, "\"{}\"", name_of(static_cast<ClockSource>(event.detail))); break;
     default: fmt::format_to(to, "{}", event.detail);
   }
-  fmt::format_to(to, ",\"object\":{},\"value\":{}}}", event.object, event.value);
+  fmt::format_to(to, ",\"object\":{},\"value\":{},\"team\":{}}}", event.object, event.value, event.team);
 }
 
 void append_run(Line& line, const TouchRun& run) {
@@ -56,16 +69,34 @@ void append_run(Line& line, const TouchRun& run) {
                  run.change.runs);
 }
 
+/// The lines as a hexadecimal number, of which line 0 is the lowest bit.
+void append_lines(Line& line, const LinesRun& run) {
+  fmt::format_to(std::back_inserter(line), "{{\"lines\":\"{:016x}\",\"first_word\":{},\"last_word\":{},\"pages\":{}}}",
+                 run.changed.lines, run.changed.first_word, run.changed.last_word, run.pages);
+}
+
+void append_site(Line& line, const SiteRun& run) {
+  fmt::format_to(std::back_inserter(line), "{{\"site\":{},\"pages\":{}}}", run.site, run.pages);
+}
+
+template <typename Element>
+void append_list(Line& line, const std::vector<Element>& list, void (*append)(Line&, const Element&)) {
+  for (const Element& element : list) {
+    if (&element != list.data()) line.push_back(',');
+    append(line, element);
+  }
+}
+
 void append_interval(Line& line, std::uint32_t thread, const Interval& interval) {
   fmt::format_to(std::back_inserter(line), "{{\"type\":\"interval\",\"thread\":{},\"compute_ns\":{},\"touches\":[",
                  thread, interval.compute_ns);
-  bool first = true;
-  for (const TouchRun& run : interval.touches) {
-    if (!first) line.push_back(',');
-    first = false;
-    append_run(line, run);
-  }
-  fmt::format_to(std::back_inserter(line), "],\"end\":");
+  const auto to = std::back_inserter(line);
+  append_list(line, interval.touches, append_run);
+  fmt::format_to(to, "],\"lines\":[");
+  append_list(line, interval.lines, append_lines);
+  fmt::format_to(to, "],\"sites\":[");
+  append_list(line, interval.sites, append_site);
+  fmt::format_to(to, "],\"end\":");
   append_event(line, interval.end);
   fmt::format_to(std::back_inserter(line), "}}\n");
 }
@@ -88,11 +119,11 @@ json events_json(const EventCounts& events) {
 }  // namespace
 
 void dump(const File& file, std::ostream& out) {
-  put_typed(out, "header", header_json(file.header()));
+  put_typed(out, "header", header_json(file));
   for (const Region& region : file.regions()) put_typed(out, "region", region_json(region));
   Line line;
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
-    ThreadCursor cursor = file.thread(thread);
+    ThreadCursor cursor = file.thread(thread, Detail::pages);
     while (const Interval* interval = cursor.next()) {
       line.clear();
       append_interval(line, thread, *interval);
@@ -124,7 +155,7 @@ json info(const File& file) {
   if (sum.page_touches > 0) {
     bytes_per_touch = static_cast<double>(file.file_bytes()) / static_cast<double>(sum.page_touches);
   }
-  return {{"header", header_json(file.header())},
+  return {{"header", header_json(file)},
           {"regions", std::move(regions)},
           {"threads", std::move(threads)},
           {"totals", totals_json(sum)},

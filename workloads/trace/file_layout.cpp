@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "workloads/trace/trace.hpp"
-
 namespace sdsm::trace {
 namespace {
 
@@ -27,10 +25,10 @@ std::uint32_t crc32(std::span<const std::uint8_t> bytes, std::uint32_t crc) {
   return ~crc;
 }
 
-HeadBytes encode_head() {
+HeadBytes encode_head(std::uint32_t format) {
   HeadBytes bytes{};
   std::copy(magic.begin(), magic.end(), bytes.begin());
-  store_little_endian(&bytes[8], format_version);
+  store_little_endian(&bytes[8], format);
   return bytes;
 }
 

@@ -30,18 +30,28 @@ inline constexpr std::uint32_t min_stored_block_bytes = 11;
 /// Enough for the index of a hundred gigabytes of blocks, and no more memory than a damaged file may ask for.
 inline constexpr std::uint32_t max_footer_bytes = 64 * 1024 * 1024;
 
-namespace piece_flags {
-/// Low four bits of a piece's first byte: EventKind.
+/// Begins a piece in the place of an EventKind: the interval goes on in the thread's next block.
+inline constexpr std::uint8_t part_of_interval = 0xff;
+
+/// The lowest bits of a piece's number of runs say which sections follow the runs.
+namespace section_flags {
+inline constexpr unsigned lines = 1;
+inline constexpr unsigned sites = 2;
+inline constexpr unsigned shift = 2;
+}  // namespace section_flags
+
+/// Of a piece's first byte in format 1.
+namespace format_1_flags {
 inline constexpr std::uint8_t kind_mask = 15;
 inline constexpr std::uint8_t detail = 1 << 4;
 inline constexpr std::uint8_t object = 1 << 5;
 inline constexpr std::uint8_t value = 1 << 6;
 /// Alone: the interval goes on in the thread's next block.
 inline constexpr std::uint8_t unfinished = 1 << 7;
-}  // namespace piece_flags
+}  // namespace format_1_flags
 
-/// First byte, detail, and object, value, compute time, number of runs as varints.
-inline constexpr unsigned max_piece_head_bytes = 2 + 4 * 10;
+/// Kind, detail, and object, value, team, compute time, number of runs as varints.
+inline constexpr unsigned max_piece_head_bytes = 2 + 5 * 10;
 
 template <typename Integer>
 void store_little_endian(std::uint8_t* to, Integer value) {
@@ -67,7 +77,7 @@ struct Trailer {
 using HeadBytes = std::array<std::uint8_t, head_bytes>;
 using TrailerBytes = std::array<std::uint8_t, trailer_bytes>;
 
-HeadBytes encode_head();
+HeadBytes encode_head(std::uint32_t format);
 /// `footer`: as stored.
 TrailerBytes encode_trailer(const Trailer& trailer, std::span<const std::uint8_t> footer);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "workloads/trace/content_error.hpp"
@@ -51,10 +52,13 @@ int int_member(const json& object, const char* key) {
   return value.get<int>();
 }
 
-std::string text_member(const json& object, const char* key) {
-  const json& value = member(object, key);
+std::string text_value(const json& value, const char* key) {
   if (!value.is_string()) throw ContentError(fmt::format("\"{}\" is not a text", key));
   return value.get<std::string>();
+}
+
+std::string text_member(const json& object, const char* key) {
+  return text_value(member(object, key), key);
 }
 
 const json& list_member(const json& object, const char* key, std::size_t max_size) {
@@ -76,16 +80,68 @@ Enum named_member(const json& object, const char* key) {
   throw ContentError(fmt::format("\"{}\" is \"{}\", which is none of the known ones", key, name));
 }
 
-json to_json(const Header& header) {
-  return {{"program", header.program}, {"threads", header.threads},           {"passes", header.passes},
-          {"machine", header.machine}, {"sdsm_version", header.sdsm_version}, {"exit_status", header.exit_status}};
+/// Columns: numbers of few files, and addresses.
+json to_json(const std::vector<Site>& sites) {
+  std::map<std::string, std::size_t> numbers;
+  json files = json::array(), numbered = json::array(), addresses = json::array();
+  for (const Site& site : sites) {
+    const auto [file, is_new] = numbers.try_emplace(site.file, numbers.size());
+    if (is_new) files.push_back(site.file);
+    numbered.push_back(file->second);
+    addresses.push_back(site.address);
+  }
+  return {{"files", std::move(files)}, {"file", std::move(numbered)}, {"address", std::move(addresses)}};
 }
 
-Header header_from(const json& value) {
+std::vector<Site> sites_from(const json& value) {
+  const json& files = list_member(value, "files", max_sites);
+  const json& numbers = list_member(value, "file", max_sites);
+  const json& addresses = list_member(value, "address", max_sites);
+  if (numbers.size() != addresses.size()) {
+    throw ContentError(fmt::format("\"file\" is for {} sites, \"address\" for {}", numbers.size(), addresses.size()));
+  }
+  std::vector<Site> sites;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::uint64_t file = unsigned_value(numbers[i], "file", max_sites);
+    if (file >= files.size()) throw ContentError(fmt::format("file {} of {}", file, files.size()));
+    sites.push_back({text_value(files[file], "files"),
+                     unsigned_value(addresses[i], "address", std::numeric_limits<std::uint64_t>::max())});
+  }
+  return sites;
+}
+
+json to_json(const std::vector<UnseenCall>& unseen) {
+  json list = json::array();
+  for (const UnseenCall& call : unseen) {
+    list.push_back({{"call", call.call}, {"calls", call.calls}, {"bytes", call.bytes}});
+  }
+  return list;
+}
+
+std::vector<UnseenCall> unseen_from(const json& list) {
+  constexpr auto any = std::numeric_limits<std::uint64_t>::max();
+  std::vector<UnseenCall> unseen;
+  for (const json& value : list) {
+    unseen.push_back({.call = text_member(value, "call"),
+                      .calls = unsigned_member(value, "calls", any),
+                      .bytes = unsigned_member(value, "bytes", any)});
+  }
+  return unseen;
+}
+
+json to_json(const Header& header) {
+  json value = {
+      {"program", header.program}, {"threads", header.threads},           {"passes", header.passes},
+      {"machine", header.machine}, {"sdsm_version", header.sdsm_version}, {"exit_status", header.exit_status}};
+  if (!header.sites.empty()) value["sites"] = to_json(header.sites);
+  if (!header.unseen.empty()) value["unseen"] = to_json(header.unseen);
+  return value;
+}
+
+Header header_from(const json& value, std::uint32_t format) {
   Header header;
   for (const json& argument : list_member(value, "program", max_footer_bytes)) {
-    if (!argument.is_string()) throw ContentError("\"program\" is not a list of texts");
-    header.program.push_back(argument.get<std::string>());
+    header.program.push_back(text_value(argument, "program"));
   }
   header.threads = unsigned32_member(value, "threads", max_threads);
   if (header.threads == 0) throw ContentError("\"threads\" is 0");
@@ -93,15 +149,20 @@ Header header_from(const json& value) {
   header.machine = text_member(value, "machine");
   header.sdsm_version = text_member(value, "sdsm_version");
   header.exit_status = int_member(value, "exit_status");
+  if (format == first_format) return header;
+  if (value.contains("sites")) header.sites = sites_from(value["sites"]);
+  if (value.contains("unseen")) header.unseen = unseen_from(list_member(value, "unseen", max_footer_bytes));
   return header;
 }
 
 json to_json(const Region& region) {
-  return {{"kind", name_of(region.kind)},
-          {"placement", name_of(region.placement)},
-          {"pages", region.pages},
-          {"owner", region.owner},
-          {"name", region.name}};
+  json value = {{"kind", name_of(region.kind)},
+                {"placement", name_of(region.placement)},
+                {"pages", region.pages},
+                {"owner", region.owner},
+                {"name", region.name}};
+  if (region.lead_pages != 0) value["lead_pages"] = region.lead_pages;
+  return value;
 }
 
 std::vector<Region> regions_from(const json& list, std::uint32_t threads) {
@@ -114,6 +175,7 @@ std::vector<Region> regions_from(const json& list, std::uint32_t threads) {
     region.pages = unsigned_member(value, "pages", max_region_pages);
     region.owner = unsigned32_member(value, "owner");
     region.name = text_member(value, "name");
+    if (value.contains("lead_pages")) region.lead_pages = unsigned32_member(value, "lead_pages");
     if (const auto problem = problem_with(region, regions.size(), threads)) throw ContentError(*problem);
     regions.push_back(std::move(region));
   }
@@ -238,17 +300,16 @@ std::string to_json_text(const Footer& footer) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Footer footer_from_json_text(std::string_view text) {
+Footer footer_from_json_text(std::string_view text, std::uint32_t format) {
   const json document = parse(text);
-  for (const auto& [key, expected] : {std::pair{"format", format_version}, std::pair{"page_bytes", page_bytes},
-                                      std::pair{"word_bytes", word_bytes}}) {
+  for (const auto& [key, expected] :
+       {std::pair{"format", format}, std::pair{"page_bytes", page_bytes}, std::pair{"word_bytes", word_bytes}}) {
     if (unsigned32_member(document, key) != expected) {
-      throw ContentError(
-          fmt::format("\"{}\" is {}, but this program reads {}", key, member(document, key).dump(), expected));
+      throw ContentError(fmt::format("\"{}\" is {} instead of {}", key, member(document, key).dump(), expected));
     }
   }
   Footer footer;
-  footer.header = header_from(member(document, "header"));
+  footer.header = header_from(member(document, "header"), format);
   footer.regions = regions_from(list_member(document, "regions", max_regions), footer.header.threads);
   const json& threads = list_member(document, "threads", max_threads);
   if (threads.size() != footer.header.threads) {

@@ -27,10 +27,11 @@ struct Footer {
   std::vector<BlockEntry> blocks;   ///< in the order of the file
 };
 
-/// The footer's JSON text. Bytes of names that are not UTF-8 become U+FFFD.
+/// The footer's JSON text, of format_version. Bytes of names that are not UTF-8 become U+FFFD.
 std::string to_json_text(const Footer& footer);
 
-/// Reads and checks everything that can be checked without the rest of the file. Throws ContentError.
-Footer footer_from_json_text(std::string_view text);
+/// Reads and checks everything that can be checked without the rest of the file, of which the head says `format`.
+/// Throws ContentError.
+Footer footer_from_json_text(std::string_view text, std::uint32_t format);
 
 }  // namespace sdsm::trace

@@ -2,46 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace sdsm::trace {
 namespace {
 
-enum class Value : std::uint8_t { none, team_size, any };
-
-/// Which fields an event of one kind uses; the others are 0 (EventKind's comments, as a table).
-struct EventRule {
-  bool object = false;
-  Value value = Value::none;
-  std::uint8_t max_detail = 0;
-};
+using Value = EventRule::Value;
 
 constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
+constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::fortran_cpu_time);
 
-constexpr std::optional<EventRule> rule_of(EventKind kind) {
-  switch (kind) {
-    case EventKind::fork:
-    case EventKind::team_begin:
-    case EventKind::join: return EventRule{.object = true, .value = Value::team_size};
-    case EventKind::barrier: return EventRule{.value = Value::team_size};
-    case EventKind::acquire:
-    case EventKind::release: return EventRule{.object = true, .max_detail = lock_classes};
-    case EventKind::single: return EventRule{.object = true, .max_detail = 1};
-    case EventKind::copyprivate: return EventRule{.object = true, .value = Value::team_size};
-    case EventKind::loop_begin: return EventRule{.object = true, .value = Value::any, .max_detail = schedules};
-    case EventKind::chunk: return EventRule{.object = true, .value = Value::any};
-    case EventKind::loop_end: return EventRule{.object = true};
-    case EventKind::flush:
-    case EventKind::task:
-    case EventKind::clock:
-    case EventKind::end: return EventRule{};
-  }
-  return std::nullopt;
-}
+/// By EventKind.
+constexpr std::array<EventRule, event_kinds> rules = {{
+    {.object = true, .value = Value::team_size},                     // fork
+    {.object = true, .value = Value::team_size},                     // team_begin
+    {.object = true, .value = Value::team_size},                     // join
+    {.value = Value::team_size},                                     // barrier
+    {.object = true, .max_detail = lock_classes},                    // acquire
+    {.object = true, .max_detail = lock_classes},                    // release
+    {.object = true, .max_detail = 1},                               // single
+    {.object = true, .value = Value::team_size},                     // copyprivate
+    {.object = true, .value = Value::any, .max_detail = schedules},  // loop_begin
+    {.object = true, .value = Value::any},                           // chunk
+    {.object = true},                                                // loop_end
+    {},                                                              // flush
+    {},                                                              // task
+    {.max_detail = clock_sources},                                   // clock
+    {},                                                              // end
+}};
 
 }  // namespace
 
+const EventRule* rule_of(EventKind kind) {
+  const auto number = static_cast<unsigned>(kind);
+  return number < rules.size() ? &rules[number] : nullptr;
+}
+
 std::optional<std::string> problem_with(const Event& event, std::uint32_t threads) {
-  const auto rule = rule_of(event.kind);
+  const EventRule* const rule = rule_of(event.kind);
   if (!rule) return fmt::format("event kind {} is unknown", static_cast<unsigned>(event.kind));
   if (event.detail > rule->max_detail) {
     return fmt::format("{}: detail {} is above {}", name_of(event.kind), event.detail, rule->max_detail);
@@ -58,6 +58,9 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   }
   if (rule->value == Value::team_size && (event.value < 1 || event.value > threads)) {
     return fmt::format("{}: team size {} is outside 1..{}", name_of(event.kind), event.value, threads);
+  }
+  if (rule->value != Value::team_size && event.team != 0) {
+    return fmt::format("{}: has no team, but team is {}", name_of(event.kind), event.team);
   }
   return std::nullopt;
 }
@@ -80,6 +83,36 @@ std::optional<std::string> problem_with(const TouchRun& run) {
   return std::nullopt;
 }
 
+std::optional<std::string> problem_with(Change change, const ChangedLines& changed) {
+  if (possible(change, changed)) return std::nullopt;
+  return fmt::format("no page has {} changed words in {} runs in lines {:#x}{}{}", change.words, change.runs,
+                     changed.lines, changed.first_word ? ", its first word among them" : "",
+                     changed.last_word ? ", its last word among them" : "");
+}
+
+std::optional<std::string> problem_with_pages(const Interval& interval) {
+  auto lines = interval.lines.begin();
+  std::uint64_t passed = 0;  // pages of *lines
+  for (const TouchRun& run : interval.touches) {
+    if (!is_partial(run.change)) continue;
+    for (std::uint64_t pages = run.pages; pages > 0;) {
+      if (!possible(run.change, lines->changed)) return problem_with(run.change, lines->changed);
+      const std::uint64_t alike = std::min(pages, lines->pages - passed);
+      pages -= alike;
+      passed += alike;
+      if (passed < lines->pages) continue;
+      ++lines;
+      passed = 0;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_with(const Header& header) {
+  if (header.sites.size() > max_sites) return fmt::format("{} sites are over {}", header.sites.size(), max_sites);
+  return std::nullopt;
+}
+
 std::optional<std::string> problem_with(const Region& region, std::uint64_t index, std::uint32_t threads) {
   if (index_of(region.id) != index) return fmt::format("region {} has id {}", index, index_of(region.id));
   if (name_of(region.kind) == "?") {
@@ -91,6 +124,9 @@ std::optional<std::string> problem_with(const Region& region, std::uint64_t inde
   if (region.pages > max_region_pages) return fmt::format("region {}: {} pages are over 2^40", index, region.pages);
   if (region.kind != RegionKind::thread_stack && region.owner != 0) {
     return fmt::format("region {}: owner {}, but only a thread's stack has an owner", index, region.owner);
+  }
+  if (region.lead_pages > max_lead_pages) {
+    return fmt::format("region {}: {} pages before it are over {}", index, region.lead_pages, max_lead_pages);
   }
   if (region.owner >= threads) {
     return fmt::format("region {}: owner {} of {} threads", index, region.owner, threads);

@@ -1,6 +1,7 @@
 /// What a trace may hold. Writer and reader check the same rules, so that whoever plays a trace need not.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -19,6 +20,14 @@ inline constexpr std::uint64_t max_runs_per_interval = std::uint64_t{1} << 24;
 /// Of one thread, over all of its intervals: what sdsm::Time (63 bits of picoseconds) can hold.
 inline constexpr std::uint64_t max_compute_ns = std::numeric_limits<std::int64_t>::max() / 1000;
 
+/// Of one trace. Bounds its table, as regions are bounded.
+inline constexpr std::uint32_t max_sites = 1U << 20;
+/// Entries of an Interval's lines, and of its sites.
+inline constexpr std::uint64_t max_page_runs_per_interval = max_runs_per_interval;
+
+/// Regions are placed on the 64 KiB that the largest simulated page has.
+inline constexpr std::uint32_t max_lead_pages = 15;
+
 inline constexpr std::uint16_t max_changed_words = page_bytes / word_bytes;
 inline constexpr std::uint16_t max_changed_runs = max_changed_words / 2;
 
@@ -29,11 +38,53 @@ constexpr bool possible(Change change) {
          change.words + change.runs <= max_changed_words + 1;
 }
 
+/// False for lines that cannot hold a partial change of that size: too few or too many lines for its words, more groups
+/// of adjacent lines than runs, no room for what did not change between the runs, or an end outside of the lines.
+constexpr bool possible(Change change, const ChangedLines& changed) {
+  if (changed.lines == ~std::uint64_t{0}) {  // mostly
+    return change.words >= 64 && (!changed.first_word || !changed.last_word || change.runs >= 2);
+  }
+  const auto lines = static_cast<unsigned>(std::popcount(changed.lines));
+  const auto groups = static_cast<unsigned>(std::popcount(changed.lines & ~(changed.lines << 1)));
+  const bool has_ends = (!changed.first_word || (changed.lines & 1) != 0) &&
+                        (!changed.last_word || changed.lines >> 63 != 0) &&
+                        (!changed.first_word || !changed.last_word || change.runs >= 2);
+  return has_ends && lines <= change.words && groups <= change.runs &&
+         change.words + change.runs <= lines * words_per_line + groups;
+}
+
+/// Which fields an event of one kind uses; the others are 0 (EventKind's comments, as a table).
+struct EventRule {
+  enum class Value : std::uint8_t { none, team_size, any };
+  bool object = false;
+  Value value = Value::none;
+  std::uint8_t max_detail = 0;
+};
+
+/// Null for a kind that is none.
+const EventRule* rule_of(EventKind kind);
+
 /// Says what is wrong with an event in a trace of `threads` threads; nothing if it is as EventKind documents it.
 std::optional<std::string> problem_with(const Event& event, std::uint32_t threads);
 
-/// The same for a run by itself. The region's size and the position's order are for the caller to check.
+/// Whether a run by itself is one. The region's size and the position's order are for the caller to check.
+constexpr bool is_valid(const TouchRun& run) {
+  return (run.access == Access::write || (run.access == Access::read && run.change == Change{})) &&
+         index_of(run.region) < max_regions && run.pages != 0 && run.first <= max_region_pages &&
+         run.pages <= max_region_pages - run.first && possible(run.change);
+}
+
+/// What is wrong with a run that is not valid; nothing if it is.
 std::optional<std::string> problem_with(const TouchRun& run);
+
+/// The same for the lines of a page that changed in part.
+std::optional<std::string> problem_with(Change change, const ChangedLines& changed);
+
+/// The same for an interval's lines. Precondition: they are as many as its touches ask for, and none is of no pages.
+std::optional<std::string> problem_with_pages(const Interval& interval);
+
+/// The same for a header's tables.
+std::optional<std::string> problem_with(const Header& header);
 
 /// The same for a region in a trace of `threads` threads, at place `index` of the list of regions.
 std::optional<std::string> problem_with(const Region& region, std::uint64_t index, std::uint32_t threads);

@@ -16,7 +16,7 @@
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/footer.hpp"
 #include "workloads/trace/limits.hpp"
-#include "workloads/trace/run_codec.hpp"
+#include "workloads/trace/page_codec.hpp"
 #include "workloads/trace/varint.hpp"
 
 namespace sdsm::trace {
@@ -30,6 +30,20 @@ static_assert(padding_bytes >= max_run_bytes && padding_bytes >= max_piece_head_
 struct DecompressorDeleter {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
+
+/// Appends to an interval's lines or sites; what goes on as before lengthens the last. Throws ContentError if there are
+/// too many.
+template <typename Run>
+void append_pages(std::vector<Run>& runs, const Run& run) {
+  Run alike = run;
+  if (!runs.empty()) alike.pages = runs.back().pages;
+  if (!runs.empty() && runs.back() == alike) {
+    runs.back().pages += run.pages;
+    return;
+  }
+  if (runs.size() == max_page_runs_per_interval) throw ContentError("an interval of too many lines or sites");
+  runs.push_back(run);
+}
 
 /// Decompresses one frame that fills `raw` exactly. Throws ContentError.
 void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> raw) {
@@ -92,7 +106,8 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-void check_head(const InputFile& file) {
+/// Returns the file's format.
+std::uint32_t read_head(const InputFile& file) {
   HeadBytes head{};
   const auto size = std::min<std::uint64_t>(file.size(), head.size());
   file.read(0, std::span(head).first(size));
@@ -104,16 +119,17 @@ void check_head(const InputFile& file) {
   if (file.size() < head_bytes + trailer_bytes) {
     throw file.damaged(file.size(), "cut short: the file ends here. Copy it again, or trace again");
   }
-  const auto version = load_little_endian<std::uint32_t>(&head[8]);
-  if (version != format_version) {
-    throw file.damaged(8, fmt::format("trace format {}, but this program reads format {}. Trace again, or use the sdsm "
-                                      "that wrote it",
-                                      version, format_version));
+  const auto format = load_little_endian<std::uint32_t>(&head[8]);
+  if (format < first_format || format > format_version) {
+    throw file.damaged(8, fmt::format("trace format {}, but this program reads formats {} to {}. Trace again, or use "
+                                      "the sdsm that wrote it",
+                                      format, first_format, format_version));
   }
   if (load_little_endian<std::uint32_t>(&head[12]) != 0) throw file.damaged(12, "damaged: not zero in the file's head");
+  return format;
 }
 
-Footer read_footer(const InputFile& file, std::uint64_t& footer_offset) {
+Footer read_footer(const InputFile& file, std::uint32_t format, std::uint64_t& footer_offset) {
   const std::uint64_t trailer_offset = file.size() - trailer_bytes;
   TrailerBytes bytes{};
   file.read(trailer_offset, bytes);
@@ -142,7 +158,7 @@ Footer read_footer(const InputFile& file, std::uint64_t& footer_offset) {
   try {
     std::string text(trailer.footer_raw_bytes, '\0');
     decompress(stored, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-    return footer_from_json_text(text);
+    return footer_from_json_text(text, format);
   } catch (const ContentError& error) {
     throw file.damaged(trailer.footer_offset, fmt::format("in the footer: {}", error.what()));
   }
@@ -152,8 +168,8 @@ Footer read_footer(const InputFile& file, std::uint64_t& footer_offset) {
 
 struct File::Impl {
   explicit Impl(std::filesystem::path path) : file(std::move(path)) {
-    check_head(file);
-    footer = read_footer(file, footer_offset);
+    format = read_head(file);
+    footer = read_footer(file, format, footer_offset);
     index_blocks();
     region_pages.reserve(footer.regions.size() + 1);
     for (const Region& region : footer.regions) region_pages.push_back(region.pages);
@@ -187,6 +203,7 @@ struct File::Impl {
   }
 
   InputFile file;
+  std::uint32_t format = 0;
   std::uint64_t footer_offset = 0;
   Footer footer;
   std::vector<std::uint64_t> block_offsets;  ///< in the file, by block number
@@ -196,9 +213,10 @@ struct File::Impl {
 };
 
 struct ThreadCursor::Impl {
-  Impl(std::shared_ptr<const File::Impl> opened, std::uint32_t thread_number)
+  Impl(std::shared_ptr<const File::Impl> opened, std::uint32_t thread_number, Detail wanted)
       : file(std::move(opened)),
         thread(thread_number),
+        has_pages(wanted == Detail::pages && file->format > first_format),
         next_block(file->thread_blocks[thread]),
         end_block(file->thread_blocks[thread + std::size_t{1}]),
         decoder(file->region_pages) {}
@@ -207,16 +225,35 @@ struct ThreadCursor::Impl {
 
   const Interval* next();
   bool load_block();
+  /// What lies between two places of the block's content.
+  struct Section {
+    const std::uint8_t* begin;
+    const std::uint8_t* end;
+  };
+
+  /// Both are false if no event follows, as only a part of an interval begins.
+  bool decode_event();
+  bool decode_event_of_format_1();
   bool decode_piece();
+  template <bool keeps_streams>
+  void decode_runs(std::uint64_t runs);
+  Section take_section(bool is_there);
+  void decode_pages(const Section& lines, const Section& sites);
+  template <typename Value, typename IsMeant, typename Add>
+  void decode_pages(PageDecoder<Value>& pages, const Section& section, IsMeant&& is_meant, Add&& add);
   void check_block_end() const;
   void check_totals() const;
   FormatError located(std::string_view problem) const;
 
   std::shared_ptr<const File::Impl> file;
   std::uint32_t thread;
+  bool has_pages;          ///< lines and sites are there, and wanted
   std::size_t next_block;  ///< in block_numbers
   std::size_t end_block;
   RunDecoder decoder;
+  PageDecoder<ChangedLines> lines_decoder;
+  PageDecoder<std::uint32_t> sites_decoder;
+  std::vector<std::uint8_t> streams;  ///< of the piece's runs, if has_pages
   std::vector<std::uint8_t> content;  ///< of the block at hand, and padding_bytes
   const std::uint8_t* cursor = nullptr;
   const std::uint8_t* end = nullptr;
@@ -254,51 +291,66 @@ bool ThreadCursor::Impl::load_block() {
   end = cursor + block().raw_bytes;
   block_intervals = 0;
   decoder.reset();
+  lines_decoder.reset();
+  sites_decoder.reset();
+  return true;
+}
+
+/// Format 1 says for each event which of its fields are not 0.
+bool ThreadCursor::Impl::decode_event_of_format_1() {
+  const std::uint8_t head = *cursor++;
+  if ((head & format_1_flags::unfinished) != 0) {
+    if (head != format_1_flags::unfinished) throw ContentError(fmt::format("{:#x} begins no interval", head));
+    return false;
+  }
+  Event& event = interval.end;
+  event.kind = static_cast<EventKind>(head & format_1_flags::kind_mask);
+  event.detail = (head & format_1_flags::detail) != 0 ? *cursor++ : std::uint8_t{0};
+  event.object = (head & format_1_flags::object) != 0 ? read_varint(cursor) : 0;
+  event.value = (head & format_1_flags::value) != 0 ? read_varint(cursor) : 0;
+  return true;
+}
+
+bool ThreadCursor::Impl::decode_event() {
+  const std::uint8_t kind = *cursor++;
+  if (kind == part_of_interval) return false;
+  Event& event = interval.end;
+  event = {.kind = static_cast<EventKind>(kind)};
+  const EventRule* const rule = rule_of(event.kind);
+  if (rule == nullptr) throw ContentError(fmt::format("event kind {} is unknown", kind));
+  if (rule->max_detail > 0) event.detail = *cursor++;
+  if (rule->object) event.object = read_varint(cursor);
+  if (rule->value != EventRule::Value::none) event.value = read_varint(cursor);
+  if (rule->value != EventRule::Value::team_size) return true;
+  const bool is_part_of_team = (event.value & 1) != 0;
+  event.value >>= 1;
+  if (!is_part_of_team) return true;
+  const std::uint64_t team = read_varint(cursor);
+  if (team == 0 || team > std::numeric_limits<std::uint32_t>::max()) throw ContentError(fmt::format("team {}", team));
+  event.team = static_cast<std::uint32_t>(team);
   return true;
 }
 
 /// Adds a piece to the interval; true if it ends the interval.
 bool ThreadCursor::Impl::decode_piece() {
-  const std::uint8_t head = *cursor++;
-  const bool unfinished = (head & piece_flags::unfinished) != 0;
-  if (unfinished) {
-    if (head != piece_flags::unfinished) throw ContentError(fmt::format("{:#x} begins no interval", head));
-  } else {
-    Event& event = interval.end;
-    event.kind = static_cast<EventKind>(head & piece_flags::kind_mask);
-    event.detail = (head & piece_flags::detail) != 0 ? *cursor++ : std::uint8_t{0};
-    event.object = (head & piece_flags::object) != 0 ? read_varint(cursor) : 0;
-    event.value = (head & piece_flags::value) != 0 ? read_varint(cursor) : 0;
-    if (const auto problem = problem_with(event, file->footer.header.threads)) throw ContentError(*problem);
+  const bool is_format_1 = file->format == first_format;
+  const bool is_last = is_format_1 ? decode_event_of_format_1() : decode_event();
+  if (is_last) {
+    if (const auto problem = problem_with(interval.end, file->footer.header.threads)) throw ContentError(*problem);
     interval.compute_ns = read_varint(cursor);
     if (interval.compute_ns > max_compute_ns - totals.compute_ns) throw ContentError("more compute time than fits");
   }
-
-  const std::uint64_t runs = read_varint(cursor);
+  const std::uint64_t number = read_varint(cursor);
+  const std::uint64_t runs = is_format_1 ? number : number >> section_flags::shift;
+  const unsigned sections =
+      is_format_1 ? 0 : static_cast<unsigned>(number) & (section_flags::lines | section_flags::sites);
   if (cursor > end) throw ContentError("an interval that goes on behind the block");
-  // A run takes a byte at least, so a wrong number asks for no more memory than the block's size warrants.
-  if (runs > static_cast<std::uint64_t>(end - cursor)) throw ContentError(fmt::format("{} runs in the rest", runs));
-  const std::size_t before = interval.touches.size();
-  if (runs > max_runs_per_interval - before) throw ContentError("an interval of too many runs");
-  if (unfinished && runs == 0) throw ContentError("a part of an interval without runs");
-  // Each piece gives its first run's position from 0; it must not be before the last piece's.
-  const unsigned least_position = before > 0 ? interval.touches.back().position : 0;
-  unsigned position = 0;
-  interval.touches.resize(before + runs);
-  const std::uint8_t* at = cursor;
-  std::uint64_t pages = 0;
-  for (std::size_t i = before; i < interval.touches.size(); ++i) {
-    cursor = at;  // for the error's text
-    TouchRun& run = interval.touches[i];
-    decoder.decode(at, position, run);
-    if (at > end) throw ContentError("a run that goes on behind the block");
-    pages += run.pages;
-  }
-  cursor = at;
-  if (runs > 0 && interval.touches[before].position < least_position) throw ContentError("a position that goes back");
-  totals.touch_runs += runs;
-  totals.page_touches += pages;
-  if (unfinished) {
+  if (!is_last && runs == 0) throw ContentError("a part of an interval without runs");
+  has_pages ? decode_runs<true>(runs) : decode_runs<false>(runs);
+  const Section lines = take_section((sections & section_flags::lines) != 0);
+  const Section sites = take_section((sections & section_flags::sites) != 0);
+  if (has_pages) decode_pages(lines, sites);
+  if (!is_last) {
     if (cursor != end) throw ContentError("a part of an interval before the block's end");
     return false;
   }
@@ -307,6 +359,85 @@ bool ThreadCursor::Impl::decode_piece() {
   totals.compute_ns += interval.compute_ns;
   ++events[static_cast<std::size_t>(interval.end.kind)];
   return true;
+}
+
+/// Two loops, as stores of bytes may be to anything: the one that a simulation waits for has none.
+template <bool keeps_streams>
+void ThreadCursor::Impl::decode_runs(std::uint64_t runs) {
+  // A run takes a byte at least, so a wrong number asks for no more memory than the block's size warrants.
+  if (runs > static_cast<std::uint64_t>(end - cursor)) throw ContentError(fmt::format("{} runs in the rest", runs));
+  const std::size_t before = interval.touches.size();
+  if (runs > max_runs_per_interval - before) throw ContentError("an interval of too many runs");
+  // Each piece gives its first run's position from 0; it must not be before the last piece's.
+  const unsigned least_position = before > 0 ? interval.touches.back().position : 0;
+  unsigned position = 0;
+  interval.touches.resize(before + runs);
+  if constexpr (keeps_streams) streams.resize(runs);
+  const std::uint8_t* at = cursor;
+  std::uint64_t pages = 0;
+  for (std::size_t i = before; i < interval.touches.size(); ++i) {
+    cursor = at;  // for the error's text
+    TouchRun& run = interval.touches[i];
+    [[maybe_unused]] const unsigned stream = decoder.decode(at, position, run);
+    if (at > end) throw ContentError("a run that goes on behind the block");
+    if constexpr (keeps_streams) streams[i - before] = static_cast<std::uint8_t>(stream);
+    pages += run.pages;
+  }
+  cursor = at;
+  if (runs > 0 && interval.touches[before].position < least_position) throw ContentError("a position that goes back");
+  totals.touch_runs += runs;
+  totals.page_touches += pages;
+}
+
+/// Passes over a section, if the piece has it.
+ThreadCursor::Impl::Section ThreadCursor::Impl::take_section(bool is_there) {
+  if (!is_there) return {cursor, cursor};
+  const std::uint64_t bytes = read_varint(cursor);
+  if (cursor > end || bytes == 0 || bytes > static_cast<std::uint64_t>(end - cursor)) {
+    throw ContentError(fmt::format("a section of {} bytes of lines or sites in the rest", bytes));
+  }
+  const Section section{cursor, cursor + bytes};
+  cursor = section.end;
+  return section;
+}
+
+/// Calls add(value, pages) for the pages of the piece's runs that `is_meant` is true of.
+template <typename Value, typename IsMeant, typename Add>
+void ThreadCursor::Impl::decode_pages(PageDecoder<Value>& pages, const Section& section, IsMeant&& is_meant,
+                                      Add&& add) {
+  pages.begin(section.begin, section.end);
+  const std::size_t before = interval.touches.size() - streams.size();
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const TouchRun& run = interval.touches[before + i];
+    if (!is_meant(run)) continue;
+    for (std::uint64_t rest = run.pages; rest > 0;) {
+      Value value{};
+      const std::uint64_t alike = pages.next(streams[i], rest, value);
+      add(run, value, alike);
+      rest -= alike;
+    }
+  }
+  pages.finish();
+}
+
+void ThreadCursor::Impl::decode_pages(const Section& lines, const Section& sites) {
+  decode_pages(
+      lines_decoder, lines, [](const TouchRun& run) { return is_partial(run.change); },
+      [this](const TouchRun& run, const ChangedLines& changed, std::uint64_t pages) {
+        if (const auto problem = problem_with(run.change, changed)) throw ContentError(*problem);
+        append_pages(interval.lines, {changed, pages});
+      });
+  const std::size_t site_count = file->footer.header.sites.size();
+  if (site_count == 0) {
+    if (sites.begin != sites.end) throw ContentError("sites, but the trace has none");
+    return;
+  }
+  decode_pages(
+      sites_decoder, sites, [](const TouchRun&) { return true; },
+      [this, site_count](const TouchRun&, std::uint32_t site, std::uint64_t pages) {
+        if (site >= site_count) throw ContentError(fmt::format("site {}, but the trace has {}", site, site_count));
+        append_pages(interval.sites, {site, pages});
+      });
 }
 
 void ThreadCursor::Impl::check_block_end() const {
@@ -330,6 +461,8 @@ void ThreadCursor::Impl::check_totals() const {
 const Interval* ThreadCursor::Impl::next() {
   if (!failure.empty()) throw FormatError(failure);
   interval.touches.clear();
+  interval.lines.clear();
+  interval.sites.clear();
   try {
     for (;;) {
       if (cursor == end) {
@@ -351,9 +484,9 @@ const Interval* ThreadCursor::Impl::next() {
   }
 }
 
-ThreadCursor::ThreadCursor(const File& file, std::uint32_t thread) {
+ThreadCursor::ThreadCursor(const File& file, std::uint32_t thread, Detail detail) {
   file.impl_->check_thread(thread);
-  impl_ = std::make_unique<Impl>(file.impl_, thread);
+  impl_ = std::make_unique<Impl>(file.impl_, thread, detail);
 }
 
 ThreadCursor::~ThreadCursor() = default;
@@ -368,6 +501,10 @@ File::File(std::filesystem::path path) : impl_(std::make_shared<Impl>(std::move(
 File::~File() = default;
 File::File(File&&) noexcept = default;
 File& File::operator=(File&&) noexcept = default;
+
+std::uint32_t File::format() const {
+  return impl_->format;
+}
 
 const Header& File::header() const {
   return impl_->footer.header;

@@ -16,12 +16,18 @@ class FormatError : public std::runtime_error {
 
 class File;
 
+/// What a cursor reads of an interval.
+enum class Detail : std::uint8_t {
+  touches,  ///< all but its lines and sites, which are passed over unchecked: what a simulation of 4 KiB pages needs
+  pages,    ///< its lines and sites too
+};
+
 /// One thread's intervals in order. Holds one block (64 KiB) and one interval in memory. Keeps the file open by itself.
 /// Cursors of one file may be used in different threads at once; one cursor may not.
 class ThreadCursor {
  public:
   /// Throws std::out_of_range if the trace has no such thread.
-  ThreadCursor(const File& file, std::uint32_t thread);
+  ThreadCursor(const File& file, std::uint32_t thread, Detail detail = Detail::touches);
   ~ThreadCursor();
   ThreadCursor(ThreadCursor&&) noexcept;
   ThreadCursor& operator=(ThreadCursor&&) noexcept;
@@ -47,6 +53,7 @@ class File {
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
+  std::uint32_t format() const;  ///< first_format..format_version
   const Header& header() const;
   const std::vector<Region>& regions() const;      ///< regions()[i].id is RegionId{i}
   Totals totals(std::uint32_t thread) const;       ///< Throws std::out_of_range.
@@ -54,7 +61,7 @@ class File {
   std::uint64_t file_bytes() const;
   const std::filesystem::path& path() const;
 
-  ThreadCursor thread(std::uint32_t thread) const { return {*this, thread}; }
+  ThreadCursor thread(std::uint32_t thread, Detail detail = Detail::touches) const { return {*this, thread, detail}; }
 
  private:
   friend class ThreadCursor;

@@ -33,9 +33,8 @@ unsigned RunEncoder::stream_for(const TouchRun& run) const {
   return nearest_distance <= near_pages ? nearest : oldest;
 }
 
-void RunEncoder::encode(const TouchRun& run, std::uint8_t last_position, std::vector<std::uint8_t>& out) {
+std::uint8_t* RunEncoder::encode(const TouchRun& run, unsigned index, std::uint8_t last_position, std::uint8_t* out) {
   using namespace run_flags;
-  const unsigned index = stream_for(run);
   Stream& stream = streams_[index];
   used_[index] = ++runs_;
 
@@ -46,19 +45,20 @@ void RunEncoder::encode(const TouchRun& run, std::uint8_t last_position, std::ve
   const bool has_change = stream.change != run.change;
   const unsigned flags = index | (has_place ? place : 0U) | (has_pages ? pages : 0U) |
                          std::min<unsigned>(steps, position_given) << position_shift | (has_change ? change : 0U);
-  out.push_back(static_cast<std::uint8_t>(flags));
+  *out++ = static_cast<std::uint8_t>(flags);
   if (has_place) {
     const auto distance = static_cast<std::int64_t>(run.first) - static_cast<std::int64_t>(stream.next);
-    write_varint(out, zigzag(distance) << 1 | (stream.region != region ? 1U : 0U));
-    if (stream.region != region) write_varint(out, region);
+    out = write_varint(out, zigzag(distance) << 1 | (stream.region != region ? 1U : 0U));
+    if (stream.region != region) out = write_varint(out, region);
   }
-  if (has_pages) write_varint(out, run.pages);
-  if (steps >= position_given) out.push_back(static_cast<std::uint8_t>(steps));
+  if (has_pages) out = write_varint(out, run.pages);
+  if (steps >= position_given) *out++ = static_cast<std::uint8_t>(steps);
   if (has_change) {
-    write_varint(out, run.change.words);
-    write_varint(out, run.change.runs);
+    out = write_varint(out, run.change.words);
+    out = write_varint(out, run.change.runs);
   }
   stream = {.next = run.first + run.pages, .region = region, .pages = run.pages, .change = run.change};
+  return out;
 }
 
 void RunDecoder::decode_place(const std::uint8_t*& cursor, Stream& stream) const {

@@ -26,7 +26,7 @@ struct Stream {
 };
 
 namespace run_flags {
-inline constexpr std::uint8_t write = 1;
+inline constexpr std::uint8_t writes = 1;
 inline constexpr unsigned stream_shift = 1;  ///< two bits
 inline constexpr std::uint8_t place = 1 << 3;
 inline constexpr std::uint8_t pages = 1 << 4;
@@ -48,12 +48,14 @@ class RunEncoder {
   /// Begins a block.
   void reset() { *this = RunEncoder{}; }
 
-  /// Appends `run` to `out`. Precondition: the run is valid; run.position >= last_position.
-  void encode(const TouchRun& run, std::uint8_t last_position, std::vector<std::uint8_t>& out);
-
- private:
+  /// The stream that `run` is to be encoded on.
   unsigned stream_for(const TouchRun& run) const;
 
+  /// Writes `run` at `out`, max_run_bytes at most, and returns what lies behind it. Precondition: the run is valid;
+  /// run.position >= last_position; `index` is its stream's, or that of a run of which it is the beginning.
+  std::uint8_t* encode(const TouchRun& run, unsigned index, std::uint8_t last_position, std::uint8_t* out);
+
+ private:
   Streams streams_{};
   std::array<std::uint64_t, 2 * streams_per_access> used_{};  ///< when each stream was last used, in runs
   std::uint64_t runs_ = 0;
@@ -68,8 +70,8 @@ class RunDecoder {
   void reset() { streams_ = {}; }
 
   /// Reads a run into `run` and moves `cursor` behind it. May read up to max_run_bytes from there, whatever they hold.
-  /// `position`: of the run before, then of this one. Throws ContentError.
-  void decode(const std::uint8_t*& cursor, unsigned& position, TouchRun& run) {
+  /// `position`: of the run before, then of this one. Returns the stream's number. Throws ContentError.
+  unsigned decode(const std::uint8_t*& cursor, unsigned& position, TouchRun& run) {
     using namespace run_flags;
     const unsigned flags = *cursor++;
     Stream& stream = streams_[flags & stream_mask];
@@ -80,17 +82,18 @@ class RunDecoder {
     position += steps;
     if (position >= position_steps) [[unlikely]]
       reject_position(position);
-    if ((flags & change) != 0) decode_change(cursor, stream, (flags & write) != 0);
+    if ((flags & change) != 0) decode_change(cursor, stream, (flags & writes) != 0);
     const std::uint64_t limit = region_pages_[stream.region];
     if (stream.next > limit || stream.pages > limit - stream.next) [[unlikely]]
       reject_place(stream);
     run.region = RegionId{stream.region};
     run.pages = stream.pages;
     run.first = stream.next;
-    run.access = static_cast<Access>(flags & write);
+    run.access = static_cast<Access>(flags & writes);
     run.position = static_cast<std::uint8_t>(position);
     run.change = stream.change;
     stream.next += stream.pages;
+    return flags & stream_mask;
   }
 
  private:

@@ -44,6 +44,22 @@ std::string_view name_of(Schedule schedule) {
   return "?";
 }
 
+std::string_view name_of(ClockSource source) {
+  switch (source) {
+    case ClockSource::omp_get_wtime: return "omp_get_wtime";
+    case ClockSource::clock_gettime: return "clock_gettime";
+    case ClockSource::gettimeofday: return "gettimeofday";
+    case ClockSource::timespec_get: return "timespec_get";
+    case ClockSource::time: return "time";
+    case ClockSource::clock: return "clock";
+    case ClockSource::system_clock: return "std::chrono::system_clock";
+    case ClockSource::steady_clock: return "std::chrono::steady_clock";
+    case ClockSource::fortran_system_clock: return "system_clock";
+    case ClockSource::fortran_cpu_time: return "cpu_time";
+  }
+  return "?";
+}
+
 std::string_view name_of(Access access) {
   switch (access) {
     case Access::read: return "read";

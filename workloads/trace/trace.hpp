@@ -18,7 +18,9 @@
 
 namespace sdsm::trace {
 
-inline constexpr std::uint32_t format_version = 1;
+/// What the writer writes; the reader reads format 1 too, which has no lines, sites, teams or unseen calls.
+inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t first_format = 1;
 inline constexpr std::uint32_t page_bytes = 4096;
 /// Diffs compare words of this size (docs/protocol.md).
 inline constexpr std::uint32_t word_bytes = 4;
@@ -40,7 +42,7 @@ enum class EventKind : std::uint8_t {
   loop_end,  ///< leaves a work-shared loop or sections (its barrier, if any, is an event of its own). object: construct
   flush,     ///< an explicit flush seen by the run-time
   task,      ///< begins a task (run in place)
-  clock,     ///< called omp_get_wtime. The initial thread's first and last of these bound the measured region
+  clock,     ///< read a clock. detail: ClockSource. The initial thread's first and last bound the measured region
   end,       ///< the thread's last interval
 };
 
@@ -48,12 +50,27 @@ inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::end) + 
 
 enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
+/// The function by which the program read a clock; the last four are those of C++ and Fortran.
+enum class ClockSource : std::uint8_t {
+  omp_get_wtime,
+  clock_gettime,
+  gettimeofday,
+  timespec_get,
+  time,
+  clock,
+  system_clock,
+  steady_clock,
+  fortran_system_clock,
+  fortran_cpu_time,
+};
 
 struct Event {
   EventKind kind{};
   std::uint8_t detail = 0;
   std::uint64_t object = 0;
   std::uint64_t value = 0;
+  /// Of kinds whose value is a team's size: 0 for the team that the fork made, else a part of it (a sub-team).
+  std::uint32_t team = 0;
 
   bool operator==(const Event&) const = default;
 };
@@ -62,6 +79,7 @@ struct Event {
 /// write): 0..1024 changed words in 0..512 runs of adjacent words, none exactly if none.
 using sdsm::Access;
 using sdsm::Change;
+using sdsm::ChangedLines;
 
 /// First touches of `pages` adjacent pages in ascending order at one position. Reads and writes of one page in one
 /// interval: at most one read touch (only if it comes before the first write) and at most one write touch.
@@ -76,12 +94,58 @@ struct TouchRun {
   bool operator==(const TouchRun&) const = default;
 };
 
+/// A page of which some words changed and others did not: the others' lines are known.
+constexpr bool is_partial(Change change) {
+  return change.words != 0 && change.words != words_per_page;
+}
+
+/// Lines that changed alike in `pages` pages that follow each other.
+struct LinesRun {
+  ChangedLines changed{};
+  std::uint64_t pages = 1;
+
+  bool operator==(const LinesRun&) const = default;
+};
+
+/// `pages` page touches that follow each other were by the instruction Header::sites[site].
+struct SiteRun {
+  std::uint32_t site = 0;
+  std::uint64_t pages = 1;
+
+  bool operator==(const SiteRun&) const = default;
+};
+
 struct Interval {
   std::uint64_t compute_ns = 0;
   std::vector<TouchRun> touches{};  ///< in the order of the touches
   Event end{};
+  /// Of the touches' partially changed pages, in their order; empty in traces of format 1.
+  std::vector<LinesRun> lines{};
+  /// Of all of the touches' pages, in their order; empty if Header::sites is.
+  std::vector<SiteRun> sites{};
 
   bool operator==(const Interval&) const = default;
+};
+
+/// A way through an interval's lines or sites, in steps of pages.
+template <typename Run>
+class PageWalk {
+ public:
+  explicit PageWalk(const std::vector<Run>& runs) : runs_(runs) {}
+
+  const Run& here() const { return runs_[at_]; }
+  std::uint64_t pages_here() const { return here().pages - passed_; }
+  void pass(std::uint64_t pages) {
+    passed_ += pages;
+    if (passed_ < here().pages) return;
+    passed_ = 0;
+    ++at_;
+  }
+
+ private:
+  const std::vector<Run>& runs_;
+  std::size_t at_ = 0;
+  std::uint64_t passed_ = 0;  ///< pages of `here`
 };
 
 enum class RegionKind : std::uint8_t { globals, mapped, heap_block, small_heap, initial_stack, thread_stack };
@@ -93,10 +157,29 @@ struct Region {
   RegionKind kind{};
   Placement placement{};
   std::uint64_t pages = 0;
-  std::uint32_t owner = 0;  ///< thread_stack: the thread; else 0
-  std::string name{};       ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
+  std::uint32_t owner = 0;       ///< thread_stack: the thread; else 0
+  std::uint32_t lead_pages = 0;  ///< from the boundary of 64 KiB below the region to its first page, 0..15
+  std::string name{};            ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
 
   bool operator==(const Region&) const = default;
+};
+
+/// An instruction that touched a page first. `address` is the file's own, as its symbols' are: it survives the
+/// randomisation of addresses.
+struct Site {
+  std::string file{};  ///< path; empty for code that is in no file
+  std::uint64_t address = 0;
+
+  bool operator==(const Site&) const = default;
+};
+
+/// What the program did that is not in the trace: calls of one function, and the memory that it got by them.
+struct UnseenCall {
+  std::string call{};
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+
+  bool operator==(const UnseenCall&) const = default;
 };
 
 /// What describes a trace as a whole.
@@ -106,7 +189,9 @@ struct Header {
   std::uint32_t passes = 0;  ///< untracked passes whose minimum the compute times are
   std::string machine{};     ///< CPU model and clock of the tracing machine, for people
   std::string sdsm_version{};
-  int exit_status = 0;  ///< of the traced program (a trace of a failed program is still a trace)
+  int exit_status = 0;               ///< of the traced program (a trace of a failed program is still a trace)
+  std::vector<Site> sites{};         ///< by number; empty if sites were not asked for
+  std::vector<UnseenCall> unseen{};  ///< by function
 
   bool operator==(const Header&) const = default;
 };
@@ -127,6 +212,7 @@ using EventCounts = std::array<std::uint64_t, event_kinds>;
 std::string_view name_of(EventKind kind);
 std::string_view name_of(LockClass lock_class);
 std::string_view name_of(Schedule schedule);
+std::string_view name_of(ClockSource source);
 std::string_view name_of(Access access);
 std::string_view name_of(RegionKind kind);
 

@@ -19,6 +19,16 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
+/// Writes up to max_varint_bytes at `out`, and returns what lies behind them.
+inline std::uint8_t* write_varint(std::uint8_t* out, std::uint64_t value) {
+  while (value >= 0x80) {
+    *out++ = static_cast<std::uint8_t>(value | 0x80);
+    value >>= 7;
+  }
+  *out++ = static_cast<std::uint8_t>(value);
+  return out;
+}
+
 inline void write_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
   while (value >= 0x80) {
     out.push_back(static_cast<std::uint8_t>(value | 0x80));

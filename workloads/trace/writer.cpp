@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <stdexcept>
@@ -17,7 +18,7 @@
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/footer.hpp"
 #include "workloads/trace/limits.hpp"
-#include "workloads/trace/run_codec.hpp"
+#include "workloads/trace/page_codec.hpp"
 #include "workloads/trace/varint.hpp"
 
 namespace sdsm::trace {
@@ -31,6 +32,19 @@ bool continues(const TouchRun& run, const TouchRun& next) {
   return next.region == run.region && next.access == run.access && next.position == run.position &&
          next.change == run.change && next.first == run.first + run.pages &&
          next.pages <= std::numeric_limits<std::uint32_t>::max() - run.pages;
+}
+
+/// As EventRule says: only what the kind uses.
+void write_event(std::vector<std::uint8_t>& out, const Event& event) {
+  const EventRule& rule = *rule_of(event.kind);
+  out.push_back(static_cast<std::uint8_t>(event.kind));
+  if (rule.max_detail > 0) out.push_back(event.detail);
+  if (rule.object) write_varint(out, event.object);
+  if (rule.value == EventRule::Value::any) write_varint(out, event.value);
+  if (rule.value == EventRule::Value::team_size) {
+    write_varint(out, event.value << 1 | (event.team != 0 ? 1U : 0U));
+    if (event.team != 0) write_varint(out, event.team);
+  }
 }
 
 /// Calls visit(run) for each run that is left when adjacent touches are merged.
@@ -127,11 +141,39 @@ class OutputFile {
   std::uint64_t written_ = 0;
 };
 
+/// Of all runs; 0 if one of them has none, which is no list of lines or sites.
+template <typename Run>
+std::uint64_t pages_of(const std::vector<Run>& runs) {
+  std::uint64_t pages = 0;
+  for (const Run& run : runs) {
+    if (run.pages == 0) return 0;
+    pages += run.pages;
+  }
+  return pages;
+}
+
+TouchRun first_pages(TouchRun run, std::uint32_t pages) {
+  run.pages = pages;
+  return run;
+}
+TouchRun without_first_pages(TouchRun run, std::uint32_t pages) {
+  run.first += pages;
+  run.pages -= pages;
+  return run;
+}
+
+/// A run whose lines and sites take more is cut in two.
+constexpr std::size_t enough_of_a_run = 2048;
+/// Bytes that a run may add to a block: it is cut behind the page that was one too many.
+constexpr std::size_t most_of_a_run = max_run_bytes + enough_of_a_run + 2 * max_miss_bytes;
+
 /// The block that a thread is filling, and its sums.
 struct ThreadState {
   std::vector<std::uint8_t> block;
   std::uint32_t block_intervals = 0;
   RunEncoder encoder;
+  PageEncoder<ChangedLines> lines;
+  PageEncoder<std::uint32_t> sites;
   Totals totals;
   EventCounts events{};
 };
@@ -144,7 +186,7 @@ struct Writer::Impl {
     if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, compression_level);
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
-    file.write(encode_head());
+    file.write(encode_head(format_version));
   }
 
   std::span<const std::uint8_t> compress(std::span<const std::uint8_t> raw) {
@@ -156,6 +198,10 @@ struct Writer::Impl {
 
   void check(std::uint32_t thread, const Interval& interval) const;
   void append(std::uint32_t thread, const Interval& interval);
+  std::uint32_t encode_pages(ThreadState& state, unsigned stream, const TouchRun& run, PageWalk<LinesRun>* lines,
+                             PageWalk<SiteRun>* sites);
+  void end_piece(ThreadState& state);
+  void count(ThreadState& state, const TouchRun& run);
   void flush_block(std::uint32_t thread);
   void write_footer(const Header& header, const std::vector<Region>& regions);
 
@@ -164,7 +210,12 @@ struct Writer::Impl {
   std::vector<ThreadState> threads;
   std::vector<BlockEntry> blocks;
   std::vector<std::uint64_t> region_pages;  ///< for each region the end of the highest run so far
-  std::vector<std::uint8_t> piece;          ///< runs of the interval at hand; kept for its storage
+  /// Runs of the interval at hand.
+  std::vector<std::uint8_t> piece = std::vector<std::uint8_t>(max_block_bytes);
+  std::size_t piece_bytes = 0;
+  std::uint64_t piece_runs = 0;
+  std::uint32_t sites_used = 0;  ///< the highest number and one
+  bool lacks_sites = false;      ///< an interval touched pages and said no sites
   std::vector<std::uint8_t> stored;
   bool closed = false;  ///< finished, or failed for good
 };
@@ -179,65 +230,121 @@ void Writer::Impl::check(std::uint32_t thread, const Interval& interval) const {
     reject(fmt::format("{} ns more of compute time are over the thread's {} ns", interval.compute_ns, max_compute_ns));
   }
   std::uint8_t position = 0;
+  std::uint64_t pages = 0;
+  std::uint64_t partial_pages = 0;
   for (const TouchRun& run : interval.touches) {
-    if (const auto problem = problem_with(run)) reject(*problem);
+    if (!is_valid(run)) reject(*problem_with(run));
     if (run.position < position) reject(fmt::format("position {} after position {}", run.position, position));
     position = run.position;
+    pages += run.pages;
+    if (is_partial(run.change)) partial_pages += run.pages;
   }
   if (interval.touches.size() > max_runs_per_interval) {
     reject(fmt::format("{} touch runs in an interval are over {}", interval.touches.size(), max_runs_per_interval));
   }
+  const std::uint64_t most = std::max(interval.lines.size(), interval.sites.size());
+  if (most > max_page_runs_per_interval) {
+    reject(fmt::format("{} lines or sites in an interval are over {}", most, max_page_runs_per_interval));
+  }
+  if (pages_of(interval.lines) != partial_pages) {
+    reject(fmt::format("lines of {} pages, but {} changed in part", pages_of(interval.lines), partial_pages));
+  }
+  if (!interval.sites.empty() && pages_of(interval.sites) != pages) {
+    reject(fmt::format("sites of {} pages, but {} were touched", pages_of(interval.sites), pages));
+  }
+  if (const auto problem = problem_with_pages(interval)) reject(*problem);
+}
+
+/// Encodes the lines and sites of a run's pages: of all of them, or of as many as make enough.
+std::uint32_t Writer::Impl::encode_pages(ThreadState& state, unsigned stream, const TouchRun& run,
+                                         PageWalk<LinesRun>* lines, PageWalk<SiteRun>* sites) {
+  const auto taken = [&] { return state.lines.size() + state.sites.size(); };
+  const std::size_t before = taken();
+  std::uint32_t pages = 0;
+  while (pages < run.pages && taken() - before < enough_of_a_run) {
+    std::uint64_t alike = run.pages - pages;
+    if (lines != nullptr) alike = std::min(alike, lines->pages_here());
+    if (sites != nullptr) alike = std::min(alike, sites->pages_here());
+    if (lines != nullptr) {
+      state.lines.add(stream, lines->here().changed, alike);
+      lines->pass(alike);
+    }
+    if (sites != nullptr) {
+      state.sites.add(stream, sites->here().site, alike);
+      sites->pass(alike);
+    }
+    pages += static_cast<std::uint32_t>(alike);
+  }
+  return pages;
+}
+
+void Writer::Impl::end_piece(ThreadState& state) {
+  const unsigned sections =
+      (state.lines.size() > 0 ? section_flags::lines : 0) | (state.sites.size() > 0 ? section_flags::sites : 0);
+  write_varint(state.block, piece_runs << section_flags::shift | sections);
+  state.block.insert(state.block.end(), piece.data(), piece.data() + piece_bytes);
+  state.lines.finish(state.block);
+  state.sites.finish(state.block);
+  piece_bytes = 0;
+  piece_runs = 0;
+}
+
+void Writer::Impl::count(ThreadState& state, const TouchRun& run) {
+  ++state.totals.touch_runs;
+  state.totals.page_touches += run.pages;
+  const std::uint32_t region = index_of(run.region);
+  if (region >= region_pages.size()) region_pages.resize(region + std::size_t{1});
+  region_pages[region] = std::max(region_pages[region], run.first + run.pages);
 }
 
 void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   ThreadState& state = threads[thread];
-  std::uint64_t piece_runs = 0;
-  std::uint8_t position = 0;
-  piece.clear();
+  std::uint8_t position = 0;  // of the piece's last run
   const auto has_room = [&](std::size_t more) {
-    return state.block.size() + max_piece_head_bytes + piece.size() + more <= max_block_bytes;
+    constexpr std::size_t head = max_piece_head_bytes + 2 * max_varint_bytes;  // the sections' lengths
+    return state.block.size() + head + piece_bytes + state.lines.size() + state.sites.size() + more <= max_block_bytes;
   };
-  const auto end_piece = [&] {
-    write_varint(state.block, piece_runs);
-    state.block.insert(state.block.end(), piece.begin(), piece.end());
-    piece.clear();
-    piece_runs = 0;
-    position = 0;
-  };
+  PageWalk lines(interval.lines);
+  PageWalk sites(interval.sites);
+  lacks_sites |= interval.sites.empty() && !interval.touches.empty();
+  for (const SiteRun& run : interval.sites) sites_used = std::max(sites_used, run.site + 1);
 
-  for_each_merged(interval.touches, [&](const TouchRun& run) {
-    if (!has_room(max_run_bytes)) {
+  // Of as many of the run's pages as it returns. Runs are copied only to be cut: a copy would wait for the merging's
+  // stores.
+  const auto encode = [&](const TouchRun& run) {
+    if (!has_room(most_of_a_run)) {
       if (piece_runs > 0) {
-        state.block.push_back(piece_flags::unfinished);
-        end_piece();
+        state.block.push_back(part_of_interval);
+        end_piece(state);
+        position = 0;
       }
       flush_block(thread);
     }
-    state.encoder.encode(run, position, piece);
-    position = run.position;
-    ++piece_runs;
-    ++state.totals.touch_runs;
-    state.totals.page_touches += run.pages;
-    const std::uint32_t region = index_of(run.region);
-    if (region >= region_pages.size()) region_pages.resize(region + std::size_t{1});
-    region_pages[region] = std::max(region_pages[region], run.first + run.pages);
+    const unsigned stream = state.encoder.stream_for(run);
+    const std::uint32_t pages = encode_pages(state, stream, run, is_partial(run.change) ? &lines : nullptr,
+                                             interval.sites.empty() ? nullptr : &sites);
+    const auto put = [&](const TouchRun& whole) {
+      const std::uint8_t* const end_of_run = state.encoder.encode(whole, stream, position, &piece[piece_bytes]);
+      piece_bytes = static_cast<std::size_t>(end_of_run - piece.data());
+      position = whole.position;
+      ++piece_runs;
+      count(state, whole);
+    };
+    pages == run.pages ? put(run) : put(first_pages(run, pages));
+    return pages;
+  };
+  for_each_merged(interval.touches, [&](const TouchRun& run) {
+    for (std::uint32_t done = encode(run); done < run.pages;) done += encode(without_first_pages(run, done));
   });
 
   if (!has_room(0)) flush_block(thread);  // only without runs: they see to it that a head still fits
-  const Event& event = interval.end;
-  const auto kind = static_cast<std::uint8_t>(event.kind);
-  state.block.push_back(static_cast<std::uint8_t>(kind | (event.detail != 0 ? piece_flags::detail : 0) |
-                                                  (event.object != 0 ? piece_flags::object : 0) |
-                                                  (event.value != 0 ? piece_flags::value : 0)));
-  if (event.detail != 0) state.block.push_back(event.detail);
-  if (event.object != 0) write_varint(state.block, event.object);
-  if (event.value != 0) write_varint(state.block, event.value);
+  write_event(state.block, interval.end);
   write_varint(state.block, interval.compute_ns);
-  end_piece();
+  end_piece(state);
   ++state.block_intervals;
   ++state.totals.intervals;
   state.totals.compute_ns += interval.compute_ns;
-  ++state.events[kind];
+  ++state.events[static_cast<std::size_t>(interval.end.kind)];
 }
 
 void Writer::Impl::flush_block(std::uint32_t thread) {
@@ -253,6 +360,8 @@ void Writer::Impl::flush_block(std::uint32_t thread) {
   state.block.clear();
   state.block_intervals = 0;
   state.encoder.reset();
+  state.lines.reset();
+  state.sites.reset();
 }
 
 void Writer::Impl::write_footer(const Header& header, const std::vector<Region>& regions) {
@@ -308,6 +417,11 @@ void Writer::finish(const Header& header, const std::vector<Region>& regions) {
       reject(fmt::format("page {} of region {} was touched, which has {}", impl_->region_pages[i] - 1, i, pages));
     }
   }
+  if (impl_->sites_used > header.sites.size()) {
+    reject(fmt::format("site {} touched pages, but the header has {}", impl_->sites_used - 1, header.sites.size()));
+  }
+  if (impl_->lacks_sites && !header.sites.empty()) reject("pages were touched by instructions that were not said");
+  if (const auto problem = problem_with(header)) reject(*problem);
   impl_->closed = true;
   for (std::uint32_t thread = 0; thread < header.threads; ++thread) impl_->flush_block(thread);
   impl_->write_footer(header, regions);

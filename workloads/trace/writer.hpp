@@ -22,14 +22,15 @@ class Writer {
 
   /// Appends thread `thread`'s next interval. Adjacent touches that can be one run are merged here.
   /// Throws std::system_error if the disk is full, std::invalid_argument if a value is outside its range
-  /// (thread number, a change of more words than a page has, a position that goes back, a field that the event kind
-  /// does not use; limits.hpp holds the rules): the interval is then left out, and the writer can go on.
+  /// (thread number, a change of more words than a page has, lines of another number of pages than changed in part, a
+  /// position that goes back, a field that the event kind does not use; limits.hpp holds the rules): the interval is
+  /// then left out, and the writer can go on.
   void append(std::uint32_t thread, const Interval& interval);
 
   /// Writes the footer (header fields, regions, index, totals) and gives the file its name. Nothing may follow.
   /// Texts are kept as UTF-8; a byte that is none becomes U+FFFD. Throws std::invalid_argument, and has written
-  /// nothing, if a region is impossible or a touched page is in no region; std::system_error as append does. If only
-  /// the naming fails, the .part file is complete and is kept.
+  /// nothing, if a region is impossible, a touched page is in no region, or the header has other sites than were said;
+  /// std::system_error as append does. If only the naming fails, the .part file is complete and is kept.
   void finish(const Header& header, const std::vector<Region>& regions);
 
  private:

@@ -23,7 +23,7 @@ static int holds(const unsigned char* block, size_t bytes, int value) {
 int main(void) {
   // Serial code writes a block, frees it, and writes others at the same addresses: the others find what was written
   // last.
-  enum { page = 4096, pages = 8 };
+  enum { page = 16 * 4096, pages = 8 };  // blocks begin on multiples of 64 KiB
   for (int skipped = 1; skipped < pages; ++skipped) {
     unsigned char* first = malloc(pages * page);
     // Volatile: the compiler knows that a block's last contents are lost.

@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 #include "workloads/trace/file_layout.hpp"
-#include "workloads/trace/run_codec.hpp"
+#include "workloads/trace/page_codec.hpp"
 
 using namespace sdsm;
 using namespace sdsm::trace;
@@ -14,12 +14,14 @@ namespace {
 
 Bytes8 encoded(const std::vector<TouchRun>& runs) {
   RunEncoder encoder;
-  Bytes8 out;
+  Bytes8 out(runs.size() * max_run_bytes);
+  std::uint8_t* end = out.data();
   std::uint8_t position = 0;
   for (const TouchRun& run : runs) {
-    encoder.encode(run, position, out);
+    end = encoder.encode(run, encoder.stream_for(run), position, end);
     position = run.position;
   }
+  out.resize(static_cast<std::size_t>(end - out.data()));
   return out;
 }
 
@@ -136,8 +138,95 @@ TEST_CASE("a position past 255 is refused") {
   CHECK_THROWS_AS(decoded({0x60, 250, 0x60, 6}, 2), ContentError);
 }
 
+TEST_CASE("lines take a head of form and ends, and what the form needs") {
+  const auto check = [](const ChangedLines& changed, const Bytes8& expected) {
+    Bytes8 bytes;
+    write_value(bytes, changed);
+    CHECK(bytes == expected);
+    bytes.resize(bytes.size() + 16);
+    const std::uint8_t* cursor = bytes.data();
+    ChangedLines read;
+    read_value(cursor, read);
+    CHECK(read == changed);
+    CHECK(cursor == bytes.data() + expected.size());
+  };
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  // A group (form 3): first line and lines less one, in 12 bits from bit 4 of the head on. All: 0 and 63.
+  check({all, true, false}, {0x07, 0xfc});
+  // Lines 5 to 7: place 5 | 2 << 6 = 0x085.
+  check({7 << 5, false, false}, {0x53, 0x08});
+  check({std::uint64_t{1} << 63, false, true}, {0xfb, 0x03});
+  // Every second line: one byte for all eight (form 2).
+  check({0x5555'5555'5555'5555, true, false}, {0x06, 0x55});
+  // Lines 0 and 63: bytes 0 and 7 are not zero (form 0).
+  check({std::uint64_t{1} << 63 | 1, true, true}, {0x0c, 0x81, 0x01, 0x80});
+  // All but line 9: byte 1 is not 0xff (form 1).
+  check({all ^ 1 << 9, false, false}, {0x01, 0x02, 0xfd});
+  check({}, {0x02, 0x00});
+}
+
+TEST_CASE("lines that lie beyond the page, or begin with no form, are refused") {
+  for (const Bytes8& bytes : {Bytes8{0xf3, 0x07}, Bytes8{0x10, 0x00}, Bytes8{0x12, 0x55}}) {
+    Bytes8 padded = bytes;
+    padded.resize(32);
+    const std::uint8_t* cursor = padded.data();
+    ChangedLines read;
+    CHECK_THROWS_AS(read_value(cursor, read), ContentError);
+  }
+}
+
+TEST_CASE("a section holds only what the stream's page before did not foretell") {
+  // Rows of two pages: their lines alternate. What follows each is unknown once.
+  const ChangedLines one{~std::uint64_t{0}, false, true};
+  const ChangedLines two{~std::uint64_t{0}, true, false};
+  PageEncoder<ChangedLines> encoder;
+  for (int row = 0; row < 100; ++row) {
+    encoder.add(1, one, 1);
+    encoder.add(1, two, 1);
+  }
+  Bytes8 section;
+  encoder.finish(section);
+  // Nine bytes: three times none right and a group of all lines, for `one` at the begin, `two` after it, `one` after
+  // it.
+  CHECK(section == Bytes8{9, 0, 0x0b, 0xfc, 0, 0x07, 0xfc, 0, 0x0b, 0xfc});
+  // As the next piece is foretold, it has no section.
+  encoder.add(1, one, 1);
+  Bytes8 next;
+  encoder.finish(next);
+  CHECK(next.empty());
+
+  section.resize(section.size() + 32);
+  PageDecoder<ChangedLines> decoder;
+  decoder.begin(&section[1], &section[10]);
+  for (int page = 0; page < 200; ++page) {
+    ChangedLines read;
+    CHECK(decoder.next(1, 1, read) == 1);
+    CHECK(read == (page % 2 == 0 ? one : two));
+  }
+  decoder.finish();
+}
+
+TEST_CASE("pages that go on alike are passed in one step") {
+  PageEncoder<std::uint32_t> encoder;
+  encoder.add(0, 300, 1'000'000'000'000);
+  Bytes8 section;
+  encoder.finish(section);
+  // Site 300 after what was before, and after itself.
+  CHECK(section == Bytes8{6, 0, 0xac, 0x02, 0, 0xac, 0x02});
+  section.resize(section.size() + 32);
+  PageDecoder<std::uint32_t> decoder;
+  decoder.begin(&section[1], &section[7]);
+  std::uint64_t steps = 0;
+  for (std::uint64_t left = 1'000'000'000'000; left > 0; ++steps) {
+    std::uint32_t site = 0;
+    left -= decoder.next(0, left, site);
+    CHECK(site == 300);
+  }
+  CHECK(steps == 3);
+}
+
 TEST_CASE("the file's head and trailer are as documented") {
-  CHECK(encode_head() == HeadBytes{0x89, 'S', 'D', 'S', 'M', '\r', '\n', 0x1a, 1, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(encode_head(2) == HeadBytes{0x89, 'S', 'D', 'S', 'M', '\r', '\n', 0x1a, 2, 0, 0, 0, 0, 0, 0, 0});
   const Bytes8 footer = {1, 2, 3};
   const TrailerBytes trailer =
       encode_trailer({.footer_offset = 0x0102, .footer_stored_bytes = 3, .footer_raw_bytes = 0x0a0b}, footer);

@@ -30,14 +30,19 @@ TEST_CASE("a dump is the header, the regions, and each thread's intervals, a lin
   CHECK(lines[0]["program"] == json{"./laplace", "--size", "1024"});
   CHECK(lines[0]["threads"] == 2);
   CHECK(lines[2] == json::parse(R"({"type": "region", "id": 1, "kind": "heap_block", "placement": "block",
-                                    "pages": 2048, "owner": 0, "name": "heap #1"})"));
+                                    "pages": 2048, "owner": 0, "lead_pages": 0, "name": "heap #1"})"));
+  CHECK(lines[1]["lead_pages"] == 5);
+  CHECK(lines[0]["unseen"] == json::parse(R"([{"call": "mmap", "calls": 3, "bytes": 12288}])"));
   CHECK(lines[4] == json::parse(R"({"type": "interval", "thread": 0, "compute_ns": 1000000, "touches": [
       {"region": 0, "first": 2, "pages": 1, "access": "read", "position": 0, "change": {"words": 0, "runs": 0}},
       {"region": 1, "first": 0, "pages": 2048, "access": "write", "position": 1, "change": {"words": 2, "runs": 1}}],
-      "end": {"kind": "fork", "detail": 0, "object": 0, "value": 2}})"));
-  CHECK(lines[6]["end"] == json::parse(R"({"kind": "loop_begin", "detail": "dynamic", "object": 3, "value": 100})"));
+      "lines": [{"lines": "0000000000000001", "first_word": true, "last_word": false, "pages": 2048}], "sites": [],
+      "end": {"kind": "fork", "detail": 0, "object": 0, "value": 2, "team": 0}})"));
+  CHECK(lines[6]["end"] ==
+        json::parse(R"({"kind": "loop_begin", "detail": "dynamic", "object": 3, "value": 100, "team": 0})"));
   CHECK(lines[9]["thread"] == 1);
-  CHECK(lines[10]["end"] == json::parse(R"({"kind": "acquire", "detail": "critical", "object": 77, "value": 0})"));
+  CHECK(lines[10]["end"] ==
+        json::parse(R"({"kind": "acquire", "detail": "critical", "object": 77, "value": 0, "team": 0})"));
 }
 
 TEST_CASE("a dump stops when nobody reads it") {

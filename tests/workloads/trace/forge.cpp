@@ -32,6 +32,7 @@ void store(const FileBytes& bytes, const std::filesystem::path& path) {
 
 FileBytes compress(const void* data, std::size_t size) {
   ZSTD_CCtx* context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 6);
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
   FileBytes stored(ZSTD_compressBound(size) + 4);
   stored.resize(ZSTD_compress2(context, stored.data(), stored.size(), data, size));
@@ -43,7 +44,8 @@ Parts take_apart(const FileBytes& file) {
   const std::uint8_t* trailer = &file[file.size() - trailer_bytes];
   const auto footer_offset = load_little_endian<std::uint64_t>(trailer);
   const FileBytes footer = decompress(&file[footer_offset], load_little_endian<std::uint64_t>(trailer + 8));
-  Parts parts{.blocks = {}, .footer = nlohmann::json::parse(footer)};
+  Parts parts{
+      .format = load_little_endian<std::uint32_t>(&file[8]), .blocks = {}, .footer = nlohmann::json::parse(footer)};
   const nlohmann::json& index = parts.footer.at("blocks");
   std::size_t offset = head_bytes;
   for (std::size_t i = 0; i < index.at("thread").size(); ++i) {
@@ -75,10 +77,10 @@ std::string footer_text(const Parts& parts) {
   return footer.dump();
 }
 
-FileBytes put_together(const std::vector<Parts::Block>& blocks, const std::string& text) {
-  const HeadBytes head = encode_head();
+FileBytes put_together(const Parts& parts, const std::string& text) {
+  const HeadBytes head = encode_head(parts.format);
   FileBytes file(head.begin(), head.end());
-  for (const Parts::Block& block : blocks) {
+  for (const Parts::Block& block : parts.blocks) {
     const FileBytes stored = compress(block.content.data(), block.content.size());
     file.insert(file.end(), stored.begin(), stored.end());
   }
@@ -93,7 +95,7 @@ FileBytes put_together(const std::vector<Parts::Block>& blocks, const std::strin
 }
 
 FileBytes put_together(const Parts& parts) {
-  return put_together(parts.blocks, footer_text(parts));
+  return put_together(parts, footer_text(parts));
 }
 
 }  // namespace sdsm::trace

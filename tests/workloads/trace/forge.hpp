@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "workloads/trace/trace.hpp"
+
 namespace sdsm::trace {
 
 using FileBytes = std::vector<std::uint8_t>;
@@ -21,6 +23,7 @@ struct Parts {
     std::uint32_t thread = 0;
     std::uint32_t intervals = 0;
   };
+  std::uint32_t format = format_version;
   std::vector<Block> blocks;
   nlohmann::json footer;  ///< its "blocks" are made anew by put_together
 };
@@ -28,7 +31,7 @@ struct Parts {
 Parts take_apart(const FileBytes& file);
 FileBytes put_together(const Parts& parts);
 /// The same with a footer of any text.
-FileBytes put_together(const std::vector<Parts::Block>& blocks, const std::string& footer_text);
+FileBytes put_together(const Parts& parts, const std::string& footer_text);
 /// The footer's text as put_together(parts) writes it.
 std::string footer_text(const Parts& parts);
 

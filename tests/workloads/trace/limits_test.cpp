@@ -19,6 +19,22 @@ TEST_CASE("a change is possible if its words and runs fit into a page of 1024 wo
   CHECK_FALSE(possible({0, 1}));
 }
 
+TEST_CASE("lines are possible if they hold the change's words, runs and what lies between") {
+  CHECK(possible({1, 1}, {.lines = 1 << 7}));
+  CHECK(possible({17, 1}, {.lines = 3}));
+  CHECK(possible({16, 1}, {.lines = 1}));
+  CHECK(possible({2, 2}, {.lines = std::uint64_t{1} << 63 | 1, .first_word = true, .last_word = true}));
+  CHECK(possible({512, 512}, {.lines = ~std::uint64_t{0}, .first_word = true}));
+  CHECK_FALSE(possible({1, 1}, {.lines = 0}));
+  CHECK_FALSE(possible({1, 1}, {.lines = 3}));                        // one word in two lines
+  CHECK_FALSE(possible({17, 1}, {.lines = 1}));                       // 17 words in one line
+  CHECK_FALSE(possible({16, 2}, {.lines = 1}));                       // no room between the runs
+  CHECK_FALSE(possible({2, 1}, {.lines = 5}));                        // one run in two groups of lines
+  CHECK_FALSE(possible({1, 1}, {.lines = 2, .first_word = true}));    // the first word is in line 0
+  CHECK_FALSE(possible({1, 1}, {.lines = 1, .last_word = true}));     // the last in line 63
+  CHECK_FALSE(possible({1023, 1}, {~std::uint64_t{0}, true, true}));  // both ends in one run are the whole page
+}
+
 TEST_CASE("an event's fields are 0 where its kind does not use them") {
   CHECK_FALSE(problem_with(Event{.kind = EventKind::barrier, .value = 4}, 4));
   CHECK(problem_with(Event{.kind = EventKind::barrier, .object = 1, .value = 4}, 4));
@@ -26,6 +42,8 @@ TEST_CASE("an event's fields are 0 where its kind does not use them") {
   CHECK_FALSE(problem_with(Event{.kind = EventKind::end}, 4));
   CHECK(problem_with(Event{.kind = EventKind::end, .value = 1}, 4));
   CHECK(problem_with(Event{.kind = EventKind::acquire, .object = 1, .value = 1}, 4));
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::barrier, .value = 2, .team = 7}, 4));
+  CHECK(problem_with(Event{.kind = EventKind::flush, .team = 1}, 4) == "flush: has no team, but team is 1");
 }
 
 TEST_CASE("a team has between one thread and all of them") {
@@ -43,6 +61,8 @@ TEST_CASE("details and kinds end where their enumerations end") {
   CHECK(problem_with(Event{.kind = EventKind::loop_begin, .detail = 4}, 1));
   CHECK_FALSE(problem_with(Event{.kind = EventKind::single, .detail = 1}, 1));
   CHECK(problem_with(Event{.kind = EventKind::single, .detail = 2}, 1));
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::clock, .detail = 9}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::clock, .detail = 10}, 1));
   CHECK(problem_with(Event{.kind = static_cast<EventKind>(event_kinds)}, 1));
   CHECK(problem_with(Event{.kind = EventKind::acquire, .object = std::uint64_t{1} << 32}, 1));
 }
@@ -52,6 +72,8 @@ TEST_CASE("every enumerator has a name, and the number after the last has none")
   CHECK(name_of(static_cast<EventKind>(event_kinds)) == "?");
   CHECK(name_of(LockClass::ordered) == "ordered");
   CHECK(name_of(Schedule::static_) == "static");
+  CHECK(name_of(ClockSource::omp_get_wtime) == "omp_get_wtime");
+  CHECK(name_of(static_cast<ClockSource>(10)) == "?");
   CHECK(name_of(RegionKind::thread_stack) == "thread_stack");
   CHECK(name_of(static_cast<RegionKind>(6)) == "?");
   for (unsigned kind = 0; kind < event_kinds; ++kind) CHECK(name_of(static_cast<EventKind>(kind)) != "?");
@@ -84,4 +106,6 @@ TEST_CASE("only a thread's stack has an owner, and it is a thread of the trace")
   CHECK(problem_with(heap, 2, 4));
   heap.owner = 0;
   CHECK_FALSE(problem_with(heap, 2, 4));
+  heap.lead_pages = 16;
+  CHECK(problem_with(heap, 2, 4));
 }

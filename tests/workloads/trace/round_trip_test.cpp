@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "tests/catch.hpp"
-#include "tests/workloads/trace/samples.hpp"
+#include "tests/workloads/trace/format_1.hpp"
 #include "workloads/trace/limits.hpp"
 #include "workloads/trace/reader.hpp"
 #include "workloads/trace/writer.hpp"
@@ -39,6 +39,55 @@ TEST_CASE("random traces are read as they were written") {
     INFO("round " << round);
     REQUIRE(read(scratch / "random.trace") == trace);
   }
+}
+
+TEST_CASE("random traces of format 1 are read as they were written") {
+  const Scratch scratch;
+  std::mt19937_64 random(20050522);
+  for (int round = 0; round < 60; ++round) {
+    const Trace trace = random_trace(random, 3, 20, round % 10 == 0 ? 20'000 : 60);
+    store(write_format_1(trace), scratch / "random.trace");
+    INFO("round " << round);
+    REQUIRE(File(scratch / "random.trace").format() == 1);
+    REQUIRE(read(scratch / "random.trace") == as_format_1(trace));
+  }
+}
+
+TEST_CASE("a run whose pages have each other lines is cut, and nothing is lost") {
+  const Scratch scratch;
+  Trace trace{
+      .header = header_for(1), .regions = heap_blocks(1, 100'000), .threads = {{{.end = {.kind = EventKind::end}}}}};
+  Interval& interval = trace.threads[0][0];
+  interval.touches = {{.pages = 100'000, .access = Access::write, .position = 3, .change = {64, 64}}};
+  for (std::uint64_t page = 0; page < 100'000; ++page) {
+    interval.lines.push_back({.changed = {.lines = page * 0x9E37'79B9'7F4A'7C15 | 0x5555'5555'5555'5555}});
+  }
+  write(trace, scratch / "a.trace");
+  const Interval read_back = read(scratch / "a.trace").threads[0][0];
+  CHECK(read_back.lines == interval.lines);
+  std::uint64_t next = 0;
+  for (const TouchRun& run : read_back.touches) {
+    REQUIRE(run ==
+            TouchRun{.pages = run.pages, .first = next, .access = Access::write, .position = 3, .change = {64, 64}});
+    next += run.pages;
+  }
+  CHECK(next == 100'000);
+}
+
+TEST_CASE("without lines and sites the same is read") {
+  const Scratch scratch;
+  std::mt19937_64 random(3);
+  const Trace trace = random_trace(random, 1, 40, 20'000);
+  write(trace, scratch / "random.trace");
+  ThreadCursor cursor = File(scratch / "random.trace").thread(0);
+  for (const Interval& interval : trace.threads[0]) {
+    const Interval* const read = cursor.next();
+    REQUIRE(read != nullptr);
+    CHECK(read->touches == interval.touches);
+    CHECK(read->end == interval.end);
+    CHECK(read->lines.empty());
+  }
+  CHECK(cursor.next() == nullptr);
 }
 
 TEST_CASE("an interval longer than a block goes on in the next") {

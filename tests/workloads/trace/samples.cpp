@@ -47,7 +47,62 @@ Event random_event(std::mt19937_64& random, std::uint32_t threads) {
     event.value = chance(random, 3)   ? 0
                   : chance(random, 2) ? pick<std::uint64_t>(random, 1, threads)
                                       : any_size(random, std::numeric_limits<std::uint64_t>::max());
+    event.team = chance(random, 4) ? static_cast<std::uint32_t>(random()) : 0;
     if (!problem_with(event, threads)) return event;
+  }
+}
+
+/// As a reader gives them: no two that follow each other are alike.
+void append(std::vector<LinesRun>& runs, const LinesRun& run) {
+  if (!runs.empty() && runs.back().changed == run.changed) {
+    runs.back().pages += run.pages;
+  } else {
+    runs.push_back(run);
+  }
+}
+void append(std::vector<SiteRun>& runs, const SiteRun& run) {
+  if (!runs.empty() && runs.back().site == run.site) {
+    runs.back().pages += run.pages;
+  } else {
+    runs.push_back(run);
+  }
+}
+
+/// Of a page in which the change's runs lie anywhere.
+ChangedLines random_lines(std::mt19937_64& random, Change change) {
+  // Each run has a word at least, and so has each gap between two; the others go anywhere.
+  std::vector<unsigned> lengths(2 * change.runs + 1U, 1);
+  lengths.front() = lengths.back() = 0;
+  const auto lengthen = [&](std::size_t first, unsigned count) {
+    const std::size_t choices = (lengths.size() - first + 1) / 2;
+    for (unsigned i = 0; i < count; ++i) ++lengths[first + 2 * pick<std::size_t>(random, 0, choices - 1)];
+  };
+  lengthen(1, change.words - change.runs);
+  lengthen(0, words_per_page - change.words - (change.runs - 1U));
+  ChangedLines changed;
+  unsigned word = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    for (unsigned end = word + lengths[i]; word < end; ++word) {
+      if (i % 2 == 1) changed.lines |= std::uint64_t{1} << (word / words_per_line);
+    }
+  }
+  changed.first_word = lengths.front() == 0;
+  changed.last_word = lengths.back() == 0;
+  return changed;
+}
+
+/// Mostly alike from page to page, as in programs; else each page has others, though not so many that the writer cuts
+/// the run.
+void add_random_pages(std::mt19937_64& random, Interval& interval, std::uint32_t sites) {
+  for (const TouchRun& run : interval.touches) {
+    const std::uint64_t alike = chance(random, 4) ? pick<std::uint64_t>(random, 1, 3) : run.pages;
+    constexpr std::uint64_t most = 60;
+    for (std::uint64_t done = 0, few = 0; done < run.pages; ++few) {
+      const std::uint64_t pages = few < most ? std::min(alike, run.pages - done) : run.pages - done;
+      if (is_partial(run.change)) append(interval.lines, {random_lines(random, run.change), pages});
+      if (sites > 0) append(interval.sites, {pick<std::uint32_t>(random, 0, sites - 1), pages});
+      done += pages;
+    }
   }
 }
 
@@ -130,8 +185,14 @@ Trace small_trace() {
   const RegionId grid{1};
   Trace trace;
   trace.header = header_for(2);
+  trace.header.unseen = {{.call = "mmap", .calls = 3, .bytes = 12'288}};
   trace.regions = {
-      {.id = globals, .kind = RegionKind::globals, .placement = Placement::initial, .pages = 3, .name = "globals"},
+      {.id = globals,
+       .kind = RegionKind::globals,
+       .placement = Placement::initial,
+       .pages = 3,
+       .lead_pages = 5,
+       .name = "globals"},
       {.id = grid, .kind = RegionKind::heap_block, .placement = Placement::block, .pages = 2048, .name = "heap #1"},
       {.id = RegionId{2},
        .kind = RegionKind::thread_stack,
@@ -143,13 +204,16 @@ Trace small_trace() {
       {{.compute_ns = 1'000'000,
         .touches = {{.region = globals, .pages = 1, .first = 2, .access = read, .position = 0},
                     {.region = grid, .pages = 2048, .first = 0, .access = write, .position = 1, .change = {2, 1}}},
-        .end = {.kind = EventKind::fork, .object = 0, .value = 2}},
+        .end = {.kind = EventKind::fork, .object = 0, .value = 2},
+        .lines = {{{.lines = 1, .first_word = true}, 2048}}},
        {.compute_ns = 500'000,
         .touches = {{.region = grid, .pages = 2, .first = 0, .access = read, .position = 0},
                     {.region = grid, .pages = 2, .first = 0, .access = write, .position = 0, .change = {1024, 1}},
                     {.region = grid, .pages = 2, .first = 2, .access = read, .position = 128},
                     {.region = grid, .pages = 2, .first = 2, .access = write, .position = 255, .change = {512, 512}}},
-        .end = {.kind = EventKind::barrier, .value = 2}},
+        .end = {.kind = EventKind::barrier, .value = 2},
+        .lines = {{{.lines = ~std::uint64_t{0}, .first_word = true}, 1},
+                  {{.lines = ~std::uint64_t{0}, .last_word = true}, 1}}},
        {.compute_ns = 7, .touches = {}, .end = {.kind = EventKind::loop_begin, .detail = 1, .object = 3, .value = 100}},
        {.compute_ns = 7, .touches = {}, .end = {.kind = EventKind::join, .object = 0, .value = 2}},
        {.compute_ns = 0, .touches = {}, .end = {.kind = EventKind::end}}},
@@ -157,7 +221,8 @@ Trace small_trace() {
        {.compute_ns = 480'000,
         .touches = {{.region = grid, .pages = 100, .first = 1024, .access = read, .position = 3},
                     {.region = globals, .pages = 1, .first = 0, .access = write, .position = 200, .change = {1, 1}}},
-        .end = {.kind = EventKind::acquire, .detail = 2, .object = 77}},
+        .end = {.kind = EventKind::acquire, .detail = 2, .object = 77},
+        .lines = {{{.lines = std::uint64_t{1} << 63, .last_word = true}, 1}}},
        {.compute_ns = 10, .touches = {}, .end = {.kind = EventKind::release, .detail = 2, .object = 77}},
        {.compute_ns = 20, .touches = {}, .end = {.kind = EventKind::barrier, .value = 2}},
        {.compute_ns = 30, .touches = {}, .end = {.kind = EventKind::join, .object = 0, .value = 2}},
@@ -171,12 +236,18 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
   trace.header = header_for(threads);
   trace.header.exit_status = chance(random, 2) ? 0 : static_cast<std::int32_t>(random());
   trace.header.machine = "\u00b5 \"quoted\" \\ \n";
+  if (chance(random, 2)) {
+    for (unsigned i = pick<unsigned>(random, 1, 400); i > 0; --i)
+      trace.header.sites.push_back({i % 3 ? "a" : "b", random()});
+    trace.header.unseen = {{"mmap", random(), random()}, {"clock_gettime", random() % 10, 0}};
+  }
   const unsigned regions = pick<unsigned>(random, 1, 6);
   for (std::uint32_t i = 0; i < regions; ++i) {
     Region region{.id = RegionId{i}, .kind = static_cast<RegionKind>(pick<unsigned>(random, 0, 5))};
     region.placement = static_cast<Placement>(pick<unsigned>(random, 0, 2));
     region.pages = any_size(random, max_region_pages);
     if (region.kind == RegionKind::thread_stack) region.owner = pick<std::uint32_t>(random, 0, threads - 1);
+    region.lead_pages = chance(random, 2) ? 0 : pick<std::uint32_t>(random, 0, max_lead_pages);
     region.name = std::string(pick<unsigned>(random, 0, 20), 'r');
     trace.regions.push_back(region);
   }
@@ -187,9 +258,19 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
       intervals.push_back({.compute_ns = any_size(random, max_compute_ns / (count + 1)),
                            .touches = random_touches(random, trace.regions, chance(random, 3) ? max_runs : 8),
                            .end = random_event(random, threads)});
+      add_random_pages(random, intervals.back(), static_cast<std::uint32_t>(trace.header.sites.size()));
     }
   }
   return trace;
+}
+
+void fill_lines(Interval& interval) {
+  interval.lines.clear();
+  for (const TouchRun& run : interval.touches) {
+    if (!is_partial(run.change)) continue;
+    const unsigned lines = (run.change.words + run.change.runs + words_per_line - 2U) / words_per_line;
+    append(interval.lines, {{.lines = ~std::uint64_t{0} >> (64 - lines)}, run.pages});
+  }
 }
 
 void write(const Trace& trace, const std::filesystem::path& path) {
@@ -208,7 +289,8 @@ Trace read(const std::filesystem::path& path) {
   const File file(path);
   Trace trace{.header = file.header(), .regions = file.regions(), .threads = {}};
   std::vector<ThreadCursor> cursors;
-  for (std::uint32_t thread = 0; thread < trace.header.threads; ++thread) cursors.push_back(file.thread(thread));
+  for (std::uint32_t thread = 0; thread < trace.header.threads; ++thread)
+    cursors.push_back(file.thread(thread, Detail::pages));
   trace.threads.resize(cursors.size());
   for (bool more = true; more;) {
     more = false;

@@ -43,6 +43,9 @@ Trace random_trace(std::mt19937_64& random, unsigned max_threads, unsigned max_i
 Header header_for(std::uint32_t threads);
 std::vector<Region> heap_blocks(std::uint32_t count, std::uint64_t pages);
 
+/// Lines that the changes of an interval may have, for who does not care which: those from the first on.
+void fill_lines(Interval& interval);
+
 void write(const Trace& trace, const std::filesystem::path& path);
 /// Everything in the file. Threads are read in turn, an interval each, as the simulator does.
 Trace read(const std::filesystem::path& path);

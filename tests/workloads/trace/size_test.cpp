@@ -4,7 +4,7 @@
 #include <random>
 
 #include "tests/catch.hpp"
-#include "tests/workloads/trace/samples.hpp"
+#include "tests/workloads/trace/format_1.hpp"
 #include "workloads/trace/reader.hpp"
 
 using namespace sdsm;
@@ -22,7 +22,8 @@ enum class Order {
   by_row,   ///< read both pages of a row, then write both: fewer, longer runs
 };
 
-Change change_between(const double* old_page, const double* new_page) {
+/// `lines` of the changed words are set.
+Change change_between(const double* old_page, const double* new_page, ChangedLines& lines) {
   std::uint32_t old_words[page_bytes / word_bytes];
   std::uint32_t new_words[page_bytes / word_bytes];
   std::memcpy(old_words, old_page, page_bytes);
@@ -34,6 +35,10 @@ Change change_between(const double* old_page, const double* new_page) {
     change.words = static_cast<std::uint16_t>(change.words + changed);
     change.runs = static_cast<std::uint16_t>(change.runs + (changed && !in_run));
     in_run = changed;
+    if (!changed) continue;
+    lines.lines |= std::uint64_t{1} << (i / words_per_line);
+    lines.first_word |= i == 0;
+    lines.last_word |= i == page_bytes / word_bytes - 1;
   }
   return change;
 }
@@ -97,7 +102,9 @@ class Laplace {
 
   void write(Interval& interval, std::uint32_t row, std::uint32_t half, std::uint8_t position) {
     double* page = &grids_[1 - from_][row * size + half * page_columns];
-    const Change change = change_between(page, &new_row_[half * page_columns]);
+    ChangedLines lines;
+    const Change change = change_between(page, &new_row_[half * page_columns], lines);
+    if (is_partial(change)) interval.lines.push_back({lines, 1});
     std::copy_n(&new_row_[half * page_columns], page_columns, page);
     interval.touches.push_back({.region = RegionId{1 - from_},
                                 .first = row * row_pages + half,
@@ -146,7 +153,11 @@ double bytes_per_touch(const Trace& trace) {
   const File file(scratch / "a.trace");
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) touches += file.totals(thread).page_touches;
   const double bytes = static_cast<double>(file.file_bytes()) / static_cast<double>(touches);
-  WARN(trace.header.threads << " threads, " << touches << " page touches: " << bytes << " bytes each");
+  const double ratio =
+      static_cast<double>(file.file_bytes()) / static_cast<double>(write_format_1(read(file.path())).size());
+  WARN(trace.header.threads << " threads, " << touches << " page touches: " << bytes << " bytes each, " << ratio
+                            << " times format 1");
+  CHECK(ratio <= 1.15);
   return bytes;
 }
 
@@ -180,6 +191,7 @@ TEST_CASE("a million touches in no order at all take less than eight bytes each"
       }
       interval.touches.push_back(run);
     }
+    fill_lines(interval);
     trace.threads[0].push_back(std::move(interval));
   }
   CHECK(bytes_per_touch(trace) < 8.0);

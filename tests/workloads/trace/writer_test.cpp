@@ -21,7 +21,9 @@ constexpr Event the_end{.kind = EventKind::end};
 
 std::vector<TouchRun> merged(const std::vector<TouchRun>& touches) {
   const Scratch scratch;
-  write({.header = header_for(1), .regions = heap_blocks(2, max_region_pages), .threads = {{{0, touches, the_end}}}},
+  Interval interval{0, touches, the_end};
+  fill_lines(interval);
+  write({.header = header_for(1), .regions = heap_blocks(2, max_region_pages), .threads = {{interval}}},
         scratch / "merged.trace");
   return read(scratch / "merged.trace").threads[0][0].touches;
 }
@@ -92,10 +94,22 @@ TEST_CASE("a value outside its range is refused, and what was written before sta
     wrong.touches[0].pages = 0;
   }
   SECTION("an unknown event") {
-    wrong.end.kind = static_cast<EventKind>(15);
+    wrong.end.kind = static_cast<EventKind>(event_kinds);
   }
   SECTION("a team of three threads out of two") {
     wrong.end.value = 3;
+  }
+  SECTION("lines of fewer pages than changed in part") {
+    wrong.lines.pop_back();
+  }
+  SECTION("lines of no pages") {
+    wrong.lines.push_back({.changed = {.lines = 1}, .pages = 0});
+  }
+  SECTION("lines that no change of that size has") {
+    wrong.lines[1].changed.lines = 1;
+  }
+  SECTION("sites of fewer pages than were touched") {
+    wrong.sites = {{.site = 0, .pages = 7}};
   }
   SECTION("more compute time than picoseconds fit") {
     wrong.compute_ns = max_compute_ns - 1'000'000 + 1;
@@ -117,6 +131,25 @@ TEST_CASE("regions that do not hold what was touched are refused, and can be put
   CHECK_THROWS_AS(writer.finish(header_for(1), heap_blocks(2, 99)), std::invalid_argument);
   writer.finish(header_for(1), heap_blocks(2, 100));
   CHECK(read(scratch / "a.trace").threads[0][0].touches[0].first == 92);
+}
+
+TEST_CASE("sites that the header does not have, or that some touches lack, are refused, and can be put right") {
+  const Scratch scratch;
+  const std::vector<TouchRun> touches = {{.pages = 8}};
+  Header header = header_for(1);
+  {
+    Writer writer(scratch / "a.trace", 1);
+    writer.append(0, {.touches = touches, .end = the_end, .sites = {{.site = 1, .pages = 8}}});
+    header.sites = {{.file = "a", .address = 1}};
+    CHECK_THROWS_AS(writer.finish(header, heap_blocks(1, 8)), std::invalid_argument);
+    header.sites.push_back({.file = "a", .address = 2});
+    writer.finish(header, heap_blocks(1, 8));
+  }
+  CHECK(read(scratch / "a.trace").threads[0][0].sites == std::vector<SiteRun>{{.site = 1, .pages = 8}});
+  Writer writer(scratch / "b.trace", 1);
+  writer.append(0, {.touches = touches, .end = the_end});
+  CHECK_THROWS_AS(writer.finish(header, heap_blocks(1, 8)), std::invalid_argument);
+  writer.finish(header_for(1), heap_blocks(1, 8));
 }
 
 TEST_CASE("the file has its name only once it is finished") {

@@ -27,7 +27,7 @@ extern "C" {
 #define SDSM_PAGE_BYTES 4096
 
 /** A static array that is to be mapped owns its pages: `static SDSM_PAGE_ALIGNED double a[1024][1024];` */
-#define SDSM_PAGE_ALIGNED __attribute__((aligned(SDSM_PAGE_BYTES)))
+#define SDSM_PAGE_ALIGNED __attribute__((aligned(16 * SDSM_PAGE_BYTES)))
 
 /** Home of page i of N over P threads. */
 enum sdsm_distribution {

@@ -1,0 +1,111 @@
+#include "native/program/unseen.hpp"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <ctime>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/program_image.hpp"
+
+namespace sdsm::program {
+namespace {
+
+constexpr const char* names[unseen_call_count] = {"mmap",
+                                                  "mmap of a file",
+                                                  "mremap",
+                                                  "sbrk",
+                                                  "clock_gettime",
+                                                  "gettimeofday",
+                                                  "timespec_get",
+                                                  "time",
+                                                  "clock",
+                                                  "pthread_mutex_lock",
+                                                  "pthread_mutex_trylock",
+                                                  "pthread_rwlock_rdlock",
+                                                  "pthread_rwlock_wrlock",
+                                                  "pthread_spin_lock",
+                                                  "pthread_barrier_wait",
+                                                  "sem_wait"};
+
+struct Counter {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+};
+Counter counters[unseen_call_count];  ///< changed by atomic additions only
+
+}  // namespace
+
+void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes) {
+  if (!program_image.is_program(caller)) return;
+  Counter& counter = counters[static_cast<unsigned>(call)];
+  __atomic_fetch_add(&counter.calls, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&counter.bytes, bytes, __ATOMIC_RELAXED);
+}
+
+UnseenCalls unseen_calls(UnseenCall call) {
+  const auto number = static_cast<unsigned>(call);
+  return {names[number], __atomic_load_n(&counters[number].calls, __ATOMIC_RELAXED),
+          __atomic_load_n(&counters[number].bytes, __ATOMIC_RELAXED)};
+}
+
+}  // namespace sdsm::program
+
+using namespace sdsm::program;
+
+// Memory. The kernel's own calls, as the run-time maps memory before anything can be looked up.
+SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  const long memory = syscall(SYS_mmap, wanted, bytes, protection, flags, file, offset);
+  if (memory != -1) {
+    count_unseen((flags & MAP_ANONYMOUS) != 0 ? UnseenCall::mmap : UnseenCall::mmap_file, SDSM_CALLER, bytes);
+  }
+  return reinterpret_cast<void*>(memory);
+}
+SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
+  const long memory = syscall(SYS_mmap, wanted, bytes, protection, flags, file, offset);
+  if (memory != -1) {
+    count_unseen((flags & MAP_ANONYMOUS) != 0 ? UnseenCall::mmap : UnseenCall::mmap_file, SDSM_CALLER, bytes);
+  }
+  return reinterpret_cast<void*>(memory);
+}
+SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, flags);
+  void* const wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
+  va_end(arguments);
+  const long memory = syscall(SYS_mremap, old, old_bytes, bytes, flags, wanted);
+  const bool has_grown = memory != -1 && bytes > old_bytes;
+  if (has_grown) count_unseen(UnseenCall::mremap, SDSM_CALLER, bytes - old_bytes);
+  return reinterpret_cast<void*>(memory);
+}
+SDSM_ENTRY void* sbrk(std::intptr_t bytes) noexcept {
+  static const auto real = reinterpret_cast<void* (*)(std::intptr_t)>(dlsym(RTLD_NEXT, "sbrk"));
+  if (bytes > 0) count_unseen(UnseenCall::sbrk, SDSM_CALLER, static_cast<std::uint64_t>(bytes));
+  return real(bytes);
+}
+
+// Clocks. (clock_gettime stands in kernel_buffers.cpp.)
+SDSM_ENTRY int gettimeofday(timeval* time, void* zone) noexcept {
+  static const auto real = reinterpret_cast<int (*)(timeval*, void*)>(dlsym(RTLD_NEXT, "gettimeofday"));
+  count_unseen(UnseenCall::gettimeofday, SDSM_CALLER);
+  return real(time, zone);
+}
+SDSM_ENTRY int timespec_get(timespec* time, int base) noexcept {
+  static const auto real = reinterpret_cast<int (*)(timespec*, int)>(dlsym(RTLD_NEXT, "timespec_get"));
+  count_unseen(UnseenCall::timespec_get, SDSM_CALLER);
+  return real(time, base);
+}
+SDSM_ENTRY std::time_t time(std::time_t* seconds) noexcept {
+  static const auto real = reinterpret_cast<std::time_t (*)(std::time_t*)>(dlsym(RTLD_NEXT, "time"));
+  count_unseen(UnseenCall::time, SDSM_CALLER);
+  return real(seconds);
+}
+SDSM_ENTRY std::clock_t clock() noexcept {
+  static const auto real = reinterpret_cast<std::clock_t (*)()>(dlsym(RTLD_NEXT, "clock"));
+  count_unseen(UnseenCall::clock, SDSM_CALLER);
+  return real();
+}

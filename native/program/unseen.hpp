@@ -1,0 +1,41 @@
+/// What the program does past the engine: memory that is not shared, clocks that are no events, locks of the C library.
+/// They are counted, so that whoever reads a trace knows what it leaves out.
+#pragma once
+
+#include <cstdint>
+
+namespace sdsm::program {
+
+struct UnseenCalls {
+  const char* call = nullptr;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  ///< of memory that came by them
+};
+
+enum class UnseenCall : std::uint8_t {
+  mmap,
+  mmap_file,
+  mremap,
+  sbrk,
+  clock_gettime,
+  gettimeofday,
+  timespec_get,
+  time,
+  clock,
+  mutex_lock,
+  mutex_trylock,
+  rwlock_rdlock,
+  rwlock_wrlock,
+  spin_lock,
+  barrier_wait,
+  sem_wait,
+};
+inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::sem_wait) + 1;
+
+/// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
+void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);
+
+/// What was counted so far.
+UnseenCalls unseen_calls(UnseenCall call);
+
+}  // namespace sdsm::program

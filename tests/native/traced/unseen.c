@@ -1,0 +1,34 @@
+/* What a trace does not hold: memory from the kernel, clocks of the C library, its locks. And blocks whose addresses the
+ * program looks at: all begin on multiples of 64 KiB. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+static int is_aligned(const void* block) {
+  return (uintptr_t)block % 65536 == 0;
+}
+
+int main(void) {
+  char* mapped = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mapped[0] = 1;
+  munmap(mapped, 3 * 4096);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+#pragma omp parallel num_threads(3)
+  {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  int wrong = 0;
+  for (int i = 0; i < 8; ++i) {
+    char* block = malloc(4096 + (size_t)i * 5000);
+    wrong += !is_aligned(block);
+    if (i % 2 == 0) free(block);
+  }
+  return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,146 @@
+/// How what is known of single pages (the lines that changed, the instruction that touched) becomes bytes
+/// (docs/trace-format.md, "Lines and sites").
+///
+/// Pages of one stream of runs (run_codec.hpp) mostly go on as they did before: each page's value is predicted by the
+/// one of the stream's page before it, and by what followed that value the last time. So rows of two pages, whose lines
+/// alternate, are predicted from the second row on. A section holds the values that were predicted wrong, and how many
+/// pages lie between them. Predictions start afresh with each block.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "workloads/trace/run_codec.hpp"
+#include "workloads/trace/trace.hpp"
+#include "workloads/trace/varint.hpp"
+
+namespace sdsm::trace {
+
+/// Of a page's changed lines. At most 10 bytes.
+void write_value(std::vector<std::uint8_t>& out, const ChangedLines& changed);
+void read_value(const std::uint8_t*& cursor, ChangedLines& changed);
+/// Of a site's number. At most 5 bytes.
+void write_value(std::vector<std::uint8_t>& out, std::uint32_t site);
+void read_value(const std::uint8_t*& cursor, std::uint32_t& site);
+
+constexpr std::uint64_t hash_of(const ChangedLines& changed) {
+  return changed.lines * 3 + (changed.first_word ? 1U : 0U) + (changed.last_word ? 2U : 0U);
+}
+constexpr std::uint64_t hash_of(std::uint32_t site) {
+  return site;
+}
+
+/// A wrong prediction at most: the pages before it, and the value.
+inline constexpr unsigned max_miss_bytes = max_varint_bytes + 10;
+
+template <typename Value>
+class PagePredictor {
+ public:
+  Value& prediction(unsigned stream) {
+    // Fibonacci hashing: the product's upper bits depend on all of the value's.
+    const std::uint64_t mixed = (hash_of(last_[stream]) * streams_ + stream) * 0x9E37'79B9'7F4A'7C15;
+    return predictions_[mixed >> 56];
+  }
+  /// True if the page before had the same value: then, with a right prediction, nothing changes any more.
+  bool pass(unsigned stream, const Value& value) { return std::exchange(last_[stream], value) == value; }
+
+ private:
+  static constexpr std::size_t streams_ = 2 * streams_per_access;
+  std::array<Value, streams_> last_{};
+  std::array<Value, 256> predictions_{};
+};
+
+/// The section of one piece.
+template <typename Value>
+class PageEncoder {
+ public:
+  /// Begins a block.
+  void reset() { predictor_ = {}; }
+
+  /// `pages` pages of `stream` that follow each other and have the same value.
+  void add(unsigned stream, const Value& value, std::uint64_t pages) {
+    while (pages > 0) {
+      Value& prediction = predictor_.prediction(stream);
+      const bool is_right = prediction == value;
+      if (is_right) {
+        ++right_;
+      } else {
+        write_varint(bytes_, std::exchange(right_, 0));
+        write_value(bytes_, value);
+        prediction = value;
+      }
+      --pages;
+      if (!predictor_.pass(stream, value) || !is_right) continue;
+      right_ += pages;
+      pages = 0;
+    }
+  }
+
+  std::size_t size() const { return bytes_.size(); }
+
+  /// Appends the section, its length first, unless it is empty; and begins the next piece's.
+  void finish(std::vector<std::uint8_t>& out) {
+    if (!bytes_.empty()) write_varint(out, bytes_.size());
+    out.insert(out.end(), bytes_.begin(), bytes_.end());
+    bytes_.clear();
+    right_ = 0;
+  }
+
+ private:
+  PagePredictor<Value> predictor_;
+  std::vector<std::uint8_t> bytes_;
+  std::uint64_t right_ = 0;  ///< predictions since the last wrong one
+};
+
+template <typename Value>
+class PageDecoder {
+ public:
+  void reset() { predictor_ = {}; }
+
+  /// Begins a piece. The section may be empty: every prediction is right then.
+  void begin(const std::uint8_t* section, const std::uint8_t* end) {
+    cursor_ = section;
+    end_ = end;
+    read_right();
+  }
+
+  /// The value of the next page of `stream`, and in how many of the next `pages` it holds. Throws ContentError.
+  std::uint64_t next(unsigned stream, std::uint64_t pages, Value& value) {
+    Value& prediction = predictor_.prediction(stream);
+    const bool is_right = right_ > 0;
+    if (is_right) {
+      --right_;
+    } else {
+      read_value(cursor_, prediction);
+      if (cursor_ > end_) throw ContentError("a section of lines or sites that ends amid a page");
+      read_right();
+    }
+    value = prediction;
+    if (!predictor_.pass(stream, value) || !is_right) return 1;
+    const std::uint64_t more = std::min(pages - 1, right_);
+    right_ -= more;
+    return 1 + more;
+  }
+
+  /// Ends the piece. Throws ContentError if the section says more than there are pages.
+  void finish() const {
+    if (cursor_ != end_) throw ContentError("a section of lines or sites for more pages than there are");
+  }
+
+ private:
+  void read_right() {
+    right_ = cursor_ < end_ ? read_varint(cursor_) : std::numeric_limits<std::uint64_t>::max();
+    if (cursor_ > end_) throw ContentError("a section of lines or sites that ends amid a number");
+  }
+
+  PagePredictor<Value> predictor_;
+  const std::uint8_t* cursor_ = nullptr;
+  const std::uint8_t* end_ = nullptr;
+  std::uint64_t right_ = 0;
+};
+
+}  // namespace sdsm::trace
