@@ -108,11 +108,15 @@ esac
 
 @pytest.fixture()
 def build(tmp_path: Path) -> Path:
+    return fake_build(tmp_path)
+
+
+def fake_build(place: Path) -> Path:
     """A folder of commands that answer at once. A fetch takes 5 ms, of which the network takes most."""
     samples = {kind: [7000.0, 7100.0] for kind in ("WROH", "WROR")} | {kind: [5e6, 5.1e6] for kind in ("RUMR", "WUMR")}
     samples |= {f"release.{words}": [1e4 + 1e3 * words] for words in (0, 1, 4, 16, 64, 256)}
     samples |= {"barrier": [3e6], "lock": [5e5], "barrier.dirty0": [1e6], "barrier.dirty64": [2e6]}
-    folder = tmp_path / "build"
+    folder = place / "build"
     folder.mkdir()
     band = {"median_s": 2.2, "low_5_percent_s": 2.1, "high_95_percent_s": 2.4}
     served = [thread(0, 0, {"compute": 2.0}, pages_served=10, page_service_s=0.0005), thread(1, 1, {"compute": 2.0})]
