@@ -9,7 +9,6 @@ from calibration import run_result
 from calibration.output_file import write_output
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import Layout, SimulationRun
 

@@ -12,6 +12,7 @@ import random
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # isolated, Python does not look there itself
@@ -81,7 +82,7 @@ def simulate(arguments: list[str], behaviour: dict) -> None:
     spread = 1 + 0.01 * random.Random(seed).random() if "WUMR" in faults else 1.0
     fault_s = {kind: round(count * COST_US[kind] * 1e-6 * spread, 9) for kind, count in faults.items()}
     barrier_s = {1: 0.0, 2: 661e-6, 4: 7305e-6, 8: 17631e-6}[threads] * barriers
-    time_s = {
+    time_s: dict[str, Any] = {
         "compute": sequential_s / threads,
         "fault": fault_s,
         "diff": 0.1 * fault_s.get("WUMR", 0.0),

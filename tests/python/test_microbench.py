@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from run_results import native, thread
 
 from calibration import microbench
+from run_results import native, thread
 
 FAKE = """#!/bin/sh
 for argument; do

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 import run_results
 from benchmark_files import DATA
 from calibration import microbench

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from run_results import ORIGIN, native, simulation
 from sdsm_plot.command import main
 from sdsm_plot.figure import draw

@@ -1,5 +1,6 @@
 """Plan, lines and tables: which runs are made, what stands beside what, and errors by hand."""
 
+import contextlib
 import csv
 import io
 import json
@@ -7,9 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from calibration import published
 from hypothesis import given
 from hypothesis import strategies as st
+
+from calibration import published
 from run_results import simulation, thread
 from sdsm_report import plan, report, tables
 from sdsm_report.commands import CommandFailed
@@ -239,10 +241,8 @@ json_values = st.recursive(
 
 @given(st.sampled_from(sorted(DOCUMENT)), json_values)
 def test_a_result_with_any_field_replaced_is_read_or_refused_but_never_crashes(field, value):
-    try:
+    with contextlib.suppress(CommandFailed):
         parse_result(json.dumps({**DOCUMENT, field: value}), Layout(2, 1))
-    except CommandFailed:
-        pass
 
 
 def test_a_summary_written_is_the_summary_read(tmp_path):

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from benchmark_files import DATA
 from calibration import microbench
 from sdsm_calibrate import command as calibrate
@@ -101,6 +102,14 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "replay", folder / "replay.json"
 
 
+def answers(folder: Path) -> Iterator[tuple[str, Path]]:
+    barrier = {"shape": "flat", "message_us": {"wire": 1, "link": 1, "processor": 1}, "measured_us": {}, "layouts": ["2x1"]}
+    for name, question in (("sizes", {}), ("all", {"diff_words": [1], "payloads": [1], "barrier": barrier})):
+        file = folder / f"{name}.json"
+        file.write_bytes(subprocess.run([BUILD / "sdsm", "costs", json.dumps(question)], check=True, capture_output=True).stdout)
+        yield "costs", file
+
+
 def calibrations(folder: Path) -> Iterator[tuple[str, Path]]:
     measured = folder / "measured.json"
     assert microbench.main(["--layouts", "2x1", "--samples", "8", "-o", str(measured)]) == 0
@@ -152,7 +161,7 @@ def found(node: dict[str, Any], value: Any, path: str) -> Iterator[str]:
                 yield from found(node["properties"][name], below, f"{path}.{name}" if path else name)
 
 
-@pytest.mark.parametrize("written", [simulations, calibrations, reports])
+@pytest.mark.parametrize("written", [simulations, answers, calibrations, reports])
 def test_the_documents_that_the_commands_write_have_the_schemas_fields_and_no_other(written, tmp_path):
     seen: dict[str, set[str]] = {}
     for name, file in written(tmp_path):

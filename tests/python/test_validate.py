@@ -126,6 +126,7 @@ def fake_build(place: Path) -> Path:
         "run": native(2, 2.0, 1.9, 2.1),
         "microbench": native(2, 2.0, whole_run={"makespan_s": 2.0, "threads": served}),
     }
+    (folder / "sdsm-costs").symlink_to(Path(__file__).resolve().parents[2] / "build" / "sdsm-costs")
     for name, document in answers.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
     for name in ("sdsm", "sdsm-run"):
