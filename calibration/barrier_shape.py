@@ -1,7 +1,6 @@
 """Which messages a cluster's barriers look like: flat (all to one process) or a tree.
 
-The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp has the shapes, models/costs.hpp the
-model; `extrapolated_us` is the same formula, and a test holds one against the other). Here it is chosen, where three or more
+The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp). Here it is chosen, where three or more
 numbers of nodes were measured with as many threads on each; and each such layout is left out and predicted from the others as
 the simulator would, by either shape, which tells how far to trust the model.
 """
@@ -9,9 +8,10 @@ the simulator would, by either shape, which tells how far to trust the model.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from calibration import costs
 from calibration.estimates import Estimate, line
 from calibration.microbench import Layout
 
@@ -56,57 +56,16 @@ class Choice:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def gather_us(shape: str, layout: Layout, message: Message) -> float:
-    if layout.nodes == 1:
-        return 0.0
-    if shape == "tree":
-        return _combine(layout.nodes, message)
-    messages = (layout.nodes - 1) * layout.threads_per_node
-    return message.wire + (messages - 1) * max(message.link, message.processor) + message.processor
-
-
-def _combine(nodes: int, message: Message) -> float:
-    sent = []
-    level = 0
-    while 1 << level < nodes:
-        below = nodes - (1 << level)
-        whole = below >= 1 << level
-        sent.append(level * (message.wire + message.processor) if whole else _combine(below, message))
-        level += 1
-    arrived = taken = -math.inf
-    for at in sorted(sent):
-        arrived = max(at + message.wire, arrived + message.link)
-        taken = max(arrived, taken) + message.processor
-    return max(taken, 0.0)
-
-
-def model_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
-    """Before it is scaled to what was measured. barriers: of the layouts that are known, us."""
-    total = 6 * gather_us(shape, layout, message)
-    inside = min((known for known in barriers if known.nodes == 1 and known.threads_per_node > 1), default=None)
-    if layout.threads_per_node > 1 and inside is not None:
-        total += barriers[inside] * (layout.threads_per_node - 1) / (inside.threads_per_node - 1)
-    return total
+def _asked(
+    shape: str, message: Message, barriers: Mapping[Layout, float], layouts: Sequence[Layout]
+) -> tuple[costs.Barrier, ...]:
+    told = {"wire": message.wire, "link": message.link, "processor": message.processor}
+    return costs.barriers(shape, told, barriers, layouts)
 
 
 def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapping[Layout, float]) -> float:
     """What the simulator takes for a barrier of a layout that is not in `barriers`, on the reference network."""
-    model = model_us(shape, layout, message, barriers)
-    several = [known for known in sorted(barriers) if known.nodes > 1]
-    if layout.nodes == 1 or not several:
-        return model
-    threads = min(several, key=lambda known: abs(math.log2(known.threads_per_node / layout.threads_per_node)))
-    ratio: dict[int, float] = {}
-    for known in several:
-        modelled = model_us(shape, known, message, barriers)
-        if known.threads_per_node == threads.threads_per_node and modelled > 0:
-            ratio[known.nodes] = barriers[known] / modelled
-    if not ratio:
-        return model
-    above = min((nodes for nodes in ratio if nodes >= layout.nodes), default=max(ratio))
-    below = max((nodes for nodes in ratio if nodes <= layout.nodes), default=min(ratio))
-    part = (layout.nodes - below) / (above - below) if above > below else 0.0
-    return model * (ratio[below] + part * (ratio[above] - ratio[below]))
+    return _asked(shape, message, barriers, [layout])[0].extrapolated_us
 
 
 def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
@@ -143,7 +102,7 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
         group = [layout for layout in usable if layout.threads_per_node == threads]
         measured = [values[layout] for layout in group]
         for shape in SHAPES:
-            models = [model_us(shape, layout, message, values) for layout in group]
+            models = [one.modelled_us for one in _asked(shape, message, values, group)]
             squares[shape] += line([1.0] * len(group), models, measured, measured).chi2
     noise = math.fsum(((barriers[one.layout].standard_error or 0.0) / one.measured) ** 2 + EXACT**2 for one in left_out)
     evidence = len(left_out) * math.log((squares["flat"] + noise) / (squares["tree"] + noise))

@@ -19,7 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from calibration import barrier_shape
+import msgspec
+
+from calibration import barrier_shape, costs
 from calibration import network as networks
 from calibration.estimates import Estimate, Line, line, median, pooled
 from calibration.microbench import FAULTS, Layout
@@ -35,8 +37,6 @@ NEAREST = {
 }  # fmt: skip
 MESSAGE_COSTS = ("message.fixed", "message.per-byte")
 PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
-#: Bytes of a diff of one run of words (models/diff.hpp), and what one message holds (models/messages.hpp).
-DIFF_HEADER, RUN_HEADER, WORD, MESSAGE = 8, 4, 4, 1460
 #: Home pages that each thread writes before the barrier of barrier.dirty64.
 DIRTY_PAGES = 64
 #: Faults in a row that native/bench/microbench.c takes the mean of.
@@ -255,9 +255,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
         rate.estimate.value / 8e6 if rate else base.bandwidth,
         latency.estimate.value if latency else base.latency_us,
         base.links,
-        base.payload,
-        base.overhead,
-        base.minimum,
+        base.frame,
     )
     parameters: list[Parameter] = []
     checks: list[Check] = []
@@ -286,7 +284,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
             if is_reference:
                 parameters.append(replace(link, name=f"reference.{name}"))
     parameters.append(_assumed("reference.links", base.links, "1", "as the base file says"))
-    for name, value in (("payload", base.payload), ("overhead", base.overhead), ("minimum", base.minimum)):
+    for name, value in msgspec.structs.asdict(base.frame).items():
         parameters.append(_assumed(f"frame.{name}", value, "B", "as the base file says"))
     extras |= _extras(data, parameters)
     shape = _barrier_shape(parameters, network if is_reference else base, given)
@@ -349,10 +347,6 @@ def _add_measured(
     checks.append(Check(name, layout, estimate, (name,), sources))
 
 
-def diff_bytes(words: int) -> int:
-    return DIFF_HEADER + RUN_HEADER + WORD * words
-
-
 def _bic(fitted: Line, points: int, parameters: int) -> float:
     return fitted.chi2 + parameters * math.log(points)
 
@@ -379,18 +373,18 @@ def _messages(
         if parts:
             each = [b.estimate.minus(none.estimate) for b, none in parts]
             points.append((words, pooled(each), tuple(b.source for b, _ in parts)))
-    single = [point for point in points if diff_bytes(point[0]) <= MESSAGE]
+    single = [point for point in points if costs.diff(point[0]).messages == 1]
     if len(single) < 2:
         raise CalibrationError(
             "too few sizes of diffs (release.N on several nodes) for the cost of a message. Give the output of `sdsm microbench -o`"
         )
 
     def fitted(chosen: Sequence[tuple[int, Estimate, tuple[str, ...]]]) -> Line:
-        counts = [-(-diff_bytes(words) // MESSAGE) for words, _, _ in chosen]
+        counts = [costs.diff(words).messages for words, _, _ in chosen]
         # A point without an error of its own weighs as one known to a twentieth.
         errors = [e.standard_error or max(abs(e.value), 1e-3) / 20 for _, e, _ in chosen]
         try:
-            return line(counts, [diff_bytes(w) for w, _, _ in chosen], [e.value for _, e, _ in chosen], errors)
+            return line(counts, [costs.diff(w).bytes for w, _, _ in chosen], [e.value for _, e, _ in chosen], errors)
         except ValueError as error:
             raise CalibrationError(f"the cost of a message: {error}. Measure again") from None
 
@@ -403,11 +397,12 @@ def _messages(
             chosen, best = single, alone
             how = "least squares over releases of one message"
             for words, estimate, sources in points:
-                if diff_bytes(words) <= MESSAGE:
+                diff = costs.diff(words)
+                if diff.messages == 1:
                     continue
-                told = best.at(-(-diff_bytes(words) // MESSAGE), diff_bytes(words))
+                told = best.at(diff.messages, diff.bytes)
                 notes.append(
-                    f"a release of {diff_bytes(words)} bytes takes {estimate.value:.4g} us, but the line of the smaller ones says "
+                    f"a release of {diff.bytes} bytes takes {estimate.value:.4g} us, but the line of the smaller ones says "
                     f"{told:.4g} us: a platform file has one line for all sizes, so long diffs will be off by that"
                 )
                 name = f"release.{words}"
@@ -461,10 +456,10 @@ def _barrier_shape(
     parameters: Sequence[Parameter], network: Network, given: Mapping[str, str]
 ) -> barrier_shape.Choice:
     """Of measured barriers; the base's stay what the base file says."""
-    costs = {p.name: p for p in parameters}
+    found = {p.name: p for p in parameters}
     barriers = {
         layout_of(name.partition(".")[2]): Estimate(p.value, p.standard_error, p.samples)
-        for name, p in costs.items()
+        for name, p in found.items()
         if re.fullmatch(r"barrier\.[0-9]+x[0-9]+", name) and p.kind == "measured"
     }
     if not barriers:
@@ -474,9 +469,10 @@ def _barrier_shape(
                 f"the base file's {barrier_shape.PROPERTY}: '{told}' is neither 'flat' nor 'tree'. Correct it"
             )
         return barrier_shape.Choice(told, "assumed", "no barrier was measured: as the base file says")
-    wire = network.idle_us(networks.CONTROL)
-    whole = costs["message.fixed"].value + networks.CONTROL * costs["message.per-byte"].value
-    link = network.wire_bytes(networks.CONTROL) / network.bandwidth
+    control = costs.sizes().control_bytes
+    wire = network.idle_us(control)
+    whole = found["message.fixed"].value + control * found["message.per-byte"].value
+    link = network.wire_bytes(control) / network.bandwidth
     return barrier_shape.choose(barriers, barrier_shape.Message(wire, link, whole - wire))
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from calibration import barrier_shape
-from calibration.fit import MESSAGE_COSTS, Fit, diff_bytes
+from calibration import barrier_shape, costs
+from calibration.fit import MESSAGE_COSTS, Fit
 from calibration.network import BANDWIDTHS, TIMES_US, Network, quantity
 from calibration.parameters import Parameter
 from calibration.platform_file import Blank, Comment, Element, Node, prop, properties, text_of, topology
@@ -130,7 +130,7 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
         "calibrated.threads-per-node": (
             str(max(layout.threads_per_node for layout in fit.layouts)) if fit.layouts else None
         ),
-        "calibrated.diff": f"{diff_bytes(max(sizes))}B" if sizes else None,
+        "calibrated.diff": f"{costs.diff(max(sizes)).bytes}B" if sizes else None,
     }
     told = [prop(name, value) for name, own in largest.items() if (value := own or given.get(name)) is not None]
     return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *told, Blank()] if told else []

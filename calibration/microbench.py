@@ -20,8 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calibration import run_result
 from calibration.command_line import Parser, not_written
 from calibration.output_file import write_output
+from calibration.readers.measurement import ReadError
+from calibration.readers.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -114,13 +117,16 @@ def measure_layout(
                 *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
             ]
         )
-        threads = json.loads(result.read_text())["whole_run"]["threads"]
+        try:
+            threads = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native).whole_run.threads
+        except ReadError as error:
+            raise MicrobenchFailed(str(error)) from None
     return {
         "nodes": chosen.nodes,
         "threads_per_node": chosen.threads_per_node,
         "samples_ns": _samples(text, "microbench"),
-        "pages_served": sum(thread["pages_served"] for thread in threads),
-        "page_service_s": sum(thread["page_service_s"] for thread in threads),
+        "pages_served": sum(thread.pages_served for thread in threads),
+        "page_service_s": sum(thread.page_service_s for thread in threads),
     }
 
 

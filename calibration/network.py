@@ -1,16 +1,15 @@
-"""The idle network of a platform file, and latency and bandwidth of one from benchmark outputs.
-
-The formulas are models/wire.hpp's, store and forward: a message of b bytes occupies W(b) = max(b + frames x overhead,
-minimum) bytes of a wire, its first frame F; over n links it takes (W + (n - 1) F) / bandwidth + n latency.
-"""
+"""The idle network of a platform file, and latency and bandwidth of one from benchmark outputs."""
 
 from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import msgspec
+
+from calibration import costs
 from calibration.estimates import LEAST_POINTS, MOST_POINTS, Estimate, Segment, median, pooled, segments
 from calibration.platform_file import PlatformFileError, properties
 from calibration.readers.measurement import Measurement, Reading
@@ -22,37 +21,33 @@ BANDWIDTHS: Mapping[str, float] = {
 TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6}
 SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
 
-#: Payloads of a page request and of a page (models/messages.hpp).
-CONTROL, PAGE = 32, 4096
-
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """bandwidth in bytes/us, latency of a link in us, frames in bytes."""
+    """bandwidth in bytes/us, latency of a link in us. What a message takes of it is the simulator's: calibration.costs."""
 
     bandwidth: float
     latency_us: float
     links: int
-    payload: int = 1460
-    overhead: int = 78
-    minimum: int = 84
+    frame: costs.Frame = field(default_factory=costs.default_frame)
 
     def wire_bytes(self, size: int) -> int:
-        return max(size + max(1, -(-size // self.payload)) * self.overhead, self.minimum)
+        return costs.message(size, self.frame, self.links).wire_bytes
 
     def idle_us(self, size: int) -> float:
-        first = self.wire_bytes(min(size, self.payload))
-        return (self.wire_bytes(size) + (self.links - 1) * first) / self.bandwidth + self.links * self.latency_us
+        passing = costs.message(size, self.frame, self.links).idle_bytes
+        return passing / self.bandwidth + self.links * self.latency_us
 
     @property
     def least_unpadded(self) -> int:
         """The least payload, in bytes, whose frame needs no padding."""
-        return max(self.minimum - self.overhead, 1)
+        return max(self.frame.minimum - self.frame.overhead, 1)
 
     @property
     def fetch_us(self) -> float:
         """Of a page request and its page."""
-        return self.idle_us(CONTROL) + self.idle_us(PAGE)
+        sizes = costs.sizes()
+        return self.idle_us(sizes.control_bytes) + self.idle_us(sizes.page_bytes)
 
     @property
     def bandwidth_bits(self) -> float:
@@ -78,14 +73,16 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
         bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
         if bandwidth <= 0:
             raise ValueError("reference.bandwidth is 0")
-        frames = [
-            int(quantity(given.get(f"frame.{name}", default), SIZES))
-            for name, default in (("payload", "1460B"), ("overhead", "78B"), ("minimum", "84B"))
-        ]
+        frame = costs.Frame(
+            *(
+                int(quantity(given.get(f"frame.{name}", f"{default}B"), SIZES))
+                for name, default in msgspec.structs.asdict(costs.default_frame()).items()
+            )
+        )
         links = int(given["reference.links"])
-        if frames[0] < 1 or not 1 <= links <= 16:
+        if frame.payload < 1 or not 1 <= links <= 16:
             raise ValueError("frame.payload must be at least 1B, reference.links 1 to 16")
-        return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, *frames)
+        return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, frame)
     except KeyError as error:
         raise PlatformFileError(f"{file}: no property {error}. `sdsm check` tells what a platform file needs") from None
     except ValueError as error:
@@ -149,11 +146,11 @@ def _curve(reading: Reading, network: Network) -> _Curve | None:
     if len(set(sizes)) < LEAST_POINTS:
         return curve
     found = segments(sizes, times)
-    above = [sum(s.low <= size <= s.high and size > network.payload for size in sizes) for s in found]
+    above = [sum(s.low <= size <= s.high and size > network.frame.payload for size in sizes) for s in found]
     large = max(range(len(found)), key=lambda i: (above[i], i))
     gives = large if above[large] >= LEAST_POINTS and found[large].slope > 0 else None
     # Smaller ones are padded to the least frame, larger ones go in several.
-    alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.payload]
+    alone = [(s, t) for s, t in zip(sizes, times, strict=True) if network.least_unpadded <= s <= network.frame.payload]
     small: Sequence[Segment] = ()
     if one_way and len({s for s, _ in alone}) >= LEAST_POINTS:
         small = segments([s for s, _ in alone], [t for _, t in alone])
@@ -240,7 +237,7 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
 
     if curve.small:
         first = curve.small[0]
-        chosen = within(first, network.least_unpadded, network.payload)
+        chosen = within(first, network.least_unpadded, network.frame.payload)
         add(first, chosen, "latency", "messages of one frame")
     if curve.gives_bandwidth is not None:
         segment = curve.found[curve.gives_bandwidth]
@@ -276,7 +273,7 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     rates: list[tuple[Estimate, str, str]] = []
     empty: list[tuple[Estimate, str, str]] = []
     round_trips: list[tuple[Estimate, str, str]] = []
-    framing = (network.payload + network.overhead) / network.payload
+    framing = (network.frame.payload + network.frame.overhead) / network.frame.payload
     for reading in readings:
         curve = _curve(reading, network)
         if curve is not None and curve.gives_bandwidth is not None:
@@ -303,7 +300,7 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
     if whole_way is not None:
         bandwidth = network.bandwidth if rate is None else rate.estimate.value / 8e6
         whole = whole_way.estimate
-        each = max(whole.value / network.links - network.overhead / bandwidth, 0.0)
+        each = max(whole.value / network.links - network.frame.overhead / bandwidth, 0.0)
         error = None if whole.standard_error is None else whole.standard_error / network.links
         latency = Fitted(Estimate(each, error, whole.samples, whole.batches), whole_way.how, whole_way.sources)
     return rate, latency

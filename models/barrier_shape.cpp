@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <iterator>
+#include <optional>
 #include <vector>
 
 namespace sdsm {
@@ -26,6 +29,21 @@ Time combine(std::uint32_t nodes, const MessageTimes& message) {
   return taken;
 }
 
+Time scaled(Time time, double factor) {
+  return Time{std::llround(static_cast<double>(time.count()) * factor)};
+}
+
+/// At `nodes`, on the line between the neighbours; beyond the first and the last what they have. Precondition: not
+/// empty.
+double interpolated(const std::map<std::uint32_t, double>& ratio, std::uint32_t nodes) {
+  const auto above = ratio.lower_bound(nodes);
+  if (above == ratio.end()) return ratio.rbegin()->second;
+  if (above == ratio.begin() || above->first == nodes) return above->second;
+  const auto below = std::prev(above);
+  const double part = static_cast<double>(nodes - below->first) / (above->first - below->first);
+  return below->second + part * (above->second - below->second);
+}
+
 }  // namespace
 
 std::int64_t messages_of(BarrierShape shape, Layout team) {
@@ -41,6 +59,35 @@ Time gather_time(BarrierShape shape, Layout team, const MessageTimes& message) {
   if (team.nodes == 1) return {};
   if (shape == BarrierShape::tree) return combine(team.nodes, message);
   return message.wire + (messages_of(shape, team) - 1) * std::max(message.link, message.processor) + message.processor;
+}
+
+Time BarrierModel::modelled(Layout team) const {
+  Time total = 6 * gather_time(shape, team, message);
+  if (team.threads_per_node > 1) {
+    for (const auto& [layout, time] : measured) {
+      if (layout.nodes == 1 && layout.threads_per_node > 1) {
+        return total + scaled(time, (team.threads_per_node - 1.0) / (layout.threads_per_node - 1.0));
+      }
+    }
+  }
+  return total;
+}
+
+Time BarrierModel::extrapolated(Layout team) const {
+  std::optional<std::uint32_t> threads;  // the measured number of them nearest to this layout's
+  for (const auto& [layout, time] : measured) {
+    if (layout.nodes == 1) continue;
+    const auto far = [&](std::uint32_t t) {
+      return std::abs(std::log2(static_cast<double>(t) / team.threads_per_node));
+    };
+    if (!threads || far(layout.threads_per_node) < far(*threads)) threads = layout.threads_per_node;
+  }
+  std::map<std::uint32_t, double> ratio;
+  for (const auto& [layout, time] : measured) {
+    if (layout.nodes == 1 || layout.threads_per_node != threads) continue;
+    if (const Time alike = modelled(layout); alike > Time{}) ratio[layout.nodes] = to_seconds(time) / to_seconds(alike);
+  }
+  return scaled(modelled(team), ratio.empty() || team.nodes == 1 ? 1 : interpolated(ratio, team.nodes));
 }
 
 }  // namespace sdsm

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "models/ids.hpp"
 #include "models/units.hpp"
@@ -44,5 +45,20 @@ std::int64_t depth_of(BarrierShape shape, Layout team);
 ///   tree: the same at each node; a node sends when it has received all of its own. With 2^L nodes: L (w + c).
 /// A release is a gather run backwards and takes as long.
 Time gather_time(BarrierShape shape, Layout team, const MessageTimes& message);
+
+/// What barriers take on the network on which some of them were measured.
+struct BarrierModel {
+  BarrierShape shape = BarrierShape::flat;
+  MessageTimes message;             ///< a control message on that network; all zero without one
+  std::map<Layout, Time> measured;  ///< EPCC overhead of an empty barrier
+
+  /// From messages alone: 3 synchronisations, each a gather and a release; plus, per further thread of a node, what 1x2
+  /// (or the nearest one-node layout) gives.
+  Time modelled(Layout team) const;
+
+  /// modelled(), times the ratio of measured to modelled of the layouts measured with as many threads per node (else
+  /// with the nearest number of them), interpolated over nodes and held constant beyond them.
+  Time extrapolated(Layout team) const;
+};
 
 }  // namespace sdsm

@@ -4,16 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "models/messages.hpp"
 
 namespace sdsm {
 namespace {
-
-Time scaled(Time time, double factor) {
-  return Time{std::llround(static_cast<double>(time.count()) * factor)};
-}
 
 std::string name_of(Layout layout) {
   return fmt::format("{}x{}", layout.nodes, layout.threads_per_node);
@@ -51,57 +46,15 @@ Time CostModel::synchronisation_messages(Layout team, const std::vector<LinkSpec
   return gather_time(costs_.barrier_shape, team, message) + depth_of(costs_.barrier_shape, team) * message.wire;
 }
 
-Time CostModel::barrier_model(Layout team, const std::vector<LinkSpec>& route) const {
-  Time total{};
-  if (team.nodes > 1 && !route.empty()) {
-    total += 6 * gather_time(costs_.barrier_shape, team, barrier_message(route, message_local(control_payload)));
-  }
-  if (team.threads_per_node > 1) {
-    for (const auto& [layout, measured] : costs_.barrier) {
-      if (layout.nodes == 1 && layout.threads_per_node > 1) {
-        total += scaled(measured, (team.threads_per_node - 1.0) / (layout.threads_per_node - 1.0));
-        break;
-      }
-    }
-  }
-  return total;
-}
-
 std::array<Time, 3> CostModel::synchronisations(Layout team) const {
   Time total{};
   if (const auto known = costs_.barrier.find(team); known != costs_.barrier.end()) {
     total = known->second - 3 * synchronisation_messages(team, costs_.reference) +
             3 * synchronisation_messages(team, route_);
   } else if (team.processes() > 1) {
-    // Ratio of measured to modelled at the measured layouts on either side of this one.
-    std::optional<std::uint32_t> threads;  // the measured number of them nearest to this layout's
-    for (const auto& [layout, measured] : costs_.barrier) {
-      if (layout.nodes == 1) continue;
-      const auto far = [&](std::uint32_t t) {
-        return std::abs(std::log2(static_cast<double>(t) / team.threads_per_node));
-      };
-      if (!threads || far(layout.threads_per_node) < far(*threads)) threads = layout.threads_per_node;
-    }
-    const auto comparable = [&](Layout layout) { return layout.nodes > 1 && layout.threads_per_node == threads; };
-    std::map<std::uint32_t, double> ratio;
-    for (const auto& [layout, measured] : costs_.barrier) {
-      const Time modelled = barrier_model(layout, costs_.reference);
-      if (comparable(layout) && modelled > Time{}) ratio[layout.nodes] = to_seconds(measured) / to_seconds(modelled);
-    }
-    double factor = 1;
-    if (!ratio.empty() && team.nodes > 1) {
-      const auto above = ratio.lower_bound(team.nodes);
-      if (above == ratio.end()) {
-        factor = ratio.rbegin()->second;
-      } else if (above == ratio.begin() || above->first == team.nodes) {
-        factor = above->second;
-      } else {
-        const auto below = std::prev(above);
-        const double part = static_cast<double>(team.nodes - below->first) / (above->first - below->first);
-        factor = below->second + part * (above->second - below->second);
-      }
-    }
-    total = scaled(barrier_model(team, costs_.reference), factor) -
+    MessageTimes message;
+    if (!costs_.reference.empty()) message = barrier_message(costs_.reference, message_local(control_payload));
+    total = BarrierModel{costs_.barrier_shape, message, costs_.barrier}.extrapolated(team) -
             3 * synchronisation_messages(team, costs_.reference) + 3 * synchronisation_messages(team, route_);
   }
   const Time third = total / 3;

@@ -61,11 +61,7 @@ class CostModel {
   /// barrier_is_measured.
   std::array<Time, 3> synchronisations(Layout team) const;
 
-  /// Whether the platform gives a barrier for this layout. If not, a model of its messages stands in:
-  ///   3 synchronisations, each a gather and a release of the platform's shape: 2 gather_time() of a control message;
-  ///   plus, for each thread of a node beyond the first, what 1x2 (or the nearest one-node layout) adds;
-  ///   times measured / modelled of the layouts measured with as many threads per node (else with the nearest number),
-  ///   interpolated over nodes and constant beyond them.
+  /// Whether the platform gives a barrier for this layout. If not, BarrierModel::extrapolated() stands in for it.
   bool barrier_is_measured(Layout team) const { return costs_.barrier.contains(team); }
   bool lock_is_measured(Layout layout) const { return costs_.lock.contains(layout); }
 
@@ -96,7 +92,6 @@ class CostModel {
   /// count on one way only, as a process that is released later arrives later at the next barrier.
   Time synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const;
   MessageTimes barrier_message(const std::vector<LinkSpec>& route, Time processor) const;
-  Time barrier_model(Layout team, const std::vector<LinkSpec>& route) const;
   Time lock_messages(Layout layout) const;
 
   Costs costs_;

@@ -7,49 +7,45 @@
 
 #include <simgrid/version.h>
 
-#include "commands/file_hash.hpp"
+#include "commands/results/run_result.hpp"
 
 namespace sdsm::sim {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using results::Json;
 
 Time spent(const Tally& tally, Spent item) {
   return tally.time[static_cast<std::size_t>(item)];
 }
 
-void write_tally(Json& json, const Tally& tally) {
-  Json fault_time, faults, messages;
+results::Tally told(const Tally& tally) {
+  results::Tally told{.compute_s = to_seconds(spent(tally, Spent::compute)),
+                      .diff_s = to_seconds(spent(tally, Spent::diff)),
+                      .protect_s = to_seconds(spent(tally, Spent::protect)),
+                      .barrier_s = to_seconds(spent(tally, Spent::barrier)),
+                      .lock_s = to_seconds(spent(tally, Spent::lock)),
+                      .stolen_s = to_seconds(spent(tally, Spent::stolen)),
+                      .idle_s = to_seconds(spent(tally, Spent::idle)),
+                      .faults = tally.faults,
+                      .barriers = tally.barriers,
+                      .locks = tally.locks,
+                      .messages = tally.messages,
+                      .bytes = tally.bytes,
+                      .messages_by_kind = tally.messages_by_kind,
+                      .served = tally.served,
+                      .served_bytes = tally.served_bytes,
+                      .diffs = tally.diffs,
+                      .diff_bytes = tally.diff_bytes};
   for (const FaultRule& rule : fault_rules) {
-    fault_time[rule.name] = to_seconds(spent(tally, spent_on(rule.kind)));
-    faults[rule.name] = tally.faults[static_cast<std::size_t>(rule.kind)];
+    told.fault_s[static_cast<std::size_t>(rule.kind)] = to_seconds(spent(tally, spent_on(rule.kind)));
   }
-  for (std::size_t kind = 0; kind < message_kinds; ++kind) {
-    messages[name_of(static_cast<MessageKind>(kind))] = tally.messages_by_kind[kind];
-  }
-  json["time_s"] = {
-      {"compute", to_seconds(spent(tally, Spent::compute))}, {"fault", fault_time},
-      {"diff", to_seconds(spent(tally, Spent::diff))},       {"protect", to_seconds(spent(tally, Spent::protect))},
-      {"barrier", to_seconds(spent(tally, Spent::barrier))}, {"lock", to_seconds(spent(tally, Spent::lock))},
-      {"stolen", to_seconds(spent(tally, Spent::stolen))},   {"idle", to_seconds(spent(tally, Spent::idle))}};
-  json["faults"] = faults;
-  json["barriers"] = tally.barriers;
-  json["locks"] = tally.locks;
-  json["messages"] = tally.messages;
-  json["bytes"] = tally.bytes;
-  json["messages_by_kind"] = messages;
-  json["served"] = tally.served;
-  json["served_bytes"] = tally.served_bytes;
-  json["diffs"] = tally.diffs;
-  json["diff_bytes"] = tally.diff_bytes;
+  return told;
 }
 
 Json thread_list(const Result& result, Tally ThreadResult::*which) {
   Json threads = Json::array();
   for (const ThreadResult& thread : result.threads) {
-    Json json = {{"id", index_of(thread.id)}, {"node", index_of(thread.node)}};
-    write_tally(json, thread.*which);
-    threads.push_back(std::move(json));
+    threads.push_back(results::thread(thread.id, thread.node, told(thread.*which)));
   }
   return threads;
 }
@@ -93,33 +89,21 @@ std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, 
 
 Json result_document(const RunDescription& description, const Platform& platform, const Result& result,
                      const Uncertainty* uncertainty) {
-  Json inputs = Json::array();
-  for (const auto& path : description.inputs)
-    inputs.push_back({{"path", path.string()}, {"sha256", commands::sha256_of(path)}});
-  Json document = {
-      {"format", result_format},
-      {"kind", "simulation"},
-      {"program", description.program},
-      {"nodes", description.layout.nodes},
-      {"threads_per_node", description.layout.threads_per_node},
-      {"seed", description.seed},
-      {"makespan_s", to_seconds(result.makespan)},
-      {"threads", thread_list(result, &ThreadResult::region)},
-      {"whole_run",
-       {{"makespan_s", to_seconds(result.whole_makespan)}, {"threads", thread_list(result, &ThreadResult::whole)}}},
-      {"extrapolated", result.extrapolated},
-      {"options",
-       {{"compute_factor", description.options.compute_factor},
-        {"memory_bound", description.options.memory_bound},
-        {"jitter", description.options.jitter},
-        {"placement", sdsm::name_of(description.options.placement)},
-        {"full_page_diffs", description.options.full_page_diffs},
-        {"region", description.options.whole_run ? "whole" : "clock"}}},
-      {"inputs", inputs},
-      {"versions",
-       {{"sdsm", SDSM_VERSION},
-        {"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
-        {"network", name_of(description.network)}}}};
+  Json document = results::head("simulation", description.program, description.layout);
+  document["seed"] = description.seed;
+  results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region));
+  results::add_part(document["whole_run"], to_seconds(result.whole_makespan),
+                    thread_list(result, &ThreadResult::whole));
+  document["extrapolated"] = result.extrapolated;
+  document["options"] = {{"compute_factor", description.options.compute_factor},
+                         {"memory_bound", description.options.memory_bound},
+                         {"jitter", description.options.jitter},
+                         {"placement", sdsm::name_of(description.options.placement)},
+                         {"full_page_diffs", description.options.full_page_diffs},
+                         {"region", description.options.whole_run ? "whole" : "clock"}};
+  results::add_origin(document, description.inputs,
+                      {{"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
+                       {"network", name_of(description.network)}});
   if (platform.calibrated.is_told()) {
     Json beyond = Json::array();
     for (const Beyond& one : beyond_calibration(platform, description.layout, result)) {

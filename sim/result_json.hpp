@@ -1,4 +1,4 @@
-/// The result document: one form for simulated and measured runs.
+/// The result of a simulation: what all results share (commands/results), and what only a simulation tells.
 #pragma once
 
 #include <filesystem>
@@ -30,8 +30,6 @@ struct Beyond {
 };
 /// What of the run is beyond the calibration; empty if nothing is, or the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
-
-inline constexpr int result_format = 1;
 
 /// `uncertainty`: null if none was asked for. Throws std::system_error if an input cannot be read.
 nlohmann::ordered_json result_document(const RunDescription& description, const Platform& platform,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from calibration.microbench import FAULTS, FORMAT, VERSION, layout
+from calibration import microbench
 from calibration.readers.measurement import Key, Measurement, Reading, Setting
 from calibration.readers.text import Text
 
@@ -29,7 +29,7 @@ def recognises(source: Text) -> bool:
     if not isinstance(document, dict):
         return False
     if "format" in document:
-        return document["format"] == FORMAT
+        return document["format"] == microbench.FORMAT
     return any(isinstance(samples, list) and _is_quantity(name) for name, samples in document.items())
 
 
@@ -42,7 +42,7 @@ def read(source: Text) -> Reading:
 
 
 def _is_quantity(name: str) -> bool:
-    return name in FAULTS or _OTHER_QUANTITY.fullmatch(name) is not None
+    return name in microbench.FAULTS or _OTHER_QUANTITY.fullmatch(name) is not None
 
 
 class _Document:
@@ -56,7 +56,7 @@ class _Document:
         self.keys: dict[str, Key] = {}
 
     def read(self) -> Reading:
-        for name, wanted in (("version", VERSION), ("unit", "ns")):
+        for name, wanted in (("version", microbench.VERSION), ("unit", "ns")):
             found = self.document.get(name)
             if found != wanted or isinstance(found, bool):
                 self.refuse(f"{name} is {str(found)[:40]!r}, where {wanted} is known. Measure again", name)
@@ -86,7 +86,7 @@ class _Document:
         path = ("layouts", name)
         samples = self.samples(part, *path)
         try:
-            told = layout(name)
+            told = microbench.layout(name)
         except ValueError as error:
             self.refuse(f"{error}. Correct or leave out the file", *path)
         for member, wanted in (("nodes", told.nodes), ("threads_per_node", told.threads_per_node)):

@@ -1,7 +1,7 @@
-"""Reader of `sdsm run --json`: what a program did and took on the native software DSM.
+"""Measurements of `sdsm run --json`: what a program did and took on the native software DSM.
 
-Recognised by "format": 1 and "kind". Only "native" results are measurements; those of `sdsm simulate` and `sdsm
-replay` have the same form and are refused, as a simulation must not be taken for what it is to be held against.
+Only native results are measurements; those of `sdsm simulate` and `sdsm replay` have the same form and are refused, as a
+simulation must not be taken for what it is to be held against.
 
 Seen: format 1.
 """
@@ -9,10 +9,11 @@ Seen: format 1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
+from calibration import run_result
 from calibration.readers.measurement import Key, Measurement, Reading, Setting, Spread
-from calibration.readers.text import Text, agree
+from calibration.readers.text import Text
 
 NAME = "sdsm run JSON"
 SEEN = True
@@ -27,116 +28,56 @@ def recognises(source: Text) -> bool:
 
 def read(source: Text) -> Reading:
     """Times in s; counts by thread in "1" or B. Keys nodes, threads_per_node, thread, part. Raises ReadError."""
-    return _Reader(source).read()
+    run = run_result.read(source, run_result.Native)
+    keys: dict[str, Key] = {"nodes": run.nodes, "threads_per_node": run.threads_per_node}
+    spread = Spread(minimum=run.min_s, median=run.median_s, maximum=run.max_s)
+    measurements = [
+        _measured(source, "makespan", tuple(one.makespan_s for one in run.runs), keys | {"part": "region"}, "runs", spread=spread)
+    ]
+    measurements += _threads(source, source.json, keys | {"part": "region"})
+    whole: dict[str, Key] = keys | {"part": "whole run"}
+    measurements.append(_measured(source, "makespan", (run.whole_run.makespan_s,), whole, "whole_run", "makespan_s"))
+    measurements += _threads(source, source.json["whole_run"], whole, "whole_run")
+    settings = [Setting("program", " ".join(run.program), "1", source.at(source.json_line("program")))]
+    settings += [
+        Setting(name, value, "1", source.at(source.json_line("options", name)))
+        for name, value in run.options.items()
+        if not isinstance(value, (bool, list))
+    ]
+    return Reading(source.file, NAME, tuple(measurements), tuple(settings))
 
 
-NO_SPREAD = Spread()
+def _threads(source: Text, part: Mapping[str, Any], keys: dict[str, Key], *path: str) -> list[Measurement]:
+    """Every number of every thread, also those that only a newer sdsm writes."""
+    found: list[Measurement] = []
+    for index, thread in enumerate(part["threads"]):
+        own = keys | {"thread": thread["id"], "node": thread["node"]}
+        for name, value in thread.items():
+            if name not in _IDENTITY:
+                found += _numbers(source, value, name.removesuffix("_s"), own, *path, "threads", index, name)
+    return found
 
 
-class _Reader:
-    def __init__(self, source: Text) -> None:
-        self.source = source
-        self.measurements: list[Measurement] = []
-        self.keys: dict[str, Key] = {}
+def _numbers(source: Text, value: Any, quantity: str, keys: dict[str, Key], *path: str | int) -> list[Measurement]:
+    """Of a number, or of each number below an object, named by its way there."""
+    if isinstance(value, dict):
+        return [
+            measured
+            for name, below in value.items()
+            for measured in _numbers(source, below, f"{quantity}.{name}", keys, *path, name)
+        ]
+    return [_measured(source, quantity, (value,), keys, *path)] if isinstance(value, (int, float)) else []
 
-    def read(self) -> Reading:
-        document = self.source.json
-        if document["kind"] != "native":
-            self.refuse(
-                f"a result of kind {str(document['kind'])[:40]!r}, which was not measured. Give the JSON of sdsm run",
-                "kind",
-            )
-        if document["format"] != 1:
-            self.refuse(f"format {str(document['format'])[:40]!r} is not 1. Use a newer sdsm", "format")
-        nodes = self.number(document, "nodes")
-        per_node = self.number(document, "threads_per_node")
-        self.keys = {"nodes": nodes, "threads_per_node": per_node}
-        self.makespan(document)
-        self.threads(document, "region", nodes * per_node)
-        if "whole_run" in document:
-            whole = document["whole_run"]
-            if not isinstance(whole, dict):
-                self.refuse("whole_run is no object. Give the file as it was written", "whole_run")
-            keys = self.keys | {"part": "whole run"}
-            self.add("makespan", (self.number(whole, "makespan_s", "whole_run"),), "s", keys, "whole_run", "makespan_s")
-            self.threads(whole, "whole run", nodes * per_node, "whole_run")
-        program = document.get("program")
-        settings = []
-        if isinstance(program, list) and all(isinstance(word, str) for word in program):
-            settings.append(
-                Setting("program", " ".join(program), "1", self.source.at(self.source.json_line("program")))
-            )
-        options = document.get("options")
-        for name, value in (options if isinstance(options, dict) else {}).items():
-            if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-                settings.append(Setting(name, value, "1", self.source.at(self.source.json_line("options", name))))
-        return Reading(self.source.file, NAME, tuple(self.measurements), tuple(settings))
 
-    def makespan(self, document: Mapping[str, Any]) -> None:
-        runs = document.get("runs")
-        if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
-            self.refuse("runs is no list of runs. Give the file as it was written", "runs")
-        times = tuple(self.number(run, "makespan_s", "runs", index) for index, run in enumerate(runs))
-        low, middle, high = (self.number(document, name) for name in ("min_s", "median_s", "max_s"))
-        if not (agree(low, min(times), 0) and agree(high, max(times), 0) and low <= middle <= high):
-            self.refuse("min_s, median_s and max_s are not those of the runs. Correct or leave out the file", "min_s")
-        spread = Spread(minimum=low, median=middle, maximum=high)
-        self.add("makespan", times, "s", self.keys | {"part": "region"}, "runs", spread=spread)
-
-    def threads(self, document: Mapping[str, Any], part: str, expected: int, *path: str | int) -> None:
-        threads = document.get("threads")
-        if not isinstance(threads, list) or not all(isinstance(thread, dict) for thread in threads):
-            self.refuse("threads is no list of threads. Give the file as it was written", *path, "threads")
-        if len(threads) != expected:
-            self.refuse(
-                f"{len(threads)} threads, but nodes x threads_per_node is {expected}. Correct or leave out the file",
-                *path,
-                "threads",
-            )
-        for index, thread in enumerate(threads):
-            here = (*path, "threads", index)
-            keys = self.keys | {
-                "part": part,
-                "thread": self.number(thread, "id", *here),
-                "node": self.number(thread, "node", *here),
-            }
-            for name, value in thread.items():
-                if isinstance(value, dict):
-                    self.group(thread, name, name.removesuffix("_s"), "s" if name.endswith("_s") else "1", keys, *here)
-                elif name not in _IDENTITY:
-                    unit = "s" if name.endswith("_s") else "B" if name.endswith("bytes") else "1"
-                    self.add(name.removesuffix("_s"), (self.number(thread, name, *here),), unit, keys, *here, name)
-
-    def group(
-        self, parent: Mapping[str, Any], name: str, label: str, unit: str, keys: dict[str, Key], *path: str | int
-    ) -> None:
-        """Every number below the object `parent[name]`, named by its way there."""
-        members = parent[name]
-        for member, value in members.items():
-            if isinstance(value, dict):
-                self.group(members, member, f"{label}.{member}", unit, keys, *path, name)
-            else:
-                number = self.number(members, member, *path, name)
-                self.add(f"{label}.{member}", (number,), unit, keys, *path, name, member)
-
-    def add(
-        self,
-        quantity: str,
-        values: tuple[float, ...],
-        unit: str,
-        keys: Mapping[str, Key],
-        *path: str | int,
-        spread: Spread = NO_SPREAD,
-    ) -> None:
-        statistic = "count" if unit in ("1", "B") else "samples"
-        place = self.source.at(self.source.json_line(*path))
-        self.measurements.append(Measurement(quantity, values, unit, statistic, place, len(values), spread, keys))
-
-    def number(self, parent: Mapping[str, Any], name: str, *path: str | int) -> Any:
-        value = parent.get(name)
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < 1e18:
-            self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Give the file as it was written", *path, name)
-        return value
-
-    def refuse(self, what: str, *path: str | int) -> NoReturn:
-        self.source.refuse(self.source.json_line(*path), what)
+def _measured(
+    source: Text,
+    quantity: str,
+    values: tuple[float, ...],
+    keys: Mapping[str, Key],
+    *path: str | int,
+    spread: Spread = Spread(),  # noqa: B008 - immutable
+) -> Measurement:
+    is_time = any(isinstance(step, str) and step.endswith("_s") for step in path) or path == ("runs",)
+    unit = "s" if is_time else "B" if str(path[-1]).endswith("bytes") else "1"
+    statistic = "samples" if is_time else "count"
+    return Measurement(quantity, values, unit, statistic, source.at(source.json_line(*path)), len(values), spread, keys)

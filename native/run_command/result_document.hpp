@@ -1,4 +1,4 @@
-/// Results of native runs, in the form of simulated ones (sim/result_json.hpp), so that one script reads both.
+/// The result of a native run: what all results share (commands/results), and what only a native run tells.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,10 @@
 
 namespace sdsm::run_command {
 
-inline constexpr int result_format = 1;
-
 struct RunDescription {
   std::vector<std::string> program;
-  std::filesystem::path file;  ///< hashed as it is on disk
   ClusterOptions options;
+  std::vector<std::filesystem::path> inputs;  ///< the program first; hashed as they are on disk
 };
 
 /// The run whose time is the median; of an even number of runs the faster one of the two in the middle, as it has to be
@@ -25,7 +23,7 @@ struct RunDescription {
 std::size_t median_run(const std::vector<double>& makespans_s);
 
 /// median: the processes of the run whose time is the median; makespans_s: of all runs, in order. Throws
-/// std::system_error if the program cannot be read.
+/// std::system_error if an input cannot be read.
 nlohmann::ordered_json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
                                        const std::vector<double>& makespans_s);
 

@@ -114,7 +114,7 @@ int run_program(const RunRequest& request) {
   const ClusterResult& median = runs[median_run(makespans)];
   write_logs(request, start, median);
   if (request.json.empty()) return 0;
-  const RunDescription description{request.program, start.file, request.cluster};
+  const RunDescription description{request.program, request.cluster, inputs};
   const auto document = result_document(description, median.processes, makespans);
   commands::write_output(document.dump(2) + "\n", request.json);
   return 0;

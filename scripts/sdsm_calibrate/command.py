@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from calibration import barrier_shape, p3_score, readers
+from calibration import barrier_shape, costs, p3_score, readers
 from calibration import fit as fitting
 from calibration.command_line import Parser, file_name, not_written
+from calibration.costs import CostsFailed
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
 from calibration.fit import CalibrationError, Data, Fit
@@ -129,7 +130,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (Unusable, ReadError, CalibrationError, PlatformFileError, PublishedDataError) as error:
         say(str(error))
         return 2
-    except CommandFailed as error:
+    except (CommandFailed, CostsFailed) as error:
         say(str(error))
         return 1
     except OSError as error:
@@ -184,6 +185,7 @@ def _measured(options: argparse.Namespace) -> int:
     for written in (options.output, options.report):
         if written is not None and written.resolve() in inputs:
             raise Unusable(f"{written} is one of the inputs. Give another file")
+    costs.use(options.build)
     readings = _read(options.files)
     try:
         root = parse(options.base)

@@ -3,14 +3,16 @@ measurements."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from calibration import run_result
 from calibration.estimates import Estimate
 from calibration.fit import Check
 from calibration.network import Piece
+from calibration.readers import ReadError
+from calibration.readers.text import Text
 from sdsm_report.commands import CommandFailed, CommandRunner
 
 TIME_LIMIT_S = 300.0
@@ -59,11 +61,10 @@ def replay(
             command += [option, ",".join(str(size) for size in sorted(sizes))]
     text = runner.run([*command, "--json", "-"], TIME_LIMIT_S)
     try:
-        return {row["what"]: float(row["simulated_s"]) * 1e6 for row in json.loads(text)["rows"]}
-    except (ValueError, KeyError, TypeError) as error:
-        raise CommandFailed(
-            f"sdsm replay printed what is not its JSON ({error}). Build this version's commands"
-        ) from None
+        rows = run_result.read(Text("sdsm replay's JSON", text), run_result.Replay).rows
+    except ReadError as error:
+        raise CommandFailed(str(error)) from None
+    return {row.what: row.simulated_s * 1e6 for row in rows}
 
 
 def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:

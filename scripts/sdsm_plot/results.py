@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
 
-from calibration.readers.text import Text, load
+from calibration import run_result
+from calibration.readers.text import load
 
 PREDICTED, MEASURED = "predicted", "measured"
-_KINDS = {"simulation": PREDICTED, "native": MEASURED}
-FORMAT = 1
+#: What may make a time differ, beside platform and network. Not the seed: results that differ in nothing else are
+#: samples of one thing.
+_SETTINGS = {
+    PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound"),
+    MEASURED: ("placement", "transport"),
+}
 
 
 @dataclass(frozen=True)
@@ -41,98 +44,22 @@ class Result:
 def read(path: str) -> Result:
     """Raises ReadError with file and line for what is no such result, OSError."""
     source = load(path)
-    if not source.looks_like_json:
-        source.refuse(1, "no JSON. Give what sdsm simulate --json or sdsm run --json wrote")
-    return _Reader(source).read()
-
-
-class _Reader:
-    def __init__(self, source: Text) -> None:
-        self.source = source
-        self.document: Any = source.json
-
-    def read(self) -> Result:
-        if not isinstance(self.document, dict) or self.document.get("kind") not in _KINDS:
-            what = self.document.get("kind") if isinstance(self.document, dict) else None
-            self.refuse(
-                f"kind {str(what)[:40]!r} is no predicted or measured run. Give what sdsm simulate --json or sdsm run "
-                "--json wrote",
-                "kind",
-            )
-        if self.document.get("format") != FORMAT:
-            self.refuse(f"format {str(self.document.get('format'))[:40]!r} is not {FORMAT}. Use a newer sdsm", "format")
-        kind = _KINDS[self.document["kind"]]
-        words = self.document.get("program")
-        if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-            self.refuse("program is no command line. Give the file as it was written", "program")
-        times, band = self.predicted() if kind == PREDICTED else (self.runs(), None)
-        return Result(
-            self.source.file,
-            kind,
-            " ".join([Path(words[0]).name, *words[1:]]),
-            self.count("nodes"),
-            self.count("threads_per_node"),
-            self.settings(kind),
-            times,
-            band,
-        )
-
-    def predicted(self) -> tuple[tuple[float, ...], tuple[float, float] | None]:
-        times = (self.time(self.document, "makespan_s"),)
-        told = self.document.get("uncertainty")
-        if told is None:
-            return times, None
-        if not isinstance(told, dict):
-            self.refuse("uncertainty is no object. Give the file as it was written", "uncertainty")
-        low, high = (self.time(told, name, "uncertainty") for name in ("low_5_percent_s", "high_95_percent_s"))
-        if low > high:
-            self.refuse("the band's low end is above its high end. Correct or leave out the file", "uncertainty")
-        return times, (low, high)
-
-    def runs(self) -> tuple[float, ...]:
-        runs = self.document.get("runs")
-        if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
-            self.refuse("runs is no list of runs. Give the file as it was written", "runs")
-        return tuple(self.time(run, "makespan_s", "runs", index) for index, run in enumerate(runs))
-
-    def settings(self, kind: str) -> tuple[tuple[str, str], ...]:
-        """Of a prediction, not the seed: results that differ in nothing else are samples of one thing."""
-        options = self.document.get("options")
-        found = {}
-        names = ("placement", "full_page_diffs", "region", "jitter", "memory_bound") if kind == PREDICTED else ("placement", "transport")
-        for name in names:
-            value = options.get(name) if isinstance(options, dict) else None
-            if isinstance(value, (str, int, float)):
-                found[name.replace("_", " ")] = str(value)
-        if kind == PREDICTED:
-            inputs, versions = self.document.get("inputs"), self.document.get("versions")
-            # sdsm simulate names the trace, then the platform.
-            if isinstance(inputs, list) and len(inputs) > 1 and isinstance(inputs[1], dict):
-                found["platform"] = Path(str(inputs[1].get("path", ""))).name
-            if isinstance(versions, dict) and isinstance(versions.get("network"), str):
-                found["network"] = versions["network"]
-        return tuple(sorted(found.items()))
-
-    def count(self, name: str) -> int:
-        value = self.document.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 32:
-            self.refuse(f"{name} is {str(value)[:40]!r}, no such number. Give the file as it was written", name)
-        return int(value)
-
-    def time(self, parent: dict[str, Any], name: str, *path: str | int) -> float:
-        value = parent.get(name)
-        if (
-            not isinstance(value, (int, float))
-            or isinstance(value, bool)
-            or not math.isfinite(value)
-            or not 0 < value < 1e9
-        ):
-            self.refuse(
-                f"{name} is {str(value)[:40]!r}, no time that a speedup could be made of. Give the file as it was written",
-                *path,
-                name,
-            )
-        return float(value)
-
-    def refuse(self, what: str, *path: str | int) -> NoReturn:
-        self.source.refuse(self.source.json_line(*path), what)
+    run: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
+    kind = PREDICTED if isinstance(run, run_result.Simulation) else MEASURED
+    settings = {name.replace("_", " "): str(run.options[name]) for name in _SETTINGS[kind] if name in run.options}
+    times: tuple[float, ...] = (run.makespan_s,)
+    band = None
+    if isinstance(run, run_result.Simulation):
+        # sdsm simulate names the trace, then the platform.
+        settings |= {"platform": Path(run.inputs[1].path).name, "network": run.versions["network"]}
+        if run.uncertainty:
+            band = (run.uncertainty.low_5_percent_s, run.uncertainty.high_95_percent_s)
+    elif isinstance(run, run_result.Native):
+        times = tuple(one.makespan_s for one in run.runs)
+    if min(*times, *(band or times)) <= 0:
+        line = source.json_line("makespan_s" if kind == PREDICTED else "runs")
+        source.refuse(line, "a time of 0 s, of which no speedup can be made. Leave out the file")
+    program = " ".join([Path(run.program[0]).name, *run.program[1:]])
+    return Result(
+        source.file, kind, program, run.nodes, run.threads_per_node, tuple(sorted(settings.items())), times, band
+    )

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from calibration import costs
 from calibration.command_line import Parser, not_written
+from calibration.costs import CostsFailed
 from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
 from calibration.output_file import write_output
@@ -111,6 +113,10 @@ def main(arguments: list[str] | None = None) -> int:
         return not_written(error, "Make room, or name another folder by --results")
 
 
+#: What costs a cluster its lines, and is told.
+FAILURES = (CalibrationError, CommandFailed, CostsFailed, MicrobenchFailed, OSError, PlatformFileError, ReadError)
+
+
 def _problem(options: argparse.Namespace) -> str | None:
     if not (options.build / "sdsm").is_file():
         return f"{options.build / 'sdsm'} does not exist. Build it: cmake --preset release && cmake --build --preset release"
@@ -123,6 +129,7 @@ def _problem(options: argparse.Namespace) -> str | None:
 
 def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: Path) -> int:
     results.mkdir(parents=True, exist_ok=True)
+    costs.use(build)
     runner = CommandRunner()
     done: list[tuple[str, list[Line]]] = []
     failed = False
@@ -135,7 +142,7 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
                 measurer = Measurer(build, results / cluster.name, cluster, effort, runner, progress.finish)
                 try:
                     calibration = measurer.calibrate()
-                except (CalibrationError, CommandFailed, MicrobenchFailed, OSError, PlatformFileError, ReadError) as error:
+                except FAILURES as error:
                     progress.say(f"{cluster.name}: no platform file: {error}")
                     failed = True
                     continue

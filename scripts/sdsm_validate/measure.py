@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration import fit, microbench, readers
+from calibration import fit, microbench, readers, run_result
 from calibration.measured_platform import platform as platform_of
 from calibration.network import network_of
 from calibration.output_file import write_output
 from calibration.platform_file import parse
+from calibration.readers.text import Text
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_validate.outcome import Line
 from sdsm_validate.plan import Case, Size
@@ -131,11 +132,10 @@ class Measurer:
                 ],
                 TIME_LIMIT_S,
             )
-            result = json.loads(text)
-            predicted.append(float(result["makespan_s"]))
-            if draws:
-                told = result["uncertainty"]
-                band = (float(told["low_5_percent_s"]), float(told["high_95_percent_s"]))
+            result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
+            predicted.append(result.makespan_s)
+            if result.uncertainty:
+                band = (result.uncertainty.low_5_percent_s, result.uncertainty.high_95_percent_s)
         self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
         return Line(case, tuple(predicted), measured, sequential_s, band)
 
@@ -151,7 +151,7 @@ class Measurer:
             ],
             TIME_LIMIT_S,
         )
-        return tuple(float(run["makespan_s"]) for run in json.loads(result.read_text())["runs"])
+        return tuple(run.makespan_s for run in run_result.read(Text(str(result), result.read_text()), run_result.Native).runs)
 
     def _measured_sequential(self, case: Case) -> float:
         """The median time of the same program on one node."""
@@ -167,5 +167,5 @@ def attempt(measurer: Measurer, case: Case, calibration: Calibration) -> Line | 
     """The line, or why there is none."""
     try:
         return measurer.line(case, calibration)
-    except (CommandFailed, OSError, KeyError, ValueError) as error:
+    except (CommandFailed, OSError, ValueError) as error:
         return str(error)

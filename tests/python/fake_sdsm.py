@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # isolated, Python does not look there itself
+
+import run_results  # noqa: E402
 
 
 def option(arguments: list[str], name: str) -> str:
@@ -79,45 +82,39 @@ def simulate(arguments: list[str], behaviour: dict) -> None:
     spread = 1 + 0.01 * random.Random(seed).random() if "WUMR" in faults else 1.0
     fault_s = {kind: round(count * COST_US[kind] * 1e-6 * spread, 9) for kind, count in faults.items()}
     barrier_s = {1: 0.0, 2: 661e-6, 4: 7305e-6, 8: 17631e-6}[threads] * barriers
-    accounts = []
-    for thread in range(threads):
-        time_s: dict[str, Any] = {
-            "compute": sequential_s / threads,
-            "fault": fault_s,
-            "diff": 0.1 * fault_s.get("WUMR", 0.0),
-            "protect": 18.95e-6 * faults.get("WROH", 0),
-            "barrier": barrier_s,
-            "lock": 0.0,
-            "stolen": 0.02 * sum(fault_s.values()),
-            "idle": 0.0,
-        }
-        accounts.append((thread, time_s))
-    makespan_s = sum(sum(v.values()) if isinstance(v, dict) else v for v in accounts[0][1].values())
-    result = {
-        "format": 1,
-        "kind": "simulation",
-        "program": document["program"],
-        "nodes": nodes,
-        "threads_per_node": per_node,
-        "seed": seed,
-        "makespan_s": makespan_s,
-        "threads": [
-            {
-                "id": thread,
-                "node": thread // per_node,
-                "time_s": time_s,
-                "faults": faults,
-                "barriers": barriers,
-                "locks": 0,
-                "messages": 3 * faults.get("RUMR", 0) + thread,
-                "bytes": 64 * faults.get("RUMR", 0),
-                "diffs": faults.get("WUMR", 0),
-                "diff_bytes": 100 * faults.get("WUMR", 0),
-            }
-            for thread, time_s in accounts
-        ],
-        "extrapolated": ["barrier"] if behaviour.get("extrapolate") == name else [],
+    time_s: dict[str, Any] = {
+        "compute": sequential_s / threads,
+        "fault": fault_s,
+        "diff": 0.1 * fault_s.get("WUMR", 0.0),
+        "protect": 18.95e-6 * faults.get("WROH", 0),
+        "barrier": barrier_s,
+        "stolen": 0.02 * sum(fault_s.values()),
     }
+    makespan_s = sum(v if not isinstance(v, dict) else sum(v.values()) for v in time_s.values())
+    accounts = [
+        run_results.thread(
+            thread,
+            thread // per_node,
+            time_s,
+            faults=faults,
+            barriers=barriers,
+            messages=3 * faults.get("RUMR", 0) + thread,
+            bytes=64 * faults.get("RUMR", 0),
+            diffs=faults.get("WUMR", 0),
+            diff_bytes=100 * faults.get("WUMR", 0),
+        )
+        for thread in range(threads)
+    ]
+    extrapolated = ["barrier"] if behaviour.get("extrapolate") == name else []
+    result = run_results.simulation(
+        nodes,
+        makespan_s,
+        program=document["program"],
+        threads_per_node=per_node,
+        seed=seed,
+        threads=accounts,
+        extrapolated=extrapolated,
+    )
     print(json.dumps(result))
 
 

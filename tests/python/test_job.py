@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ class Place:
         code = (HERE / "fake_sdsm.py").read_text().replace("#!/usr/bin/env python3", f"#!{sys.executable} -IS", 1)
         (self.build / "sdsm").write_text(code)
         (self.build / "sdsm").chmod(0o755)
+        shutil.copy(HERE / "run_results.py", self.build)
         for name in ("sdsm-trace", "workloads/laplace", "workloads/fft", "libtracer.so"):
             (self.build / name).write_text(name)
         (self.build / "platform.xml").write_text("<platform/>")
@@ -135,7 +137,7 @@ def test_a_failed_simulation_costs_its_own_line_only_and_leaves_no_old_result(pl
     assert place.run("--only", "fft", "--no-figures") == 1
     statuses = {name: row["status"] for name, row in place.times().items() if row["status"] != "done"}
     assert statuses["fft-4-4x2"] == "simulation: exit status 1: deadlock"
-    assert statuses["fft-3-4x1"].startswith("simulation: result JSON cannot be read")
+    assert statuses["fft-3-4x1"].startswith("simulation: sdsm simulate's JSON:2: not JSON")
     assert len(statuses) == 2
     assert not stale.exists()
 

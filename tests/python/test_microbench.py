@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from calibration import microbench
+from run_results import native, thread
 
 FAKE = """#!/bin/sh
 for argument; do
@@ -15,13 +16,16 @@ for argument; do
   previous=$argument
 done
 echo "$*" >>"$0.called"
-printf '{"whole_run": {"threads": [{"pages_served": 3, "page_service_s": 0.25}, {"pages_served": 1, "page_service_s": 0.5}]}}' >"$json"
+cp "${0%/*}/run.json" "$json"
 echo '{"WROH": [5000, 7000, 6000], "barrier": [80000]}'
 """
 
 
 @pytest.fixture()
 def build(tmp_path: Path) -> Path:
+    served = [thread(i, i, {}, pages_served=p, page_service_s=s) for i, (p, s) in enumerate(((3, 0.25), (1, 0.5)))]
+    run = native(2, 1.0, whole_run={"makespan_s": 1.0, "threads": served})
+    (tmp_path / "run.json").write_text(json.dumps(run))
     (tmp_path / "sdsm-run").write_text(FAKE)
     (tmp_path / "sdsm-run").chmod(0o755)
     (tmp_path / "system_bench").write_text("#!/bin/sh\necho \"$*\" >\"$0.called\"\necho '{\"twin\": [200, 300]}'\n")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import run_results
 from benchmark_files import DATA
 from calibration import microbench
 from calibration.output_file import write_output
@@ -99,18 +100,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
 
 def simulated(folder: Path) -> str:
     result = folder / "result.json"
-    document = {
-        "format": 1,
-        "kind": "simulation",
-        "program": ["p"],
-        "nodes": 1,
-        "threads_per_node": 1,
-        "makespan_s": 1.0,
-        "options": {},
-        "inputs": [{"path": "a.trace"}, {"path": "m.xml"}],
-        "versions": {"network": "queue"},
-    }
-    result.write_text(json.dumps(document))
+    result.write_text(json.dumps(run_results.simulation(1, 1.0)))
     return str(result)
 
 

@@ -8,42 +8,15 @@ from typing import Any
 
 import pytest
 
+from run_results import ORIGIN, native, simulation
 from sdsm_plot.command import main
 from sdsm_plot.figure import draw
 from sdsm_plot.results import MEASURED, PREDICTED, read
 from sdsm_plot.series import NoReference, by_program
 
 
-def simulation(nodes: int, makespan: float, **more: Any) -> dict[str, Any]:
-    document = {
-        "format": 1,
-        "kind": "simulation",
-        "program": ["build/laplace", "--impl", "4"],
-        "nodes": nodes,
-        "threads_per_node": 1,
-        "makespan_s": makespan,
-        "options": {"placement": "as-asked", "jitter": 0.1},
-        "inputs": [{"path": "a.trace"}, {"path": "platforms/machine.xml"}],
-        "versions": {"network": "queue"},
-    }
-    return document | more
-
-
 def banded(nodes: int, makespan: float, low: float, high: float) -> dict[str, Any]:
-    return simulation(nodes, makespan, uncertainty={"low_5_percent_s": low, "high_95_percent_s": high})
-
-
-def native(nodes: int, *times: float, **more: Any) -> dict[str, Any]:
-    document = {
-        "format": 1,
-        "kind": "native",
-        "program": ["/elsewhere/laplace", "--impl", "4"],
-        "nodes": nodes,
-        "threads_per_node": 1,
-        "runs": [{"makespan_s": time} for time in times],
-        "options": {"placement": "as-asked", "transport": "unix"},
-    }
-    return document | more
+    return simulation(nodes, makespan, uncertainty={"median_s": makespan, "low_5_percent_s": low, "high_95_percent_s": high})
 
 
 @pytest.fixture()
@@ -83,7 +56,7 @@ def test_several_seeds_are_one_point_with_their_range(files):
 
 
 def test_other_platforms_are_other_lines_named_by_what_differs(files):
-    gigabit = {"inputs": [{"path": "a.trace"}, {"path": "gigabit.xml"}]}
+    gigabit = {"inputs": [ORIGIN[0], ORIGIN[1] | {"path": "gigabit.xml"}]}
     lines = lines_of(files(simulation(2, 5), simulation(2, 4, **gigabit)), 8)[0]["laplace --impl 4"]
     assert sorted(line.label for line in lines) == ["gigabit.xml", "machine.xml"]
 
@@ -137,18 +110,19 @@ def test_the_command_writes_the_same_figure_again_and_prints_its_points(files, t
     [
         ("hello", "no JSON"),
         ("", "empty"),
-        ("[1]", "no predicted or measured run"),
-        ({"format": 1, "kind": "replay"}, "'replay'"),
+        ("[1]", "no JSON object"),
+        ({"format": 1, "kind": "replay", "rows": []}, "'replay'"),
+        (simulation(2, 5, kind=[]), "kind '[]' is not 'simulation' or 'native'"),
         (simulation(2, 5, format=2), "format '2' is not 1"),
-        (simulation(2, 0), "makespan_s is '0'"),
-        (simulation(0, 5), "nodes is '0'"),
-        (simulation(True, 5), "nodes is 'True'"),
-        (simulation(2, 5, program="laplace"), "program"),
-        (simulation(2, 5, uncertainty=3), "uncertainty"),
-        (simulation(2, 5, uncertainty={"low_5_percent_s": 2}), "high_95_percent_s"),
+        (simulation(2, 0), "a time of 0 s"),
+        (simulation(0, 5), "nodes: Expected `int` >= 1"),
+        (simulation(True, 5), "nodes: Expected `int`, got `bool`"),
+        (simulation(2, 5, program="laplace"), "program: Expected `array`, got `str`"),
+        (simulation(2, 5, uncertainty=3), "uncertainty: Expected `object | null`, got `int`"),
+        (simulation(2, 5, uncertainty={"median_s": 2, "low_5_percent_s": 2}), "high_95_percent_s"),
         (banded(2, 5, 6, 4), "low end is above"),
-        (native(2), "runs"),
-        (native(2, -1.0), "makespan_s"),
+        (native(2), "runs: Expected `array` of length >= 1"),
+        (native(2, -1.0), "makespan_s: Expected `float` >= 0"),
     ],
 )
 def test_what_is_no_result_is_refused_in_one_line(files, tmp_path, capsys, document, what):

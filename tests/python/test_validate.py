@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from run_results import native, simulation, thread
 from sdsm_validate import command, figure, plan, tables
 from sdsm_validate.outcome import Line, accuracy, median_interval
 from sdsm_validate.plan import Case
@@ -90,30 +91,44 @@ for argument; do
 done
 case "$*" in
 *microbench*)
-  printf '{"whole_run": {"threads": [{"pages_served": 10, "page_service_s": 0.0005}]}}' >"$json"
+  cat "${0%/*}/microbench.json" >"$json"
   cat <<'SAMPLES'
 SAMPLES_JSON
 SAMPLES
   ;;
 check*) ;;
 trace*) : >"$trace" ;;
-simulate*--uncertainty*)
-  echo '{"makespan_s": 2.2, "uncertainty": {"low_5_percent_s": 2.1, "high_95_percent_s": 2.4}}' ;;
-simulate*) echo '{"makespan_s": 2.2}' ;;
+simulate*--uncertainty*) cat "${0%/*}/banded.json" ;;
+simulate*) cat "${0%/*}/simulated.json" ;;
 run*impl*6*) echo "sdsm: node 1 is gone" >&2; exit 1 ;;
-run*) printf '{"runs": [{"makespan_s": 2.0}, {"makespan_s": 1.9}, {"makespan_s": 2.1}]}' >"$json" ;;
+run*) cat "${0%/*}/run.json" >"$json" ;;
 esac
 """
 
 
 @pytest.fixture()
 def build(tmp_path: Path) -> Path:
+    return fake_build(tmp_path)
+
+
+def fake_build(place: Path) -> Path:
     """A folder of commands that answer at once. A fetch takes 5 ms, of which the network takes most."""
     samples = {kind: [7000.0, 7100.0] for kind in ("WROH", "WROR")} | {kind: [5e6, 5.1e6] for kind in ("RUMR", "WUMR")}
     samples |= {f"release.{words}": [1e4 + 1e3 * words] for words in (0, 1, 4, 16, 64, 256)}
     samples |= {"barrier": [3e6], "lock": [5e5], "barrier.dirty0": [1e6], "barrier.dirty64": [2e6]}
-    folder = tmp_path / "build"
+    folder = place / "build"
     folder.mkdir()
+    band = {"median_s": 2.2, "low_5_percent_s": 2.1, "high_95_percent_s": 2.4}
+    served = [thread(0, 0, {"compute": 2.0}, pages_served=10, page_service_s=0.0005), thread(1, 1, {"compute": 2.0})]
+    answers = {
+        "simulated": simulation(2, 2.2),
+        "banded": simulation(2, 2.2, uncertainty=band),
+        "run": native(2, 2.0, 1.9, 2.1),
+        "microbench": native(2, 2.0, whole_run={"makespan_s": 2.0, "threads": served}),
+    }
+    (folder / "sdsm-costs").symlink_to(Path(__file__).resolve().parents[2] / "build" / "sdsm-costs")
+    for name, document in answers.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
     for name in ("sdsm", "sdsm-run"):
         program = folder / name
         program.write_text(FAKE.replace("SAMPLES_JSON", json.dumps(samples)))

@@ -1,0 +1,64 @@
+#include "commands/results/run_result.hpp"
+
+#include "commands/file_hash.hpp"
+
+namespace sdsm::results {
+
+Json thread(ProcessId id, NodeId node, const Tally& tally, const Json& own) {
+  Json fault_time, faults, messages;
+  for (const FaultRule& rule : fault_rules) {
+    const auto kind = static_cast<std::size_t>(rule.kind);
+    fault_time[rule.name] = tally.fault_s[kind];
+    faults[rule.name] = tally.faults[kind];
+  }
+  for (std::size_t kind = 0; kind < message_kinds; ++kind) {
+    messages[name_of(static_cast<MessageKind>(kind))] = tally.messages_by_kind[kind];
+  }
+  Json json = {{"id", index_of(id)},
+               {"node", index_of(node)},
+               {"time_s",
+                {{"compute", tally.compute_s},
+                 {"fault", fault_time},
+                 {"diff", tally.diff_s},
+                 {"protect", tally.protect_s},
+                 {"barrier", tally.barrier_s},
+                 {"lock", tally.lock_s},
+                 {"stolen", tally.stolen_s},
+                 {"idle", tally.idle_s}}},
+               {"faults", faults},
+               {"barriers", tally.barriers},
+               {"locks", tally.locks},
+               {"messages", tally.messages},
+               {"bytes", tally.bytes},
+               {"messages_by_kind", messages},
+               {"served", tally.served},
+               {"served_bytes", tally.served_bytes},
+               {"diffs", tally.diffs},
+               {"diff_bytes", tally.diff_bytes}};
+  if (!own.is_null()) json.update(own);
+  return json;
+}
+
+Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout) {
+  return {{"format", format},
+          {"kind", kind},
+          {"program", program},
+          {"nodes", layout.nodes},
+          {"threads_per_node", layout.threads_per_node}};
+}
+
+void add_part(Json& to, double makespan_s, Json threads) {
+  to["makespan_s"] = makespan_s;
+  to["threads"] = std::move(threads);
+}
+
+void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json& versions) {
+  Json& list = to["inputs"] = Json::array();
+  for (const std::filesystem::path& path : inputs) {
+    list.push_back({{"path", path.string()}, {"sha256", commands::sha256_of(path)}});
+  }
+  Json& by = to["versions"] = {{"sdsm", SDSM_VERSION}};
+  if (!versions.is_null()) by.update(versions);
+}
+
+}  // namespace sdsm::results

@@ -1,0 +1,60 @@
+/// The result of a run, simulated or native, as JSON: docs/result-format.md. Both kinds of runs share the fields
+/// written here; each adds its own between them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "models/ids.hpp"
+#include "models/messages.hpp"
+#include "models/page_state.hpp"
+
+namespace sdsm::results {
+
+using Json = nlohmann::ordered_json;
+
+/// Of every result document: a reader refuses another one.
+inline constexpr int format = 1;
+
+/// Where one thread's time went, and what it did. The times sum to the makespan; messages are those between nodes.
+struct Tally {
+  double compute_s = 0;
+  std::array<double, fault_kinds> fault_s{};
+  double diff_s = 0;
+  double protect_s = 0;
+  double barrier_s = 0;
+  double lock_s = 0;
+  double stolen_s = 0;
+  double idle_s = 0;
+  std::array<std::uint64_t, fault_kinds> faults{};
+  std::uint64_t barriers = 0;
+  std::uint64_t locks = 0;
+  std::uint64_t messages = 0;  ///< sent as requester or writer
+  std::uint64_t bytes = 0;     ///< payload of these
+  std::array<std::uint64_t, message_kinds> messages_by_kind{};
+  std::uint64_t served = 0;  ///< replies sent to others
+  std::uint64_t served_bytes = 0;
+  std::uint64_t diffs = 0;
+  std::uint64_t diff_bytes = 0;
+};
+
+/// `own`: an object with what only this kind of run counts, after the shared fields; null for nothing.
+Json thread(ProcessId id, NodeId node, const Tally& tally, const Json& own = nullptr);
+
+/// The first fields of a result.
+Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout);
+
+/// Adds the time and the threads of the measured region to a result, or of the whole run to its `whole_run`.
+void add_part(Json& to, double makespan_s, Json threads);
+
+/// Adds what the result was made from and by: `inputs` as they are on disk, and beside sdsm's own version `versions`,
+/// an object or null. Throws std::system_error if an input cannot be read.
+void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json& versions = nullptr);
+
+}  // namespace sdsm::results

@@ -1,0 +1,185 @@
+"""docs/result-format.md, docs/result.schema.json and what the commands write: do all three name the same fields?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from benchmark_files import DATA
+from calibration import microbench
+from sdsm_calibrate import command as calibrate
+from sdsm_epcc import command as epcc
+from sdsm_validate import command as validate
+from synthetic_barriers import draw, mean_us
+from test_barrier_shape import base_file
+from test_barrier_shape import microbench as synthetic
+from test_job import Place
+from test_validate import fake_build
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
+BUILD = ROOT / "build"
+#: What these runs cannot show: several machines.
+UNSEEN = {"native: options.hosts[]"}
+
+
+def resolved(node: dict[str, Any]) -> dict[str, Any]:
+    """Without references: what a definition and what it extends say together."""
+    for part in [*node.get("allOf", ()), *([node] if "$ref" in node else ())]:
+        if "$ref" in part:
+            base = resolved(SCHEMA["$defs"][part["$ref"].rpartition("/")[2]])
+            node = node | base | {"properties": base.get("properties", {}) | node.get("properties", {})}
+    return node
+
+
+def fields(node: dict[str, Any], path: str = "", follow: bool = False) -> Iterator[str]:
+    """Paths of all members, lists with []; follow: into other definitions, too."""
+    for part in node.get("anyOf", ()):
+        yield from fields(part, path, follow)
+    node = resolved(node) if follow else node
+    if "items" in node:
+        yield from fields(node["items"], path + "[]", follow)
+        return
+    if path:
+        yield path
+    for name, below in node.get("properties", {}).items():
+        yield from fields(below, f"{path}.{name}" if path else name, follow)
+
+
+def plain(path: str) -> str:
+    """A list of plain values counts once, however it is written."""
+    return path.replace("[]", "")
+
+
+def documented() -> dict[str, set[str]]:
+    """By definition, the fields in the section's table."""
+    sections: dict[str, set[str]] = {}
+    name = ""
+    for line in (ROOT / "docs" / "result-format.md").read_text().splitlines():
+        if heading := re.fullmatch(r"<!-- (\w+) -->", line):
+            name = heading[1]
+            sections[name] = set()
+        elif row := re.match(r"\| `([^`]+)` \|", line):
+            sections[name].add(plain(row[1].replace("?", "")))
+    return sections
+
+
+def test_the_page_and_the_schema_name_the_same_fields():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert documented() == {name: {plain(f) for f in fields(node)} for name, node in SCHEMA["$defs"].items()}
+
+
+def run(*words: Any) -> None:
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=300)
+
+
+def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Traced and simulated: as it is, and with everything that adds fields."""
+    platform = folder / "uncertain.xml"
+    more = {"fault.WUMR.standard-error": "9us", "calibrated.nodes": "1", "calibrated.diff": "4B"}
+    text = (ROOT / "platforms" / "p3-score.xml").read_text()
+    added = "".join(f'<prop id="{name}" value="{value}"/>' for name, value in more.items())
+    platform.write_text(text.replace("<prop ", f"{added}<prop ", 1))
+    program = (BUILD / "workloads" / "laplace", "--impl", "1", "--size", "64", "--iterations", "2", "--no-check")
+    trace = folder / "p.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", trace, "--", *program)
+    for name, options in (("plain", ()), ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--network", "simgrid"))):
+        file = folder / f"{name}.json"
+        run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
+        yield "simulation", file
+    run(BUILD / "sdsm", "trace", "info", trace, "--json", folder / "info.json")
+    yield "trace_info", folder / "info.json"
+    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--json", folder / "run.json", "--", *program)
+    yield "native", folder / "run.json"
+    run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--json", folder / "replay.json")
+    yield "replay", folder / "replay.json"
+
+
+def answers(folder: Path) -> Iterator[tuple[str, Path]]:
+    barrier = {"shape": "flat", "message_us": {"wire": 1, "link": 1, "processor": 1}, "measured_us": {}, "layouts": ["2x1"]}
+    for name, question in (("sizes", {}), ("all", {"diff_words": [1], "payloads": [1], "barrier": barrier})):
+        file = folder / f"{name}.json"
+        file.write_bytes(subprocess.run([BUILD / "sdsm", "costs", json.dumps(question)], check=True, capture_output=True).stdout)
+        yield "costs", file
+
+
+def calibrations(folder: Path) -> Iterator[tuple[str, Path]]:
+    measured = folder / "measured.json"
+    assert microbench.main(["--layouts", "2x1", "--samples", "8", "-o", str(measured)]) == 0
+    yield "microbench", measured
+    truth = draw("tree", 3)
+    barriers = synthetic(folder, truth, {f"{nodes}x1": mean_us(truth, nodes, 100, 0) for nodes in (2, 4, 8)})
+    for name, arguments in (
+        ("machine", [str(measured), str(DATA / "network" / "netpipe.loopback.out"), "--hold-out", "0.3"]),
+        ("tree", [str(barriers), "--base", str(base_file(folder))]),
+        ("p3", ["p3-score"]),
+    ):
+        calibrate.main([*arguments, "-o", str(folder / f"{name}.xml"), "--report", str(folder / f"{name}.json")])
+        yield "calibration", folder / f"{name}.json"
+    for unit in ("us", "cycles"):
+        file = folder / f"epcc.{unit}.json"
+        source = str(DATA / "epcc" / "v31.syncbench.gcc.2.out")
+        assert epcc.main([source, "--unit", unit, "--clock", "500MHz", "--json", str(file)]) == 0
+        yield "epcc", file
+
+
+def reports(folder: Path) -> Iterator[tuple[str, Path]]:
+    build = str(fake_build(folder))
+    validate.main(["--nodes", "2", "--quick", "--build", build, "--results", str(folder / "validated")])
+    yield "validation", folder / "validated" / "validation.json"
+    place = Place(folder / "job")
+    place.run("--only", "fft", "--no-figures")
+    yield "summary", place.results / "summary.json"
+
+
+def found(node: dict[str, Any], value: Any, path: str) -> Iterator[str]:
+    """The schema's paths that the value has."""
+    if value is None and path:
+        yield path
+        return
+    for part in node.get("anyOf", ()):
+        yield from found(part, value, path)
+    node = resolved(node)
+    if isinstance(value, list):
+        if path and not value:
+            yield path
+        for one in value:
+            yield from found(node.get("items", {}), one, path + "[]")
+        return
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for name, below in value.items():
+            if name in node.get("properties", {}):
+                yield from found(node["properties"][name], below, f"{path}.{name}" if path else name)
+
+
+@pytest.mark.parametrize("written", [simulations, answers, calibrations, reports])
+def test_the_documents_that_the_commands_write_have_the_schemas_fields_and_no_other(written, tmp_path):
+    seen: dict[str, set[str]] = {}
+    for name, file in written(tmp_path):
+        document = json.loads(file.read_text())
+        schema = SCHEMA | {"$ref": f"#/$defs/{name}"}
+        wrong = [f"{file.name}{error.json_path[1:]}: {error.message}" for error in jsonschema.Draft202012Validator(schema).iter_errors(document)]
+        assert not wrong
+        seen.setdefault(name, set()).update(plain(path) for path in found(SCHEMA["$defs"][name], document, ""))
+    for name, paths in seen.items():
+        never = {f"{name}: {path}" for path in fields(SCHEMA["$defs"][name], follow=True) if plain(path) not in paths}
+        assert never <= UNSEEN
+
+
+def test_a_field_that_is_not_documented_fails(tmp_path):
+    document = json.loads((DATA / "sdsm" / "run.laplace.json").read_text())
+    validator = jsonschema.Draft202012Validator(SCHEMA | {"$ref": "#/$defs/native"})
+    assert not list(validator.iter_errors(document))
+    for place in (document, document["threads"][0], document["threads"][0]["faults"], document["options"]):
+        place["new"] = 1
+        assert list(validator.iter_errors(document))
+        del place["new"]
