@@ -72,7 +72,7 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
                  .machine = "a machine",
                  .sdsm_version = "0",
                  .exit_status = exit_status},
-                {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, "block"}});
+                {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, 0, "block"}});
 }
 
 class TraceFile {
