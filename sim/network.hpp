@@ -21,8 +21,6 @@ class Network {
   /// Sends `payload` bytes now and calls `arrived` when the last bit is there; at once if both are one node. Messages
   /// compete for links first come, first served.
   virtual void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) = 0;
-
-  virtual WireModel model() const = 0;
 };
 
 /// The platform has fewer hosts or cores than requested.
@@ -70,11 +68,5 @@ class Topology {
       route_at_;  ///< [from * nodes + to]: place in route_links_ of a count and as many links
   mutable std::vector<std::uint32_t> route_links_{0};
 };
-
-/// Store and forward: each link is a FIFO port, reserved when a message's first frame reaches it.
-std::unique_ptr<Network> make_queue_network(Clock& clock, const Topology& topology, const Framing& framing);
-
-/// SimGrid's own communications, one message at a time on each link. Slower; the reference.
-std::unique_ptr<Network> make_simgrid_network(Clock& clock, const Topology& topology, const Framing& framing);
 
 }  // namespace sdsm::sim

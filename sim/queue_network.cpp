@@ -7,12 +7,11 @@
 namespace sdsm::sim {
 namespace {
 
+/// Store and forward: each link is a FIFO port, reserved when a message's first frame reaches it.
 class QueueNetwork final : public Network {
  public:
   QueueNetwork(Clock& clock, const Topology& topology, const Framing& framing)
       : clock_(clock), topology_(topology), framing_(framing), free_at_(topology.link_count()) {}
-
-  WireModel model() const override { return WireModel::store_and_forward; }
 
   void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) override {
     if (from == to) return arrived();

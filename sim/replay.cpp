@@ -219,84 +219,121 @@ std::vector<Time> replay_streams(const Platform& platform, NetworkKind network, 
   return times;
 }
 
-std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
-                                             std::vector<std::string>* skipped, const ReplayRequest& request) {
-  std::vector<Replayed> replayed;
-  const auto wanted = [&](const char* group) { return request.groups.empty() || request.groups.contains(group); };
-  const auto has_room = [&](Layout layout) {
-    return time_in_child([&] { return Time{offers(platform, layout)}; }) == Time{1};
-  };
-  const auto add = [&](std::string what, Layout layout, std::optional<Time> given, const auto& rerun) {
-    if (has_room(layout)) {
-      replayed.push_back({std::move(what), layout, given, rerun()});
-    } else if (skipped) {
-      skipped->push_back(what);
-    }
-  };
-  if (wanted("fault")) {
+namespace {
+
+/// Re-runs one platform's microbenchmarks, each that its hosts have room for.
+class Rerun {
+ public:
+  Rerun(const Platform& platform, NetworkKind network, const ReplayRequest& request)
+      : platform_(platform), costs_(platform.costs), network_(network), request_(request) {}
+
+  void faults() {
     for (const FaultRule& rule : fault_rules) {
       add(fmt::format("fault.{}", rule.name), scene_of(rule.kind).layout,
-          platform.costs.fault[static_cast<std::size_t>(rule.kind)],
-          [&] { return replay_fault(platform, network, rule.kind, 10); });
+          costs_.fault[static_cast<std::size_t>(rule.kind)],
+          [&] { return replay_fault(platform_, network_, rule.kind, 10); });
     }
   }
-  const auto add_layouts = [&](const char* group, const std::map<Layout, Time>& costs, const auto& rerun) {
-    if (!wanted(group)) return;
+
+  /// `rerun`: replay_barrier or replay_lock.
+  void layouts(const char* group, const std::map<Layout, Time>& costs, decltype(replay_barrier)* rerun) {
     std::map<Layout, std::optional<Time>> all(costs.begin(), costs.end());
-    for (const Layout layout : request.layouts) all.emplace(layout, std::nullopt);
+    for (const Layout layout : request_.layouts) all.emplace(layout, std::nullopt);
     for (const auto& [layout, given] : all) {
       add(fmt::format("{}.{}x{}", group, layout.nodes, layout.threads_per_node), layout, given,
-          [&, at = layout] { return rerun(platform, network, at, 100); });
+          [&, at = layout] { return rerun(platform_, network_, at, 100); });
     }
-  };
-  add_layouts("barrier", platform.costs.barrier, replay_barrier);
-  add_layouts("lock", platform.costs.lock, replay_lock);
-  if (wanted("release")) {
+  }
+
+  void releases() {
     for (const std::uint16_t words : release_words) {
       const Bytes diff = diff_bytes({words, 1});
       const std::int64_t pieces = (diff.count + max_payload.count - 1) / max_payload.count;
       add(fmt::format("release.{}", words), {2, 1},
-          pieces * platform.costs.message_fixed + diff.count * platform.costs.message_per_byte,
-          [&, words] { return replay_release(platform, network, words, 10); });
+          pieces * costs_.message_fixed + diff.count * costs_.message_per_byte,
+          [&] { return replay_release(platform_, network_, words, 10); });
     }
   }
-  if (wanted("barrier")) {
-    add("barrier.dirty-home-page", {2, 1}, platform.costs.dirty_home_page,
-        [&] { return replay_dirty_pages(platform, network, 64, 10); });
+
+  void dirty_pages() {
+    add("barrier.dirty-home-page", {2, 1}, costs_.dirty_home_page,
+        [&] { return replay_dirty_pages(platform_, network_, 64, 10); });
   }
-  if (wanted("memory-bus")) {
-    for (const auto& [threads, slowdown] : platform.costs.memory_bus) {
+
+  void memory_bus() {
+    for (const auto& [threads, slowdown] : costs_.memory_bus) {
       const std::chrono::duration<double, std::nano> given{memory_bound_ns * slowdown};
       add(fmt::format("memory-bus.{}", threads), {1, threads}, std::chrono::round<Time>(given),
-          [&, at = threads] { return replay_memory_bus(platform, network, at, 10); });
+          [&, at = threads] { return replay_memory_bus(platform_, network_, at, 10); });
     }
   }
-  if (!wanted("network")) return replayed;
-  const WireModel model = network == NetworkKind::queue ? WireModel::store_and_forward : WireModel::flow;
-  const Framing& framing = platform.costs.framing;
-  const auto add_sizes = [&](const char* name, const std::vector<Bytes>& payloads, const auto& given,
-                             const auto& rerun) {
+
+  void messages() {
+    const std::vector<LinkSpec>& route = costs_.reference;
+    add_sizes(
+        "network", request_.messages,
+        [&](Bytes payload) { return idle_time(row_of(network_).model, route, costs_.framing, payload); },
+        replay_messages);
+    add_sizes(
+        "network.stream", request_.streams,
+        [&](Bytes payload) { return route.front().bandwidth.time_of(wire_bytes(costs_.framing, payload)); },
+        replay_streams);
+  }
+
+  std::vector<Replayed> replayed;
+  std::vector<std::string> skipped;
+
+ private:
+  bool has_room(Layout layout) const {
+    return time_in_child([&] { return Time{offers(platform_, layout)}; }) == Time{1};
+  }
+
+  template <typename Body>
+  void add(std::string what, Layout layout, std::optional<Time> given, Body rerun) {
+    if (has_room(layout)) {
+      replayed.push_back({std::move(what), layout, given, rerun()});
+    } else {
+      skipped.push_back(std::move(what));
+    }
+  }
+
+  template <typename Given, typename Body>
+  void add_sizes(const char* name, const std::vector<Bytes>& payloads, Given given, Body rerun) {
     if (payloads.empty()) return;
-    check_duration(platform.costs.reference, framing, payloads, 1);
+    check_duration(costs_.reference, costs_.framing, payloads, 1);
     const Layout pair{2, 1};
-    const std::vector<Time> times = has_room(pair) ? rerun(platform, network, payloads) : std::vector<Time>{};
+    const std::vector<Time> times = has_room(pair) ? rerun(platform_, network_, payloads) : std::vector<Time>{};
     for (std::size_t i = 0; i < payloads.size(); ++i) {
       std::string what = fmt::format("{}.{}", name, payloads[i].count);
       if (!times.empty()) {
         replayed.push_back({std::move(what), pair, given(payloads[i]), times[i]});
-      } else if (skipped) {
-        skipped->push_back(std::move(what));
+      } else {
+        skipped.push_back(std::move(what));
       }
     }
-  };
-  const std::vector<LinkSpec>& route = platform.costs.reference;
-  add_sizes(
-      "network", request.messages, [&](Bytes payload) { return idle_time(model, route, framing, payload); },
-      replay_messages);
-  add_sizes(
-      "network.stream", request.streams,
-      [&](Bytes payload) { return route.front().bandwidth.time_of(wire_bytes(framing, payload)); }, replay_streams);
-  return replayed;
+  }
+
+  const Platform& platform_;
+  const Costs& costs_;
+  NetworkKind network_;
+  const ReplayRequest& request_;
+};
+
+}  // namespace
+
+std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
+                                             std::vector<std::string>* skipped, const ReplayRequest& request) {
+  const auto wanted = [&](const char* group) { return request.groups.empty() || request.groups.contains(group); };
+  Rerun rerun(platform, network, request);
+  if (wanted("fault")) rerun.faults();
+  if (wanted("barrier")) rerun.layouts("barrier", platform.costs.barrier, replay_barrier);
+  if (wanted("lock")) rerun.layouts("lock", platform.costs.lock, replay_lock);
+  if (wanted("release")) rerun.releases();
+  if (wanted("barrier")) rerun.dirty_pages();
+  if (wanted("memory-bus")) rerun.memory_bus();
+  if (wanted("network")) rerun.messages();
+  if (skipped) *skipped = std::move(rerun.skipped);
+  return std::move(rerun.replayed);
 }
 
 }  // namespace sdsm::sim

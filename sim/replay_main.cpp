@@ -62,8 +62,8 @@ int main(int argc, char** argv) {
   app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
       ->required()
       ->check(&sdsm::commands::name_problem);
-  app.add_option("--network", network_name, "queue or simgrid")
-      ->check(CLI::IsMember({"queue", "simgrid"}))
+  app.add_option("--network", network_name, describe_networks())
+      ->check(CLI::IsMember(network_names()))
       ->capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
   app.add_option("--messages", messages, "sizes in bytes of the messages that are timed (default 32,1460,4096)")
@@ -97,8 +97,7 @@ int main(int argc, char** argv) {
     request.groups.insert(only.begin(), only.end());
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
-    const auto replayed = replay_microbenchmarks(
-        platform, network_name == "queue" ? NetworkKind::queue : NetworkKind::simgrid, &skipped, request);
+    const auto replayed = replay_microbenchmarks(platform, network_named(network_name), &skipped, request);
     bool differs = false;
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Replayed& row : replayed) {

@@ -7,6 +7,7 @@
 namespace sdsm::sim {
 namespace {
 
+/// SimGrid's own communications, links limited to one message at a time. Slower than the other network; the reference.
 /// SimGrid 3.32 tells only actors that a communication has ended, and our messages are sent from timers too. So
 /// couriers carry them: actors that wait for one message at a time and are reused.
 class SimgridNetwork final : public Network {
@@ -17,8 +18,6 @@ class SimgridNetwork final : public Network {
       if (link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE) link->set_concurrency_limit(1);
     }
   }
-
-  WireModel model() const override { return WireModel::flow; }
 
   void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) override {
     if (from == to) return arrived();

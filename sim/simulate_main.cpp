@@ -191,7 +191,7 @@ int run(const Request& request) {
           fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
     };
   }
-  const NetworkKind network = request.network == "queue" ? NetworkKind::queue : NetworkKind::simgrid;
+  const NetworkKind network = network_named(request.network);
   // The draws go first, as their processes must come from one that has no engine yet.
   const double runs = 1 + static_cast<double>(request.draws.value_or(0));
   Progress draws_progress, progress_of_itself = progress;
@@ -279,8 +279,8 @@ int main(int argc, char** argv) {
                  "machine: docs/platforms.md tells how to find it")
       ->check(&plain_number)
       ->capture_default_str();
-  app.add_option("--network", request.network, "queue: store-and-forward FIFO ports, fast; simgrid: SimGrid's own")
-      ->check(CLI::IsMember({"queue", "simgrid"}))
+  app.add_option("--network", request.network, describe_networks())
+      ->check(CLI::IsMember(network_names()))
       ->capture_default_str();
   app.add_option("--seed", request.options.seed, "of the jitter and of --uncertainty")
       ->check(whole_number<std::uint64_t>)

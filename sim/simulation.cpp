@@ -42,12 +42,6 @@ class LoadedEngine {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
-std::unique_ptr<Network> make_network(NetworkKind kind, Clock& clock, const Topology& topology,
-                                      const Framing& framing) {
-  return kind == NetworkKind::queue ? make_queue_network(clock, topology, framing)
-                                    : make_simgrid_network(clock, topology, framing);
-}
-
 /// Gives the links that are like the reference's the speed and latency that `costs` give that: a drawn network is the
 /// one that the costs were measured on and the one that they are played on.
 void follow_reference(simgrid::s4u::Engine& engine, const Platform& platform) {
@@ -106,11 +100,11 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
     const CrashIsBadInput guard(platform.path);
     const Topology topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
     topology.find_all_routes();
-    for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
-      const CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing));
+    for (const NetworkRow& network : network_rows()) {
+      const CostModel costs(platform.costs, network.model,
+                            topology.longest_route(network.model, platform.costs.framing));
       for (const std::string& wrong : costs.contradictions()) {
-        findings.push_back(fmt::format("{}: {} (network {}).", platform.path.string(), wrong,
-                                       model == WireModel::flow ? "simgrid" : "queue"));
+        findings.push_back(fmt::format("{}: {} (network {}).", platform.path.string(), wrong, network.name));
       }
     }
   } catch (const std::invalid_argument& error) {
@@ -135,17 +129,18 @@ void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, 
   }
 }
 
-std::vector<Time> time_messages(const Platform& platform, NetworkKind network_kind, const std::vector<Bytes>& payloads,
+std::vector<Time> time_messages(const Platform& platform, NetworkKind kind, const std::vector<Bytes>& payloads,
                                 std::uint32_t burst) {
   const LoadedEngine loaded(platform.path);
   const Topology topology = [&] {
     const CrashIsBadInput guard(platform.path);
     return Topology(loaded.engine(), 2, 1);
   }();
-  Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
+  const NetworkRow& row = row_of(kind);
+  Clock clock(row.alone);
   const Framing& framing = platform.costs.framing;
-  const std::unique_ptr<Network> network = make_network(network_kind, clock, topology, framing);
-  check_duration(topology.longest_route(network->model(), framing), framing, payloads, burst);
+  const std::unique_ptr<Network> network = row.make(clock, topology, framing);
+  check_duration(topology.longest_route(row.model, framing), framing, payloads, burst);
   std::vector<Time> times;
   Doorbell done(clock);
   start_actor("sender", topology.host(NodeId{1}), [&] {
@@ -166,26 +161,17 @@ std::vector<Time> time_messages(const Platform& platform, NetworkKind network_ki
   return times;
 }
 
-Result simulate(const Platform& platform, Layout layout, NetworkKind network_kind, Program program,
-                const RunOptions& options, const Progress& progress) {
-  const LoadedEngine loaded(platform.path);
-  simgrid::s4u::Engine& engine = loaded.engine();
-  const Topology topology = [&] {
-    const CrashIsBadInput guard(platform.path);
-    follow_reference(engine, platform);
-    return Topology(engine, layout.nodes, layout.threads_per_node);
-  }();
+namespace {
 
-  Clock clock(network_kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
-  const Framing& framing = platform.costs.framing;
-  const std::unique_ptr<Network> network = make_network(network_kind, clock, topology, framing);
-  const CostModel costs(platform.costs, network->model(), topology.longest_route(network->model(), framing));
+/// Costs on the network that is simulated. Throws as simulate() does.
+CostModel costs_on(const Platform& platform, Layout layout, WireModel model, const Topology& topology,
+                   const RunOptions& options) {
+  CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing));
   if (const auto wrong = costs.contradictions(); !wrong.empty()) {
     std::vector<std::string> findings;
     for (const std::string& finding : wrong) findings.push_back(platform.path.string() + ": " + finding + ".");
     throw PlatformError(findings);
   }
-
   const std::uint32_t sharing = layout.threads_per_node;
   if (options.memory_bound > 0 && sharing > 1 && platform.costs.memory_bus.empty()) {
     throw std::invalid_argument(fmt::format(
@@ -194,21 +180,18 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
         "--memory-bound",
         platform.path.string(), sharing, sharing));
   }
+  return costs;
+}
 
-  if (progress && program.intervals > 0) {
-    program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
-  }
-  Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
-  // One process meets nobody, and a run of one records nothing.
-  if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);
-  std::vector<std::unique_ptr<Player>> players;
+using Players = std::vector<std::unique_ptr<Player>>;
+
+/// Lets every thread play its trace to the end. Throws what a player throws, and RunError if threads wait for what
+/// never comes.
+void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& cluster, Players& players) {
   std::exception_ptr failure;
-  for (std::uint32_t process = 0; process < layout.processes(); ++process) {
-    players.push_back(std::make_unique<Player>(cluster, ProcessId{process}, std::move(program.sources[process]),
-                                               program.clock_calls));
-    Player* const player = players.back().get();
-    start_actor(fmt::format("thread-{}", process), topology.host(layout.node_of(ProcessId{process})),
-                [player, &failure] {
+  for (std::uint32_t process = 0; process < players.size(); ++process) {
+    start_actor(fmt::format("thread-{}", process), topology.host(cluster.layout.node_of(ProcessId{process})),
+                [player = players[process].get(), &failure] {
                   try {
                     player->run();
                   } catch (const simgrid::ForcefulKillException&) {
@@ -227,40 +210,73 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind network_kin
   for (const auto& player : players) {
     if (!player->finished()) stuck.push_back(player->position());
   }
-  if (!stuck.empty()) {
-    if (stuck.size() > 8) stuck.resize(8);
-    throw RunError(
-        fmt::format("the simulated program stopped at {} with threads waiting for what never comes ({}):\n  {}",
-                    format_time(clock.now()),
-                    cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
-                                  : "the trace's barriers or locks do not match",
-                    fmt::join(stuck, "\n  ")));
-  }
+  if (stuck.empty()) return;
+  if (stuck.size() > 8) stuck.resize(8);
+  throw RunError(
+      fmt::format("the simulated program stopped at {} with threads waiting for what never comes ({}):\n  {}",
+                  format_time(cluster.clock.now()),
+                  cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
+                                : "the trace's barriers or locks do not match",
+                  fmt::join(stuck, "\n  ")));
+}
 
+/// What the threads' accounts say after the run.
+Result result_of(Cluster& cluster) {
   Result result;
   // Messages that nobody waits for may still be on their way when the last thread has ended.
   for (const auto& thread : cluster.threads) {
     result.whole_makespan = std::max(result.whole_makespan, thread->account.whole.total());
   }
   result.makespan = cluster.window.clip(Time{}, result.whole_makespan);
-  for (std::uint32_t process = 0; process < layout.processes(); ++process) {
-    Thread& thread = cluster.thread(ProcessId{process});
+  for (const auto& thread : cluster.threads) {
+    Account& account = thread->account;
     // After a thread's end it is idle; its account is whole up to then.
-    thread.account.charge(Spent::idle, thread.account.whole.total(), result.whole_makespan);
-    if (thread.account.whole.total() != result.whole_makespan || thread.account.region.total() != result.makespan) {
+    account.charge(Spent::idle, account.whole.total(), result.whole_makespan);
+    if (account.whole.total() != result.whole_makespan || account.region.total() != result.makespan) {
       throw RunError(fmt::format("broken invariant: thread {} accounts for {} of {} ({} of {} in the measured region)",
-                                 process, format_time(thread.account.whole.total()), format_time(result.whole_makespan),
-                                 format_time(thread.account.region.total()), format_time(result.makespan)));
+                                 index_of(thread->id()), format_time(account.whole.total()),
+                                 format_time(result.whole_makespan), format_time(account.region.total()),
+                                 format_time(result.makespan)));
     }
-    result.threads.push_back({ProcessId{process}, thread.node(), thread.account.region, thread.account.whole});
+    result.threads.push_back({thread->id(), thread->node(), account.region, account.whole});
   }
   if (cluster.extrapolated_barrier) result.extrapolated.emplace_back("barrier");
   if (cluster.extrapolated_lock) result.extrapolated.emplace_back("lock");
-  if (options.memory_bound > 0 && !costs.memory_bus_is_measured(sharing))
+  if (cluster.options.memory_bound > 0 && !cluster.costs.memory_bus_is_measured(cluster.layout.threads_per_node)) {
     result.extrapolated.emplace_back("memory-bus");
+  }
   result.remote_faults = cluster.remote_faults;
   result.pages = std::move(cluster.page_book);
   return result;
+}
+
+}  // namespace
+
+Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Program program, const RunOptions& options,
+                const Progress& progress) {
+  const LoadedEngine loaded(platform.path);
+  const Topology topology = [&] {
+    const CrashIsBadInput guard(platform.path);
+    follow_reference(loaded.engine(), platform);
+    return Topology(loaded.engine(), layout.nodes, layout.threads_per_node);
+  }();
+  const NetworkRow& row = row_of(kind);
+  Clock clock(row.alone);
+  const std::unique_ptr<Network> network = row.make(clock, topology, platform.costs.framing);
+  const CostModel costs = costs_on(platform, layout, row.model, topology, options);
+  if (progress && program.intervals > 0) {
+    program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
+  }
+  Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
+  // One process meets nobody, and a run of one records nothing.
+  if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);
+  Players players;
+  for (std::uint32_t process = 0; process < layout.processes(); ++process) {
+    players.push_back(std::make_unique<Player>(cluster, ProcessId{process}, std::move(program.sources[process]),
+                                               program.clock_calls));
+  }
+  play(loaded.engine(), topology, cluster, players);
+  return result_of(cluster);
 }
 
 }  // namespace sdsm::sim

@@ -13,6 +13,7 @@
 #include "platforms/file/platform.hpp"
 #include "sim/cluster.hpp"
 #include "sim/interval_source.hpp"
+#include "sim/network_table.hpp"
 
 namespace sdsm::sim {
 
@@ -21,11 +22,6 @@ class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-enum class NetworkKind : std::uint8_t { queue, simgrid };
-constexpr std::string_view name_of(NetworkKind kind) {
-  return kind == NetworkKind::queue ? "queue" : "simgrid";
-}
 
 /// A program to simulate: one source per thread.
 struct Program {

@@ -52,9 +52,11 @@ def threads_of(checkout: Path, trace: Path, platform: Path) -> int:
     """Asks for a layout of one thread, which a trace of more refuses."""
     status, _, errors = simulate(checkout, (str(trace), "--platform", str(platform), "--nodes", "1"))
     told = re.search(r"has (\d+) threads", errors)
-    if status != 0 and told is None:
+    if told is not None:
+        return int(told[1])
+    if status != 0:
         raise SystemExit(f"sdsm: {trace}: {errors.strip()}")
-    return 1 if status == 0 else int(told[1])
+    return 1
 
 
 def runs_of(checkout: Path, trace: Path, platforms: list[Path]) -> Iterator[tuple[str, ...]]:
@@ -90,9 +92,9 @@ def difference(old: Outcome, new: Outcome, added: set[str]) -> str:
     """Empty if there is none."""
     if old == new:
         return ""
-    if (old[0], old[2]) == (new[0], new[2]) and old[1].startswith("{") and new[1].startswith("{"):
-        if added and without(old[1], set()) == without(new[1], added):
-            return ""
+    are_documents = (old[0], old[2]) == (new[0], new[2]) and old[1].startswith("{") and new[1].startswith("{")
+    if added and are_documents and without(old[1], set()) == without(new[1], added):
+        return ""
     for what, one, other in zip(("status", "stdout", "stderr"), map(str, old), map(str, new), strict=True):
         for a, b in itertools.zip_longest(one.splitlines(), other.splitlines(), fillvalue="(nothing)"):
             if a != b:

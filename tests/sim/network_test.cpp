@@ -7,7 +7,7 @@
 
 #include "models/messages.hpp"
 #include "sim/child.hpp"
-#include "sim/network.hpp"
+#include "sim/network_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/frame_reference.hpp"
 #include "tests/sim/platform_text.hpp"
@@ -32,10 +32,10 @@ std::string on_network(const PlatformText& text, NetworkKind kind, Body body) {
     configure_engine();
     engine.load_platform(file.path().string());
     const Topology topology(engine, text.hosts, 1);
-    Clock clock(kind == NetworkKind::queue ? Clock::Alone::yes : Clock::Alone::no);
+    const NetworkRow& row = row_of(kind);
+    Clock clock(row.alone);
     const Framing framing;
-    const auto network = kind == NetworkKind::queue ? make_queue_network(clock, topology, framing)
-                                                    : make_simgrid_network(clock, topology, framing);
+    const auto network = row.make(clock, topology, framing);
     std::string said;
     Doorbell finished(clock);
     start_actor("observer", topology.host(NodeId{0}), [&] {

@@ -1,0 +1,54 @@
+/// The networks that can be simulated, one row each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/network.hpp"
+
+namespace sdsm::sim {
+
+/// Of each: its name, how its messages' idle time is worked out (models/wire.hpp), whether its events leave SimGrid's
+/// clock to the simulator alone, and what --help says. A file of its own defines make_NAME_network().
+// clang-format off
+#define SDSM_NETWORKS(row)                                                 \
+  row(queue, store_and_forward, yes, "store-and-forward FIFO ports, fast") \
+  row(simgrid, flow, no, "SimGrid's own")
+// clang-format on
+
+#define SDSM_NETWORK_KIND(name, model, alone, meaning) name,
+enum class NetworkKind : std::uint8_t { SDSM_NETWORKS(SDSM_NETWORK_KIND) };
+#undef SDSM_NETWORK_KIND
+
+struct NetworkRow {
+  NetworkKind kind;
+  std::string_view name;
+  WireModel model;
+  Clock::Alone alone;
+  std::string_view meaning;
+  std::unique_ptr<Network> (*make)(Clock& clock, const Topology& topology, const Framing& framing);
+};
+
+/// In the order of NetworkKind.
+std::span<const NetworkRow> network_rows();
+
+inline const NetworkRow& row_of(NetworkKind kind) {
+  return network_rows()[static_cast<std::size_t>(kind)];
+}
+inline std::string_view name_of(NetworkKind kind) {
+  return row_of(kind).name;
+}
+
+/// Precondition: there is one of that name.
+NetworkKind network_named(std::string_view name);
+
+/// For options: all names, and "NAME: what it is; ...".
+std::vector<std::string> network_names();
+std::string describe_networks();
+
+}  // namespace sdsm::sim

@@ -1,0 +1,115 @@
+"""What it takes to add something: each patch here adds one thing to a copy of the checkout, in as few files as are said,
+and the thing works. A patch that no longer applies is mended with what it met."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = SOURCE / "build"
+ERRANDS = Path(__file__).parent
+
+
+def output_of(*command: object, cwd: Path | None = None, status: int = 0) -> str:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=cwd, stdin=subprocess.DEVNULL)
+    assert done.returncode == status, f"{command}: {done.stdout[-4000:]}{done.stderr[-4000:]}"
+    return done.stdout + done.stderr
+
+
+def patched(folder: Path, patch: str, files: int) -> Path:
+    """A copy of the checkout with the patch, which changes or adds at most that many files."""
+    copy = folder / "checkout"
+    for name in output_of("git", "-C", SOURCE, "ls-files", "-z").split("\0"):
+        if name and (SOURCE / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, copy / name)
+    changed = output_of("git", "apply", "--numstat", ERRANDS / patch, cwd=copy).splitlines()
+    assert len(changed) <= files, changed
+    output_of("git", "apply", ERRANDS / patch, cwd=copy)
+    return copy
+
+
+def command_for(like: str) -> str:
+    """How the checkout's build compiles that source."""
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        if entry["file"] == str(SOURCE / like):
+            return str(entry["command"])
+    raise AssertionError(f"{like} is not compiled")
+
+
+def compiled(copy: Path, source: str, *further: str, like: str | None = None) -> Path:
+    """The object of a source of the copy, compiled as the checkout's `like` is."""
+    words = shlex.split(command_for(like or source))
+    target = copy / (source.replace("/", "-") + ".o")
+    words[words.index("-o") + 1] = str(target)
+    words[words.index("-c") + 1] = str(copy / source)
+    output_of(*(f"-I{copy}" if word == f"-I{SOURCE}" else word for word in words), *further, cwd=BUILD)
+    return target
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "laplace.trace"
+    program = (BUILD / "workloads" / "laplace", "--impl", 4, "--size", 64, "--iterations", 4)
+    output_of(BUILD / "sdsm", "trace", "-q", "-n", 4, "-o", path, "--", *program)
+    return path
+
+
+def test_a_third_network_is_one_file_and_one_row(tmp_path, trace):
+    copy = patched(tmp_path, "third_network.patch", files=2)
+    row = [line for line in (ERRANDS / "third_network.patch").read_text().splitlines() if line.startswith("+  row(")]
+    assert len(row) == 2  # its own, and the one before it, whose line goes on now
+    objects = (
+        compiled(copy, "sim/ideal_network.cpp", like="sim/queue_network.cpp"),
+        compiled(copy, "sim/network_table.cpp"),
+    )
+    link = output_of("ninja", "-t", "commands", "sdsm-simulate", cwd=BUILD).splitlines()[-1]
+    command = copy / "sdsm-simulate"
+    link = link.replace("-o sdsm-simulate ", f"-o {command} {' '.join(map(str, objects))} ")
+    output_of("sh", "-c", link, cwd=BUILD)
+    assert "ideal: links that no messages compete for" in output_of(command, "--help")
+    run = (command, trace, "-q", "-p", SOURCE / "platforms" / "p3-score.xml", "-n", 4, "--json", "-", "--network")
+    results = {name: json.loads(output_of(*run, name)) for name in ("queue", "ideal")}
+    assert results["ideal"]["versions"]["network"] == "ideal"
+    assert 0 < results["ideal"]["makespan_s"] < results["queue"]["makespan_s"]
+    assert "{queue,simgrid,ideal}" in output_of(*run, "pigeons", status=2)
+
+
+def test_a_reader_is_two_files(tmp_path):
+    copy = patched(tmp_path, "ping_reader.patch", files=2)
+    printed = tmp_path / "ping.txt"
+    printed.write_text("PING b (10.0.0.2) 56(84) bytes of data.\n64 bytes from b: icmp_seq=1 ttl=64 time=0.31 ms\n")
+    script = "import sys; from calibration.readers import read; print(read(sys.argv[1]).measurements[0].values)"
+    assert output_of(sys.executable, "-c", script, printed, cwd=copy) == "(0.31,)\n"
+    (copy / "calibration" / "readers" / "ping.py").unlink()
+    shutil.copy2(SOURCE / "calibration" / "readers" / "__init__.py", copy / "calibration" / "readers")
+    assert "the output of no benchmark" in output_of(sys.executable, "-c", script, printed, cwd=copy, status=1)
+
+
+def test_an_eleventh_fault_kind_compiles_from_one_row_and_what_brings_it_about(tmp_path):
+    copy = patched(tmp_path, "eleventh_fault_kind.patch", files=5)
+    for source in ("sim/replay.cpp", "models/costs.cpp"):
+        compiled(copy, source, "-fsyntax-only")
+
+
+@pytest.mark.long
+def test_an_eleventh_fault_kind_has_its_cost_and_its_keys(tmp_path, trace):
+    copy = patched(tmp_path, "eleventh_fault_kind.patch", files=5)
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    launchers = [f"-D{line}" for line in cache.splitlines() if line.startswith("CMAKE_CXX_COMPILER_LAUNCHER:")]
+    output_of("cmake", "--preset", "release", "-DSDSM_WERROR=ON", "-DSDSM_TESTS=OFF", *launchers, cwd=copy)
+    output_of("cmake", "--build", "--preset", "release", "--target", "sdsm-simulate", "sdsm-check", cwd=copy)
+    sdsm, platform = copy / "build" / "sdsm", copy / "platforms" / "p3-score.xml"
+    assert "fault.RROL" in output_of(sdsm, "check", "--properties")
+    assert "nothing found" in output_of(sdsm, "check", platform)
+    assert "missing property fault.RROL" in output_of(sdsm, "check", SOURCE / "platforms" / "p3-score.xml", status=2)
+    run = (sdsm, "simulate", trace, "-q", "-p", platform, "-n", 2, "-t", 2)
+    thread = json.loads(output_of(*run, "--json", "-"))["threads"][0]
+    assert list(thread["faults"])[-1] == list(thread["time_s"]["fault"])[-1] == "RROL"
