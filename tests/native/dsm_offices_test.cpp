@@ -1,0 +1,120 @@
+/// What a manager of locks and the barrier's master answer, and in which order (native/dsm/offices.hpp): the offices
+/// themselves, with a list in place of connections.
+#include "native/dsm/offices.hpp"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "native/dsm/counting.hpp"
+#include "native/dsm/ending.hpp"
+#include "native/dsm/heap_books.hpp"
+#include "native/dsm/measured_region.hpp"
+#include "tests/catch.hpp"
+
+namespace sdsm::dsm {
+namespace {
+std::vector<std::pair<std::uint32_t, WireKind>> answers;
+}
+
+// What the offices use, beneath them.
+void answer(ProcessId to, const Head& head, const void* /*payload*/) {
+  answers.emplace_back(index_of(to), head.kind);
+}
+void answer_value(ProcessId to, std::uint64_t /*value*/) {
+  answers.emplace_back(index_of(to), WireKind::done);
+}
+std::uint32_t newest_generation() {
+  return 0;
+}
+ClockCalls clock_calls() {
+  return {};
+}
+void end_waiting_of_blocks() {}
+void end_without_initial_thread(int /*status*/) {}
+
+namespace {
+
+using Answers = std::vector<std::pair<std::uint32_t, WireKind>>;
+
+Answers take_answers() {
+  return std::exchange(answers, {});
+}
+
+/// Four nodes of one process; this one is process 0.
+struct Offices {
+  Offices() {
+    starting.take();
+    self_at_start.layout = {4, 1};
+    handling.lock();
+    answers.clear();
+  }
+  ~Offices() { handling.unlock(); }
+};
+
+void want_turn(std::uint32_t process, OrderedTurn turn, std::uint64_t lock) {
+  std::byte payload[sizeof turn];
+  std::memcpy(payload, &turn, sizeof turn);
+  request_lock(ProcessId{process}, {.kind = WireKind::lock_request, .bytes = sizeof turn, .address = lock}, payload);
+}
+
+void pass_on(std::uint32_t process, OrderedTurn turn, std::uint64_t next) {
+  std::byte payload[sizeof turn];
+  std::memcpy(payload, &turn, sizeof turn);
+  pass_turn(ProcessId{process}, {.kind = WireKind::ordered_pass, .bytes = sizeof turn, .value = next}, payload);
+}
+
+TEST_CASE("a lock goes to whoever waits longest, and grants to other nodes are counted") {
+  const Offices offices;
+  const std::uint64_t counted = served.messages[static_cast<std::size_t>(MessageKind::lock_grant)];
+  const Head wanted{.kind = WireKind::lock_request, .address = 10};
+  for (const std::uint32_t process : {2U, 0U, 3U}) request_lock(ProcessId{process}, wanted, nullptr);
+  CHECK(take_answers() == Answers{{2, WireKind::lock_grant}});
+  give_lock_back(wanted);
+  CHECK(take_answers() == Answers{{0, WireKind::lock_grant}});
+  try_lock(ProcessId{1}, wanted);
+  CHECK(take_answers() == Answers{{1, WireKind::done}});  // who has it
+  give_lock_back(wanted);
+  CHECK(take_answers() == Answers{{3, WireKind::lock_grant}});
+  give_lock_back(wanted);
+  try_lock(ProcessId{1}, wanted);
+  CHECK(take_answers() == Answers{{1, WireKind::lock_grant}});
+  // Processes 2, 3 and 1; process 0 is here.
+  CHECK(served.messages[static_cast<std::size_t>(MessageKind::lock_grant)] - counted == 3);
+}
+
+TEST_CASE("ordered regions come in the order of their turns, not of their requests") {
+  const Offices offices;
+  want_turn(1, {7, 4}, 11);
+  want_turn(2, {7, 0}, 11);
+  CHECK(take_answers() == Answers{{2, WireKind::lock_grant}});
+  pass_on(1, {7, 4}, 8);  // waits for its turn
+  CHECK(take_answers().empty());
+  give_lock_back({.kind = WireKind::lock_release, .address = 11});
+  CHECK(take_answers().empty());
+  pass_on(2, {7, 0}, 4);
+  // Process 1's chunk passes at once, so the lock that it asked for is nobody's turn any more.
+  CHECK(take_answers() == Answers{{2, WireKind::done}, {1, WireKind::done}});
+}
+
+TEST_CASE("a barrier ends when the team is here, this process last; whoever comes after the end is dismissed") {
+  const Offices offices;
+  set_team(3);
+  arrive(ProcessId{0});
+  arrive(ProcessId{3});  // not in the team: waits for work
+  arrive(ProcessId{2});
+  CHECK(take_answers().empty());
+  arrive(ProcessId{1});
+  const auto release = WireKind::barrier_release;
+  CHECK(take_answers() == Answers{{2, release}, {1, release}, {0, release}});
+  dismiss_all();
+  CHECK(take_answers() == Answers{{3, WireKind::quit}});
+  CHECK_FALSE(are_all_dismissed());
+  arrive(ProcessId{1});
+  arrive(ProcessId{2});
+  CHECK(take_answers() == Answers{{1, WireKind::quit}, {2, WireKind::quit}});
+  CHECK(are_all_dismissed());
+}
+
+}  // namespace
+}  // namespace sdsm::dsm
