@@ -1,15 +1,16 @@
 #include "native/program/unseen.hpp"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdarg>
 #include <ctime>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::program {
@@ -33,24 +34,24 @@ constexpr const char* names[unseen_call_count] = {"mmap",
                                                   "sem_wait"};
 
 struct Counter {
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;
+  std::atomic<std::uint64_t> calls = 0;
+  std::atomic<std::uint64_t> bytes = 0;
 };
-Counter counters[unseen_call_count];  ///< changed by atomic additions only
+constinit Counter counters[unseen_call_count];
 
 }  // namespace
 
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes) {
   if (!program_image.is_program(caller)) return;
   Counter& counter = counters[static_cast<unsigned>(call)];
-  __atomic_fetch_add(&counter.calls, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&counter.bytes, bytes, __ATOMIC_RELAXED);
+  counter.calls.fetch_add(1, std::memory_order_relaxed);
+  counter.bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 UnseenCalls unseen_calls(UnseenCall call) {
   const auto number = static_cast<unsigned>(call);
-  return {names[number], __atomic_load_n(&counters[number].calls, __ATOMIC_RELAXED),
-          __atomic_load_n(&counters[number].bytes, __ATOMIC_RELAXED)};
+  const Counter& counter = counters[number];
+  return {names[number], counter.calls.load(std::memory_order_relaxed), counter.bytes.load(std::memory_order_relaxed)};
 }
 
 }  // namespace sdsm::program
@@ -83,29 +84,29 @@ SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int
   return reinterpret_cast<void*>(memory);
 }
 SDSM_ENTRY void* sbrk(std::intptr_t bytes) noexcept {
-  static const auto real = reinterpret_cast<void* (*)(std::intptr_t)>(dlsym(RTLD_NEXT, "sbrk"));
+  static constinit NextFunction<void*(std::intptr_t)> real{"sbrk"};
   if (bytes > 0) count_unseen(UnseenCall::sbrk, SDSM_CALLER, static_cast<std::uint64_t>(bytes));
   return real(bytes);
 }
 
 // Clocks. (clock_gettime stands in kernel_buffers.cpp.)
 SDSM_ENTRY int gettimeofday(timeval* time, void* zone) noexcept {
-  static const auto real = reinterpret_cast<int (*)(timeval*, void*)>(dlsym(RTLD_NEXT, "gettimeofday"));
+  static constinit NextFunction<int(timeval*, void*)> real{"gettimeofday"};
   count_unseen(UnseenCall::gettimeofday, SDSM_CALLER);
   return real(time, zone);
 }
 SDSM_ENTRY int timespec_get(timespec* time, int base) noexcept {
-  static const auto real = reinterpret_cast<int (*)(timespec*, int)>(dlsym(RTLD_NEXT, "timespec_get"));
+  static constinit NextFunction<int(timespec*, int)> real{"timespec_get"};
   count_unseen(UnseenCall::timespec_get, SDSM_CALLER);
   return real(time, base);
 }
 SDSM_ENTRY std::time_t time(std::time_t* seconds) noexcept {
-  static const auto real = reinterpret_cast<std::time_t (*)(std::time_t*)>(dlsym(RTLD_NEXT, "time"));
+  static constinit NextFunction<std::time_t(std::time_t*)> real{"time"};
   count_unseen(UnseenCall::time, SDSM_CALLER);
   return real(seconds);
 }
 SDSM_ENTRY std::clock_t clock() noexcept {
-  static const auto real = reinterpret_cast<std::clock_t (*)()>(dlsym(RTLD_NEXT, "clock"));
+  static constinit NextFunction<std::clock_t()> real{"clock"};
   count_unseen(UnseenCall::clock, SDSM_CALLER);
   return real();
 }

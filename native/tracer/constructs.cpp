@@ -69,7 +69,7 @@ class ConstructRing {
   GrowingArray<Construct*> free_;
 };
 
-ConstructRing constructs;
+constinit ConstructRing constructs GUARDED_BY(turn);
 
 }  // namespace
 
@@ -85,6 +85,7 @@ using tracer::constructs;
 using tracer::Uninterrupted;
 
 bool take_single(std::uint64_t number) {
+  tracer::enter();
   bool is_first = false;
   {
     const Uninterrupted guard;
@@ -97,6 +98,7 @@ bool take_single(std::uint64_t number) {
 }
 
 void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size) {
+  tracer::enter();
   {
     const Uninterrupted guard;
     constructs.open(number).copied = data;
@@ -105,6 +107,7 @@ void give_copied(std::uint64_t number, const void* data, std::uint32_t team_size
 }
 
 const void* take_copied(std::uint64_t number, std::uint32_t team_size) {
+  tracer::enter();
   tracer::wait_for_team({gomp::EventKind::copyprivate, 0, number, team_size});
   const Uninterrupted guard;
   return constructs.open(number).copied;
@@ -112,7 +115,7 @@ const void* take_copied(std::uint64_t number, std::uint32_t team_size) {
 
 gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::uint32_t team_size) {
   // Chunks go to whoever is first by the virtual clocks. The interval ends after the chunk is known.
-  tracer::yield(*tracer::running, 0);
+  tracer::yield(tracer::running_thread(), 0);
   gomp::Chunk chunk;
   {
     const Uninterrupted guard;
@@ -126,17 +129,19 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
 
 /// One thread runs at a time: it only must not be interrupted.
 gomp::ConstructState& open_construct(std::uint64_t number) {
+  tracer::enter();
   program::HeldSignals::hold();
-  tracer::is_inside = true;
+  tracer::set_inside(true);
   return constructs.open(number).state;
 }
 
 void close_construct(std::uint64_t /*number*/) {
-  tracer::is_inside = false;
+  tracer::set_inside(false);
   program::HeldSignals::release();
 }
 
 void leave_construct(std::uint64_t number, std::uint32_t team_size) {
+  tracer::enter();
   const Uninterrupted guard;
   tracer::Construct& construct = constructs.open(number);
   if (++construct.left < team_size) return;

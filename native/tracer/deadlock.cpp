@@ -24,7 +24,7 @@ class Text {
   std::size_t length_ = 0;
 };
 
-void describe_lock(Text& text, const VirtualThread& thread) {
+void describe_lock(Text& text, const VirtualThread& thread) REQUIRES(turn) {
   const auto& lock = *static_cast<const Lock*>(thread.waits_for);
   switch (lock.lock_class) {
     case trace::LockClass::critical: text.append("waits for a critical section"); break;
@@ -39,7 +39,7 @@ void describe_lock(Text& text, const VirtualThread& thread) {
   if (lock.holder == &thread) text.append(")");
 }
 
-void describe(Text& text, const VirtualThread& thread) {
+void describe(Text& text, const VirtualThread& thread) REQUIRES(turn) {
   text.append("thread ");
   text.append(Decimal(thread.number));
   text.append(" ");
@@ -56,7 +56,7 @@ void describe(Text& text, const VirtualThread& thread) {
 }  // namespace
 
 void end_deadlocked() {
-  static Text text;
+  static constinit Text text;  // not on the stack, which is the program's and may be small
   constexpr std::uint32_t shown_at_most = 32;
   const std::uint32_t size = current_team_size();
   const std::uint32_t shown = size < shown_at_most ? size : shown_at_most;

@@ -16,6 +16,16 @@ namespace {
   for (;;) syscall(SYS_exit_group, 1);
 }
 
+/// False if there is no driver, or the records are another thread's.
+bool tell_driver(std::initializer_list<const char*> why) {
+  if (!turn.is_taken()) return false;
+  turn.check();
+  if (!recorder::is_connected()) return false;
+  recorder::put_text(RecordKind::refused, why);
+  recorder::flush();
+  return true;
+}
+
 }  // namespace
 
 void end_diverged(std::uint32_t thread) {
@@ -32,12 +42,7 @@ namespace sdsm::program {
 using namespace tracer;
 
 void end_run(std::initializer_list<const char*> why) {
-  if (recorder::is_connected()) {
-    recorder::put_text(RecordKind::refused, why);
-    recorder::flush();
-  } else {
-    gomp::message(why);
-  }
+  if (!tell_driver(why)) gomp::message(why);
   leave();
 }
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "native/program/ending.hpp"
+#include "native/tracer/turn.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
 
 /// This pass differs from the first, as `thread` noticed. The command compares them and says where.
-[[noreturn]] void end_diverged(std::uint32_t thread);
+[[noreturn]] void end_diverged(std::uint32_t thread) REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -13,20 +13,22 @@ namespace sdsm::engine {
 using namespace sdsm::tracer;
 
 std::uint32_t default_threads() {
+  enter();
   return options.threads;
 }
 std::uint32_t thread_limit() {
+  enter();
   return options.thread_limit;
 }
 
 void note(const gomp::Event& event) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   end_interval(self, event);
   begin_interval(self);
 }
 
 double wtime() {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   end_interval(self, {gomp::EventKind::clock, 0, 0, 0});
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::clock;

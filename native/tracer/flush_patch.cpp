@@ -32,7 +32,7 @@ std::size_t length_at(const unsigned char* at) {
 
 /// A second flush without anything else in between: the thread spins. Its clock goes past the next thread's, so that it
 /// does not fill the trace with flushes until that one has had its turn.
-void put_behind_others(VirtualThread& self) {
+void put_behind_others(VirtualThread& self) REQUIRES(turn) {
   std::uint64_t next = ~std::uint64_t{0};
   for (std::uint32_t i = 0; i < thread_count(); ++i) {
     const VirtualThread& other = thread_of(i);
@@ -44,8 +44,8 @@ void put_behind_others(VirtualThread& self) {
 
 /// What happens at a flush: the thread's pages are made known, and others may go first.
 void flush() {
-  VirtualThread& self = *running;
-  if (is_inside || !is_in_team() || current_team_size() == 1) return;
+  VirtualThread& self = running_thread();
+  if (watched.is_inside || current_team_size() == 1) return;
   end_interval(self, {trace::EventKind::flush, 0, 0, 0});
   close_pages(self, Closing::at_synchronisation);
   ++self.clock_ns;

@@ -1,19 +1,19 @@
 /// Locks of the C library: they work among virtual threads as they are, are no events, and are counted.
-#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/unseen.hpp"
 
 using namespace sdsm::program;
 
-#define SDSM_COUNTED(counted, name, type, exceptions)                                   \
-  SDSM_ENTRY int name(type* object) exceptions {                                        \
-    static const auto real = reinterpret_cast<int (*)(type*)>(dlsym(RTLD_NEXT, #name)); \
-    count_unseen(UnseenCall::counted, SDSM_CALLER);                                     \
-    return real(object);                                                                \
+#define SDSM_COUNTED(counted, name, type, exceptions)      \
+  SDSM_ENTRY int name(type* object) exceptions {           \
+    static constinit NextFunction<int(type*)> real{#name}; \
+    count_unseen(UnseenCall::counted, SDSM_CALLER);        \
+    return real(object);                                   \
   }
 
 SDSM_COUNTED(mutex_lock, pthread_mutex_lock, pthread_mutex_t, noexcept)

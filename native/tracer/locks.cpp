@@ -77,42 +77,36 @@ class LockTable {
   std::uint32_t next_id_ = first_named_id;
 };
 
-LockTable locks;
+constinit LockTable locks GUARDED_BY(turn);
 
 trace::Event lock_event(EventKind kind, const Lock& lock) {
   return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, 0};
 }
 
-void ask_for(VirtualThread& self, const Lock& lock) {
+void ask_for(VirtualThread& self, const Lock& lock) REQUIRES(turn) {
   end_interval(self, lock_event(EventKind::acquire, lock));
   close_pages(self, Closing::at_synchronisation);
 }
 
-Lock& find_lock(LockClass lock_class, const void* address) {
+Lock& find_lock(LockClass lock_class, const void* address) REQUIRES(turn) {
   const Uninterrupted guard;
   return locks.find(lock_class, address);
 }
 
 /// Ends the interval with `acquire`, and returns with the lock held and the interval still to begin.
-void take_lock(VirtualThread& self, Lock& lock) {
+void take_lock(VirtualThread& self, Lock& lock) REQUIRES(turn) {
   ask_for(self, lock);
   // A thread whose clock is behind may ask for the lock at an earlier time.
   schedule();
   while (lock.holder != nullptr) {
-    self.status = ThreadStatus::at_lock;
-    self.waits_for = &lock;
+    stop(self, ThreadStatus::at_lock, &lock);
     schedule();
   }
   lock.holder = &self;
 }
 
-void wake(VirtualThread& waiting, std::uint64_t clock_ns) {
-  waiting.status = ThreadStatus::runnable;
-  if (waiting.clock_ns < clock_ns) waiting.clock_ns = clock_ns;
-}
-
 /// The one that came first gets the lock. Later passes let all of them try: the schedule knows who it was.
-void wake_next(const Lock& lock, std::uint64_t clock_ns) {
+void wake_next(const Lock& lock, std::uint64_t clock_ns) REQUIRES(turn) {
   VirtualThread* first = nullptr;
   for (std::uint32_t i = 0; i < thread_count(); ++i) {
     VirtualThread& thread = thread_of(i);
@@ -126,10 +120,15 @@ void wake_next(const Lock& lock, std::uint64_t clock_ns) {
   if (first != nullptr) wake(*first, clock_ns);
 }
 
-void wake_ordered(std::uint64_t construct, std::uint64_t clock_ns) {
+/// What a thread waits for at its turn in an ordered loop. Never null.
+const void* ordered_loop(std::uint64_t construct) {
+  return reinterpret_cast<const void*>(construct + 1);
+}
+
+void wake_ordered(std::uint64_t construct, std::uint64_t clock_ns) REQUIRES(turn) {
   for (std::uint32_t i = 0; i < thread_count(); ++i) {
     VirtualThread& thread = thread_of(i);
-    if (thread.status == ThreadStatus::at_ordered && thread.waits_for == reinterpret_cast<const void*>(construct + 1)) {
+    if (thread.status == ThreadStatus::at_ordered && thread.waits_for == ordered_loop(construct)) {
       wake(thread, clock_ns);
     }
   }
@@ -147,7 +146,7 @@ namespace sdsm::engine {
 using namespace sdsm::tracer;
 
 void acquire(LockClass lock_class, const void* address) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   Lock& lock = find_lock(lock_class, address);
   if (lock_class == LockClass::nest_lock && lock.holder == &self) {
     ++lock.depth;
@@ -159,7 +158,7 @@ void acquire(LockClass lock_class, const void* address) {
 }
 
 bool try_acquire(LockClass lock_class, const void* address) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   Lock& lock = find_lock(lock_class, address);
   // Others go first here, not after the test: a test that succeeded must not wait any more.
   yield(self, 0);
@@ -172,14 +171,14 @@ bool try_acquire(LockClass lock_class, const void* address) {
 }
 
 int try_acquire_nested(const void* address) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   Lock& lock = find_lock(LockClass::nest_lock, address);
   if (lock.holder == &self) return static_cast<int>(++lock.depth);
   return try_acquire(LockClass::nest_lock, address) ? 1 : 0;
 }
 
 void release(LockClass lock_class, const void* address) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   Lock& lock = find_lock(lock_class, address);
   if (lock.holder == nullptr) {
     refuse("the release of a lock that nobody holds", "thread and lock are the program's to put right");
@@ -197,6 +196,7 @@ void release(LockClass lock_class, const void* address) {
 }
 
 void create_lock(LockClass lock_class, const void* address) {
+  enter();
   const Uninterrupted guard;
   Lock& lock = find_lock(lock_class, address);
   lock.holder = nullptr;
@@ -205,41 +205,37 @@ void create_lock(LockClass lock_class, const void* address) {
 }
 
 void destroy_lock(LockClass lock_class, const void* address) {
-  const Uninterrupted guard;
-  Lock& lock = find_lock(lock_class, address);
-  lock.holder = nullptr;
-  lock.depth = 0;
+  create_lock(lock_class, address);
 }
 
 void enter_ordered(const gomp::OrderedLoop& loop) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   end_interval(self, ordered_event(EventKind::acquire));
   close_pages(self, Closing::at_synchronisation);
   schedule();
   while (ordered_turn(loop.construct) != loop.first_iteration) {
-    self.status = ThreadStatus::at_ordered;
-    self.waits_for = reinterpret_cast<const void*>(loop.construct + 1);
+    stop(self, ThreadStatus::at_ordered, ordered_loop(loop.construct));
     schedule();
   }
   begin_interval(self);
 }
 
 void leave_ordered(const gomp::OrderedLoop& /*loop*/) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   end_interval(self, ordered_event(EventKind::release));
   close_pages(self, Closing::at_synchronisation);
   begin_interval(self);
 }
 
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   // A chunk whose iterations left their ordered regions out has not waited yet.
   while (ordered_turn(loop.construct) != loop.first_iteration) {
-    wait_in_between(self, ThreadStatus::at_ordered, reinterpret_cast<const void*>(loop.construct + 1));
+    wait_in_between(self, ThreadStatus::at_ordered, ordered_loop(loop.construct));
   }
   const Uninterrupted guard;
   ordered_turn(loop.construct) = next_iteration;
-  wake_ordered(loop.construct, running->clock_ns);
+  wake_ordered(loop.construct, self.clock_ns);
 }
 
 }  // namespace sdsm::engine

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "native/tracer/stream.hpp"
+#include "native/tracer/turn.hpp"
 
 namespace sdsm::tracer {
 
@@ -15,16 +16,16 @@ struct Options {
   int stream = -1;         ///< -1: no driver; the program runs on virtual threads, and nothing is recorded
   int schedule = -1;       ///< file of ScheduleEntry
 };
-inline Options options;
+inline constinit Options options GUARDED_BY(turn);
 
-inline bool is_tracked() {
+inline bool is_tracked() REQUIRES(turn) {
   return options.mode == Mode::track;
 }
-inline bool is_replay() {
+inline bool is_replay() REQUIRES(turn) {
   return options.mode != Mode::record;
 }
 
 /// Reads the environment and takes the tracer's own variables out of it.
-void read_options();
+void read_options() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -8,6 +8,7 @@
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
+#include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -16,43 +17,54 @@ namespace {
 constexpr std::size_t most_ranges = 4;
 constexpr std::uint32_t most_regions = std::uint32_t{1} << 20;
 
-Range ranges[most_ranges];
-std::size_t range_count = 0;
-RegionInfo* regions = nullptr;
-std::uint32_t regions_used = 1;
+struct Memory {
+  Range ranges[most_ranges];
+  std::size_t range_count = 0;
+  RegionInfo* regions = nullptr;  ///< by number, from 1
+  std::uint32_t regions_used = 1;
+};
+constinit Memory memory GUARDED_BY(turn);
 
 }  // namespace
 
-Range& add_range(std::uintptr_t begin, std::uintptr_t end) {
-  if (range_count == most_ranges) end_run({"the tracer knows too many ranges of memory"});
+void add_range(std::uintptr_t begin, std::uintptr_t end) {
+  if (memory.range_count == most_ranges) end_run({"the tracer knows too many ranges of memory"});
   const std::size_t pages = (end - begin) / page_bytes;
-  ranges[range_count] = {begin, end, reserve_array<PageInfo>(pages)};
-  return ranges[range_count++];
+  memory.ranges[memory.range_count] = {begin, end, reserve_array<PageInfo>(pages)};
+  ++memory.range_count;
 }
 
 Range* find_range(std::uintptr_t address) {
-  for (std::size_t i = 0; i < range_count; ++i) {
-    if (ranges[i].holds(address)) return &ranges[i];
+  for (std::size_t i = 0; i < memory.range_count; ++i) {
+    if (memory.ranges[i].holds(address)) return &memory.ranges[i];
   }
   return nullptr;
 }
 
 std::uint32_t region_count() {
-  return regions_used;
+  return memory.regions_used;
 }
 
 RegionInfo& region_info(std::uint32_t region) {
-  return regions[region];
+  return memory.regions[region];
+}
+
+void protect(std::uintptr_t begin, std::uintptr_t end, int protection) {
+  if (!set_protection(begin, end, protection)) {
+    end_run({"the kernel has no mapping left for traced memory. Set vm.max_map_count to 65530 or more."});
+  }
 }
 
 void protect_all() {
-  for (std::size_t i = 0; i < range_count; ++i) set_protection(ranges[i].begin, ranges[i].end, PROT_NONE);
+  for (std::size_t i = 0; i < memory.range_count; ++i) {
+    protect(memory.ranges[i].begin, memory.ranges[i].end, PROT_NONE);
+  }
 }
 
 void unprotect_all() {
-  for (std::size_t i = 0; i < range_count; ++i) {
+  for (std::size_t i = 0; i < memory.range_count; ++i) {
     // One mapping at most is left of each range: the kernel cannot refuse.
-    set_protection(ranges[i].begin, ranges[i].end, PROT_READ | PROT_WRITE);
+    protect(memory.ranges[i].begin, memory.ranges[i].end, PROT_READ | PROT_WRITE);
   }
 }
 
@@ -63,14 +75,15 @@ namespace sdsm::program {
 using namespace tracer;
 
 std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
-  if (regions == nullptr) regions = reserve_array<RegionInfo>(most_regions + 1);
-  if (regions_used > most_regions) {
+  enter();
+  if (memory.regions == nullptr) memory.regions = reserve_array<RegionInfo>(most_regions + 1);
+  if (memory.regions_used > most_regions) {
     end_run(
         {"the program allocates more than 1048576 blocks of a page or more, and a trace can name no more. Trace "
          "fewer iterations."});
   }
-  const std::uint32_t id = regions_used++;
-  regions[id] = region;
+  const std::uint32_t id = memory.regions_used++;
+  memory.regions[id] = region;
   Range* range = find_range(region.begin);
   for (std::uint64_t page = 0; page < region.pages; ++page) {
     range->page_of(region.begin + page * page_bytes).region = id;
@@ -91,7 +104,8 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
 }
 
 void set_region_pages(std::uint32_t region, std::uint64_t pages) {
-  RegionInfo& info = regions[region];
+  enter();
+  RegionInfo& info = memory.regions[region];
   Range* range = find_range(info.begin);
   for (std::uint64_t page = info.pages; page < pages; ++page) {
     range->page_of(info.begin + page * page_bytes).region = region;

@@ -6,6 +6,7 @@
 
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
+#include "native/tracer/turn.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -33,22 +34,25 @@ struct Range {
   PageInfo& page_of(std::uintptr_t address) const { return pages[(address - begin) / page_bytes]; }
 };
 
-/// Makes [begin, end) a traced range. Called at start only.
-Range& add_range(std::uintptr_t begin, std::uintptr_t end);
+/// Makes [begin, end) a traced range.
+void add_range(std::uintptr_t begin, std::uintptr_t end) REQUIRES(turn, starting);
 
 /// The range that holds `address`, or null.
-Range* find_range(std::uintptr_t address);
+Range* find_range(std::uintptr_t address) REQUIRES(turn);
 
 /// Number that the next region gets.
-std::uint32_t region_count();
-RegionInfo& region_info(std::uint32_t region);
+std::uint32_t region_count() REQUIRES(turn);
+RegionInfo& region_info(std::uint32_t region) REQUIRES(turn);
 
-inline std::uint64_t page_index(std::uint32_t region, std::uintptr_t address) {
+inline std::uint64_t page_index(std::uint32_t region, std::uintptr_t address) REQUIRES(turn) {
   return (address - region_info(region).begin) / page_bytes;
 }
 
+/// Changes the protection of whole pages of traced memory. The run ends if the kernel refuses.
+void protect(std::uintptr_t begin, std::uintptr_t end, int protection);
+
 /// Protects every page of every range (all untouched), or opens them all.
-void protect_all();
-void unprotect_all();
+void protect_all() REQUIRES(turn);
+void unprotect_all() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -10,13 +10,17 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
-int stream = -1;
-alignas(64) char buffer[buffer_bytes];
-std::size_t used = 0;
+struct Output {
+  bool is_connected = false;
+  int stream = 0;  ///< a file descriptor
+  std::size_t used = 0;
+  alignas(64) char buffer[buffer_bytes] = {};
+};
+constinit Output output GUARDED_BY(turn);
 
-void write_out(const char* bytes, std::size_t count) {
+void write_out(const char* bytes, std::size_t count) REQUIRES(turn) {
   while (count > 0) {
-    const long written = syscall(SYS_write, stream, bytes, count);
+    const long written = syscall(SYS_write, output.stream, bytes, count);
     if (written < 0) {
       if (errno == EINTR) continue;
       // The driver is gone, and with it whoever wanted the trace.
@@ -27,31 +31,32 @@ void write_out(const char* bytes, std::size_t count) {
   }
 }
 
-void append(const void* bytes, std::size_t count) {
-  if (count > buffer_bytes - used) flush();
+void append(const void* bytes, std::size_t count) REQUIRES(turn) {
+  if (count > buffer_bytes - output.used) flush();
   if (count > buffer_bytes) {
     write_out(static_cast<const char*>(bytes), count);
     return;
   }
-  if (count > 0) std::memcpy(buffer + used, bytes, count);
-  used += count;
+  if (count > 0) std::memcpy(output.buffer + output.used, bytes, count);
+  output.used += count;
 }
 
 }  // namespace
 
 void connect(int descriptor) {
-  stream = descriptor;
+  output.is_connected = true;
+  output.stream = descriptor;
 }
 void disconnect() {
-  stream = -1;
-  used = 0;
+  output.is_connected = false;
+  output.used = 0;
 }
 bool is_connected() {
-  return stream >= 0;
+  return output.is_connected;
 }
 
 void put(RecordKind kind, const void* part, std::size_t bytes, const void* more, std::size_t more_bytes) {
-  if (stream < 0) return;
+  if (!output.is_connected) return;
   const RecordHead head{kind, static_cast<std::uint32_t>(bytes + more_bytes)};
   append(&head, sizeof head);
   append(part, bytes);
@@ -67,8 +72,8 @@ void put_text(RecordKind kind, std::initializer_list<const char*> parts) {
 }
 
 void flush() {
-  if (stream >= 0) write_out(buffer, used);
-  used = 0;
+  if (output.is_connected) write_out(output.buffer, output.used);
+  output.used = 0;
 }
 
 }  // namespace sdsm::tracer::recorder

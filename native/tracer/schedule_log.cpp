@@ -15,15 +15,19 @@ namespace sdsm::tracer::schedule_log {
 namespace {
 
 constexpr std::size_t buffered = 4096;
-ScheduleEntry buffer[buffered];
-std::size_t used = 0;
+struct Log {
+  // In the first pass:
+  ScheduleEntry buffer[buffered];
+  std::size_t used = 0;
+  // In later passes:
+  const ScheduleEntry* entries = nullptr;
+  std::size_t count = 0;
+  std::size_t next = 0;
+};
+constinit Log log GUARDED_BY(turn);
 
-const ScheduleEntry* entries = nullptr;
-std::size_t count = 0;
-std::size_t next = 0;
-
-bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) {
-  return next < count && entries[next].kind == kind && entries[next].self == self;
+bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn) {
+  return log.next < log.count && log.entries[log.next].kind == kind && log.entries[log.next].self == self;
 }
 
 }  // namespace
@@ -32,32 +36,32 @@ void open() {
   if (!is_replay()) return;
   struct stat status {};
   if (fstat(options.schedule, &status) != 0) end_run({"the tracer's schedule cannot be read"});
-  count = static_cast<std::size_t>(status.st_size) / sizeof(ScheduleEntry);
-  if (count == 0) return;
-  void* memory = mmap(nullptr, count * sizeof(ScheduleEntry), PROT_READ, MAP_PRIVATE, options.schedule, 0);
+  log.count = static_cast<std::size_t>(status.st_size) / sizeof(ScheduleEntry);
+  if (log.count == 0) return;
+  void* memory = mmap(nullptr, log.count * sizeof(ScheduleEntry), PROT_READ, MAP_PRIVATE, options.schedule, 0);
   if (memory == MAP_FAILED) end_run({"the tracer's schedule cannot be mapped"});
-  entries = static_cast<const ScheduleEntry*>(memory);
+  log.entries = static_cast<const ScheduleEntry*>(memory);
 }
 
 void append(const ScheduleEntry& entry) {
   if (options.schedule < 0) return;
-  buffer[used++] = entry;
-  if (used == buffered) flush();
+  log.buffer[log.used++] = entry;
+  if (log.used == buffered) flush();
 }
 
 bool is_preempted_next(std::uint32_t self, std::uint64_t interval) {
-  return is_next(ScheduleEntry::Kind::preempt, self) && entries[next].value == interval;
+  return is_next(ScheduleEntry::Kind::preempt, self) && log.entries[log.next].value == interval;
 }
 
 ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) {
   if (!is_next(kind, self)) end_diverged(self);
-  return entries[next++];
+  return log.entries[log.next++];
 }
 
 void flush() {
-  const char* bytes = reinterpret_cast<const char*>(buffer);
-  std::size_t left = used * sizeof(ScheduleEntry);
-  used = 0;
+  const char* bytes = reinterpret_cast<const char*>(log.buffer);
+  std::size_t left = log.used * sizeof(ScheduleEntry);
+  log.used = 0;
   if (is_replay() || options.schedule < 0) return;
   while (left > 0) {
     const long written = syscall(SYS_write, options.schedule, bytes, left);

@@ -5,21 +5,22 @@
 #include <cstdint>
 
 #include "native/tracer/stream.hpp"
+#include "native/tracer/turn.hpp"
 
 namespace sdsm::tracer::schedule_log {
 
 /// Opens the file in options.schedule, if there is one.
-void open();
+void open() REQUIRES(turn);
 
 /// First pass: appends an entry. Later passes: takes the next entry; ends the run as diverged if it is not of this kind
 /// and of `self`.
-void append(const ScheduleEntry& entry);
-ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self);
+void append(const ScheduleEntry& entry) REQUIRES(turn);
+ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
 
 /// Whether the next entry is an interruption of `self` in its interval number `interval`. Later passes only.
-bool is_preempted_next(std::uint32_t self, std::uint64_t interval);
+bool is_preempted_next(std::uint32_t self, std::uint64_t interval) REQUIRES(turn);
 
 /// First pass: writes what is in the buffer.
-void flush();
+void flush() REQUIRES(turn);
 
 }  // namespace sdsm::tracer::schedule_log

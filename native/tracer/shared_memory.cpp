@@ -24,6 +24,7 @@ std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
   if (memory == MAP_FAILED) return 0;
   const std::uintptr_t first = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
   if (set_protection(first, first + bytes, PROT_READ | PROT_WRITE)) {
+    enter();
     add_range(first, first + bytes);
     return first;
   }
@@ -35,11 +36,9 @@ bool give_pages_back(std::uintptr_t begin, std::uint64_t pages) {
   return madvise(reinterpret_cast<void*>(begin), pages * page_bytes, MADV_DONTNEED) == 0;
 }
 
-HeapGuard::HeapGuard() : was_inside_(is_inside) {
-  is_inside = true;
-}
+HeapGuard::HeapGuard() : was_inside_(set_inside(true)) {}
 HeapGuard::~HeapGuard() {
-  is_inside = was_inside_;
+  set_inside(was_inside_);
 }
 
 namespace shared_heap {
@@ -61,6 +60,7 @@ std::size_t room(const void* block) {
 }  // namespace shared_heap
 
 int home_of_address(std::uintptr_t address) {
+  enter();
   const Range* range = find_range(address);
   if (range == nullptr) return -1;
   const std::uint32_t number = range->page_of(address).region;
@@ -87,6 +87,7 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
 void allow_fork() {}
 
 void become_lone_child() {
+  enter();
   become_untraced_child();
 }
 

@@ -12,30 +12,33 @@ using namespace program;
 
 namespace {
 
-std::uintptr_t initial_begin = 0;
-std::uint64_t initial_bytes = 0;
-std::uintptr_t others_begin = 0;
-std::uint64_t others_bytes = 0;
+struct Stacks {
+  std::uintptr_t initial_begin = 0;
+  std::uint64_t initial_bytes = 0;
+  std::uintptr_t others_begin = 0;
+  std::uint64_t others_bytes = 0;
+};
+constinit Stacks stacks GUARDED_BY(turn);
 
 }  // namespace
 
 void reserve_stacks(std::uint32_t threads) {
-  initial_bytes = initial_stack_bytes();
-  others_bytes = other_stack_bytes();
+  stacks.initial_bytes = initial_stack_bytes();
+  stacks.others_bytes = other_stack_bytes();
   // A page that nobody may use lies below each stack, and above the last.
-  const std::uint64_t slot = stack_slot(others_bytes);
-  const std::uint64_t total = stack_slot(initial_bytes) + slot * (threads - 1) + region_alignment;
+  const std::uint64_t slot = stack_slot(stacks.others_bytes);
+  const std::uint64_t total = stack_slot(stacks.initial_bytes) + slot * (threads - 1) + region_alignment;
   void* memory = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) end_run({"there is no address space for the threads' stacks. Set OMP_STACKSIZE lower."});
-  initial_begin = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
-  others_begin = initial_begin + stack_slot(initial_bytes);
-  add_range(initial_begin, others_begin + slot * (threads - 1));
+  stacks.initial_begin = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
+  stacks.others_begin = stacks.initial_begin + stack_slot(stacks.initial_bytes);
+  add_range(stacks.initial_begin, stacks.others_begin + slot * (threads - 1));
 }
 
 Stack stack_of(std::uint32_t thread) {
-  if (thread == 0) return {initial_begin, initial_begin + initial_bytes};
-  const std::uintptr_t begin = others_begin + (thread - 1) * stack_slot(others_bytes);
-  return {begin, begin + others_bytes};
+  if (thread == 0) return {stacks.initial_begin, stacks.initial_begin + stacks.initial_bytes};
+  const std::uintptr_t begin = stacks.others_begin + (thread - 1) * stack_slot(stacks.others_bytes);
+  return {begin, begin + stacks.others_bytes};
 }
 
 void name_stack(std::uint32_t thread) {
@@ -51,10 +54,10 @@ void name_stack(std::uint32_t thread) {
 }
 
 void open_stack(const Stack& stack) {
-  set_protection(stack.begin, stack.end, PROT_READ | PROT_WRITE);
+  protect(stack.begin, stack.end, PROT_READ | PROT_WRITE);
 }
 void shut_stack(const Stack& stack) {
-  set_protection(stack.begin, stack.end, PROT_NONE);
+  protect(stack.begin, stack.end, PROT_NONE);
 }
 
 }  // namespace sdsm::tracer

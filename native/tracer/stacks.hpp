@@ -12,11 +12,11 @@ using namespace program;
 
 /// Reserves a stack for each of `threads` threads: the first as large as the shell's limit, the others as OMP_STACKSIZE
 /// says (else 8 MiB).
-void reserve_stacks(std::uint32_t threads);
-Stack stack_of(std::uint32_t thread);
+void reserve_stacks(std::uint32_t threads) REQUIRES(turn, starting);
+Stack stack_of(std::uint32_t thread) REQUIRES(turn);
 
 /// Makes a thread's stack a region of the trace.
-void name_stack(std::uint32_t thread);
+void name_stack(std::uint32_t thread) REQUIRES(turn);
 
 /// The stack's owner goes on (open), or stops (close).
 void open_stack(const Stack& stack);

@@ -12,6 +12,7 @@
 #include "native/gomp/thread.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/unseen.hpp"
 #include "native/tracer/ending.hpp"
@@ -31,21 +32,22 @@ namespace {
 using Main = int (*)(int, char**, char**);
 using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
-struct ProgramCall {
+/// The program's life.
+struct Program {
+  bool is_prepared = false;
+  bool is_started = false;  ///< and not finished
   Main main = nullptr;
   int argc = 0;
   char** argv = nullptr;
   char** environment = nullptr;
   int status = 0;
 };
-ProgramCall program;
-
-bool is_started = false;
+constinit Program program GUARDED_BY(turn);
 
 constexpr trace::Event end_event{trace::EventKind::end, 0, 0, 0};
 
 /// The last event of a thread that does not run when the program ends.
-void end_other(std::uint32_t number) {
+void end_other(std::uint32_t number) REQUIRES(turn) {
   if (number >= thread_count()) {
     IntervalRecord record;
     record.thread = number;
@@ -66,13 +68,13 @@ void end_other(std::uint32_t number) {
 }
 
 /// What still runs (destructors of libraries, a forked child) is no part of the trace or of the schedule.
-void go_on_untraced() {
+void go_on_untraced() REQUIRES(turn) {
   recorder::disconnect();
   options.mode = Mode::record;
   options.schedule = -1;
 }
 
-void name_globals() {
+void name_globals() REQUIRES(turn, starting) {
   const AddressRange variables = program_image.variables;
   if (variables.begin >= variables.end) return;
   add_range(variables.begin, variables.end);
@@ -84,7 +86,7 @@ void name_globals() {
   add_region(region, variables.end - variables.begin);
 }
 
-void tell_unseen() {
+void tell_unseen() REQUIRES(turn) {
   for (unsigned number = 0; number < unseen_call_count; ++number) {
     const UnseenCalls unseen = unseen_calls(static_cast<UnseenCall>(number));
     if (unseen.calls == 0) continue;
@@ -96,9 +98,13 @@ void tell_unseen() {
   }
 }
 
-/// Before the program's constructors: from here on its allocations are traced memory.
+/// Before the program's constructors: from here on its allocations are traced memory. A constructor of a library may
+/// call into this one before: the first use prepares.
 void prepare() {
   starting.take();
+  turn.take();
+  if (program.is_prepared) return;
+  program.is_prepared = true;
   read_options();
   if (options.stream >= 0) recorder::connect(options.stream);
   schedule_log::open();
@@ -110,16 +116,21 @@ void prepare() {
   name_globals();
   reserve_stacks(options.thread_limit);
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
-  std::atexit(finish);
+  std::atexit([] {
+    enter();
+    finish();
+  });
 }
 
 void call_main(void* /*unused*/) {
-  begin_interval(*running);
+  begin_interval(running_thread());
   program.status = program.main(program.argc, program.argv, program.environment);
   std::exit(program.status);
 }
 
 int run_main(int argc, char** argv, char** environment) {
+  starting.take();
+  turn.take();
   program.argc = argc;
   program.argv = argv;
   program.environment = environment;
@@ -135,27 +146,19 @@ int run_main(int argc, char** argv, char** environment) {
   start_watchdog();
   if (is_tracked()) {
     start_tracking();
-    open_stack(running->stack);
+    open_stack(running_thread().stack);
   }
-  is_started = true;
-  sdsm_call_on_stack(running->stack.end, call_main, nullptr);
+  program.is_started = true;
+  sdsm_call_on_stack(running_thread().stack.end, call_main, nullptr);
   return program.status;
-}
-
-/// Says in which order a constructor of a library may call into this one: the first use prepares.
-void prepare_once() {
-  static bool is_prepared = false;
-  if (is_prepared) return;
-  is_prepared = true;
-  prepare();
 }
 
 }  // namespace
 
 void finish() {
-  if (!is_started) return;
-  is_started = false;
-  VirtualThread& self = *running;
+  if (!program.is_started) return;
+  program.is_started = false;
+  VirtualThread& self = running_thread();
   end_interval(self, end_event);
   close_pages(self, Closing::at_synchronisation);
   const std::uint32_t threads = thread_count() > options.threads ? thread_count() : options.threads;
@@ -176,7 +179,7 @@ void finish() {
 }
 
 void become_untraced_child() {
-  is_started = false;
+  program.is_started = false;
   options.thread_limit = 1;  // the other virtual threads stayed with the parent
   stop_tracking();
   close(options.stream);
@@ -190,13 +193,15 @@ using namespace sdsm::tracer;
 SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),
                                  void* stack_end) {
   const auto real = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
-  prepare_once();
+  prepare();
+  turn.check();
   program.main = main;
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 /// _exit and _Exit: without the C library's cleaning up, so the records have to go out first.
 SDSM_ENTRY void _exit(int status) {
+  enter();
   finish();
   for (;;) syscall(SYS_exit_group, status);
 }
@@ -204,7 +209,8 @@ SDSM_ENTRY void _Exit(int status) noexcept {
   _exit(status);
 }
 SDSM_ENTRY void quick_exit(int status) noexcept {
-  static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
+  static constinit NextFunction<void(int)> real{"quick_exit"};
+  enter();
   finish();
   real(status);
   __builtin_unreachable();

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "native/program/thread_safety.hpp"
+
 namespace sdsm::tracer {
 
 /// Nanoseconds of CPU time of the calling thread. A system call (0.2 to 0.5 us).
@@ -20,10 +22,10 @@ struct ClockRates {
   double ns_per_tick = 1;
   std::uint64_t read_ns = 0;  ///< CPU time that an interval's two clock reads add
 };
-inline ClockRates clock_rates;
+extern const ClockRates& clock_rates;
 
 /// Finds ns_per_tick and read_ns; takes about 2 ms.
-void calibrate_clocks();
+void calibrate_clocks() REQUIRES(program::starting);
 
 /// One interval's compute time. Between touches in quick succession it reads the time stamp counter, as a system call
 /// would add a tenth to a touch. After a longer gap the thread may have been off its processor, so it reads the CPU

@@ -9,41 +9,40 @@ namespace {
 
 using trace::EventKind;
 
-/// The team at work. A copy: the front end's lies on the program's stack, where reading it would count as a touch.
-gomp::TeamStart team;
-bool has_team = false;
-std::uint32_t arrived = 0;
+struct Team {
+  gomp::TeamStart start;  ///< a copy: the front end's lies on the program's stack, where reading it would be a touch
+  std::uint32_t arrived = 0;  ///< members at the barrier, or the join, that the others wait at
+};
+constinit Team team GUARDED_BY(turn);
 
-trace::Event team_event(EventKind kind) {
-  return {kind, 0, team.region, team.size};
+bool is_in_team() {
+  return watched.is_in_team.load(std::memory_order_relaxed);
+}
+
+trace::Event team_event(EventKind kind) REQUIRES(turn) {
+  return {kind, 0, team.start.region, team.start.size};
 }
 
 /// The latest of the members' clocks: when the last of them arrived.
-std::uint64_t latest_clock() {
+std::uint64_t latest_clock() REQUIRES(turn) {
   std::uint64_t latest = 0;
-  for (std::uint32_t i = 0; i < team.size; ++i) {
+  for (std::uint32_t i = 0; i < team.start.size; ++i) {
     if (thread_of(i).clock_ns > latest) latest = thread_of(i).clock_ns;
   }
   return latest;
 }
 
-void run_body(void* argument) {
+void run_body(void* argument) REQUIRES(turn) {
   auto& self = *static_cast<VirtualThread*>(argument);
   begin_interval(self);
-  gomp::run_member(team, self.number);
+  gomp::run_member(team.start, self.number);
   end_interval(self, team_event(EventKind::join));
 }
 
 }  // namespace
 
-bool is_in_team() {
-  return has_team;
-}
 std::uint32_t current_team_size() {
-  return has_team ? team.size : 1;
-}
-std::uint32_t arrived_members() {
-  return arrived;
+  return is_in_team() ? team.start.size : 1;
 }
 
 void work_in_teams(VirtualThread& self) {
@@ -52,30 +51,26 @@ void work_in_teams(VirtualThread& self) {
     close_pages(self, Closing::at_synchronisation);
     sdsm_call_on_stack(self.stack.end, run_body, &self);
     close_pages(self, Closing::at_synchronisation);
-    self.status = ThreadStatus::idle;
-    if (++arrived == team.size) {
-      VirtualThread& initial = thread_of(0);
-      initial.clock_ns = latest_clock();
-      initial.status = ThreadStatus::runnable;
-    }
+    stop(self, ThreadStatus::idle);
+    if (++team.arrived == team.start.size) wake(thread_of(0), latest_clock());
     schedule();
   }
 }
 
 void wait_for_team(const trace::Event& event) {
-  const auto team_size = static_cast<std::uint32_t>(event.value);
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
+  if (event.value != current_team_size()) end_run({"an error of sdsm's: a barrier is not as large as its team"});
   end_interval(self, event);
   close_pages(self, Closing::at_synchronisation);
-  if (++arrived == team_size) {
-    arrived = 0;
-    const std::uint64_t latest = latest_clock();
-    for (std::uint32_t i = 0; i < team_size; ++i) {
-      thread_of(i).clock_ns = latest;
-      thread_of(i).status = ThreadStatus::runnable;
-    }
+  if (++team.arrived < team.start.size) {
+    stop(self, ThreadStatus::at_barrier);
   } else {
-    self.status = ThreadStatus::at_barrier;
+    team.arrived = 0;
+    const std::uint64_t latest = latest_clock();
+    for (std::uint32_t i = 0; i < team.start.size; ++i) {
+      if (i != self.number) wake(thread_of(i), latest);
+    }
+    self.clock_ns = latest;
   }
   schedule();
   begin_interval(self);
@@ -88,39 +83,38 @@ namespace sdsm::engine {
 using namespace sdsm::tracer;
 
 void run_team(const gomp::TeamStart& start) {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   end_interval(self, {EventKind::fork, 0, start.region, start.size});
   close_pages(self, Closing::at_synchronisation);
-  const gomp::TeamStart outer = team;  // of one thread, so nobody waits in it
-  const bool has_outer = has_team;
-  team = start;
-  has_team = true;
-  arrived = 0;
-  for (std::uint32_t i = 1; i < team.size; ++i) {
+  if (self.number != 0 || current_team_size() > 1) end_run({"an error of sdsm's: a team starts inside another"});
+  const Team outer = team;  // of one thread, so nobody waits in it
+  const bool has_outer = is_in_team();
+  team = {.start = start};
+  watched.is_in_team.store(true, std::memory_order_relaxed);
+  for (std::uint32_t i = 1; i < start.size; ++i) {
     VirtualThread& member = thread_of(i);
     create_thread(member);
-    member.clock_ns = self.clock_ns;
-    member.status = ThreadStatus::runnable;
+    wake(member, self.clock_ns);
   }
   begin_interval(self);
 
-  gomp::run_member(team, 0);
+  gomp::run_member(team.start, 0);
 
   end_interval(self, team_event(EventKind::join));
   close_pages(self, Closing::at_synchronisation);
-  if (++arrived < team.size) {
-    self.status = ThreadStatus::at_join;
+  if (++team.arrived < team.start.size) {
+    stop(self, ThreadStatus::at_join);
     schedule();
   } else {
     self.clock_ns = latest_clock();
   }
   team = outer;
-  has_team = has_outer;
-  arrived = 0;
+  watched.is_in_team.store(has_outer, std::memory_order_relaxed);
   begin_interval(self);
 }
 
 void barrier(std::uint32_t team_size) {
+  enter();
   wait_for_team({EventKind::barrier, 0, 0, team_size});
 }
 

@@ -6,16 +6,12 @@
 namespace sdsm::tracer {
 
 /// What a thread other than the initial one does for the whole run: its part in one team after the other.
-[[noreturn]] void work_in_teams(VirtualThread& self);
+[[noreturn]] void work_in_teams(VirtualThread& self) REQUIRES(turn);
 
 /// Ends the caller's interval with `event`, whose value is the team's size, and waits for the team.
-void wait_for_team(const trace::Event& event);
+void wait_for_team(const trace::Event& event) REQUIRES(turn);
 
-/// True while a parallel region runs.
-bool is_in_team();
 /// Size of the current team.
-std::uint32_t current_team_size();
-/// Number of members that have arrived at the current barrier or join.
-std::uint32_t arrived_members();
+std::uint32_t current_team_size() REQUIRES(turn);
 
 }  // namespace sdsm::tracer

@@ -23,23 +23,25 @@
 namespace sdsm::tracer {
 using namespace program;
 
-VirtualThread* running = nullptr;
-volatile bool is_inside = true;
+constinit Watched watched;
 
 namespace {
 
-VirtualThread* threads = nullptr;
-std::uint32_t count = 0;  ///< that exist
-std::uint64_t switches = 0;
+struct Threads {
+  VirtualThread* all = nullptr;
+  std::uint32_t count = 0;  ///< that exist
+};
+constinit Threads threads GUARDED_BY(turn);
 
 /// Room on a control stack for the frames that are on it when the program's code is called.
 constexpr std::uintptr_t control_margin = 4096;
 
-void wait_for_turn(VirtualThread& self) {
+void wait_for_turn(VirtualThread& self) ASSERT_CAPABILITY(turn) {
   while (self.may_run.load(std::memory_order_acquire) == 0) {
     syscall(SYS_futex, &self.may_run, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
   }
   self.may_run.store(0, std::memory_order_relaxed);
+  turn.take();
 }
 
 void let_run(VirtualThread& next) {
@@ -52,7 +54,7 @@ struct HandOver {
   VirtualThread* to;
 };
 
-void hand_over(void* argument) {
+void hand_over(void* argument) REQUIRES(turn) {
   auto& [from, to] = *static_cast<HandOver*>(argument);
   // The argument lies on a stack that is about to be protected.
   VirtualThread& self = *from;
@@ -62,16 +64,17 @@ void hand_over(void* argument) {
     open_stack(next.stack);
   }
   const program::ShutSignals shut;
-  running = &next;
+  turn.give_up();
+  watched.running.store(&next, std::memory_order_release);
   let_run(next);
   wait_for_turn(self);
 }
 
-void switch_to(VirtualThread& next) {
-  VirtualThread& self = *running;
+void switch_to(VirtualThread& next) REQUIRES(turn) {
+  VirtualThread& self = running_thread();
   if (&next == &self) return;
   const int saved_errno = errno;
-  ++switches;
+  watched.switches.fetch_add(1, std::memory_order_relaxed);
   close_pages(self, Closing::in_between);
   HandOver argument{&self, &next};
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -83,17 +86,18 @@ void switch_to(VirtualThread& next) {
   errno = saved_errno;
 }
 
-VirtualThread* runnable_with_smallest_clock(const VirtualThread* other_than) {
+VirtualThread* runnable_with_smallest_clock(const VirtualThread* other_than) REQUIRES(turn) {
   VirtualThread* best = nullptr;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    VirtualThread& thread = threads[i];
+  for (std::uint32_t i = 0; i < threads.count; ++i) {
+    VirtualThread& thread = threads.all[i];
     if (thread.status != ThreadStatus::runnable || &thread == other_than) continue;
     if (best == nullptr || thread.clock_ns < best->clock_ns) best = &thread;
   }
   return best;
 }
 
-ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, const VirtualThread& chosen) {
+ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, const VirtualThread& chosen)
+    REQUIRES(turn) {
   ScheduleEntry entry;
   entry.kind = kind;
   entry.self = static_cast<std::uint16_t>(self.number);
@@ -102,59 +106,88 @@ ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, co
   return entry;
 }
 
-VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) {
+VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) REQUIRES(turn) {
   const ScheduleEntry entry = schedule_log::take(kind, self.number);
-  if (entry.chosen >= count || threads[entry.chosen].status != ThreadStatus::runnable) {
+  if (entry.chosen >= threads.count || threads.all[entry.chosen].status != ThreadStatus::runnable) {
     end_diverged(self.number);
   }
-  return threads[entry.chosen];
+  return threads.all[entry.chosen];
 }
 
 /// The first pass interrupted this thread on its way to where it is now: the others have their turn first.
-void follow_preemptions(VirtualThread& self) {
+void follow_preemptions(VirtualThread& self) REQUIRES(turn) {
   while (schedule_log::is_preempted_next(self.number, self.intervals)) {
     switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
   }
 }
 
+/// The interval's compute time so far is lent to the clock until the interval ends, so that whoever spins here falls
+/// behind those whom it waits for.
+void schedule_in_between(VirtualThread& self, std::uint64_t more_ns) REQUIRES(turn) {
+  self.stopwatch.pause();
+  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
+  self.clock_ns += so_far + more_ns;
+  schedule();
+  self.clock_ns -= so_far;
+  self.stopwatch.resume();
+}
+
+[[noreturn]] void end_confused(const char* how, const VirtualThread& thread) {
+  end_run({"an error of sdsm's: thread ", Decimal(thread.number), " ", how});
+}
+
 void* run_posix_thread(void* argument) {
   auto& self = *static_cast<VirtualThread*>(argument);
+  wait_for_turn(self);
   give_signal_stack();
   self.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
-  wait_for_turn(self);
   program::HeldSignals::take_over(self.signals);  // until its first interval begins
   work_in_teams(self);
 }
 
 }  // namespace
 
-void start_threads() {
-  threads = reserve_array<VirtualThread>(options.thread_limit);
-  for (std::uint32_t i = 0; i < options.thread_limit; ++i) {
-    new (&threads[i]) VirtualThread();
-    threads[i].number = i;
-    threads[i].stack = stack_of(i);
+void enter() {
+  // Constructors of libraries may call before the tracer has begun.
+  if (!turn.is_taken() && watched.running.load(std::memory_order_relaxed) == nullptr) turn.take();
+  if (!turn.is_taken()) {
+    end_run({"a thread that OpenMP does not know uses what the program's threads share. Use OpenMP alone."});
   }
-  count = 1;
-  VirtualThread& initial = threads[0];
+  turn.check();
+}
+
+VirtualThread& running_thread() {
+  enter();
+  return *watched.running.load(std::memory_order_relaxed);
+}
+
+void start_threads() {
+  threads.all = reserve_array<VirtualThread>(options.thread_limit);
+  for (std::uint32_t i = 0; i < options.thread_limit; ++i) {
+    new (&threads.all[i]) VirtualThread();
+    threads.all[i].number = i;
+    threads.all[i].stack = stack_of(i);
+  }
+  threads.count = 1;
+  VirtualThread& initial = threads.all[0];
   initial.status = ThreadStatus::runnable;
   initial.posix_thread = pthread_self();
   initial.exists = true;
   initial.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
-  running = &initial;
+  watched.running.store(&initial, std::memory_order_release);
 }
 
 VirtualThread& thread_of(std::uint32_t number) {
-  return threads[number];
+  return threads.all[number];
 }
 std::uint32_t thread_count() {
-  return count;
+  return threads.count;
 }
 
 void create_thread(VirtualThread& thread) {
   if (thread.exists) return;
   thread.exists = true;
-  if (thread.number >= count) count = thread.number + 1;
+  if (thread.number >= threads.count) threads.count = thread.number + 1;
   name_stack(thread.number);
   if (is_tracked()) shut_stack(thread.stack);
   pthread_attr_t attributes;
@@ -176,8 +209,20 @@ void create_thread(VirtualThread& thread) {
   }
 }
 
+void stop(VirtualThread& self, ThreadStatus status, const void* waits_for) {
+  if (self.status != ThreadStatus::runnable) end_confused("stops, and has stopped", self);
+  self.status = status;
+  self.waits_for = waits_for;
+}
+
+void wake(VirtualThread& thread, std::uint64_t clock_ns) {
+  if (thread.status == ThreadStatus::runnable) end_confused("goes on, and has gone on", thread);
+  thread.status = ThreadStatus::runnable;
+  if (thread.clock_ns < clock_ns) thread.clock_ns = clock_ns;
+}
+
 void schedule() {
-  VirtualThread& self = *running;
+  VirtualThread& self = running_thread();
   if (is_replay()) {
     follow_preemptions(self);
     if (runnable_with_smallest_clock(nullptr) == nullptr) end_deadlocked();
@@ -191,31 +236,14 @@ void schedule() {
 }
 
 void yield(VirtualThread& self, std::uint64_t nanoseconds) {
-  const program::HeldSignals held;
-  is_inside = true;
-  self.stopwatch.pause();
-  // The interval's compute time so far is lent to the clock until the interval ends, so that whoever spins here falls
-  // behind those whom it waits for.
-  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
-  self.clock_ns += so_far + nanoseconds + 1;
-  schedule();
-  self.clock_ns -= so_far;
-  self.stopwatch.resume();
-  is_inside = false;
+  const Uninterrupted guard;
+  schedule_in_between(self, nanoseconds + 1);
 }
 
 void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) {
-  const program::HeldSignals held;
-  is_inside = true;
-  self.stopwatch.pause();
-  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
-  self.clock_ns += so_far;
-  self.status = status;
-  self.waits_for = waits_for;
-  schedule();
-  self.clock_ns -= so_far;
-  self.stopwatch.resume();
-  is_inside = false;
+  const Uninterrupted guard;
+  stop(self, status, waits_for);
+  schedule_in_between(self, 0);
 }
 
 void preempt(VirtualThread& self) {
@@ -234,7 +262,7 @@ void preempt(VirtualThread& self) {
 
 void end_interval(VirtualThread& self, const trace::Event& event) {
   program::HeldSignals::hold();
-  is_inside = true;
+  set_inside(true);
   self.stopwatch.pause();
   if (is_replay()) follow_preemptions(self);
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
@@ -247,7 +275,7 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
 void begin_interval(VirtualThread& self) {
   self.stopwatch.reset();
   self.stopwatch.resume();
-  is_inside = false;
+  set_inside(false);
   program::HeldSignals::release();
 }
 
@@ -261,10 +289,6 @@ void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_
   record.compute_ns = compute_ns;
   recorder::put(RecordKind::interval, &record, sizeof record);
   ++thread.intervals;
-}
-
-std::uint64_t switch_count() {
-  return switches;
 }
 
 }  // namespace sdsm::tracer

@@ -1,5 +1,7 @@
 /// Virtual threads: each OpenMP thread is a POSIX thread, and exactly one of them runs at any time. (POSIX threads, as
 /// each has its own thread-local storage, so that threadprivate variables and errno are right.)
+///
+/// The one that runs has the turn, and all of the tracer's state is its own; it hands both on to the next.
 #pragma once
 
 #include <pthread.h>
@@ -10,7 +12,9 @@
 #include "native/gomp/engine.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
+#include "native/program/thread_safety.hpp"
 #include "native/tracer/stopwatch.hpp"
+#include "native/tracer/turn.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -45,34 +49,53 @@ struct Stack {
 };
 
 struct VirtualThread {
+  // Fixed before the thread runs.
   std::uint32_t number = 0;
-  ThreadStatus status = ThreadStatus::idle;
-  std::uint64_t clock_ns = 0;       ///< the virtual clock: compute time, and waiting for others
-  const void* waits_for = nullptr;  ///< lock or loop
-  Stopwatch stopwatch;
-  std::uint64_t intervals = 0;
-  std::uint32_t flushes_in_a_row = 0;
-  bool is_split = false;        ///< its pages were closed in between, since it last synchronised
-  GrowingArray<Touch> touches;  ///< of the interval that it is in
-
-  Stack stack;                       ///< that the program's code uses
-  std::uintptr_t control_stack = 0;  ///< where it may wait while its stack is protected
+  Stack stack;  ///< that the program's code uses
   pthread_t posix_thread{};
   program::SignalState signals;  ///< that it begins with
-  std::atomic<int> may_run = 0;  ///< a futex
-  bool exists = false;
+
+  std::atomic<int> may_run = 0;  ///< a futex: the turn is handed on through it
+
+  ThreadStatus status GUARDED_BY(turn) = ThreadStatus::idle;
+  std::uint64_t clock_ns GUARDED_BY(turn) = 0;       ///< the virtual clock: compute time, and waiting for others
+  const void* waits_for GUARDED_BY(turn) = nullptr;  ///< lock or loop
+  Stopwatch stopwatch GUARDED_BY(turn);
+  std::uint64_t intervals GUARDED_BY(turn) = 0;
+  std::uint32_t flushes_in_a_row GUARDED_BY(turn) = 0;
+  bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
+  GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in
+  std::uintptr_t control_stack GUARDED_BY(turn) = 0;  ///< where it may wait while its stack is protected
+  bool exists GUARDED_BY(turn) = false;
 };
 
-extern VirtualThread* running;
+/// What handlers of signals and the watchdog read at any time. Only who has the turn writes it.
+struct Watched {
+  std::atomic<VirtualThread*> running = nullptr;  ///< who has the turn; null before there are threads
+  std::atomic<bool> is_inside = true;             ///< the tracer's own code runs, which no other thread may interrupt
+  std::atomic<bool> is_in_team = false;
+  std::atomic<std::uint64_t> switches = 0;  ///< times that one thread followed another
+};
+extern Watched watched;
 
-/// True while the tracer's own code runs, which must not be interrupted to let another thread run.
-extern volatile bool is_inside;
+/// Where the program's code comes in: it runs in the thread that has the turn. Another that calls (one that neither
+/// OpenMP nor pthread_create has made) ends the run.
+void enter() ASSERT_CAPABILITY(turn);
+/// The same; the thread. Only after start_threads().
+VirtualThread& running_thread() ASSERT_CAPABILITY(turn);
+
+/// Says whether the tracer's own code runs, and returns what was said before.
+inline bool set_inside(bool is_inside) {
+  const bool was_inside = watched.is_inside.load(std::memory_order_relaxed);
+  watched.is_inside.store(is_inside, std::memory_order_release);
+  return was_inside;
+}
 
 /// For the time of a change that another virtual thread must not see half done.
 class Uninterrupted {
  public:
-  Uninterrupted() : was_inside_(is_inside) { is_inside = true; }
-  ~Uninterrupted() { is_inside = was_inside_; }
+  Uninterrupted() : was_inside_(set_inside(true)) {}
+  ~Uninterrupted() { set_inside(was_inside_); }
   Uninterrupted(const Uninterrupted&) = delete;
   Uninterrupted& operator=(const Uninterrupted&) = delete;
 
@@ -82,36 +105,38 @@ class Uninterrupted {
 };
 
 /// Sets up all threads; the caller becomes thread 0.
-void start_threads();
-VirtualThread& thread_of(std::uint32_t number);
+void start_threads() REQUIRES(turn, starting);
+VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
 /// Threads that exist: 0 to this, without it.
-std::uint32_t thread_count();
+std::uint32_t thread_count() REQUIRES(turn);
 
 /// Gives `thread` a POSIX thread if it has none yet.
-void create_thread(VirtualThread& thread);
+void create_thread(VirtualThread& thread) REQUIRES(turn);
+
+/// The caller stops to be runnable: it waits, or its part in the team is done.
+void stop(VirtualThread& self, ThreadStatus status, const void* waits_for = nullptr) REQUIRES(turn);
+/// Makes a thread runnable that is not; its clock is `clock_ns` at least.
+void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in
 /// the first). Returns when the caller is chosen again.
-void schedule();
+void schedule() REQUIRES(turn);
 
 /// A scheduling point in the middle of the caller's interval, which has waited for `nanoseconds` of its own will.
-void yield(VirtualThread& self, std::uint64_t nanoseconds);
+void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
 
-/// The same, until somebody makes the caller runnable again.
-void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for);
+/// The same, until somebody wakes the caller.
+void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) REQUIRES(turn);
 
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
-void preempt(VirtualThread& self);
+void preempt(VirtualThread& self) REQUIRES(turn);
 
 /// Ends the caller's interval with an event, and what begin_interval starts is the next. In between, the thread's clock
 /// stands and others may run.
-void end_interval(VirtualThread& self, const trace::Event& event);
-void begin_interval(VirtualThread& self);
-
-/// Times that one thread followed another.
-std::uint64_t switch_count();
+void end_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
+void begin_interval(VirtualThread& self) REQUIRES(turn);
 
 /// Records an event that closes an empty interval, for a thread that does not run.
-void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns);
+void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) REQUIRES(turn);
 
 }  // namespace sdsm::tracer

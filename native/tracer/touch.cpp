@@ -40,22 +40,34 @@ class TwinPool {
   GrowingArray<std::byte*> free_;
 };
 
-TwinPool twins;
-bool is_tracking = false;
+constexpr std::uint32_t most_changes = 512;
+constexpr std::uint32_t most_maps = 32;
+constexpr std::uint32_t most_touches = 1024;
 
-/// Pages that the running thread has opened, in order, and those of them that it has written, in order of the writes.
-/// A page that was retired in the meantime is untouched again.
-GrowingArray<std::uintptr_t> opened;
-GrowingArray<std::uintptr_t> written;
+/// Of the thread that runs.
+struct Tracking {
+  bool is_on = false;
+  TwinPool twins;
+  // Pages that were opened, in order, and those of them that were written, in order of the writes. A page that was
+  // retired in the meantime is untouched again.
+  GrowingArray<std::uintptr_t> opened;
+  GrowingArray<std::uintptr_t> written;
+  /// Mappings that opened pages may have cost since all were protected.
+  std::size_t fragments = 0;
+  // Room for what is sent: the stack is the program's.
+  ChangeRecord changes[most_changes];
+  ChangeMapRecord maps[most_maps];
+  TouchRecord touches[most_touches];
+  std::uint64_t sites[most_touches] = {};
+};
+constinit Tracking tracking GUARDED_BY(turn);
 
 std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }
 
-/// Mappings that opened pages may have cost since all were protected, and how many there may be. A process may have
-/// 65530 by default (vm.max_map_count).
-std::size_t fragments = 0;
-std::size_t most_fragments = 40'000;
+/// How many fragments there may be. A process may have 65530 mappings by default (vm.max_map_count).
+constexpr std::size_t most_fragments = 40'000;
 
 /// Pages with another protection than their neighbours are mappings of their own, up to two more for each.
 bool is_like_neighbour(const Range& range, std::uintptr_t page, PageState state) {
@@ -65,36 +77,30 @@ bool is_like_neighbour(const Range& range, std::uintptr_t page, PageState state)
 }
 
 /// Before there are more mappings than the kernel allows, all pages are protected again, which makes one of many.
-void limit_fragments(VirtualThread& thread, const Range& range, std::uintptr_t page, PageState state) {
+void limit_fragments(VirtualThread& thread, const Range& range, std::uintptr_t page, PageState state) REQUIRES(turn) {
   if (is_like_neighbour(range, page, state)) return;
-  fragments += 2;
-  if (fragments < most_fragments) return;
+  tracking.fragments += 2;
+  if (tracking.fragments < most_fragments) return;
   close_pages(thread, Closing::in_between);
 }
 
-void open_page(std::uintptr_t page, int protection) {
-  if (!set_protection(page, page + page_bytes, protection)) {
-    end_run({"the kernel has no mapping left for traced memory. Set vm.max_map_count to 65530 or more."});
-  }
-}
-
-bool is_open(std::uintptr_t page) {
+bool is_open(std::uintptr_t page) REQUIRES(turn) {
   const Range* range = find_range(page);
   return range != nullptr && range->page_of(page).state != PageState::untouched;
 }
 
 /// The first touch of a page, or the first write to a page that was read. `seen` knows its region and page not yet.
-void touch(VirtualThread& thread, Range& range, std::uintptr_t page, const Touch& seen) {
+void touch(VirtualThread& thread, Range& range, std::uintptr_t page, const Touch& seen) REQUIRES(turn) {
   const bool is_write = seen.is_write;
   PageInfo& info = range.page_of(page);
   const PageState next = is_write ? PageState::written : PageState::read;
   limit_fragments(thread, range, page, next);
-  open_page(page, is_write ? PROT_READ | PROT_WRITE : PROT_READ);
-  if (info.state == PageState::untouched) opened.push_back(page);
+  protect(page, page + page_bytes, is_write ? PROT_READ | PROT_WRITE : PROT_READ);
+  if (info.state == PageState::untouched) tracking.opened.push_back(page);
   if (is_write) {
-    info.twin = twins.take();
+    info.twin = tracking.twins.take();
     std::memcpy(info.twin, reinterpret_cast<const void*>(page), page_bytes);
-    written.push_back(page);
+    tracking.written.push_back(page);
   }
   info.state = next;
   Touch entry = seen;
@@ -110,10 +116,11 @@ constexpr std::uint8_t most_faults_again = 8;
 void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t entered = __rdtsc();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  Range* range = is_tracking ? find_range(address) : nullptr;
+  enter();
+  Range* range = tracking.is_on ? find_range(address) : nullptr;
   if (range == nullptr) return pass_fault_to_program(signal, info, context);
   const int saved_errno = errno;
-  VirtualThread& thread = *running;
+  VirtualThread& thread = running_thread();
   const std::uintptr_t page = page_down(address);
   PageInfo& page_info = range->page_of(page);
   if (page_info.region == no_region) return pass_fault_to_program(signal, info, context);
@@ -148,53 +155,47 @@ class ChangeSender {
   ChangeSender(const VirtualThread& thread, Closing closing, bool as_maps)
       : thread_(thread), closing_(closing), as_maps_(as_maps) {}
 
-  void add(std::uint32_t region, std::uint32_t page, const ChangeMap& map) {
+  void add(std::uint32_t region, std::uint32_t page, const ChangeMap& map) REQUIRES(turn) {
     if (as_maps_) {
-      ChangeMapRecord& record = maps_[count_++];
+      ChangeMapRecord& record = tracking.maps[count_++];
       record.region = region - 1;
       record.page = page;
       std::memcpy(record.changed, map.bits, sizeof record.changed);
       if (count_ == most_maps) send(false);
     } else {
-      changes_[count_++] = {region - 1, page, count_changes(map), find_lines(map.bits)};
+      tracking.changes[count_++] = {region - 1, page, count_changes(map), find_lines(map.bits)};
       if (count_ == most_changes) send(false);
     }
   }
 
-  void send(bool is_last) {
+  void send(bool is_last) REQUIRES(turn) {
     const ChangesHead head{thread_.number, count_, closing_, is_last ? 1U : 0U};
     if (as_maps_) {
-      recorder::put(RecordKind::change_maps, &head, sizeof head, maps_, count_ * sizeof maps_[0]);
+      recorder::put(RecordKind::change_maps, &head, sizeof head, tracking.maps, count_ * sizeof tracking.maps[0]);
     } else {
-      recorder::put(RecordKind::changes, &head, sizeof head, changes_, count_ * sizeof changes_[0]);
+      recorder::put(RecordKind::changes, &head, sizeof head, tracking.changes, count_ * sizeof tracking.changes[0]);
     }
     count_ = 0;
   }
 
  private:
-  static constexpr std::uint32_t most_changes = 512;
-  static constexpr std::uint32_t most_maps = 32;
-
   const VirtualThread& thread_;
   Closing closing_;
   bool as_maps_;
   std::uint32_t count_ = 0;
-  // Not on the stack, which is the program's; only one thread runs.
-  static inline ChangeRecord changes_[most_changes];
-  static inline ChangeMapRecord maps_[most_maps];
 };
 
-void send_change(ChangeSender& sender, PageInfo& info, std::uintptr_t page) {
+void send_change(ChangeSender& sender, PageInfo& info, std::uintptr_t page) REQUIRES(turn) {
   ChangeMap map;
   find_changes(reinterpret_cast<const void*>(page), info.twin, map);
   sender.add(info.region, static_cast<std::uint32_t>(page_index(info.region, page)), map);
-  twins.give_back(info.twin);
+  tracking.twins.give_back(info.twin);
   info.twin = nullptr;
 }
 
 /// Protects every opened page, one call for each run of adjacent ones.
-void protect_opened() {
-  for (const std::uintptr_t page : opened) {
+void protect_opened() REQUIRES(turn) {
+  for (const std::uintptr_t page : tracking.opened) {
     if (!is_open(page)) continue;  // part of a run that is done, or retired
     std::uintptr_t begin = page;
     std::uintptr_t end = page + page_bytes;
@@ -202,10 +203,10 @@ void protect_opened() {
     while (is_open(end)) end += page_bytes;
     Range* range = find_range(page);
     for (std::uintptr_t at = begin; at < end; at += page_bytes) range->page_of(at).state = PageState::untouched;
-    if (!set_protection(begin, end, PROT_NONE)) end_run({"the kernel has no mapping left for traced memory"});
+    protect(begin, end, PROT_NONE);
   }
-  opened.clear();
-  fragments = 0;
+  tracking.opened.clear();
+  tracking.fragments = 0;
 }
 
 }  // namespace
@@ -214,12 +215,12 @@ void start_tracking() {
   give_signal_stack();
   install_fault_handler();
   protect_all();
-  is_tracking = true;
+  tracking.is_on = true;
 }
 
 void stop_tracking() {
-  if (!is_tracking) return;
-  is_tracking = false;
+  if (!tracking.is_on) return;
+  tracking.is_on = false;
   unprotect_all();
 }
 
@@ -233,28 +234,27 @@ void give_signal_stack() {
 }
 
 void close_pages(VirtualThread& thread, Closing closing) {
-  if (!is_tracking) return;
+  if (!tracking.is_on) return;
   if (closing == Closing::in_between) {
-    if (opened.is_empty()) return;
+    if (tracking.opened.is_empty()) return;
     thread.is_split = true;
   }
   ChangeSender sender(thread, closing, thread.is_split);
-  for (const std::uintptr_t page : written) {
+  for (const std::uintptr_t page : tracking.written) {
     PageInfo& info = find_range(page)->page_of(page);
     if (info.twin != nullptr) send_change(sender, info, page);
   }
-  written.clear();
+  tracking.written.clear();
   sender.send(true);
   protect_opened();
   if (closing == Closing::at_synchronisation) thread.is_split = false;
 }
 
 void send_touches(VirtualThread& thread) {
-  constexpr std::uint32_t most = 1024;
-  static TouchRecord records[most];  // not on the stack, which is the program's
-  static std::uint64_t sites[most];
+  TouchRecord* const records = tracking.touches;
+  std::uint64_t* const sites = tracking.sites;
   std::uint32_t count = 0;
-  const auto send = [&] {
+  const auto send = [&]() REQUIRES(turn) {
     const TouchesHead head{thread.number, count};
     if (count > 0) recorder::put(RecordKind::touches, &head, sizeof head, records, count * sizeof records[0]);
     if (count > 0 && options.has_sites) {
@@ -269,7 +269,7 @@ void send_touches(VirtualThread& thread) {
     const std::uint64_t at_ns = touch.at_ns > lead_ns ? touch.at_ns - lead_ns : 0;
     sites[count] = touch.instruction;
     records[count++] = {touch.region - 1, touch.page, at_ns << 1 | (touch.is_write ? 1U : 0U)};
-    if (count == most) send();
+    if (count == most_touches) send();
   }
   send();
   thread.touches.clear();
@@ -282,18 +282,20 @@ namespace sdsm::program {
 using namespace tracer;
 
 void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
-  if (!is_tracking) return;
+  enter();
+  if (!tracking.is_on) return;
   Range* range = find_range(begin);
   bool has_open = false;
   for (std::uint64_t i = 0; i < pages && !has_open; ++i) {
     has_open = range->page_of(begin + i * page_bytes).state != PageState::untouched;
   }
   // Rare enough to protect everything: the pages' touches go out under the block's own name.
-  if (has_open) close_pages(*running, Closing::in_between);
+  if (has_open) close_pages(running_thread(), Closing::in_between);
 }
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
-  if (!is_tracking || bytes == 0) return;
+  enter();
+  if (!tracking.is_on || bytes == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
   if (find_range(begin) == nullptr) return;
   const std::uintptr_t end = begin + bytes;

@@ -44,10 +44,14 @@ bool looks_alike(const Sample& a, const Sample& b) {
   return different == 0 && distance < loop_bytes && distance > -loop_bytes;
 }
 
-Sample last;
-std::uint64_t last_switches = 0;
-unsigned alike = 0;
-unsigned samples = 0;
+/// What the samples of the thread that runs have shown since it began to.
+struct Samples {
+  Sample last;
+  std::uint64_t switches = 0;
+  unsigned alike = 0;  ///< in a row
+  unsigned taken = 0;
+};
+constinit Samples samples GUARDED_BY(turn);
 
 Sample sample_of(const ucontext_t& machine) {
   const auto& registers = machine.uc_mcontext.gregs;
@@ -60,23 +64,20 @@ Sample sample_of(const ucontext_t& machine) {
 
 /// In the thread that runs for long.
 void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
-  VirtualThread& self = *running;
-  if (is_inside || !is_in_team() || pthread_equal(pthread_self(), self.posix_thread) == 0) return;
+  if (!turn.is_taken() || watched.is_inside || !watched.is_in_team) return;
+  VirtualThread& self = running_thread();
   const Sample now = sample_of(*static_cast<const ucontext_t*>(context));
-  if (switch_count() != last_switches) {
-    last_switches = switch_count();
-    alike = samples = 0;
-  }
-  alike = looks_alike(now, last) ? alike + 1 : 0;
-  last = now;
-  if (alike < alike_samples && ++samples < most_samples) return;
-  alike = samples = 0;
+  if (watched.switches != samples.switches) samples = {.last = samples.last, .switches = watched.switches};
+  samples.alike = looks_alike(now, samples.last) ? samples.alike + 1 : 0;
+  samples.last = now;
+  if (samples.alike < alike_samples && ++samples.taken < most_samples) return;
+  samples.alike = samples.taken = 0;
   const int saved_errno = errno;
-  is_inside = true;
+  set_inside(true);
   self.stopwatch.pause();
   preempt(self);
   self.stopwatch.resume();
-  is_inside = false;
+  set_inside(false);
   errno = saved_errno;
 }
 
@@ -87,10 +88,12 @@ void* watch(void* /*unused*/) {
   for (;;) {
     // The raw call: `nanosleep` is a scheduling point of virtual threads.
     syscall(SYS_nanosleep, &pause, nullptr);
-    const std::uint64_t now = switch_count();
+    const std::uint64_t now = watched.switches;
     looks = now == seen ? looks + 1 : 0;
     seen = now;
-    if (looks >= patient_looks && !is_inside && is_in_team()) pthread_kill(running->posix_thread, preemption_signal());
+    if (looks >= patient_looks && !watched.is_inside && watched.is_in_team) {
+      pthread_kill(watched.running.load()->posix_thread, preemption_signal());
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,10 @@ static int rounds;
 
 static void* do_nothing(void* argument) {
   return argument;
+}
+
+static int count_a_round(void* argument) {
+  return ++rounds + (argument != NULL);
 }
 
 int main(int argc, char** argv) {
@@ -38,6 +43,10 @@ int main(int argc, char** argv) {
   if (strcmp(way, "thread") == 0) {
     pthread_t thread;
     return pthread_create(&thread, NULL, do_nothing, NULL);
+  }
+  if (strcmp(way, "thread of C11") == 0) {
+    thrd_t thread;
+    return thrd_create(&thread, count_a_round, NULL) == thrd_success ? thrd_join(thread, NULL) : 1;
   }
   if (strcmp(way, "freed") == 0) {
     char* volatile block = malloc(100); /* volatile: the compiler knows what free does */

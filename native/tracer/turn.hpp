@@ -1,0 +1,10 @@
+#pragma once
+
+#include "native/program/thread_safety.hpp"
+
+namespace sdsm::tracer {
+
+/// One virtual thread has it at a time (threads.hpp). The initial thread has it first.
+inline constinit program::Role turn{"the virtual thread that runs"};
+
+}  // namespace sdsm::tracer
