@@ -77,7 +77,7 @@ class Recording {
     }
     const trace::File file(path_);
     std::vector<trace::Interval> result;
-    auto cursor = file.thread(thread);
+    auto cursor = file.thread(thread, trace::Detail::pages);
     while (const trace::Interval* interval = cursor.next()) result.push_back(*interval);
     return result;
   }

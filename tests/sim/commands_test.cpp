@@ -13,6 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/sim/platform_text.hpp"
 #include "tests/sim/runs.hpp"
+#include "tests/workloads/trace/samples.hpp"
 #include "tests/workloads/programs/run_program.hpp"
 #include "workloads/trace/writer.hpp"
 
@@ -62,7 +63,10 @@ TestProgram small_program() {
 void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0) {
   trace::Writer writer(path, program.layout().processes());
   for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
-    for (const trace::Interval& interval : program.threads[t]) writer.append(t, interval);
+    for (trace::Interval interval : program.threads[t]) {
+      trace::fill_lines(interval);
+      writer.append(t, interval);
+    }
     if (program.joins) writer.append(t, {0, {}, {trace::EventKind::join, 0, 0, program.layout().processes()}});
     writer.append(t, {0, {}, {trace::EventKind::end, 0, 0, 0}});
   }

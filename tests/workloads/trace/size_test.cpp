@@ -146,7 +146,7 @@ class Laplace {
 };
 
 /// Bytes per page touch of a file of `trace`, after a look that it is what it should be.
-double bytes_per_touch(const Trace& trace) {
+double bytes_per_touch(const Trace& trace, double most_of_format_1 = 1.15) {
   const Scratch scratch;
   write(trace, scratch / "a.trace");
   std::uint64_t touches = 0;
@@ -157,7 +157,7 @@ double bytes_per_touch(const Trace& trace) {
       static_cast<double>(file.file_bytes()) / static_cast<double>(write_format_1(read(file.path())).size());
   WARN(trace.header.threads << " threads, " << touches << " page touches: " << bytes << " bytes each, " << ratio
                             << " times format 1");
-  CHECK(ratio <= 1.15);
+  CHECK(ratio <= most_of_format_1);
   return bytes;
 }
 
@@ -194,7 +194,8 @@ TEST_CASE("a million touches in no order at all take less than eight bytes each"
     fill_lines(interval);
     trace.threads[0].push_back(std::move(interval));
   }
-  CHECK(bytes_per_touch(trace) < 8.0);
+  // Nor can the lines be foreseen that change: format 1 does not have them.
+  CHECK(bytes_per_touch(trace, 1.2) < 8.0);
 }
 
 TEST_CASE("a sweep of a gigabyte in one go takes a few bytes in all") {
