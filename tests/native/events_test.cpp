@@ -144,7 +144,8 @@ TEST_CASE("with --lines each touch has its instruction in the program's file, el
   // addr2line knows the function of each.
   for (const trace::Site& site : sites) {
     if (site.file != program("pages")) continue;
-    const CommandResult found = run_command({"/usr/bin/env", "addr2line", "-f", "-e", site.file, fmt::format("{:#x}", site.address)});
+    const CommandResult found =
+        run_command({"/usr/bin/env", "addr2line", "-f", "-e", site.file, fmt::format("{:#x}", site.address)});
     INFO(site.address);
     CHECK(found.output.find("??") != 0);
   }

@@ -13,8 +13,8 @@
 #include "tests/catch.hpp"
 #include "tests/sim/platform_text.hpp"
 #include "tests/sim/runs.hpp"
-#include "tests/workloads/trace/samples.hpp"
 #include "tests/workloads/programs/run_program.hpp"
+#include "tests/workloads/trace/samples.hpp"
 #include "workloads/trace/writer.hpp"
 
 using namespace sdsm;
