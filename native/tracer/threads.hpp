@@ -1,5 +1,5 @@
-/// Virtual threads: each OpenMP thread is a POSIX thread, and exactly one of them runs at any time. (POSIX threads, as
-/// each has its own thread-local storage, so that threadprivate variables and errno are right.)
+/// Virtual threads: each OpenMP thread is a POSIX thread, so that it has thread-local storage (threadprivate variables,
+/// errno) of its own, and exactly one of them runs at any time.
 #pragma once
 
 #include <pthread.h>
@@ -65,10 +65,10 @@ struct VirtualThread {
 
 extern VirtualThread* running;
 
-/// True while the tracer's own code runs, which must not be interrupted to let another thread run.
+/// True while the tracer's own code runs: no other virtual thread may run then.
 extern volatile bool is_inside;
 
-/// For the time of a change that another virtual thread must not see half done.
+/// While it lives, no other virtual thread runs: for changes that it must not see half done.
 class Uninterrupted {
  public:
   Uninterrupted() : was_inside_(is_inside) { is_inside = true; }
@@ -84,7 +84,7 @@ class Uninterrupted {
 /// Sets up all threads; the caller becomes thread 0.
 void start_threads();
 VirtualThread& thread_of(std::uint32_t number);
-/// Threads that exist: 0 to this, without it.
+/// Number of threads that exist.
 std::uint32_t thread_count();
 
 /// Gives `thread` a POSIX thread if it has none yet.
@@ -94,7 +94,7 @@ void create_thread(VirtualThread& thread);
 /// the first). Returns when the caller is chosen again.
 void schedule();
 
-/// A scheduling point in the middle of the caller's interval, which has waited for `nanoseconds` of its own will.
+/// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
 void yield(VirtualThread& self, std::uint64_t nanoseconds);
 
 /// The same, until somebody makes the caller runnable again.
@@ -103,12 +103,12 @@ void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self);
 
-/// Ends the caller's interval with an event, and what begin_interval starts is the next. In between, the thread's clock
-/// stands and others may run.
+/// Ends the caller's interval with an event; begin_interval() starts the next one. In between the thread's clock stands
+/// still and others may run.
 void end_interval(VirtualThread& self, const trace::Event& event);
 void begin_interval(VirtualThread& self);
 
-/// Times that one thread followed another.
+/// Number of switches from one thread to another.
 std::uint64_t switch_count();
 
 /// Records an event that closes an empty interval, for a thread that does not run.
