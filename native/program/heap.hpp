@@ -1,6 +1,6 @@
 /// The books of the program's heap, in shared memory. A block of a page or more is a region of its own and
-/// begins on a multiple of 64 KiB; smaller blocks share the pages of one region. What is known about blocks lies
-/// outside of the shared pages.
+/// begins on a multiple of 64 KiB; smaller blocks share the pages of one region. The books themselves lie outside of
+/// the shared pages.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,11 @@ bool holds(const void* block);
 
 /// Null if there is no memory left, or the alignment is no power of two.
 void* allocate(const Request& request);
-/// Zeroes the first `bytes` of a block that was just allocated; pages that the kernel gives zeroed stay untouched.
+/// Zeroes the first `bytes` of a new block, without touching pages that the kernel gives zeroed.
 void clear(void* block, std::size_t bytes);
-/// The run ends with a message if `block` is no block of this heap, or was freed before.
+/// Ends the run with a message if `block` is no block of this heap, or was freed before.
 void free(void* block);
-/// Bytes that a block for `request` would have room for if it shares its pages with others; else 0.
+/// Room in bytes of a block for `request` if it would share its pages with others; else 0.
 std::size_t small_room(const Request& request);
 /// Bytes that the block has room for. The run ends with a message if it is no block of this heap, or was freed.
 std::size_t room(const void* block);

@@ -1,4 +1,4 @@
-/// The traced program in memory: where its code and its variables are, and who may allocate shared memory.
+/// The program in memory: where its code and its variables are, and whose allocations are shared memory.
 #pragma once
 
 #include <link.h>
@@ -24,12 +24,12 @@ struct ProgramImage {
   AddressRange variables;    ///< whole pages of .data and .bss, without what is read-only after relocation
   AddressRange cxx_library;  ///< libstdc++, whose operator new allocates for the program
 
-  /// An allocation called for from `caller` is the program's.
+  /// Whether an allocation requested by code at `caller` is the program's.
   bool is_program(std::uintptr_t caller) const { return whole.holds(caller) || cxx_library.holds(caller); }
   /// 0 for an address outside of the program.
   std::uintptr_t file_address(std::uintptr_t address) const { return whole.holds(address) ? address - load_offset : 0; }
 };
-/// Where the function that says it returns to: in the code of whoever called it.
+/// Return address of the function that uses it, which lies in its caller's code.
 #define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 extern const ProgramImage& program_image;

@@ -1,5 +1,5 @@
-/// Memory straight from the kernel, for the run-time itself: nothing of it is in the C library's heap, so a signal
-/// handler may use it whatever it interrupted.
+/// Memory straight from the kernel, for the run-time itself. It is outside of the C library's heap, so a signal handler
+/// may use it whatever it interrupted.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ Element* reserve_array(std::size_t count) {
   return static_cast<Element*>(reserve(count * sizeof(Element)));
 }
 
-/// Grows by moving its pages, so that appending is safe in a signal handler. Never shrinks. Elements are plain data.
+/// An array of plain data that grows by moving its pages, so that a signal handler may append. Never shrinks.
 template <typename Element>
 class GrowingArray {
  public:
@@ -52,11 +52,11 @@ class GrowingArray {
   std::size_t capacity_ = 0;
 };
 
-/// Changes the protection of whole pages; ends the run if the kernel refuses for another reason than a lack of
-/// mappings. False if there are too many mappings (vm.max_map_count).
+/// Changes the protection of whole pages. Returns false if there are too many mappings (vm.max_map_count); ends the run
+/// if the kernel refuses for another reason.
 bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection);
 
-/// Doubles `old_bytes` (0: the first page). Contents are kept.
+/// Grows a reservation from `old_bytes` to `new_bytes` and keeps its contents.
 void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes);
 
 template <typename Element>

@@ -1,4 +1,4 @@
-/// The stacks that the program's code runs on: how large they are, and how it gets there.
+/// The stacks that the program's code runs on: their sizes, and how to switch to one.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace sdsm::program {
 
-/// As the shell's limit for stacks says; whole pages.
+/// Size in bytes by the shell's limit for stacks; whole pages.
 std::uint64_t initial_stack_bytes();
-/// As OMP_STACKSIZE says (OpenMP 5.0, 6.7), else 8 MiB; whole pages.
+/// Size in bytes by OMP_STACKSIZE (OpenMP 5.0, 6.7), else 8 MiB; whole pages.
 std::uint64_t other_stack_bytes();
 
 /// From the begin of a stack of that many bytes to the next one's, with a page at least between them.

@@ -54,7 +54,7 @@ class CAPABILITY("role") Role {
   const char* name_;
 };
 
-/// The initial thread's before the program runs. What only it writes is everybody's to read from then on.
+/// The initial thread's role before the program runs. Afterwards everybody may read what only this role writes.
 inline constinit Role starting{"the initial thread, before the program runs,"};
 
 /// A pthread mutex that clang's check knows.

@@ -18,8 +18,8 @@ struct RunDescription {
   std::vector<std::filesystem::path> inputs;  ///< the program first; hashed as they are on disk
 };
 
-/// The run whose time is the median; of an even number of runs the faster one of the two in the middle, as it has to be
-/// one of them. Precondition: not empty.
+/// Index of the run with the median time; of an even number of runs the faster of the two in the middle. Precondition:
+/// not empty.
 std::size_t median_run(const std::vector<double>& makespans_s);
 
 /// median: the processes of the run whose time is the median; makespans_s: of all runs, in order. Throws
@@ -27,7 +27,7 @@ std::size_t median_run(const std::vector<double>& makespans_s);
 nlohmann::ordered_json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
                                        const std::vector<double>& makespans_s);
 
-/// What a user types for it.
+/// The name of the transport on the command line.
 std::string name_of(dsm::Transport transport);
 
 }  // namespace sdsm::run_command

@@ -1,4 +1,4 @@
-/// What the passes make of the records: the first a Structure, the later ones its times, the last the trace.
+/// What each pass makes of the run-time's records: the first a Structure, later ones smaller times, the last the trace.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace sdsm::trace_command {
 
-/// What every pass looks at.
+/// What every pass does with the records.
 class Pass : public StreamHandler {
  public:
   void on_hello(const tracer::Hello& hello) override;
@@ -45,7 +45,7 @@ class FirstPass : public Pass {
   Structure& structure_;
 };
 
-/// Compares, and takes the smaller times.
+/// Compares intervals with the first pass's, and keeps the smaller times.
 class RepeatedPass : public Pass {
  public:
   RepeatedPass(Structure& structure, unsigned number)
@@ -54,7 +54,7 @@ class RepeatedPass : public Pass {
   void on_finished() override;
 
  protected:
-  /// Number of the thread's interval that `record` ends, which is the one that the first pass had.
+  /// Number of the thread's interval that `record` ends. Throws as Structure::compare() does.
   std::uint64_t next_interval(const tracer::IntervalRecord& record);
 
   Structure& structure_;
@@ -64,8 +64,8 @@ class RepeatedPass : public Pass {
   std::vector<std::uint64_t> intervals_;
 };
 
-/// Writes the trace. What a thread has changed is known only when its pages are closed, so its intervals wait here
-/// until it synchronises.
+/// Writes the trace. A thread's changes are known only when its pages are closed, so its intervals wait here until it
+/// synchronises.
 class TrackedPass : public RepeatedPass {
  public:
   TrackedPass(Structure& structure, unsigned number, trace::Writer& writer, const std::filesystem::path& program);

@@ -1,4 +1,4 @@
-/// The driver's end of the stream of records that the run-time sends.
+/// The command's end of the stream of records that the run-time sends.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sdsm::trace_command {
 
-/// What a pass does with the records. Each function is called for one record, in order.
+/// What a pass does with the records: read_stream() calls one function for each, in order.
 class StreamHandler {
  public:
   virtual ~StreamHandler() = default;
@@ -33,7 +33,7 @@ class StreamHandler {
 };
 
 /// Reads records from `descriptor` until its end. False if the stream ends in the middle of a record (the program was
-/// killed). Throws RunError if what comes is no record, std::system_error if it cannot be read.
+/// killed). Throws RunError if something is no record, std::system_error if reading fails.
 bool read_stream(int descriptor, StreamHandler& handler);
 
 }  // namespace sdsm::trace_command

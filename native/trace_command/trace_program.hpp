@@ -8,7 +8,7 @@
 
 namespace sdsm::trace_command {
 
-/// What is said when a signal ends the command.
+/// The message when a signal ends the command.
 inline constexpr const char* interrupted = "interrupted; no trace is written";
 
 struct TraceRequest {
@@ -19,12 +19,12 @@ struct TraceRequest {
   bool has_sites = false;  ///< the instruction of each first touch is recorded
   bool is_quiet = false;
   std::filesystem::path runtime{};             ///< libsdsm-trace.so; empty: the one beside this program
-  std::function<void(unsigned)> after_pass{};  ///< told the number of each pass that has ended, from 1 on
+  std::function<void(unsigned)> after_pass{};  ///< called with the number of each pass that has ended, from 1
 };
 
 /// Runs the program in passes and writes its trace. Returns 0, or 1 (with a warning on stderr) if the program itself
-/// ended with another status than 0: then the trace says so. Throws UsageError, RunError, or std::system_error; then no
-/// file is left.
+/// ended with another status than 0, which the trace then holds. Throws UsageError, RunError or std::system_error, and
+/// then leaves no file.
 int trace_program(const TraceRequest& request);
 
 }  // namespace sdsm::trace_command

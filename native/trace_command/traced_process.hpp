@@ -21,7 +21,7 @@ struct TracedProgram {
   bool has_sites = false;
 };
 
-/// How the program's output is treated: shown as it comes in the last pass only.
+/// The program's standard streams. Output is shown in the last pass only.
 struct Streams {
   int input = 0;
   int output = 1;

@@ -1,4 +1,4 @@
-/// What the driver asked the run-time to do.
+/// What the command asked the run-time to do.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 namespace sdsm::tracer {
 
 struct Options {
-  std::uint32_t threads = 1;       ///< of a team, where the program does not say; processes that pages are placed on
+  std::uint32_t threads =
+      1;  ///< of a team, if the program does not say; also the processes over which pages are placed
   std::uint32_t thread_limit = 1;  ///< of a team, whatever the program says
   Mode mode = Mode::record;
   bool has_sites = false;  ///< touches come with their instructions

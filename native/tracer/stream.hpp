@@ -1,5 +1,5 @@
-/// What the run-time inside the traced program tells the driver: records through a pipe, in the order in which things
-/// happened. Both ends are built together and run on one machine, so the records are plain structures.
+/// Records that the run-time inside the traced program sends to the command through a pipe, in the order of events.
+/// Both ends are built together and run on one machine, so records are plain structures.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace sdsm::tracer {
 
-/// Environment variables through which the driver tells the run-time what to do. The run-time removes them, and itself
-/// from LD_PRELOAD, so that programs started by the traced program run as they are.
+/// Environment variables by which the command tells the run-time what to do. The run-time removes them, and itself from
+/// LD_PRELOAD, so that programs that the traced program starts run untraced.
 namespace variable {
 inline constexpr char threads[] = "SDSM_TRACE_THREADS";    ///< size of the largest team
 inline constexpr char stream[] = "SDSM_TRACE_STREAM";      ///< file descriptor of the pipe
@@ -41,7 +41,7 @@ enum class RecordKind : std::uint32_t {
   change_maps,  ///< ChangesHead, then ChangeMapRecords
   refused,      ///< text: the run-time has ended the program, and why
   diverged,     ///< DivergedRecord: this pass does otherwise than the first
-  cut,          ///< CutRecord: a thread that did not get to the end of what it was doing
+  cut,          ///< CutRecord: the program ended while a thread waited
   finished,     ///< the program is through; its exit status comes with the process
 };
 
@@ -114,7 +114,7 @@ struct IntervalRecord {
   std::uint64_t compute_ns = 0;
 };
 
-/// How long the thread's pages had stayed open: until it synchronised, or until another thread ran in between.
+/// Why the thread's pages were closed: it synchronised, or another thread had to run in between.
 enum class Closing : std::uint32_t { at_synchronisation, in_between };
 
 struct ChangesHead {
@@ -138,7 +138,7 @@ struct ChangeMapRecord {
   std::uint64_t changed[16] = {};  ///< bit w of the 1024: word w has changed
 };
 
-/// The program ended while the thread waited for others: the event that closed its last interval never came to be.
+/// The program ended while the thread waited for others: the event of its last interval did not happen.
 struct CutRecord {
   std::uint32_t thread = 0;
 };

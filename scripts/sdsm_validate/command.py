@@ -33,7 +33,7 @@ Hold the simulator against the native DSM: predict programs from their traces, r
 
 Two clusters: an emulated one (real protocol, emulated network and processors: eight slow nodes on a few processors), and
 this machine as it is. On each, `sdsm microbench` measures what the protocol costs, a platform file is made of that, and
-Laplace 3, 4, 6 and FFT 2, 4 are traced, simulated and really run. No application's time goes into the platform file.
+Laplace 3, 4, 6 and FFT 2, 4 are traced, simulated and really run. No program's time goes into the platform file.
 
 Prints both tables; writes tables (text, CSV, JSON), the plot of predicted against measured speedup (PNG, SVG), platform
 files, traces and every run's JSON to RESULTS. About 15 minutes on an idle machine; other work disturbs it."""

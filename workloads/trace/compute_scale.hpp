@@ -9,7 +9,7 @@
 
 namespace sdsm::trace {
 
-/// What a user says of the target machine.
+/// How the user describes the target machine's speed.
 struct ComputeScale {
   std::string sequential_time;   ///< the program's one-thread time there, with a unit; empty: `factor` counts
   std::string sequential_trace;  ///< trace of one thread whose compute stands for that time; empty: the trace itself
@@ -26,11 +26,11 @@ struct TraceSurvey {
 /// Reads the trace's threads. Throws as their cursors do.
 TraceSurvey survey(const File& file, bool whole);
 
-/// Throws std::invalid_argument if the factor is none. Before any file is read.
+/// Throws std::invalid_argument if the factor is not possible. Reads no file.
 void check_scale(const ComputeScale& scale);
 
-/// The factor. Throws std::invalid_argument if the scale says nothing sensible, FormatError or std::system_error if the
-/// sequential trace cannot be read.
+/// The target's compute time for each second of the trace's. Throws std::invalid_argument if the scale makes no sense,
+/// FormatError or std::system_error if the sequential trace cannot be read.
 double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole);
 
 }  // namespace sdsm::trace

@@ -1,4 +1,4 @@
-/// A trace for people and for other programs. What each field means stands in trace.hpp and docs/trace-format.md.
+/// Prints a trace for people and for other programs. trace.hpp and docs/trace-format.md say what each field means.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -9,8 +9,8 @@
 
 namespace sdsm::trace {
 
-/// As PNG's: not ASCII, so no text file begins like this; the line ends and the end-of-file character show up a copy
-/// that was "converted" as text.
+/// Made like PNG's: it is not ASCII, so no text file begins with it; its line ends and end-of-file character reveal a
+/// copy that was "converted" as text.
 inline constexpr std::array<std::uint8_t, 8> magic = {0x89, 'S', 'D', 'S', 'M', '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'S', 'D', 'S', 'M', 'e', 'n', 'd', '\n'};
 
@@ -21,13 +21,13 @@ inline constexpr std::uint64_t head_bytes = 16;
 inline constexpr std::uint64_t trailer_bytes = 32;
 inline constexpr std::uint64_t trailer_checked_bytes = 20;
 
-/// Content of a block at most. Small, as a reader holds one per thread; above it zstd gains little more.
+/// Largest content of a block. Small, as a reader holds one per thread; larger blocks compress hardly better.
 inline constexpr std::uint32_t max_block_bytes = 64 * 1024;
-/// A little above what zstd needs for a block that does not compress (ZSTD_compressBound plus a checksum).
+/// A little more than zstd needs for a block that does not compress (ZSTD_compressBound plus a checksum).
 inline constexpr std::uint32_t max_stored_block_bytes = max_block_bytes + 4096;
 /// The shortest zstd frame with content size and checksum.
 inline constexpr std::uint32_t min_stored_block_bytes = 11;
-/// Enough for the index of a hundred gigabytes of blocks, and no more memory than a damaged file may ask for.
+/// Enough for the index of a hundred gigabytes of blocks; bounds the memory that a damaged file can ask for.
 inline constexpr std::uint32_t max_footer_bytes = 64 * 1024 * 1024;
 
 /// Begins a piece in the place of an EventKind: the interval goes on in the thread's next block.

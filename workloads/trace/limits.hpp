@@ -1,4 +1,4 @@
-/// What a trace may hold. Writer and reader check the same rules, so that whoever plays a trace need not.
+/// What a trace may hold. Writer and reader check the same rules, so a player need not.
 #pragma once
 
 #include <bit>
@@ -15,9 +15,9 @@ inline constexpr std::uint32_t max_threads = 1U << 16;
 inline constexpr std::uint32_t max_regions = 1U << 20;
 /// 4 PiB of 4 KiB pages: far above any machine, and low enough that page arithmetic in 64 bits cannot overflow.
 inline constexpr std::uint64_t max_region_pages = std::uint64_t{1} << 40;
-/// Bounds what one Interval takes in memory (400 MB), whatever a file says.
+/// Bounds the memory of one Interval (400 MB), whatever a file says.
 inline constexpr std::uint64_t max_runs_per_interval = std::uint64_t{1} << 24;
-/// Of one thread, over all of its intervals: what sdsm::Time (63 bits of picoseconds) can hold.
+/// Largest compute time of one thread's intervals together: what sdsm::Time (63 bits of picoseconds) can hold.
 inline constexpr std::uint64_t max_compute_ns = std::numeric_limits<std::int64_t>::max() / 1000;
 
 /// Of one trace. Bounds its table, as regions are bounded.
@@ -31,8 +31,8 @@ inline constexpr std::uint32_t max_lead_pages = 15;
 inline constexpr std::uint16_t max_changed_words = page_bytes / word_bytes;
 inline constexpr std::uint16_t max_changed_runs = max_changed_words / 2;
 
-/// False for what no page can have: more words than a page, more runs than words, words without a run, or so many of
-/// both that there is no unchanged word left between two runs.
+/// Whether a page can have such a change: no more words than a page, no more runs than words, no words without a run,
+/// and an unchanged word between runs.
 constexpr bool possible(Change change) {
   return (change.words == 0) == (change.runs == 0) && change.runs <= change.words && change.runs <= max_changed_runs &&
          change.words + change.runs <= max_changed_words + 1;
@@ -53,7 +53,7 @@ constexpr bool possible(Change change, const ChangedLines& changed) {
          change.words + change.runs <= lines * words_per_line + groups;
 }
 
-/// Which fields an event of one kind uses; the others are 0 (EventKind's comments, as a table).
+/// Which fields an event kind uses, as EventKind's comments say; the others are 0.
 struct EventRule {
   enum class Value : std::uint8_t { none, team_size, any };
   bool object = false;
@@ -61,10 +61,10 @@ struct EventRule {
   std::uint8_t max_detail = 0;
 };
 
-/// Null for a kind that is none.
+/// Null if there is no such kind.
 const EventRule* rule_of(EventKind kind);
 
-/// Says what is wrong with an event in a trace of `threads` threads; nothing if it is as EventKind documents it.
+/// What is wrong with an event in a trace of `threads` threads; empty if it is as EventKind says.
 std::optional<std::string> problem_with(const Event& event, std::uint32_t threads);
 
 /// Whether a run by itself is one. The region's size and the position's order are for the caller to check.

@@ -1,6 +1,6 @@
-/// The order in which the processes of each node came to what they share, in a run: which of them a page's fault made
-/// fetch it, and what a lock's new owner found dirty, depend on it alone. `sdsm run --order` writes it, `sdsm simulate
-/// --order` repeats it.
+/// The order in which the processes of each node acted on what they share, in a run. It alone decides which of them
+/// fetched a page, and what a lock's new owner found dirty. `sdsm run --order` writes it, `sdsm simulate --order`
+/// repeats it.
 ///
 /// A text:
 ///
@@ -50,12 +50,12 @@ struct Order {
   bool operator==(const Order&) const = default;
 };
 
-/// Bounds what an order takes in memory (1.6 GB), whatever a file says.
+/// Bounds the memory of an order (1.6 GB), whatever a file says.
 inline constexpr std::uint64_t most_order_events = std::uint64_t{1} << 26;
 
 std::string order_text(const Order& order);
 
-/// Throws std::invalid_argument, which names the line, if the file is no such text; std::system_error.
+/// Throws std::invalid_argument with the line if the file is no such text, or std::system_error.
 Order read_order(const std::filesystem::path& path);
 
 }  // namespace sdsm::trace

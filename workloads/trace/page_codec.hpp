@@ -1,10 +1,8 @@
-/// How what is known of single pages (the lines that changed, the instruction that touched) becomes bytes
-/// (docs/trace-format.md, "Lines and sites").
-///
-/// Pages of one stream of runs (run_codec.hpp) mostly go on as they did before: each page's value is predicted by the
-/// one of the stream's page before it, and by what followed that value the last time. So rows of two pages, whose lines
-/// alternate, are predicted from the second row on. A section holds the values that were predicted wrong, and how many
-/// pages lie between them. Predictions start afresh with each block.
+/// How facts about single pages (lines that changed, the instruction that touched) become bytes (docs/trace-format.md,
+/// "Lines and sites"). A stream of runs (run_codec.hpp) mostly goes on as before. A page's value is predicted from that
+/// of the stream's page before it, and from what followed that value the last time; so values that alternate are
+/// predicted from their second round on. A section holds the wrongly predicted values and the number of pages between
+/// them. Each block starts without predictions.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +32,7 @@ constexpr std::uint64_t hash_of(std::uint32_t site) {
   return site;
 }
 
-/// A wrong prediction at most: the pages before it, and the value.
+/// Largest size of a wrong prediction: the number of pages before it, and the value.
 inline constexpr unsigned max_miss_bytes = max_varint_bytes + 10;
 
 template <typename Value>
@@ -45,7 +43,7 @@ class PagePredictor {
     const std::uint64_t mixed = (hash_of(last_[stream]) * streams_ + stream) * 0x9E37'79B9'7F4A'7C15;
     return predictions_[mixed >> 56];
   }
-  /// True if the page before had the same value: then, with a right prediction, nothing changes any more.
+  /// True if the page before had the same value: with a right prediction nothing changes then.
   bool pass(unsigned stream, const Value& value) { return std::exchange(last_[stream], value) == value; }
 
  private:
@@ -126,7 +124,7 @@ class PageDecoder {
     return 1 + more;
   }
 
-  /// Ends the piece. Throws ContentError if the section says more than there are pages.
+  /// Ends the piece. Throws ContentError if the section holds more values than there are pages.
   void finish() const {
     if (cursor_ != end_) throw ContentError("a section of lines or sites for more pages than there are");
   }

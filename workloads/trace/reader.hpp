@@ -8,7 +8,7 @@
 
 namespace sdsm::trace {
 
-/// A file that is not a trace, is damaged or is cut short. The text names the file, the byte and what is wrong there.
+/// The file is no trace, damaged or cut short. The text names the file, the byte and what is wrong there.
 class FormatError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -16,14 +16,14 @@ class FormatError : public std::runtime_error {
 
 class File;
 
-/// What a cursor reads of an interval.
+/// How much a cursor reads of an interval.
 enum class Detail : std::uint8_t {
-  touches,  ///< all but its lines and sites, which are passed over unchecked: what a simulation of 4 KiB pages needs
+  touches,  ///< all but its lines and sites, which it skips unchecked; enough to simulate pages of 4 KiB
   pages,    ///< its lines and sites too
 };
 
-/// One thread's intervals in order. Holds one block (64 KiB) and one interval in memory. Keeps the file open by itself.
-/// Cursors of one file may be used in different threads at once; one cursor may not.
+/// Reads one thread's intervals in order. Holds one block (64 KiB) and one interval in memory, and keeps the file open.
+/// Different threads may use different cursors of one file at once, but not the same one.
 class ThreadCursor {
  public:
   /// Throws std::out_of_range if the trace has no such thread.
@@ -32,10 +32,10 @@ class ThreadCursor {
   ThreadCursor(ThreadCursor&&) noexcept;
   ThreadCursor& operator=(ThreadCursor&&) noexcept;
 
-  /// The next interval, or nullptr after the last. The pointee is overwritten by the next call (its vector's storage
-  /// is reused, so a long trace allocates nothing per interval). Throws FormatError, and throws it again if called
-  /// again; std::system_error if the disk cannot be read. Every value has been checked as limits.hpp and the regions'
-  /// sizes tell, and after the last interval the thread's totals have been compared with the footer's.
+  /// The next interval, or nullptr after the last. The next call overwrites it, and reuses its storage: a long trace
+  /// allocates nothing per interval. All values are checked by limits.hpp and the regions' sizes, and after the last
+  /// interval the thread's totals by the footer. Throws FormatError (at each further call, too), or std::system_error
+  /// if the disk cannot be read.
   const Interval* next();
 
  private:
@@ -43,8 +43,8 @@ class ThreadCursor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A trace file, opened. Reading the footer checks everything but the blocks themselves, which are checked (by their
-/// checksums and by range checks of every value) when a cursor reaches them.
+/// An open trace file. Opening checks everything but the blocks; a cursor checks a block's checksum and values when it
+/// reaches the block.
 class File {
  public:
   /// Throws FormatError, or std::system_error if the file cannot be opened.

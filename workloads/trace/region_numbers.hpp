@@ -1,6 +1,6 @@
-/// Numbers of regions in a running program. A trace numbers its regions in the order in which the tracer met them; a
-/// run of the program knows some from the start, the same in each of its processes. Files that speak of both (page
-/// figures, recorded orders) use the run's.
+/// Numbers of regions in a running program. A trace numbers regions in the order in which the tracer met them. A run
+/// has some from the start, with the same numbers in all processes. Files about both (page figures, orders) use the
+/// run's numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ inline constexpr std::uint32_t administrative_region = 2;
 constexpr std::uint32_t stack_region(std::uint32_t process) {
   return 3 + 2 * process;
 }
-/// Of the memory that holds the process's thread-local variables; no trace has it.
+/// Number of the region that holds the process's thread-local variables; no trace has it.
 constexpr std::uint32_t control_region(std::uint32_t process) {
   return 4 + 2 * process;
 }
-/// Behind these: what the program makes, in the order of its making.
+/// Number of the first region that the program makes; others follow in the order of their making.
 constexpr std::uint32_t first_made_region(std::uint32_t processes) {
   return stack_region(processes);
 }
@@ -28,7 +28,7 @@ constexpr std::uint32_t first_made_region(std::uint32_t processes) {
 /// A run's numbers of a trace's regions, in the trace's order.
 std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, std::uint32_t processes);
 
-/// What people call a region that is there from the start.
+/// Name of a region that is there from the start.
 std::string fixed_region_name(std::uint32_t number);
 
 }  // namespace sdsm::trace

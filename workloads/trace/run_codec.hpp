@@ -1,10 +1,8 @@
 /// How a touch run becomes bytes (docs/trace-format.md, "Runs").
-///
-/// Programs sweep over arrays: a run mostly begins where an earlier run of the same access ended, is as long as that
-/// one, and changes as much. Each access kind therefore has four streams, each of which remembers the last run that was
-/// put on it; a run names its stream and says only what differs. Four, because a loop that reads two places of an array
-/// and an index array still has one to spare. The streams start afresh with each block, so that a block can be read by
-/// itself.
+/// Programs sweep over arrays: a run mostly begins where an earlier run of the same access ended, is as long, and
+/// changes as much. So each access kind has four streams, which remember their last runs; a run names its stream and
+/// says only what differs. Four, because a loop that reads two places of an array and an index array leaves one to
+/// spare. Streams start anew with each block, so that a block can be read alone.
 #pragma once
 
 #include <array>
@@ -48,7 +46,7 @@ class RunEncoder {
   /// Begins a block.
   void reset() { *this = RunEncoder{}; }
 
-  /// The stream that `run` is to be encoded on.
+  /// The stream on which to encode `run`.
   unsigned stream_for(const TouchRun& run) const;
 
   /// Writes `run` at `out`, max_run_bytes at most, and returns what lies behind it. Precondition: the run is valid;
@@ -69,7 +67,7 @@ class RunDecoder {
   /// Begins a block.
   void reset() { streams_ = {}; }
 
-  /// Reads a run into `run` and moves `cursor` behind it. May read up to max_run_bytes from there, whatever they hold.
+  /// Reads a run into `run` and moves `cursor` behind it. May read any max_run_bytes bytes from `cursor` on.
   /// `position`: of the run before, then of this one. Returns the stream's number. Throws ContentError.
   unsigned decode(const std::uint8_t*& cursor, unsigned& position, TouchRun& run) {
     using namespace run_flags;

@@ -1,6 +1,6 @@
-/// What a trace says: for each thread of an OpenMP program, a sequence of intervals. An interval is a piece of work
-/// (compute time, and the pages that it touched) closed by one event at OpenMP level. A trace knows nothing of nodes,
-/// protocols, costs or networks: those are chosen when it is simulated.
+/// A trace: for each thread of an OpenMP program, a sequence of intervals. An interval is a piece of work (compute time
+/// and the pages that it touched), closed by one OpenMP event. Nodes, protocol, costs and network are chosen when a
+/// trace is simulated.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr std::uint32_t first_format = 1;
 inline constexpr std::uint32_t page_bytes = 4096;
 /// Diffs compare words of this size (docs/protocol.md).
 inline constexpr std::uint32_t word_bytes = 4;
-/// Steps in which the place of a touch in its interval is given: position p stands for p/256 of the compute time.
+/// A touch's place in its interval is given in these steps: position p stands for p/256 of the compute time.
 inline constexpr unsigned position_steps = 256;
 
 /// What closed an interval. `object`, `value` and `detail` of Event mean what the comment says, else they are 0.
@@ -75,8 +75,8 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-/// Read or write; and what a written page's interval changed, against the bytes before it (a twin made at the first
-/// write): 0..1024 changed words in 0..512 runs of adjacent words, none exactly if none.
+/// Access: read or write. Change: what an interval changed in a page that it wrote, against the bytes before the first
+/// write: 0..1024 words in 0..512 runs of adjacent words; no runs exactly if no words.
 using sdsm::Access;
 using sdsm::Change;
 using sdsm::ChangedLines;
