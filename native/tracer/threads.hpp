@@ -77,7 +77,6 @@ struct Watched {
 };
 extern Watched watched;
 
-<<<<<<< HEAD
 /// Where the program's code comes in: it runs in the thread that has the turn. Another that calls (one that neither
 /// OpenMP nor pthread_create has made) ends the run.
 void enter() ASSERT_CAPABILITY(turn);
@@ -90,10 +89,6 @@ inline bool set_inside(bool is_inside) {
   watched.is_inside.store(is_inside, std::memory_order_release);
   return was_inside;
 }
-=======
-/// True while the tracer's own code runs: no other virtual thread may run then.
-extern volatile bool is_inside;
->>>>>>> main
 
 /// While it lives, no other virtual thread runs: for changes that it must not see half done.
 class Uninterrupted {
@@ -109,17 +104,10 @@ class Uninterrupted {
 };
 
 /// Sets up all threads; the caller becomes thread 0.
-<<<<<<< HEAD
 void start_threads() REQUIRES(turn, starting);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
-/// Threads that exist: 0 to this, without it.
-std::uint32_t thread_count() REQUIRES(turn);
-=======
-void start_threads();
-VirtualThread& thread_of(std::uint32_t number);
 /// Number of threads that exist.
-std::uint32_t thread_count();
->>>>>>> main
+std::uint32_t thread_count() REQUIRES(turn);
 
 /// Gives `thread` a POSIX thread if it has none yet.
 void create_thread(VirtualThread& thread) REQUIRES(turn);
@@ -133,13 +121,8 @@ void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
 /// the first). Returns when the caller is chosen again.
 void schedule() REQUIRES(turn);
 
-<<<<<<< HEAD
-/// A scheduling point in the middle of the caller's interval, which has waited for `nanoseconds` of its own will.
-void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
-=======
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
-void yield(VirtualThread& self, std::uint64_t nanoseconds);
->>>>>>> main
+void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
 
 /// The same, until somebody wakes the caller.
 void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) REQUIRES(turn);
@@ -147,20 +130,10 @@ void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self) REQUIRES(turn);
 
-<<<<<<< HEAD
-/// Ends the caller's interval with an event, and what begin_interval starts is the next. In between, the thread's clock
-/// stands and others may run.
-void end_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
-void begin_interval(VirtualThread& self) REQUIRES(turn);
-=======
 /// Ends the caller's interval with an event; begin_interval() starts the next one. In between the thread's clock stands
 /// still and others may run.
-void end_interval(VirtualThread& self, const trace::Event& event);
-void begin_interval(VirtualThread& self);
-
-/// Number of switches from one thread to another.
-std::uint64_t switch_count();
->>>>>>> main
+void end_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
+void begin_interval(VirtualThread& self) REQUIRES(turn);
 
 /// Records an event that closes an empty interval, for a thread that does not run.
 void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) REQUIRES(turn);
