@@ -1,9 +1,11 @@
 #include "native/program/program_image.hpp"
 
 #include <link.h>
+#include <sys/mman.h>
 
 #include <cstring>
 
+#include "native/program/ending.hpp"
 #include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
@@ -31,6 +33,18 @@ std::uintptr_t page_up(std::uintptr_t address) {
   return page_down(address + page_bytes - 1);
 }
 
+/// Variables aligned to more than a page have a segment of their own, and nothing lies between it and the others: the
+/// pages of both become one range.
+void fill_gap(std::uintptr_t begin, std::uintptr_t end) {
+  if (begin >= end) return;
+  void* wanted = reinterpret_cast<void*>(begin);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  if (mmap(wanted, end - begin, PROT_READ | PROT_WRITE, flags, -1, 0) == wanted) return;
+  end_run(
+      {"something lies between the program's segments of variables, which are to be shared memory. Start the program "
+       "by itself, not by ld.so; if you did, align its variables to no more than 4096 bytes"});
+}
+
 void look_at_program(const dl_phdr_info& object) REQUIRES(starting) {
   found.load_offset = object.dlpi_addr;
   found.whole = whole_of(object);
@@ -41,7 +55,14 @@ void look_at_program(const dl_phdr_info& object) REQUIRES(starting) {
     if (header.p_type == PT_GNU_RELRO) relocated_end = page_up(begin + header.p_memsz);
     if (header.p_type != PT_LOAD) continue;
     if ((header.p_flags & PF_X) != 0) found.code = {begin, begin + header.p_memsz};
-    if ((header.p_flags & PF_W) != 0) found.variables = {page_down(begin), page_up(begin + header.p_memsz)};
+    if ((header.p_flags & PF_W) == 0) continue;
+    // Segments come in the order of their addresses (ELF).
+    if (found.variables.end == 0) {
+      found.variables.begin = page_down(begin);
+    } else {
+      fill_gap(found.variables.end, page_down(begin));
+    }
+    found.variables.end = page_up(begin + header.p_memsz);
   }
   AddressRange& variables = found.variables;
   if (relocated_end > variables.begin && relocated_end <= variables.end) variables.begin = relocated_end;

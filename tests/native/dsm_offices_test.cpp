@@ -97,7 +97,7 @@ TEST_CASE("ordered regions come in the order of their turns, not of their reques
   CHECK(take_answers() == Answers{{2, WireKind::done}, {1, WireKind::done}});
 }
 
-TEST_CASE("a barrier ends when the team is here, this process last; whoever comes after the end is dismissed") {
+TEST_CASE("a barrier ends when the team is here, this process last, and whoever comes after the end is dismissed") {
   const Offices offices;
   set_team(3);
   arrive(ProcessId{0});
