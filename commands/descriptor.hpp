@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace sdsm::commands {
 
 /// A file descriptor that is closed at the end of its life.
@@ -31,6 +34,12 @@ struct Pipe {
   Descriptor write_end;
 };
 Pipe make_pipe();
+
+/// False if not all could be written. A pipe that nobody reads raises SIGPIPE, if that is not ignored.
+bool write_all(int descriptor, std::string_view bytes);
+
+/// All that comes until the end, or an error.
+std::string read_all(int descriptor);
 
 /// A temporary file without a name.
 Descriptor make_temporary_file();

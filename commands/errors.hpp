@@ -1,13 +1,25 @@
+/// What goes wrong in a command: the exit status that it is worth, and the one place where it becomes that.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sdsm::commands {
 
-/// Bad input or usage: exit status 2.
-class UsageError : public std::runtime_error {
+enum ExitStatus : int { done = 0, run_failed = 1, bad_input = 2 };
+
+/// Bad input or usage: exit status 2. Each finding is one line that says what, why and what next.
+class BadInput : public std::invalid_argument {
  public:
-  using std::runtime_error::runtime_error;
+  explicit BadInput(std::string_view finding) : BadInput(std::vector<std::string>{std::string(finding)}) {}
+  explicit BadInput(std::vector<std::string> findings);
+  const std::vector<std::string>& findings() const { return findings_; }
+
+ private:
+  std::vector<std::string> findings_;
 };
 
 /// The run failed: exit status 1.
@@ -16,17 +28,9 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A process of the program did not get its descriptors; `error` is errno's number.
-RunError no_files_error(int error);
-
-/// Calls check() and turns its std::invalid_argument, which says what is wrong with the user's input, into UsageError.
-template <typename Check>
-void check_usage(Check&& check) {
-  try {
-    check();
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
-}
+/// The body of every main(). Opens standard streams that are closed, calls `body` and returns its exit status, or that
+/// of its exception, which it says on stderr: 2 for BadInput, any other std::invalid_argument, and errors of the system
+/// that another file would mend; else 1. What stdout has not taken fails the run.
+int exit_status_of(const std::function<int()>& body) noexcept;
 
 }  // namespace sdsm::commands

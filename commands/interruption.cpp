@@ -1,12 +1,13 @@
 #include "commands/interruption.hpp"
 
-#include <csignal>
-#include <initializer_list>
+#include <array>
 
 #include "commands/errors.hpp"
 
 namespace sdsm::commands {
 namespace {
+
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
 
 volatile std::sig_atomic_t has_come = 0;
 
@@ -17,7 +18,7 @@ void catch_interruptions() {
   action.sa_handler = [](int signal) { has_come = signal; };
   sigemptyset(&action.sa_mask);
   // Without SA_RESTART: a blocking read is to return.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : signals) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
@@ -26,6 +27,17 @@ void catch_interruptions() {
 
 int interruption() {
   return has_come;
+}
+
+HeldInterruptions::HeldInterruptions() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : signals) sigaddset(&held, signal);
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+HeldInterruptions::~HeldInterruptions() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void throw_if_interrupted(const char* text) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <csignal>
+
 namespace sdsm::commands {
 
 /// From now on SIGINT, SIGTERM and SIGHUP interrupt what the process waits for, instead of killing it. A signal that is
@@ -8,6 +10,18 @@ void catch_interruptions();
 
 /// The signal that has come, or 0.
 int interruption();
+
+/// While one lives, those signals wait: for what must not be left half done.
+class HeldInterruptions {
+ public:
+  HeldInterruptions();
+  ~HeldInterruptions();
+  HeldInterruptions(const HeldInterruptions&) = delete;
+  HeldInterruptions& operator=(const HeldInterruptions&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 /// Throws RunError with this text if such a signal has come.
 void throw_if_interrupted(const char* text);

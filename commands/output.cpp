@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <set>
-#include <stdexcept>
+
+#include "commands/errors.hpp"
+#include "commands/interruption.hpp"
 
 namespace sdsm::commands {
 namespace {
@@ -48,25 +49,24 @@ void check_output(const std::string& where, const std::vector<std::filesystem::p
   const std::filesystem::path path = output_target(where);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    throw std::invalid_argument(fmt::format("{} is a folder. Name a file to write to", where));
+    throw BadInput(fmt::format("{} is a folder. Name a file to write to", where));
   }
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (!std::filesystem::is_directory(folder, error)) {
     if (error && error != std::errc::no_such_file_or_directory) fail(error.value(), where);
-    throw std::invalid_argument(
-        fmt::format("there is no folder {} for {}. Make it, or name another file", folder.string(), where));
+    throw BadInput(fmt::format("there is no folder {} for {}. Make it, or name another file", folder.string(), where));
   }
   if (!is_replaced(path)) {
     if (access(path.c_str(), W_OK) != 0) fail(errno, where);
     return;
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw std::invalid_argument(fmt::format("{}: nothing can be written to its folder ({}). Name another file", where,
-                                            std::generic_category().message(errno)));
+    throw BadInput(fmt::format("{}: nothing can be written to its folder ({}). Name another file", where,
+                               std::generic_category().message(errno)));
   }
   for (const std::filesystem::path& input : inputs) {
     if (std::filesystem::equivalent(path, input, error) || std::filesystem::equivalent(part_of(path), input, error)) {
-      throw std::invalid_argument(
+      throw BadInput(
           fmt::format("{}: would overwrite the input {}. Name another file to write to", where, input.string()));
     }
   }
@@ -79,24 +79,23 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
     if (output.empty()) continue;
     // Devices may be written to by several: nothing is lost there.
     if (output != "-" && !is_replaced(output_target(output))) continue;
-    const std::filesystem::path target = output == "-" ? "-" : std::filesystem::absolute(output_target(output));
+    const std::filesystem::path target = output == "-" ? "-" : std::filesystem::weakly_canonical(output_target(output));
     if (!targets.insert(target).second) {
-      throw std::invalid_argument(
-          fmt::format("{} cannot take two outputs: one of them would be lost. Name another file",
-                      output == "-" ? "stdout" : output));
+      throw BadInput(fmt::format("{} cannot take two outputs: one of them would be lost. Name another file",
+                                 output == "-" ? "stdout" : output));
     }
   }
 }
 
 void check_trace_output(const std::string& where, const std::vector<std::filesystem::path>& inputs) {
-  if (where.empty()) throw std::invalid_argument("a trace needs a name. Name a file to write to");
+  if (where.empty()) throw BadInput("a trace needs a name. Name a file to write to");
   if (where == "-") {
-    throw std::invalid_argument("-: a trace cannot go to stdout. Name a file to write to (./- if it is called so)");
+    throw BadInput("-: a trace cannot go to stdout. Name a file to write to (./- if it is called so)");
   }
   check_output(where, inputs);
   // The trace takes the name of what was there, and that must not be a device.
   if (!is_replaced(output_target(where))) {
-    throw std::invalid_argument(
+    throw BadInput(
         fmt::format("{}: this is no regular file, and a trace needs one of its own. Name another file", where));
   }
 }
@@ -111,6 +110,8 @@ void write_output(std::string_view text, const std::string& where) {
   std::error_code error;
   const bool replaces = is_replaced(target);
   const std::filesystem::path written = replaces ? part_of(target) : target;
+  // A signal that ends the command would leave the part file.
+  const HeldInterruptions held;
   errno = 0;
   std::ofstream file(written, std::ios::binary);
   if (!file) fail(errno, where);
@@ -123,21 +124,6 @@ void write_output(std::string_view text, const std::string& where) {
   }
   if (replaces) std::filesystem::rename(written, target, error);
   if (replaces && error) fail(error.value(), where);
-}
-
-bool is_bad_input(const std::error_code& error) {
-  using std::errc;
-  static constexpr std::array kinds{errc::no_such_file_or_directory,
-                                    errc::permission_denied,
-                                    errc::is_a_directory,
-                                    errc::not_a_directory,
-                                    errc::filename_too_long,
-                                    errc::too_many_symbolic_link_levels,
-                                    errc::read_only_file_system,
-                                    errc::operation_not_permitted,
-                                    errc::no_such_device_or_address,
-                                    errc::not_supported};
-  return std::any_of(kinds.begin(), kinds.end(), [&](errc kind) { return error == kind; });
 }
 
 }  // namespace sdsm::commands

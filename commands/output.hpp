@@ -1,25 +1,18 @@
-/// How commands write their files, and which exit status a system error gets.
+/// How commands write their files.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace sdsm::commands {
-
-/// What is wrong with the name of a file, or "". An empty name is an error: it comes from a script's unset variable,
-/// and must not pass for an option that was not given.
-inline std::string name_problem(const std::string& name) {
-  return name.empty() ? "the name is empty" : "";
-}
 
 /// The file that `path` means: where a link leads, even if nothing is there yet, so that writing keeps the link.
 /// Throws std::system_error if links lead in a circle.
 std::filesystem::path output_target(const std::filesystem::path& path);
 
-/// Throws std::invalid_argument or std::system_error if it is clear before a run that `where` cannot be written: it is
+/// Throws BadInput or std::system_error if it is clear before a run that `where` cannot be written: it is
 /// a folder, its folder is missing or read-only, or it is one of the `inputs`, under any name. "" (not wanted) and
 /// "-" (stdout) pass.
 void check_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
@@ -40,9 +33,5 @@ std::filesystem::path part_of(const std::filesystem::path& target);
 /// Writes text to a file, or to stdout for "-" (the caller checks stdout's errors at its end). A regular file is
 /// written whole or not at all. Throws what check_output throws, and std::system_error.
 void write_output(std::string_view text, const std::string& where);
-
-/// Whether the user can mend the error by naming another file (exit status 2). Else the run itself failed (1), as with
-/// a full disk.
-bool is_bad_input(const std::error_code& error);
 
 }  // namespace sdsm::commands

@@ -9,6 +9,8 @@
 #include <ctime>
 #include <string>
 
+#include "commands/descriptor.hpp"
+
 namespace sdsm::commands {
 namespace {
 
@@ -52,12 +54,7 @@ void open_closed_streams() {
 
 void tell(std::string_view text) noexcept {
   const NoPipeSignal guard;
-  while (!text.empty()) {
-    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+  write_all(STDERR_FILENO, text);
 }
 
 void say(std::string_view text) {

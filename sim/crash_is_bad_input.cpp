@@ -8,8 +8,8 @@
 #include <array>
 #include <string_view>
 
+#include "commands/errors.hpp"
 #include "commands/standard_streams.hpp"
-#include "sim/command_line.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -71,7 +71,7 @@ void CrashIsBadInput::report(int) {
   add(reason.empty() ? "it does not say why" : reason.substr(0, 2048));
   add("). Mend its zones, hosts, links or routes; every pair of hosts needs a route, and one only.\n");
   commands::tell({line.data(), length});
-  ::_exit(bad_input);
+  ::_exit(commands::bad_input);
 }
 
 }  // namespace sdsm::sim

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "sim/child.hpp"
+#include "commands/forked_call.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::array<std::uint16_t, 6> release_words{1, 4, 16, 64, 256, 1024};
 
 /// Runs `body` in a child process and hands its results back.
 std::vector<Time> times_in_child(const std::function<std::vector<Time>()>& body) {
-  std::istringstream told(in_child([&] {
+  std::istringstream told(commands::in_child([&] {
     std::string counts;
     for (const Time time : body()) counts += std::to_string(time.count()) + ' ';
     return counts;

@@ -1,19 +1,21 @@
 /// sdsm replay: re-runs in the simulator the microbenchmarks that a platform was calibrated from.
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
 
+#include "commands/command_line.hpp"
+#include "commands/errors.hpp"
 #include "commands/output.hpp"
 #include "commands/standard_streams.hpp"
-#include "sim/command_line.hpp"
 #include "sim/replay.hpp"
 
 namespace {
 
 using namespace sdsm;
+using namespace sdsm::commands;
 using namespace sdsm::sim;
 
 std::vector<Bytes> sizes_of(const std::vector<std::string>& texts) {
@@ -42,7 +44,6 @@ Layout layout_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sdsm::commands::open_closed_streams();
   std::string path, network_name = "queue", json;
   CLI::App app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
                "sdsm replay"};
@@ -61,9 +62,9 @@ int main(int argc, char** argv) {
   bool strict = false;
   app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
       ->required()
-      ->check(&sdsm::commands::name_problem);
+      ->check(&name_problem);
   app.add_option("--network", network_name, describe_networks())
-      ->check(CLI::IsMember(network_names()))
+      ->check(one_of(network_names()))
       ->capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
   app.add_option("--messages", messages, "sizes in bytes of the messages that are timed (default 32,1460,4096)")
@@ -78,18 +79,12 @@ int main(int argc, char** argv) {
   app.add_option("--only", only, "of fault, barrier, lock, release, memory-bus and network what alone is re-run")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(std::set<std::string>(replay_groups.begin(), replay_groups.end())));
+      ->check(one_of({replay_groups.begin(), replay_groups.end()}));
   app.add_flag("--strict", strict,
                "exit with 1 if a cost differs from the platform file by more than 1 ns, or could not be re-run");
-  app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
-  report_usage_errors(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return answer(app, error);
-  }
-  return report_errors([&]() -> int {
-    commands::check_output(json, {path});
+  app.add_option("--json", json, "write the result as JSON to this file, or - for stdout")->check(&name_problem);
+  return run(app, argc, argv, [&]() -> int {
+    check_output(json, {path});
     ReplayRequest request;
     if (!messages.empty()) request.messages = sizes_of(messages);
     request.streams = sizes_of(streams);
@@ -109,13 +104,10 @@ int main(int argc, char** argv) {
                       {"simulated_s", to_seconds(row.simulated)}});
     }
     if (!json.empty()) {
-      write_json({{"format", 1},
-                  {"kind", "replay"},
-                  {"platform", path},
-                  {"network", network_name},
-                  {"rows", rows},
-                  {"skipped", skipped}},
-                 json);
+      const nlohmann::ordered_json result = {{"format", 1},      {"kind", "replay"},
+                                             {"platform", path}, {"network", network_name},
+                                             {"rows", rows},     {"skipped", skipped}};
+      write_output(result.dump(2) + "\n", json);
     }
     if (json != "-") {
       fmt::print("{:<24} {:>7} {:>16} {:>16} {:>14}\n", "cost", "on", "given, us", "simulated, us", "difference, ns");
@@ -127,8 +119,7 @@ int main(int argc, char** argv) {
                    row.given ? fmt::format("{:.3f}", to_seconds(row.simulated - *row.given) * 1e9) : "");
       }
     }
-    for (const std::string& what : skipped)
-      commands::say(fmt::format("{}: the platform has no room to re-run it", what));
+    for (const std::string& what : skipped) say(fmt::format("{}: the platform has no room to re-run it", what));
     return strict && (differs || !skipped.empty()) ? run_failed : done;
   });
 }

@@ -1,18 +1,16 @@
 /// sdsm simulate: plays a trace on a platform and says how long it takes and where the time goes.
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 
-#include <unistd.h>
-
+#include "commands/command_line.hpp"
+#include "commands/errors.hpp"
 #include "commands/output.hpp"
+#include "commands/progress.hpp"
 #include "commands/standard_streams.hpp"
-#include "sim/command_line.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
@@ -22,7 +20,7 @@
 namespace sdsm::sim {
 namespace {
 
-constexpr double max_jitter = 2;
+using namespace commands;
 
 /// Stands in for a cost that was not measured for the layout.
 std::string stand_in(const std::string& cost) {
@@ -127,35 +125,18 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
   return trace::page_table_text(book, names, layout);
 }
 
-int run(const Request& request) {
-  if (request.nodes == 0 || request.threads_per_node == 0) {
-    throw std::invalid_argument(
-        "a cluster has at least one node and one thread per node; --nodes and --threads-per-node must "
-        "be above zero");
-  }
+int simulate(const Request& request) {
   trace::check_scale(request.scale);
-  if (!(request.options.jitter >= 0 && request.options.jitter <= max_jitter)) {
-    throw std::invalid_argument(
-        fmt::format("--jitter {} is not a number from 0 to {}", request.options.jitter, max_jitter));
-  }
-  if (!(request.options.memory_bound >= 0 && request.options.memory_bound <= 1)) {
-    throw std::invalid_argument(
-        fmt::format("--memory-bound {} is not a share from 0 to 1", request.options.memory_bound));
-  }
-  if (request.draws && !(*request.draws >= least_draws && *request.draws <= most_draws)) {
-    throw std::invalid_argument(fmt::format("--uncertainty {} is not a number of draws from {} to {}", *request.draws,
-                                            least_draws, most_draws));
-  }
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  commands::check_outputs({request.json, request.pages}, inputs);
+  check_outputs({request.json, request.pages}, inputs);
   const Platform platform = read_platform(request.platform);
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
   if (threads != file.header().threads) {
-    throw std::invalid_argument(fmt::format(
+    throw BadInput(fmt::format(
         "{} has {} threads, but {} nodes x {} threads per node make {}. Choose nodes and threads so that they match, "
         "or "
         "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
@@ -180,22 +161,13 @@ int run(const Request& request) {
     return made;
   };
 
-  Progress progress;
-  const bool bar = !request.quiet && ::isatty(2) != 0;
-  if (bar) {
-    progress = [last = -1](double part) mutable {
-      const int percent = static_cast<int>(std::floor(part * 100));
-      if (percent == last) return;
-      last = percent;
-      commands::tell(
-          fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
-    };
-  }
+  commands::Progress display(request.quiet);
+  const Progress progress = [&](double part) { display.show_part(part); };
   const NetworkKind network = network_named(request.network);
   // The draws go first, as their processes must come from one that has no engine yet.
   const double runs = 1 + static_cast<double>(request.draws.value_or(0));
   Progress draws_progress, progress_of_itself = progress;
-  if (progress && request.draws) {
+  if (request.draws) {
     draws_progress = [&](double part) { progress(part * (1 - 1 / runs)); };
     progress_of_itself = [&](double part) { progress(1 - (1 - part) / runs); };
   }
@@ -204,32 +176,34 @@ int run(const Request& request) {
     uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
   }
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
-  if (bar) commands::tell(fmt::format("\r{:<60}\r", ""));
+  display.end();
 
   if (const int status = file.header().exit_status; status != 0) {
-    commands::say(
+    say(
         fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
                     "work; so does the simulation.",
                     request.trace, status));
   }
   for (const std::string& what : result.extrapolated) {
-    commands::say(
+    say(
         fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
                     "extrapolated.",
                     request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
-    commands::say(
+    say(
         fmt::format("warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
                     "range.",
                     in_words(beyond), beyond.calibrated, request.platform));
   }
-  if (!request.pages.empty()) commands::write_output(page_table(file, layout, result), request.pages);
+  if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
-    write_json(result_document({file.header().program, layout, options.seed, network, options, inputs}, platform,
-                               result, told),
-               request.json);
+    write_output(
+        result_document({file.header().program, layout, options.seed, network, options, inputs}, platform, result, told)
+                .dump(2) +
+            "\n",
+        request.json);
   }
   if (request.json != "-" && request.pages != "-") print_report(request, platform, layout, result, told);
   return done;
@@ -239,8 +213,8 @@ int run(const Request& request) {
 }  // namespace sdsm::sim
 
 int main(int argc, char** argv) {
-  sdsm::commands::open_closed_streams();
   using namespace sdsm::sim;
+  using namespace sdsm::commands;
   Request request;
   CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
                "sdsm simulate"};
@@ -251,75 +225,71 @@ int main(int argc, char** argv) {
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
-  app.add_option("trace", request.trace, "trace made by `sdsm trace`")
-      ->required()
-      ->check(&sdsm::commands::name_problem);
+  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required()->check(&name_problem);
   app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")
       ->required()
-      ->check(&sdsm::commands::name_problem);
-  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(whole_number<std::uint32_t>);
+      ->check(&name_problem);
+  const Check count = whole_number(1, std::numeric_limits<std::uint32_t>::max());
+  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(count);
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
-      ->check(whole_number<std::uint32_t>)
+      ->check(count)
       ->capture_default_str();
   auto* const time =
       app.add_option("--sequential-time", request.scale.sequential_time,
                      "one-thread time of the program on the target machine, e.g. 7.5s: the trace's compute is "
-                     "scaled so that its sum over threads is this");
+                     "scaled so that its sum over threads is this")
+          ->check(&time_problem);
   app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
       ->needs(time)
-      ->check(&sdsm::commands::name_problem);
+      ->check(&name_problem);
   app.add_option("--compute-factor", request.scale.factor,
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
-      ->check(&plain_number)
+      ->check(number())
       ->excludes(time);
   app.add_option("--memory-bound", request.options.memory_bound,
                  "share of the program's computing that waits for memory when it runs alone, 0 to 1: with T threads on "
                  "a node that share takes the platform's memory-bus.T times as long. It is the program's, on that "
                  "machine: docs/platforms.md tells how to find it")
-      ->check(&plain_number)
+      ->check(number(0, 1))
       ->capture_default_str();
   app.add_option("--network", request.network, describe_networks())
-      ->check(CLI::IsMember(network_names()))
+      ->check(one_of(network_names()))
       ->capture_default_str();
   app.add_option("--seed", request.options.seed, "of the jitter and of --uncertainty")
-      ->check(whole_number<std::uint64_t>)
+      ->check(whole_number())
       ->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
                  "coefficient of variation of a lognormal factor on each processor part of a remote fault, 0 to 2")
-      ->check(&plain_number)
+      ->check(number(0, 2))
       ->capture_default_str();
   app.add_option("--uncertainty", request.draws,
                  "also simulate this many (10 to 10000) sets of costs, drawn from the standard errors in the platform "
                  "file, and tell the median and the middle 90 % of their times; --seed is of the draws, too")
       ->type_name("N")
-      ->check(whole_number<std::uint64_t>);
+      ->check(whole_number(least_draws, most_draws));
   std::string placement(name_of(request.options.placement));
   app.add_option("--placement", placement,
                  "home nodes of the heap's pages: as the program asked for, else round-robin; or one rule for all")
-      ->check(CLI::IsMember({"as-asked", "round-robin", "block", "first-touch"}))
+      ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->capture_default_str();
   app.add_option("--region", request.region, "clock: between the program's first and last omp_get_wtime; or whole")
-      ->check(CLI::IsMember({"clock", "whole"}))
+      ->check(one_of({"clock", "whole"}))
       ->capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "diffs carry whole pages, whatever the program changed (to see what diffs save)");
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
-      ->check(&sdsm::commands::name_problem);
+      ->check(&name_problem);
   app.add_option("--pages", request.pages,
                  "write what each page cost each thread to this file (or - for stdout), as a CSV table")
-      ->check(&sdsm::commands::name_problem);
+      ->check(&name_problem);
   app.add_option(
          "--order", request.order,
          "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
-      ->check(&sdsm::commands::name_problem);
+      ->check(&name_problem);
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
-  report_usage_errors(app);
-  try {
-    app.parse(argc, argv);
+  return run(app, argc, argv, [&] {
     request.options.placement = *sdsm::heap_placement_named(placement);
-  } catch (const CLI::ParseError& error) {
-    return answer(app, error);
-  }
-  return report_errors([&] { return run(request); });
+    return simulate(request);
+  });
 }

@@ -32,8 +32,7 @@ class LoadedEngine {
       // SimGrid explains over several lines; one finding is one line.
       std::string reason = error.what();
       std::replace(reason.begin(), reason.end(), '\n', ' ');
-      throw PlatformError(
-          {fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason)});
+      throw PlatformError(fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason));
     }
   }
   simgrid::s4u::Engine& engine() const { return *engine_; }

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "commands/errors.hpp"
 #include "platforms/file/platform.hpp"
 #include "sim/cluster.hpp"
 #include "sim/interval_source.hpp"
@@ -17,11 +17,8 @@
 
 namespace sdsm::sim {
 
-/// The run itself failed: a deadlock, a broken invariant. The text says where each thread was.
-class RunError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+/// A deadlock, a broken invariant: the text says where each thread was.
+using commands::RunError;
 
 /// A program to simulate: one source per thread.
 struct Program {

@@ -12,7 +12,7 @@
 
 #include <poll.h>
 
-#include "sim/child.hpp"
+#include "commands/forked_call.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -96,7 +96,7 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
   Uncertainty found;
   struct Running {
     std::size_t draw;
-    Child child;
+    commands::ForkedCall child;
   };
   std::vector<Running> running;
   std::size_t finished = 0;
@@ -108,7 +108,7 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
     own.seed = options.seed + found.draws.size() + 1;
     Draw draw{{}, own.seed, {}};
     for (const UncertainCost& cost : platform.uncertain) draw.costs.push_back(cost.get(drawn.costs));
-    running.push_back({found.draws.size(), Child([&] {
+    running.push_back({found.draws.size(), commands::ForkedCall([&] {
                          const Result result = simulate(drawn, layout, network, program(), own);
                          return std::to_string(result.makespan.count());
                        })});

@@ -1,7 +1,6 @@
 /// sdsm costs: what models/ makes of messages, diffs and barriers, for the parts of sdsm that are not C++.
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -12,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/results/run_result.hpp"
-#include "commands/standard_streams.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/diff.hpp"
 #include "models/messages.hpp"
@@ -129,7 +128,7 @@ Json barriers(const Json& asked) {
   return answers;
 }
 
-/// Throws UsageError for what is no question.
+/// Throws BadInput for what is no question.
 Json answer(const std::string& text) {
   try {
     const Json question = Json::parse(text);
@@ -154,11 +153,8 @@ Json answer(const std::string& text) {
       told["messages"] = messages(question["payloads"], question.value("frame", Json()), links_of(question));
     if (question.contains("barrier")) told["barriers"] = barriers(question["barrier"]);
     return told;
-  } catch (const nlohmann::json::exception& error) {
-    throw commands::UsageError(
-        fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));
-  } catch (const std::invalid_argument& error) {
-    throw commands::UsageError(
+  } catch (const std::exception& error) {
+    throw commands::BadInput(
         fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));
   }
 }
@@ -166,33 +162,19 @@ Json answer(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  commands::open_closed_streams();
   CLI::App app{help, "sdsm costs"};
   app.footer(footer);
   std::string question = "{}";
   app.add_option("question", question, "a JSON object, or - for one on each line of stdin")->capture_default_str();
-  try {
-    app.parse(argc, argv);
-    if (question == "-") {
-      for (std::string line; std::getline(std::cin, line);) {
-        fmt::print("{}\n", answer(line).dump());
-        std::fflush(stdout);
-      }
-    } else {
+  return commands::run(app, argc, argv, [&] {
+    if (question != "-") {
       fmt::print("{}\n", answer(question).dump(2));
+      return commands::done;
     }
-  } catch (const CLI::Success& asked) {
-    app.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    commands::say(fmt::format("{}. See sdsm costs --help.", error.what()));
-    return 2;
-  } catch (const commands::UsageError& error) {
-    commands::say(error.what());
-    return 2;
-  }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    commands::say("the answer could not be written to stdout. Make room, or give another place");
-    return 1;
-  }
-  return 0;
+    for (std::string line; std::getline(std::cin, line);) {
+      fmt::print("{}\n", answer(line).dump());
+      if (std::fflush(stdout) != 0) break;
+    }
+    return commands::done;
+  });
 }

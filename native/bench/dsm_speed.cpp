@@ -10,14 +10,11 @@
 
 #include <fmt/core.h>
 #include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +25,14 @@
 #include <system_error>
 #include <vector>
 
+#include "commands/child.hpp"
+#include "commands/command_line.hpp"
+#include "commands/descriptor.hpp"
+#include "commands/errors.hpp"
+
 namespace {
+
+using namespace sdsm;
 
 using Words = std::vector<std::string>;
 /// By quantity: the median of the samples of one run, ns.
@@ -38,14 +42,6 @@ double median(std::vector<double> values) {
   if (values.empty()) throw std::runtime_error("a measurement is missing");
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
-}
-
-std::string all_of(std::FILE* file) {
-  std::rewind(file);
-  std::string text;
-  std::array<char, 4096> piece;
-  while (const std::size_t bytes = std::fread(piece.data(), 1, piece.size(), file)) text.append(piece.data(), bytes);
-  return text;
 }
 
 /// The processors that the measured programs may run on.
@@ -62,31 +58,23 @@ void use_one_processor() {
 }
 
 Figures run(Words words, Processors processors) {
-  std::FILE* output = std::tmpfile();
-  if (output == nullptr) throw std::system_error(errno, std::generic_category(), "no file for a program's output");
+  const commands::Descriptor output = commands::make_temporary_file();
   std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
-  if (child == 0) {
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    try {
+  commands::Child child([&] {
+    return commands::exit_status_of([&] {
       if (processors == Processors::one) use_one_processor();
-      if (::dup2(fileno(output), STDOUT_FILENO) >= 0) ::execv(arguments[0], arguments.data());
-      throw std::system_error(errno, std::generic_category(), words[0]);
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "sdsm: dsm_speed: {}\n", error.what());
-    }
-    ::_exit(1);
+      commands::Child program = commands::execute({.file = words[0],
+                                                   .arguments = words,
+                                                   .environment = commands::own_environment(),
+                                                   .files = {{output.get(), STDOUT_FILENO}}});
+      return program.wait() == 0 ? 0 : 1;
+    });
+  });
+  if (const int status = child.wait(); status != 0) {
+    throw std::runtime_error(fmt::format("{} failed (wait status {:#x})", words[0], status));
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "cannot wait for a process");
-  }
-  const std::string text = all_of(output);
-  std::fclose(output);
-  if (status != 0) throw std::runtime_error(fmt::format("{} failed (wait status {:#x})", words[0], status));
+  ::lseek(output.get(), 0, SEEK_SET);
+  const std::string text = commands::read_all(output.get());
   Figures figures;
   const nlohmann::json parsed = nlohmann::json::parse(text);
   for (const auto& [name, samples] : parsed.items()) {
@@ -213,19 +201,16 @@ void run_all(int rounds, int samples) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace sdsm::commands;
   int rounds = 9, samples = 50;
   CLI::App app{"Speed of the native DSM: faults, fetches, diffs and barriers beside the same without a DSM.",
                "dsm_speed"};
-  app.add_option("--rounds", rounds, "repetitions")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--rounds", rounds, "repetitions")->check(whole_number(1, 1000))->capture_default_str();
   app.add_option("--samples", samples, "of each quantity in a round")
-      ->check(CLI::Range(1, 4096))
+      ->check(whole_number(1, 4096))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return commands::run(app, argc, argv, [&] {
     run_all(rounds, samples);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sdsm: dsm_speed: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

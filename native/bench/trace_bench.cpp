@@ -2,12 +2,9 @@
 /// says how), and a real program's trace beside the same program's untraced run. All in one run, rounds interleaved so
 /// that a busy machine disturbs all alike; figures are medians and ranges.
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +19,9 @@
 #include <system_error>
 #include <vector>
 
+#include "commands/child.hpp"
+#include "commands/command_line.hpp"
+#include "commands/errors.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "workloads/trace/reader.hpp"
 
@@ -78,33 +78,22 @@ Usage usage_so_far() {
   return {date(), cpu(own), cpu(programs), peak_mib(own), peak_mib(programs)};
 }
 
-/// In a child: what it prints goes to a file, as the results of the program that is measured are not ours.
-void print_to(const std::filesystem::path& file) {
-  const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) throw std::system_error(errno, std::generic_category(), file.string());
-}
-
 /// Runs `body` in a process of its own and waits for it; returns what it used. Its output goes to `output`.
 rusage in_a_process(const std::filesystem::path& output, const std::function<int()>& body) {
   std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
-  if (child == 0) {
-    try {
-      print_to(output);
-      ::_exit(body());
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "sdsm: {}\n", error.what());
-      ::_exit(1);
-    }
+  commands::Child child([&] {
+    return commands::exit_status_of([&] {
+      // What it prints is no result of ours.
+      if (std::freopen(output.c_str(), "w", stdout) == nullptr) {
+        throw std::system_error(errno, std::generic_category(), output.string());
+      }
+      return body();
+    });
+  });
+  if (const int status = child.wait(); status != 0) {
+    throw std::runtime_error(fmt::format("a measured program failed (wait status {:#x})", status));
   }
-  int status = 0;
-  rusage usage{};
-  while (::wait4(child, &status, 0, &usage) < 0) {
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "cannot wait for a process");
-  }
-  if (status != 0) throw std::runtime_error(fmt::format("a measured program failed (wait status {:#x})", status));
-  return usage;
+  return child.usage();
 }
 
 struct Untraced {
@@ -313,6 +302,7 @@ int run(const Words& program, unsigned threads, unsigned passes, int rounds) {
 }  // namespace sdsm::trace_command
 
 int main(int argc, char** argv) {
+  using namespace sdsm::commands;
   std::vector<std::string> program{
       SDSM_BINARY_DIR "/workloads/laplace", "--impl", "2", "--size", "1024", "--iterations", "100", "--no-check"};
   unsigned threads = 4, passes = 3;
@@ -320,14 +310,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Speed of the tracer: a touch beside a bare SIGSEGV, a program's trace beside its untraced run.",
                "trace_speed"};
   app.add_option("program", program, "program to trace, with its arguments, behind --; without it Laplace");
-  app.add_option("-n,--threads", threads, "its threads")->check(CLI::Range(1U, 1024U))->capture_default_str();
-  app.add_option("--passes", passes, "untracked passes")->check(CLI::Range(1U, 1000U))->capture_default_str();
-  app.add_option("--rounds", rounds, "repetitions")->check(CLI::Range(1, 1000))->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return sdsm::trace_command::run(program, threads, passes, rounds);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sdsm: trace_speed: {}\n", error.what());
-    return 1;
-  }
+  app.add_option("-n,--threads", threads, "its threads")->check(whole_number(1, 1024))->capture_default_str();
+  app.add_option("--passes", passes, "untracked passes")->check(whole_number(1, 1000))->capture_default_str();
+  app.add_option("--rounds", rounds, "repetitions")->check(whole_number(1, 1000))->capture_default_str();
+  return run(app, argc, argv, [&] { return sdsm::trace_command::run(program, threads, passes, rounds); });
 }

@@ -32,7 +32,7 @@ std::filesystem::path search_path(const std::string& name) {
     const std::filesystem::path candidate = std::filesystem::path(folder.empty() ? "." : folder) / name;
     if (is_executable_file(candidate)) return candidate;
   }
-  throw UsageError(fmt::format("{}: no such program in PATH. Give its path, such as ./{}.", name, name));
+  throw BadInput(fmt::format("{}: no such program in PATH. Give its path, such as ./{}.", name, name));
 }
 
 /// LD_PRELOAD has no effect on programs that run with other rights than their caller's.
@@ -46,21 +46,21 @@ bool has_own_rights(const std::filesystem::path& path) {
 }  // namespace
 
 std::filesystem::path find_program(const std::string& name) {
-  if (name.empty()) throw UsageError("the program's name is empty. Give a program after --.");
+  if (name.empty()) throw BadInput("the program's name is empty. Give a program after --.");
   if (name.find('/') == std::string::npos) return search_path(name);
   struct stat status {};
   if (stat(name.c_str(), &status) != 0) {
-    throw UsageError(fmt::format("{}: the program cannot be found ({})", name, std::strerror(errno)));
+    throw BadInput(fmt::format("{}: the program cannot be found ({})", name, std::strerror(errno)));
   }
-  if (S_ISDIR(status.st_mode)) throw UsageError(fmt::format("{}: a folder, not a program", name));
+  if (S_ISDIR(status.st_mode)) throw BadInput(fmt::format("{}: a folder, not a program", name));
   if (!is_executable_file(name)) {
-    throw UsageError(fmt::format("{}: not executable. Is it the program, and may you run it (chmod +x)?", name));
+    throw BadInput(fmt::format("{}: not executable. Is it the program, and may you run it (chmod +x)?", name));
   }
   return name;
 }
 
 void check_program(const std::filesystem::path& program) {
-  const auto refuse = [&](const std::string& why) { throw UsageError(fmt::format("{}: {}", program.string(), why)); };
+  const auto refuse = [&](const std::string& why) { throw BadInput(fmt::format("{}: {}", program.string(), why)); };
   if (access(program.c_str(), R_OK) != 0) refuse("the file cannot be read, so it cannot be checked for OpenMP");
   const ElfFile file(program);
   if (file.is_script()) refuse("a script, not a program. Give the program that it starts.");

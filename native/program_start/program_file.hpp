@@ -5,11 +5,11 @@
 
 namespace sdsm::program_start {
 
-/// The program file called `name`: a path if it has a slash, else searched in PATH. Throws UsageError if none can be
+/// The program file called `name`: a path if it has a slash, else searched in PATH. Throws BadInput if none can be
 /// executed.
 std::filesystem::path find_program(const std::string& name);
 
-/// Throws UsageError, with advice, if the program cannot have our run-time: not x86-64 Linux, statically linked,
+/// Throws BadInput, with advice, if the program cannot have our run-time: not x86-64 Linux, statically linked,
 /// set-user-id, built for another OpenMP run-time than libgomp, or without OpenMP.
 void check_program(const std::filesystem::path& program);
 

@@ -35,16 +35,6 @@ Descriptor open_or_fail(const char* path) {
   return file;
 }
 
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 }  // namespace
 
 /// Passes the command's input on to the first pass and keeps it, until the input ends or the pass does: a program that

@@ -1,8 +1,6 @@
 #include "native/program_start/program_start.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
@@ -11,10 +9,6 @@
 namespace sdsm::program_start {
 
 using namespace commands;
-
-Environment::Environment() {
-  for (char** entry = environ; *entry != nullptr; ++entry) entries_.emplace_back(*entry);
-}
 
 void Environment::set(const std::string& name, const std::string& value) {
   const std::string prefix = name + "=";
@@ -25,7 +19,7 @@ void Environment::set(const std::string& name, const std::string& value) {
 void Environment::preload(const std::filesystem::path& runtime) {
   const std::string path = runtime.string();
   if (path.find_first_of(" :\t\n") != std::string::npos) {
-    throw UsageError(
+    throw BadInput(
         fmt::format("{}: blanks or colons in its path keep the run-time from being loaded. Move the build "
                     "folder to a path without them.",
                     path));
@@ -34,28 +28,12 @@ void Environment::preload(const std::filesystem::path& runtime) {
   set("LD_PRELOAD", others && *others != '\0' ? path + ":" + others : path);
 }
 
-std::vector<char*> Environment::pointers() {
-  return pointers_to(entries_);
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 std::filesystem::path runtime_library(const std::string& file, const std::string& target) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const auto& candidate : {folder / file, folder.parent_path() / "lib" / file}) {
     if (std::filesystem::exists(candidate)) return candidate;
   }
   throw RunError(fmt::format("{}: {} is not beside the command. Build the target {}.", folder.string(), file, target));
-}
-
-ProcessEnd process_end(int wait_status) {
-  if (WIFSIGNALED(wait_status)) return {true, WTERMSIG(wait_status), 0};
-  return {false, 0, WEXITSTATUS(wait_status)};
 }
 
 }  // namespace sdsm::program_start

@@ -55,7 +55,7 @@ class Agent {
     notice_loss(control_.descriptor());
   }
   ~Agent() {
-    for (const auto& [number, process] : processes_) process.kill_it();
+    for (const auto& [number, process] : processes_) process.send(SIGKILL);
     processes_.clear();
     if (!is_finished_) descendants_.kill_all();
   }
@@ -156,7 +156,7 @@ class Agent {
         const std::uint32_t number = node * request_.threads_per_node + thread;
         const Descriptor control = connect(number);
         const int input = number == 0 ? STDIN_FILENO : nothing.get();
-        processes_.emplace(number, ClusterProcess(start, input, control.get(), {memory.get(), -1, -1}));
+        processes_.emplace(number, start_process(start, input, control.get(), {memory.get(), -1, -1}));
       }
     }
     // The program's input is the program's alone.
@@ -199,7 +199,7 @@ class Agent {
   Descendants descendants_;
   ControlChannel control_;
   Descriptor ends_;
-  std::map<std::uint32_t, ClusterProcess> processes_;
+  std::map<std::uint32_t, Child> processes_;
   bool is_finished_ = false;
 };
 

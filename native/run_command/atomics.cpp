@@ -3,22 +3,20 @@
 #include <capstone/capstone.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
 
+#include "commands/child.hpp"
 #include "commands/descriptor.hpp"
+#include "commands/errors.hpp"
 #include "native/program_start/elf_file.hpp"
-#include "native/program_start/program_start.hpp"
 
 namespace sdsm::run_command {
 namespace {
@@ -93,29 +91,23 @@ bool is_fence(const cs_insn& instruction) {
 
 /// A command's standard output; nothing if it cannot be started.
 std::string output_of(std::vector<std::string> words) {
-  commands::Pipe pipe = commands::make_pipe();
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipe.write_end.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const std::vector<char*> arguments = program_start::pointers_to(words);
-  pid_t process = -1;
-  const int error = posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return "";
-  pipe.write_end.reset();
-  std::string output;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t count = read(pipe.read_end.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    output.append(buffer.data(), static_cast<std::size_t>(count));
+  using namespace commands;
+  Pipe pipe = make_pipe();
+  const Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  try {
+    Child child = execute(
+        {.file = words.front(),
+         .arguments = std::move(words),
+         .environment = own_environment(),
+         .files = {
+             {nothing.get(), STDIN_FILENO}, {pipe.write_end.get(), STDOUT_FILENO}, {nothing.get(), STDERR_FILENO}}});
+    pipe.write_end.reset();
+    std::string output = read_all(pipe.read_end.get());
+    child.wait();
+    return output;
+  } catch (const BadInput&) {
+    return "";
   }
-  while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return output;
 }
 
 }  // namespace

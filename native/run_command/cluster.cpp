@@ -54,7 +54,7 @@ class Cluster final : private Hosts::Listener {
   ~Cluster() override {
     // All before the first is waited for.
     for (const Member& member : members_) {
-      if (member.process) member.process->kill_it();
+      if (member.process) member.process->send(SIGKILL);
     }
     const bool has_failed = !is_finished_;
     members_.clear();
@@ -93,10 +93,10 @@ class Cluster final : private Hosts::Listener {
 
  private:
   struct Member {
-    explicit Member(ControlChannel channel, std::optional<ClusterProcess> started = std::nullopt)
+    explicit Member(ControlChannel channel, std::optional<Child> started = std::nullopt)
         : process(std::move(started)), control(std::move(channel)), last_heard(Clock::now()) {}
 
-    std::optional<ClusterProcess> process;  ///< none on another host
+    std::optional<Child> process;  ///< none on another host
     ControlChannel control;
     std::optional<ProcessEnd> end;
     bool is_ready = false;  ///< has done what the stage asks for
@@ -161,8 +161,8 @@ class Cluster final : private Hosts::Listener {
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail_with_remedy("a socket cannot be made");
         const Descriptor process_end(ends[1]);
         ControlChannel control{Descriptor(ends[0])};
-        members_.emplace_back(std::move(control), ClusterProcess(start, members_.empty() ? input : nothing.get(),
-                                                                 process_end.get(), files));
+        members_.emplace_back(std::move(control),
+                              start_process(start, members_.empty() ? input : nothing.get(), process_end.get(), files));
       }
     }
   }

@@ -32,7 +32,7 @@ struct ClusterResult {
 
 /// Runs the program. input: the standard input of process 0; the others have none. When it returns or throws, no
 /// process of the run is left. Throws RunError with the first cause if a process dies, reports a failure or does not
-/// answer, or if the command is interrupted; UsageError if the program cannot be executed; std::system_error.
+/// answer, or if the command is interrupted; BadInput if the program cannot be executed; std::system_error.
 ClusterResult run_cluster(ProgramStart& start, const ClusterOptions& options, int input);
 
 }  // namespace sdsm::run_command

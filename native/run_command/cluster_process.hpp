@@ -1,15 +1,11 @@
-/// One process of the cluster.
+/// The processes of the cluster.
 #pragma once
 
-#include <sys/types.h>
-
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/descriptor.hpp"
+#include "commands/child.hpp"
 #include "native/program_start/program_start.hpp"
 
 namespace sdsm::run_command {
@@ -34,24 +30,8 @@ struct InheritedFiles {
   int schedule = -1;     ///< of emulated processors
 };
 
-class ClusterProcess {
- public:
-  /// Starts the program, with the same addresses in all processes. input: its standard input; control: its end of the
-  /// socket to the launcher. Throws UsageError if it cannot be executed, RunError if the system refuses.
-  ClusterProcess(ProgramStart& start, int input, int control, const InheritedFiles& files);
-  /// Kills the process if it is still there, and waits for its end.
-  ~ClusterProcess();
-  ClusterProcess(ClusterProcess&& other) noexcept;
-  ClusterProcess& operator=(ClusterProcess&&) = delete;
-
-  /// How it ended (waitpid's status), if it has.
-  const std::optional<int>& look_for_end();
-
-  void kill_it() const;
-
- private:
-  pid_t process_ = -1;
-  std::optional<int> wait_status_;
-};
+/// Starts one. input: its standard input; control: its end of the socket to the launcher. Throws as
+/// commands::execute().
+commands::Child start_process(const ProgramStart& start, int input, int control, const InheritedFiles& files);
 
 }  // namespace sdsm::run_command

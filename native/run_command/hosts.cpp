@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "commands/child.hpp"
 #include "commands/errors.hpp"
 #include "commands/file_hash.hpp"
 #include "commands/interruption.hpp"
@@ -72,7 +71,7 @@ Host parse_host(const std::string& text) {
   const std::size_t equals = text.find('=');
   Host host{text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
   if (!is_plain(host.name)) {
-    throw UsageError(
+    throw BadInput(
         fmt::format("--hosts: '{}' is no name of a host. Give NAME or NAME=ADDRESS, with commas between", host.name));
   }
   if (equals != std::string::npos) check_address(host.address, "--hosts " + host.name);
@@ -82,7 +81,7 @@ Host parse_host(const std::string& text) {
 void check_address(const std::string& text, const std::string& option) {
   in_addr address{};
   if (inet_pton(AF_INET, text.c_str(), &address) == 1) return;
-  throw UsageError(
+  throw BadInput(
       fmt::format("{}: '{}' is no IPv4 address such as 10.0.0.1. `ip -4 address` lists a machine's own", option, text));
 }
 
@@ -101,9 +100,6 @@ class Hosts::Agent {
     let_go();
     while (!look_for_end() && Clock::now() - begun < patience)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    if (!end_) stop(SIGKILL);
-    while (!end_ && waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
   }
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -122,14 +118,13 @@ class Hosts::Agent {
 
   /// All at once when the run has failed: the others' waits then take no more time.
   void let_go() {
-    if (!control_.is_open()) stop(SIGTERM);
+    if (!control_.is_open()) process_.send(SIGTERM);
     control_ = ControlChannel(Descriptor());
     pipe_.reset();
   }
 
   const std::optional<ProcessEnd>& look_for_end() {
-    int status = 0;
-    if (!end_ && waitpid(process_, &status, WNOHANG) == process_) end_ = process_end(status);
+    if (const auto& status = process_.look_for_end(); status && !end_) end_ = process_end(*status);
     return end_;
   }
 
@@ -166,33 +161,15 @@ class Hosts::Agent {
  private:
   void start(const std::string& command) {
     Pipe input = make_pipe();
-    std::string script = "exec " + command_ + " \"$@\"";
-    std::vector<std::string> words{"/bin/sh", "-c", script, "sh", command, "--agent"};
-    const std::vector<char*> arguments = pointers_to(words);
-    const pid_t launcher = getpid();
-    // The launcher's handlers are not the child's: a signal for it waits until it has its own.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    process_ = fork();
-    const int error = errno;
-    if (process_ != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (process_ < 0) {
-      throw RunError(fmt::format(
-          "host {}: no process can be started for `{}` ({}). Is the number of processes limited (`ulimit -u`, or a "
-          "container's limit of pids)?",
-          name_, command_, std::strerror(error)));
-    }
-    if (process_ == 0) {
-      // It can still tidy up when the launcher is gone.
-      prctl(PR_SET_PDEATHSIG, SIGTERM);
-      if (getppid() != launcher) _exit(1);
-      dup2(input.read_end.get(), STDIN_FILENO);
-      for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
-      sigprocmask(SIG_SETMASK, &before, nullptr);
-      execv(arguments[0], arguments.data());
-      _exit(127);
+    try {
+      process_ = execute({.file = "/bin/sh",
+                          .arguments = {"/bin/sh", "-c", "exec " + command_ + " \"$@\"", "sh", command, "--agent"},
+                          .environment = own_environment(),
+                          .files = {{input.read_end.get(), STDIN_FILENO}},
+                          // It can still tidy up when the launcher is gone.
+                          .last_signal = SIGTERM});
+    } catch (const RunError& error) {
+      throw RunError(fmt::format("host {}: `{}`: {}", name_, command_, error.what()));
     }
     pipe_ = std::move(input.write_end);
     fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
@@ -210,16 +187,12 @@ class Hosts::Agent {
     return count > 0;
   }
 
-  void stop(int signal) const {
-    if (!end_) kill(process_, signal);
-  }
-
   std::string name_;
   std::string address_;
   std::string command_;  ///< for messages
   std::string unsent_;
   int input_;
-  pid_t process_ = -1;
+  Child process_;
   Descriptor pipe_;
   ControlChannel control_{Descriptor()};
   std::optional<ProcessEnd> end_;
@@ -232,7 +205,7 @@ Hosts::Hosts(const HostsOptions& options, const Layout& layout, const ProgramSta
   std::signal(SIGPIPE, SIG_IGN);
   const std::string command = std::filesystem::read_symlink("/proc/self/exe").string();
   if (!is_plain(command)) {
-    throw UsageError(
+    throw BadInput(
         fmt::format("{}: blanks and signs in its path keep a shell on another host from finding it. Move "
                     "the build folder to a path without them",
                     command));

@@ -34,9 +34,9 @@ struct HostsOptions {
   std::string listen = "127.0.0.1";     ///< IPv4 address of this machine for the hosts' agents and processes
 };
 
-/// Parses "NAME" or "NAME=ADDRESS". Throws UsageError if a shell or a launcher might misread it.
+/// Parses "NAME" or "NAME=ADDRESS". Throws BadInput if a shell or a launcher might misread it.
 Host parse_host(const std::string& text);
-/// Throws UsageError, which names `option`, if `text` is no IPv4 address.
+/// Throws BadInput, which names `option`, if `text` is no IPv4 address.
 void check_address(const std::string& text, const std::string& option);
 
 /// The host of a node: nodes are dealt out to the hosts in turn.
@@ -55,7 +55,7 @@ class Hosts {
     virtual void lost(const std::string& what, bool is_death) = 0;
   };
 
-  /// Starts the agents. input: the program's standard input, for node 0's host. Throws RunError, UsageError,
+  /// Starts the agents. input: the program's standard input, for node 0's host. Throws RunError, BadInput,
   /// std::system_error.
   Hosts(const HostsOptions& options, const Layout& layout, const ProgramStart& start, const Secret& secret, int input,
         std::chrono::duration<double> timeout);

@@ -1,32 +1,21 @@
 /// sdsm-run: runs an OpenMP program on a cluster of processes that share their memory by software.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
-#include <system_error>
 
+#include "commands/command_line.hpp"
 #include "commands/errors.hpp"
-#include "commands/output.hpp"
-#include "commands/standard_streams.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
-#include "platforms/file/platform.hpp"
 
 namespace {
 
 using namespace sdsm;
 using namespace sdsm::commands;
 using namespace sdsm::run_command;
-
-constexpr int run_failed = 1;
-constexpr int bad_usage = 2;
 
 constexpr const char* help =
     "Runs an OpenMP program on a cluster of processes, one for each thread, that share their memory by software.\n\n"
@@ -53,68 +42,40 @@ struct Size {
   std::optional<std::uint32_t> threads_per_node;
 };
 
-/// hosts: that --hosts names; 0: none. Throws UsageError if the numbers contradict each other.
+/// hosts: that --hosts names; 0: none. Throws BadInput if the numbers contradict each other.
 Layout layout_of(Size size, std::uint32_t hosts) {
   // A host is a node unless the user says otherwise.
   if (hosts > 0 && !size.nodes && !(size.threads && size.threads_per_node)) size.nodes = hosts;
   if (!size.threads && !size.nodes) {
-    throw UsageError(
-        "how many threads? Say -n THREADS, or --nodes N and --threads-per-node T: sdsm run -n 4 -- PROGRAM");
+    throw BadInput("how many threads? Say -n THREADS, or --nodes N and --threads-per-node T: sdsm run -n 4 -- PROGRAM");
   }
   Layout layout;
   if (size.threads) {
     const std::uint32_t divisor = size.nodes ? *size.nodes : size.threads_per_node.value_or(1);
     if (*size.threads % divisor != 0) {
-      throw UsageError(
-          fmt::format("{} threads cannot be laid out evenly by {}. Give a multiple of it to -n.", *size.threads,
-                      size.nodes ? fmt::format("{} nodes", divisor) : fmt::format("{} per node", divisor)));
+      throw BadInput(fmt::format("{} threads cannot be laid out evenly by {}. Give a multiple of it to -n.",
+                                 *size.threads,
+                                 size.nodes ? fmt::format("{} nodes", divisor) : fmt::format("{} per node", divisor)));
     }
     layout.nodes = size.nodes.value_or(*size.threads / divisor);
     layout.threads_per_node = *size.threads / layout.nodes;
     if (size.threads_per_node && *size.threads_per_node != layout.threads_per_node) {
-      throw UsageError(fmt::format("-n {} is not --nodes {} times --threads-per-node {}. Leave one of the three out.",
-                                   *size.threads, *size.nodes, *size.threads_per_node));
+      throw BadInput(fmt::format("-n {} is not --nodes {} times --threads-per-node {}. Leave one of the three out.",
+                                 *size.threads, *size.nodes, *size.threads_per_node));
     }
   } else {
     layout.nodes = *size.nodes;
     layout.threads_per_node = size.threads_per_node.value_or(1);
   }
   if (layout.processes() > dsm::most_processes) {
-    throw UsageError(fmt::format("{} nodes of {} threads are more than the {} processes that a run may have.",
-                                 layout.nodes, layout.threads_per_node, dsm::most_processes));
+    throw BadInput(fmt::format("{} nodes of {} threads are more than the {} processes that a run may have.",
+                               layout.nodes, layout.threads_per_node, dsm::most_processes));
   }
   if (hosts > layout.nodes) {
-    throw UsageError(fmt::format("{} hosts for {} nodes: some would have none. Name fewer hosts, or give --nodes {}.",
-                                 hosts, layout.nodes, hosts));
+    throw BadInput(fmt::format("{} hosts for {} nodes: some would have none. Name fewer hosts, or give --nodes {}.",
+                               hosts, layout.nodes, hosts));
   }
   return layout;
-}
-
-/// The number of HeapPlacement that CLI11 makes of a name.
-std::string placement_number(const std::string& name) {
-  const std::optional<HeapPlacement> placement = heap_placement_named(name);
-  if (!placement) {
-    throw CLI::ValidationError(
-        fmt::format("'{}' is none of as-asked, round-robin, block, first-touch. Give one of them", name));
-  }
-  return std::to_string(static_cast<int>(*placement));
-}
-
-/// The number of Transport that CLI11 makes of a name.
-std::string transport_number(const std::string& name) {
-  if (name != "unix" && name != "tcp") {
-    throw CLI::ValidationError(fmt::format("'{}' is none of unix, tcp. Give one of them", name));
-  }
-  return std::to_string(static_cast<int>(name == "tcp" ? dsm::Transport::tcp : dsm::Transport::unix_sockets));
-}
-
-/// What is wrong with the seconds given, or nothing. CLI::Range takes nan for a number in any range.
-std::string timeout_problem(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, value);
-  if (status == std::errc() && rest == end && value >= 0.1 && value <= 1e6) return {};
-  return fmt::format("'{}' is not a number from 0.1 to 1000000. Give seconds", text);
 }
 
 /// Options of a run on several hosts.
@@ -122,15 +83,15 @@ struct HostsRequest {
   std::string names;
   std::string exported;
   HostsOptions options;
-  std::optional<dsm::Transport> transport;
+  std::string transport;
 };
 
-/// What stands between commas. Throws UsageError if that is nothing somewhere.
+/// What stands between commas. Throws BadInput if that is nothing somewhere.
 std::vector<std::string> parts_of(const std::string& list, const std::string& option) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end == begin) throw UsageError(fmt::format("{} '{}': a name between the commas is empty.", option, list));
+    if (end == begin) throw BadInput(fmt::format("{} '{}': a name between the commas is empty.", option, list));
     parts.push_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -140,16 +101,16 @@ std::vector<std::string> parts_of(const std::string& list, const std::string& op
 std::string check_variable(const std::string& name) {
   const auto fits = [](char sign) { return std::isalnum(static_cast<unsigned char>(sign)) != 0 || sign == '_'; };
   if (!std::all_of(name.begin(), name.end(), fits) || std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
-    throw UsageError(fmt::format(
+    throw BadInput(fmt::format(
         "--export: '{}' is no name of an environment variable. Give names alone, with commas between.", name));
   }
   return name;
 }
 
-/// Throws UsageError if they do not go together.
+/// Throws BadInput if they do not go together.
 void set_hosts(HostsRequest& hosts, RunRequest& request) {
   if (hosts.names.empty()) {
-    request.cluster.transport = hosts.transport.value_or(dsm::Transport::unix_sockets);
+    request.cluster.transport = hosts.transport == "tcp" ? dsm::Transport::tcp : dsm::Transport::unix_sockets;
     return;
   }
   for (const std::string& name : parts_of(hosts.names, "--hosts")) hosts.options.hosts.push_back(parse_host(name));
@@ -158,12 +119,12 @@ void set_hosts(HostsRequest& hosts, RunRequest& request) {
       request.exported.push_back(check_variable(name));
   }
   check_address(hosts.options.listen, "--listen");
-  if (hosts.transport == dsm::Transport::unix_sockets) {
-    throw UsageError("--transport unix reaches no other host. Leave it out with --hosts: the transport is tcp then.");
+  if (hosts.transport == "unix") {
+    throw BadInput("--transport unix reaches no other host. Leave it out with --hosts: the transport is tcp then.");
   }
   request.cluster.transport = dsm::Transport::tcp;
   if (request.cluster.emulation) {
-    throw UsageError(
+    throw BadInput(
         "--emulate is for one machine: its processes look at the emulated network in memory that they share, which "
         "hosts do not. Leave --hosts or --emulate out.");
   }
@@ -172,47 +133,36 @@ void set_hosts(HostsRequest& hosts, RunRequest& request) {
 
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
-  std::vector<std::string> own;
+  Arguments arguments(argc, argv);
   RunRequest request;
-  bool has_separator = false;
-  for (int i = 1; i < argc; ++i) {
-    if (has_separator) {
-      request.program.emplace_back(argv[i]);
-    } else if (std::string_view(argv[i]) == "--") {
-      has_separator = true;
-    } else {
-      own.emplace_back(argv[i]);
-    }
-  }
-
   CLI::App app(help, "sdsm run");
   app.footer(footer);
-  app.allow_extras();
   Size size;
   double timeout = request.cluster.timeout.count();
-  const auto count = CLI::Range(1U, dsm::most_processes);
+  const Check count = whole_number(1, dsm::most_processes);
   app.add_option("-n,--threads", size.threads, "OpenMP threads (OMP_NUM_THREADS of the program), each a process")
       ->check(count)
       ->type_name("THREADS");
   app.add_option("--nodes", size.nodes, "nodes of the cluster (as many as threads)")->check(count)->type_name("N");
   app.add_option("--threads-per-node", size.threads_per_node, "threads of each node (1)")->check(count)->type_name("T");
+  std::string placement(name_of(request.cluster.placement));
   app.add_option(
-         "--placement", request.cluster.placement,
+         "--placement", placement,
          "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
-      ->transform(&placement_number)
+      ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
   HostsRequest hosts;
   auto* const on_hosts =
       app.add_option("--hosts", hosts.names,
                      "run the nodes on these machines, which have sdsm, the program and this folder at the same paths: "
                      "one node on each, or --nodes dealt out in turn. ADDRESS: IPv4, of the host in the nodes' network")
-          ->check(&commands::name_problem)
+          ->check(&name_problem)
           ->type_name("HOST[=ADDRESS],...");
   app.add_option("--launcher", hosts.options.launcher,
                  "how a command is started on a host; its input and output have to be the command's own")
       ->needs(on_hosts)
       ->capture_default_str()
-      ->check(&commands::name_problem)
+      ->check(&name_problem)
       ->type_name("'ssh {host}'");
   app.add_option("--listen", hosts.options.listen,
                  "IPv4 address of this machine at which the hosts reach it, and nobody else")
@@ -223,21 +173,21 @@ int run(int argc, char** argv) {
                  "with --hosts: names of environment variables for the program, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
                  "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
       ->needs(on_hosts)
-      ->check(&commands::name_problem)
+      ->check(&name_problem)
       ->type_name("NAME,...");
   app.add_option("--transport", hosts.transport,
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
-      ->transform(&transport_number)
+      ->check(one_of({"unix", "tcp"}))
       ->type_name("unix|tcp");
   app.add_option(
          "--timeout", timeout,
          "end the run when a process has not answered for so long. One that computes does answer: a program that "
          "never ends is not ended")
-      ->check(&timeout_problem)
+      ->check(number(0.1, 1e6))
       ->capture_default_str()
       ->type_name("SECONDS");
   app.add_option("--repeat", request.repeat, "run so often, one after another; the results are the median run's")
-      ->check(CLI::Range(1U, 10000U))
+      ->check(whole_number(1, 10'000))
       ->capture_default_str()
       ->type_name("N");
   std::string emulated_platform;
@@ -245,7 +195,7 @@ int run(int argc, char** argv) {
   trace::ComputeScale scale;
   auto* const emulate = app.add_option("--emulate", emulated_platform,
                                        "put the network of this platform file (reference.*, frame.*) between the nodes")
-                            ->check(&commands::name_problem)
+                            ->check(&name_problem)
                             ->type_name("PLATFORM");
   auto* const schedule =
       app.add_option(
@@ -253,51 +203,44 @@ int run(int argc, char** argv) {
              "trace of this program with as many threads: each interval of computing takes as long as it tells, "
              "scaled, however long it really takes (sleeping makes up for the rest)")
           ->needs(emulate)
+          ->check(&name_problem)
           ->type_name("TRACE");
   auto* const time = app.add_option("--sequential-time", scale.sequential_time,
                                     "with --trace: the program's one-thread time on the emulated machine, e.g. 7.5s")
                          ->needs(schedule)
+                         ->check(&time_problem)
                          ->type_name("TIME");
   app.add_option("--sequential-trace", scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over the trace's threads")
       ->needs(time)
+      ->check(&name_problem)
       ->type_name("TRACE");
   app.add_option("--compute-factor", scale.factor,
                  "with --trace: the emulated machine's compute time for each second of the trace's")
       ->excludes(time)
       ->needs(schedule)
+      ->check(number())
       ->type_name("FACTOR");
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")
-      ->check(&commands::name_problem)
+      ->check(&name_problem)
       ->type_name("FILE|-");
   app.add_option("--pages", request.pages,
                  "write what each page cost each process to this file (or - for stdout), as a CSV table")
-      ->check(&commands::name_problem)
+      ->check(&name_problem)
       ->type_name("FILE|-");
   app.add_option("--order", request.order,
                  "write the order in which each node's processes took their faults and locks to this file, for "
                  "sdsm simulate --order")
-      ->check(&commands::name_problem)
+      ->check(&name_problem)
       ->type_name("FILE|-");
   app.add_flag("--allow-atomics", request.allows_atomics,
                "only warn of inline atomic operations: right if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
-  std::reverse(own.begin(), own.end());  // as CLI11 wants a vector
-  try {
-    app.parse(own);
-  } catch (const CLI::Success& asked) {
-    app.exit(asked);
-    return 0;
-  }
-  if (!app.remaining().empty()) {
-    const std::string first = app.remaining().front();
-    throw UsageError(
-        first.starts_with("-")
-            ? fmt::format("unknown option {}. sdsm run --help lists them.", first)
-            : fmt::format("{}: put the program and its arguments behind --: sdsm run -n 4 -- {}", first, first));
-  }
+  if (!parse(app, std::move(arguments.own))) return done;
+  request.program = std::move(arguments.program);
+  request.cluster.placement = *heap_placement_named(placement);
   if (request.program.empty()) {
-    throw UsageError("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
+    throw BadInput("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
@@ -314,38 +257,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  commands::open_closed_streams();
-  try {
-    const int status = run(argc, argv);
-    // A full disk behind stdout must not pass for success.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      commands::say("the results could not be written to stdout. Make room, or give another place");
-      return run_failed;
-    }
-    return status;
-  } catch (const CLI::ParseError& error) {
-    commands::say(fmt::format("{}. See sdsm run --help.", error.what()));
-    return bad_usage;
-  } catch (const UsageError& error) {
-    commands::say(error.what());
-    return bad_usage;
-  } catch (const PlatformError& error) {
-    for (const std::string& finding : error.findings()) commands::say(finding);
-    return bad_usage;
-  } catch (const std::invalid_argument& error) {
-    commands::say(error.what());
-    return bad_usage;
-  } catch (const trace::FormatError& error) {
-    commands::say(error.what());
-    return bad_usage;
-  } catch (const RunError& error) {
-    commands::say(error.what());
-    return run_failed;
-  } catch (const std::system_error& error) {
-    commands::say(error.what());
-    return commands::is_bad_input(error.code()) ? bad_usage : run_failed;
-  } catch (const std::exception& error) {
-    commands::say(error.what());
-    return run_failed;
-  }
+  return exit_status_of([&] { return run(argc, argv); });
 }

@@ -26,13 +26,13 @@ using namespace program_start;
 
 namespace {
 
-/// Throws UsageError for a program with inline atomic operations, or only says so where the user knows better.
+/// Throws BadInput for a program with inline atomic operations, or only says so where the user knows better.
 void check_atomics(const std::filesystem::path& program, const RunRequest& request) {
   std::vector<AtomicPlace> places = find_atomics(program);
   if (places.empty()) return;
   const std::string text = atomics_text(program, std::move(places));
   if (!request.allows_atomics) {
-    throw UsageError(text + "If no two nodes share what they change, run it with --allow-atomics.");
+    throw BadInput(text + "If no two nodes share what they change, run it with --allow-atomics.");
   }
   commands::tell("sdsm: warning: " + text);
 }

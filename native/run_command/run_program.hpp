@@ -22,7 +22,7 @@ struct RunRequest {
 
 /// Runs the program as often as requested, prints a report on stderr and writes the results. Returns the command's exit
 /// status: 0, or 1 (with the reason on stderr) if the program itself ended with another status than 0. It is not
-/// repeated then, and nothing is written. Throws UsageError, RunError, std::invalid_argument or std::system_error.
+/// repeated then, and nothing is written. Throws BadInput, RunError, std::invalid_argument or std::system_error.
 int run_program(const RunRequest& request);
 
 }  // namespace sdsm::run_command

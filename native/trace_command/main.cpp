@@ -1,28 +1,20 @@
 /// sdsm-trace: traces a program, and shows what a trace holds.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <cstdio>
-#include <system_error>
+#include <string>
+#include <vector>
 
+#include "commands/command_line.hpp"
 #include "commands/errors.hpp"
-#include "commands/output.hpp"
-#include "commands/standard_streams.hpp"
-#include "models/units.hpp"
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
-#include "workloads/trace/reader.hpp"
 
 namespace {
 
 using namespace sdsm;
 using namespace sdsm::commands;
 using namespace sdsm::trace_command;
-
-constexpr int run_failed = 1;
-constexpr int bad_usage = 2;
 
 constexpr const char* tracing_help =
     "Record what an OpenMP program does, so that it can be simulated, and show what was recorded.\n\n"
@@ -34,55 +26,6 @@ constexpr const char* tracing_help =
     "compute times, synchronisation, and which pages each thread read and wrote in between.\n"
     "The program runs several times: for its compute times, and a last time with its memory watched. Only the last "
     "run's output is shown. It must do the same each time.";
-
-struct Arguments {
-  std::vector<std::string> own;
-  std::vector<std::string> program;  ///< behind the first --
-  bool has_separator = false;
-};
-
-Arguments split(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    if (arguments.has_separator) {
-      arguments.program.emplace_back(argv[i]);
-    } else if (std::string_view(argv[i]) == "--") {
-      arguments.has_separator = true;
-    } else {
-      arguments.own.emplace_back(argv[i]);
-    }
-  }
-  return arguments;
-}
-
-/// The check of an option. CLI11 itself takes 010 for eight, and -1 modulo the largest number.
-auto whole_number(std::uint64_t least, std::uint64_t most) {
-  return [=](const std::string& text) -> std::string {
-    try {
-      parse_whole_number(text, least, most);
-      return {};
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-  };
-}
-
-/// False if the user asked for help, which is printed. Throws UsageError, or CLI::ExtrasError for arguments that are
-/// too many.
-bool parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
-  try {
-    app.parse(arguments);
-    return true;
-  } catch (const CLI::Success& request) {
-    app.exit(request);
-    return false;
-  } catch (const CLI::ExtrasError&) {
-    throw;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. See {} --help.", error.what(), app.get_name()));
-  }
-}
 
 int show_info(std::vector<std::string> own) {
   CLI::App app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
@@ -97,8 +40,10 @@ int show_info(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
-  app.add_option("FILE", file, "trace file")->required()->check(&commands::name_problem);
-  app.add_option("--json", json, "write JSON to this file, or to stdout with -")->type_name("FILE|-");
+  app.add_option("FILE", file, "trace file")->required()->check(&name_problem);
+  app.add_option("--json", json, "write JSON to this file, or to stdout with -")
+      ->check(&name_problem)
+      ->type_name("FILE|-");
   if (!parse(app, std::move(own))) return 0;
   print_info(file, json);
   return 0;
@@ -111,7 +56,7 @@ int show_dump(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
       "docs/trace-format.md.");
   std::string file;
-  app.add_option("FILE", file, "trace file")->required()->check(&commands::name_problem);
+  app.add_option("FILE", file, "trace file")->required()->check(&name_problem);
   if (!parse(app, std::move(own))) return 0;
   print_dump(file);
   return 0;
@@ -132,16 +77,9 @@ int trace(Arguments arguments) {
       ->type_name("N");
   app.add_flag("--lines", request.has_sites, "record which instruction touched each page first (for addr2line)");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
-  try {
-    if (!parse(app, std::move(arguments.own))) return 0;
-  } catch (const CLI::ExtrasError&) {
-    const std::string extra = app.remaining().front();
-    if (extra.starts_with('-')) throw UsageError(fmt::format("unknown option {}. See sdsm trace --help.", extra));
-    throw UsageError(
-        fmt::format("'{0}' stands before --. Put the program and its arguments behind it: -- {0} ...", extra));
-  }
+  if (!parse(app, std::move(arguments.own))) return 0;
   if (arguments.program.empty()) {
-    throw UsageError("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
+    throw BadInput("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
   }
   request.program = std::move(arguments.program);
   return trace_program(request);
@@ -150,7 +88,7 @@ int trace(Arguments arguments) {
 int run(Arguments arguments) {
   const std::string first = arguments.own.empty() ? "" : arguments.own.front();
   if (!first.empty() && !first.starts_with('-') && first != "info" && first != "dump") {
-    throw UsageError(fmt::format(
+    throw BadInput(fmt::format(
         "'{0}' is neither info nor dump nor an option. To trace it: sdsm trace -n 4 -o FILE -- {0}; to look at "
         "a trace: sdsm trace info FILE",
         first));
@@ -168,32 +106,5 @@ int run(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  commands::open_closed_streams();
-  try {
-    const int status = run(split(argc, argv));
-    // A full disk behind stdout must not pass for success.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      commands::say("the output could not be written to stdout. Make room, or give another place");
-      return run_failed;
-    }
-    return status;
-  } catch (const CLI::ParseError& error) {
-    commands::say(fmt::format("{}. See sdsm trace --help.", error.what()));
-    return bad_usage;
-  } catch (const UsageError& error) {
-    commands::say(error.what());
-    return bad_usage;
-  } catch (const trace::FormatError& error) {
-    commands::say(error.what());
-    return bad_usage;
-  } catch (const RunError& error) {
-    commands::say(error.what());
-    return run_failed;
-  } catch (const std::system_error& error) {
-    commands::say(error.what());
-    return commands::is_bad_input(error.code()) ? bad_usage : run_failed;
-  } catch (const std::exception& error) {
-    commands::say(error.what());
-    return run_failed;
-  }
+  return exit_status_of([&] { return run({argc, argv}); });
 }

@@ -54,7 +54,7 @@ void print_text(const trace::File& file) {
 }  // namespace
 
 void print_info(const std::filesystem::path& path, const std::string& json) {
-  check_usage([&] { commands::check_output(json, {path}); });
+  commands::check_output(json, {path});
   const trace::File file(path);
   // What is printed stands in the file's index; that the intervals agree with it shows only when they are read.
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {

@@ -16,6 +16,7 @@
 #include "commands/errors.hpp"
 #include "commands/interruption.hpp"
 #include "commands/output.hpp"
+#include "commands/progress.hpp"
 #include "commands/standard_streams.hpp"
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
@@ -62,33 +63,10 @@ class KeptErrors {
   Descriptor file_;
 };
 
-class Progress {
- public:
-  Progress(bool is_quiet, unsigned passes) : is_quiet_(is_quiet), passes_(passes) {}
-
-  void begin(unsigned pass, const char* what) {
-    start_ = std::chrono::steady_clock::now();
-    if (is_quiet_) return;
-    commands::tell(fmt::format("sdsm: pass {} of {} ({}) ...{}", pass, passes_, what, is_terminal_ ? "" : "\n"));
-  }
-  void end(unsigned pass, const char* what) {
-    if (is_quiet_) return;
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
-    commands::tell(fmt::format("{}sdsm: pass {} of {} ({}) took {:.2f} s\n", is_terminal_ ? "\r" : "", pass, passes_,
-                               what, time.count()));
-  }
-
- private:
-  bool is_quiet_;
-  unsigned passes_;
-  bool is_terminal_ = isatty(STDERR_FILENO) != 0;
-  std::chrono::steady_clock::time_point start_;
-};
-
 class Run {
  public:
   explicit Run(const TraceRequest& request)
-      : request_(request), progress_(request.is_quiet, request.passes + 1), schedule_(make_temporary_file()) {
+      : request_(request), progress_(request.is_quiet), schedule_(make_temporary_file()) {
     program_.file = find_program(request.program.at(0));
     check_program(program_.file);
     check_output();
@@ -117,7 +95,7 @@ class Run {
   void check_output() const {
     std::vector<std::filesystem::path> inputs{program_.file, "/dev/stdin"};
     inputs.insert(inputs.end(), request_.program.begin() + 1, request_.program.end());
-    check_usage([&] { commands::check_trace_output(request_.output.string(), inputs); });
+    commands::check_trace_output(request_.output.string(), inputs);
   }
 
   void run_hidden(Pass& pass, unsigned number, tracer::Mode mode) {
@@ -159,7 +137,9 @@ class Run {
   }
 
   void run(Pass& pass, unsigned number, tracer::Mode mode, const char* what, Streams streams) {
-    progress_.begin(number, what);
+    const std::string step = fmt::format("pass {} of {} ({})", number, request_.passes + 1, what);
+    const auto start = std::chrono::steady_clock::now();
+    progress_.begin(step);
     streams.input = input_.next_pass();
     TracedProcess process(program_, mode, schedule_.get(), streams);
     const bool is_whole = read_stream(process.stream(), pass);
@@ -174,7 +154,8 @@ class Run {
                       number, end.status, status_));
     }
     status_ = end.status;
-    progress_.end(number, what);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    progress_.end(fmt::format("{} took {:.2f} s", step, time.count()));
     if (request_.after_pass) request_.after_pass(number);
   }
 

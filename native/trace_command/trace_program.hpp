@@ -23,7 +23,7 @@ struct TraceRequest {
 };
 
 /// Runs the program in passes and writes its trace. Returns 0, or 1 (with a warning on stderr) if the program itself
-/// ended with another status than 0, which the trace then holds. Throws UsageError, RunError or std::system_error, and
+/// ended with another status than 0, which the trace then holds. Throws BadInput, RunError or std::system_error, and
 /// then leaves no file.
 int trace_program(const TraceRequest& request);
 

@@ -1,12 +1,11 @@
 /// One run of the program with the run-time in it.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "commands/child.hpp"
 #include "commands/descriptor.hpp"
 #include "native/program_start/program_start.hpp"
 #include "native/tracer/stream.hpp"
@@ -30,18 +29,14 @@ struct Streams {
 
 class TracedProcess {
  public:
-  /// Starts the program. Throws UsageError if it cannot be executed, std::system_error if the system refuses.
+  /// Starts the program. Throws as commands::execute().
   TracedProcess(const TracedProgram& program, tracer::Mode mode, int schedule, const Streams& streams);
-  /// Kills the process if it is still there.
-  ~TracedProcess();
-  TracedProcess(const TracedProcess&) = delete;
-  TracedProcess& operator=(const TracedProcess&) = delete;
 
   int stream() const { return stream_.get(); }
-  program_start::ProcessEnd wait();
+  commands::ProcessEnd wait();
 
  private:
-  pid_t process_ = -1;
+  commands::Child process_;
   commands::Descriptor stream_;
 };
 

@@ -10,19 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "commands/errors.hpp"
 #include "models/costs.hpp"
 
 namespace sdsm {
 
 /// A platform file that cannot be used. Each finding is "file:line: problem (why) what to do".
-class PlatformError : public std::invalid_argument {
- public:
-  explicit PlatformError(std::vector<std::string> findings);
-  const std::vector<std::string>& findings() const { return findings_; }
-
- private:
-  std::vector<std::string> findings_;
-};
+using PlatformError = commands::BadInput;
 
 /// Largest layout that a property may name.
 inline constexpr std::uint32_t most_nodes = 65536;

@@ -188,12 +188,9 @@ class Reader {
 }  // namespace
 }  // namespace platform_file
 
-PlatformError::PlatformError(std::vector<std::string> findings)
-    : std::invalid_argument(fmt::format("{}", fmt::join(findings, "\n"))), findings_(std::move(findings)) {}
-
 Platform read_platform(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
-    throw PlatformError({fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why)});
+    throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why));
   };
   if (const std::string problem = commands::input_problem(path, platform_file::most_platform_bytes); !problem.empty())
     refuse(problem);

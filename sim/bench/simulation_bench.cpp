@@ -3,7 +3,7 @@
 /// ranges.
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,12 @@
 #include <map>
 #include <random>
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "commands/child.hpp"
+#include "commands/command_line.hpp"
+#include "commands/descriptor.hpp"
+#include "commands/errors.hpp"
+#include "commands/output.hpp"
 #include "sim/bench/bare_loops.hpp"
-#include "sim/command_line.hpp"
 #include "sim/simulation.hpp"
 
 namespace sdsm::sim::bench {
@@ -102,22 +102,15 @@ struct Measurement {
 
 /// CPU time of a child process (user and system) for each fault that it simulated.
 Measurement measure(const std::function<std::uint64_t()>& body) {
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) throw std::runtime_error("pipe failed");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const std::uint64_t faults = body();
-    const auto written = ::write(ends[1], &faults, sizeof faults);
-    ::_exit(written == sizeof faults ? 0 : 1);
-  }
-  ::close(ends[1]);
-  std::uint64_t faults = 0;
-  const bool whole = ::read(ends[0], &faults, sizeof faults) == static_cast<ssize_t>(sizeof faults);
-  ::close(ends[0]);
-  int status = 0;
-  struct rusage usage {};
-  ::wait4(child, &status, 0, &usage);
-  if (!whole || status != 0 || faults == 0) throw std::runtime_error("a measurement failed");
+  commands::Pipe pipe = commands::make_pipe();
+  commands::Child child([&] {
+    return commands::write_all(pipe.write_end.get(), std::to_string(body())) ? commands::done : commands::run_failed;
+  });
+  pipe.write_end.reset();
+  const std::string told = commands::read_all(pipe.read_end.get());
+  const std::uint64_t faults = told.empty() ? 0 : std::stoull(told);
+  if (child.wait() != 0 || faults == 0) throw std::runtime_error("a measurement failed");
+  const rusage& usage = child.usage();
   const auto us = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec); };
   return {(us(usage.ru_utime) + us(usage.ru_stime)) / static_cast<double>(faults),
           static_cast<double>(usage.ru_maxrss) / 1024};
@@ -135,14 +128,15 @@ int main(int argc, char** argv) {
   int rounds = 7;
   CLI::App app{"Speed of the simulator per fault, beside bare loops.", "simulation_speed"};
   app.add_option("platform", platform, "platform file with at least --nodes hosts")->capture_default_str();
-  app.add_option("--nodes", nodes, "nodes")->check(CLI::Range(2, 4096))->capture_default_str();
+  app.add_option("--nodes", nodes, "nodes")->check(sdsm::commands::whole_number(2, 4096))->capture_default_str();
   app.add_option("--faults", faults, "faults in all for each measurement")
-      ->check(CLI::Range(1000, 100'000'000))
+      ->check(sdsm::commands::whole_number(1000, 100'000'000))
       ->capture_default_str();
-  app.add_option("--rounds", rounds, "repetitions")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--rounds", rounds, "repetitions")
+      ->check(sdsm::commands::whole_number(1, 1000))
+      ->capture_default_str();
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
-  CLI11_PARSE(app, argc, argv);
-  return report_errors([&]() -> int {
+  return sdsm::commands::run(app, argc, argv, [&]() -> int {
     const std::uint64_t each = faults / nodes;
     struct Subject {
       std::string name;
@@ -202,10 +196,12 @@ int main(int argc, char** argv) {
       table += fmt::format("{:<28} {:>8.2f}  ({:.2f} .. {:.2f}; {})\n", name, median, least, most, wanted);
       ratios.push_back({{"ratio", name}, {"median", median}, {"min", least}, {"max", most}, {"wanted", wanted}});
     }
-    if (!json.empty())
-      write_json({{"format", 1}, {"kind", "simulation_speed"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}},
-                 json);
+    if (!json.empty()) {
+      const nlohmann::ordered_json result{
+          {"format", 1}, {"kind", "simulation_speed"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}};
+      sdsm::commands::write_output(result.dump(2) + "\n", json);
+    }
     if (json != "-") fmt::print("{}", table);
-    return done;
+    return sdsm::commands::done;
   });
 }

@@ -291,38 +291,6 @@ TEST_CASE("with closed standard streams the trace is whole, and holds nothing of
   }
 }
 
-TEST_CASE("what was asked to go to a closed stdout fails the command, with a line on stderr") {
-  const TemporaryFolder folder;
-  const std::string command = std::string(SDSM_BINARY_DIR) + "/sdsm-trace", trace = (folder / "t.trace").string();
-  REQUIRE(run_command(tracing(2, trace, {program("ending")})).status == 0);
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {command, "info", trace}, {command, "dump", trace}, {command, "info", trace, "--json", "-"}}) {
-    CAPTURE(words);
-    const CommandResult result = run_with("exec \"$@\" >&-", words);
-    CHECK(result.status == 1);
-    CHECK(result.errors.starts_with("sdsm: "));
-  }
-}
-
-TEST_CASE("nothing that cannot be said on stderr changes the status or costs the trace") {
-  for (const std::string errors : {"2>&-", "2>/dev/full", "2>&1 | true; exit $(cat \"$STATUS_FILE\")"}) {
-    CAPTURE(errors);
-    const TemporaryFolder folder;
-    setenv("STATUS_FILE", (folder / "status").c_str(), 1);
-    const std::string script = "{ \"$@\"; echo $? > \"$STATUS_FILE\"; (exit $(cat \"$STATUS_FILE\")); } " + errors;
-    // Not quiet: the progress of passes is lost too.
-    std::vector<std::string> loud = tracing(2, folder / "t.trace", {program("ending")});
-    std::erase(loud, "--quiet");
-    CHECK(run_with(script, loud).status == 0);
-    CHECK(read_trace(folder / "t.trace").header.exit_status == 0);
-    CHECK(run_with(script, tracing(2, folder / "s.trace", {program("ending"), "status"})).status == 1);
-    CHECK(read_trace(folder / "s.trace").header.exit_status == 3);
-    CHECK(run_with(script, tracing(2, folder / "c.trace", {program("ending"), "crash"})).status == 1);
-    CHECK(run_with(script, tracing(2, folder / "n.trace", {"/nowhere/program"})).status == 2);
-  }
-  unsetenv("STATUS_FILE");
-}
-
 TEST_CASE("a limit of open files that is too low is told, with what to do") {
   const TemporaryFolder folder;
   const CommandResult result =
@@ -331,12 +299,4 @@ TEST_CASE("a limit of open files that is too low is told, with what to do") {
   CHECK(result.errors.starts_with("sdsm: a process could not be given its files ("));
   CHECK(result.errors.find("ulimit -n") != std::string::npos);
   CHECK(folder.is_empty());
-}
-
-TEST_CASE("an empty name of a trace is told") {
-  for (const std::string command : {"info", "dump"}) {
-    const CommandResult result = run_command({std::string(SDSM_BINARY_DIR) + "/sdsm-trace", command, ""});
-    CHECK(result.status == 2);
-    CHECK(result.errors.starts_with("sdsm: FILE: the name is empty. "));
-  }
 }

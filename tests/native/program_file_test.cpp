@@ -35,7 +35,7 @@ class TemporaryFile {
 std::string refusal_of(const std::filesystem::path& path) {
   try {
     check_program(path);
-  } catch (const UsageError& error) {
+  } catch (const BadInput& error) {
     return error.what();
   }
   return "accepted";
@@ -92,7 +92,7 @@ TEST_CASE("a program that is missing, a folder or not executable is refused with
   const auto says = [](const std::string& name, const std::string& what) {
     try {
       find_program(name);
-    } catch (const UsageError& error) {
+    } catch (const BadInput& error) {
       return std::string(error.what()).find(what) != std::string::npos;
     }
     return false;

@@ -325,7 +325,7 @@ TEST_CASE("with closed standard streams the results are whole, and hold nothing 
   const CommandResult asked =
       sdsm::tests::run_with("exec \"$@\" >&-", {command, "-q", "-n", "2", "--json", "-", "--", echo});
   CHECK(asked.status == 1);
-  CHECK(asked.errors == "sdsm: the results could not be written to stdout. Make room, or give another place\n");
+  CHECK(asked.errors == "sdsm: the output could not be written to stdout. Make room, or give another place\n");
 }
 
 TEST_CASE("nothing that cannot be said on stderr changes the status or costs the results") {
@@ -438,7 +438,7 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
     CHECK(result.errors.find(text) != std::string::npos);
   };
   refused({}, "-n THREADS");
-  refused({"-n", "0"}, "not in range");
+  refused({"-n", "0"}, "from 1 to 256");
   refused({"-n", "257"}, "256");
   refused({"-n", "two"}, "two");
   refused({"--nodes", "20", "--threads-per-node", "20"}, "256");

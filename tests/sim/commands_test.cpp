@@ -176,8 +176,6 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good, "platform"},
       {good + " -p " + p3, "nodes"},
       {good + " -p " + p3 + " -n 2 --bogus", "--bogus"},
-      {"'' -p " + p3 + " -n 2", "trace: the name is empty"},
-      {good + " -p '' -n 2", "--platform: the name is empty"},
       {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace ''",
        "--sequential-trace: the name is empty"},
       {"no-such.trace -p " + p3 + " -n 2", "no-such.trace"},
@@ -191,13 +189,13 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + path(contradiction) + " -n 2", "fault.RUMR"},
       {good + " -p " + path(small) + " -n 2", "1 hosts"},
       {good + " -p " + path(small) + " -n 1 -t 2", "1 cores"},
-      {good + " -p " + p3 + " -n 0", "above zero"},
-      {good + " -p " + p3 + " -n 2 -t 0", "above zero"},
+      {good + " -p " + p3 + " -n 0", "--nodes: '0' is not a whole number from 1 to 4294967295"},
+      {good + " -p " + p3 + " -n 2 -t 0", "--threads-per-node: '0'"},
       {good + " -p " + p3 + " -n -2", "-2"},
       {good + " -p " + p3 + " -n two", "two"},
       {good + " -p " + p3 + " -n 99999999999999", "99999999999999"},
       {good + " -p " + p3 + " -n 99999999999999",
-       "--nodes: '99999999999999' is not a whole number from 0 to 4294967295"},
+       "--nodes: '99999999999999' is not a whole number from 1 to 4294967295"},
       {good + " -p " + p3 + " -n 2 --compute-factor 40x", "--compute-factor: '40x' is not a number"},
       {good + " -p " + p3 + " -n 2 --jitter 5%", "--jitter: '5%' is not a number"},
       {good + " -p " + p3 + " -n 4", "2 threads"},
@@ -220,7 +218,7 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + p3 + " -n 2 --jitter 3", "jitter"},
       {good + " -p " + p3 + " -n 2 --jitter nan", "jitter"},
       {good + " -p " + p3 + " -n 2 --memory-bound half", "--memory-bound: 'half' is not a number"},
-      {good + " -p " + p3 + " -n 2 --memory-bound 1.1", "--memory-bound 1.1 is not a share"},
+      {good + " -p " + p3 + " -n 2 --memory-bound 1.1", "--memory-bound: '1.1' is not a number from 0 to 1"},
       {good + " -p " + p3 + " -n 2 --memory-bound -0.1", "memory-bound"},
       {good + " -p " + p3 + " -n 2 --memory-bound nan", "memory-bound"},
       {good + " -p " + p3 + " -n 1 -t 2 --memory-bound 0.5", "no property memory-bus.T"},
@@ -428,41 +426,6 @@ TEST_CASE("a link to a file that is not there yet stays one, and the file is mad
   }
 }
 
-TEST_CASE("an output that is also an input is refused, by whatever name, and the input stays as it is") {
-  const TraceFile trace(small_program());
-  TestProgram alone({1, 1});
-  alone.joins = false;
-  for (int i = 0; i < 2; ++i) alone.clock(0, 100);
-  const TraceFile sequential(alone);
-  const auto platform = trace.beside("platform.xml");
-  std::ofstream(platform) << PlatformText().text();
-  const std::string simulate = "simulate", replay = "replay";
-  const std::string simulation = in_quotes(trace.path().string()) + " -q -n 2 -p " + in_quotes(platform.string()) +
-                                 " --sequential-time 1s --sequential-trace " + in_quotes(sequential.path().string());
-  const std::vector<std::tuple<std::string, std::string, std::filesystem::path>> runs = {
-      {simulate, simulation, trace.path()},
-      {simulate, simulation, platform},
-      {simulate, simulation, sequential.path()},
-      {replay, in_quotes(platform.string()), platform}};
-  const auto link = trace.beside("link"), other_name = trace.beside("other-name");
-  for (const auto& [command, arguments, input] : runs) {
-    const std::string content = test::read_text(input);
-    std::filesystem::remove(link);
-    std::filesystem::remove(other_name);
-    std::filesystem::create_symlink(input, link);
-    std::filesystem::create_hard_link(input, other_name);
-    for (const auto& output : {input, input.parent_path() / "." / input.filename(), link, other_name}) {
-      const Outcome run = sdsm_command(command, arguments + " --json " + in_quotes(output.string()));
-      CAPTURE(command, input.string(), output.string(), run.errors);
-      CHECK(run.status == 2);
-      CHECK(one_line_of_ours(run.errors));
-      CHECK(run.errors.find(input.string()) != std::string::npos);
-      CHECK(run.output.empty());
-      CHECK(test::read_text(input) == content);
-    }
-  }
-}
-
 TEST_CASE("an input that has the name under which an output is written first is not lost either") {
   const TraceFile trace(small_program());
   const auto input = trace.beside("result.json.part"), output = trace.beside("result.json");
@@ -473,74 +436,6 @@ TEST_CASE("an input that has the name under which an output is written first is 
   CHECK(run.status == 2);
   CHECK(one_line_of_ours(run.errors));
   CHECK(std::filesystem::exists(input));
-}
-
-TEST_CASE("an output that is a device is written to, and a full one fails the run") {
-  const TraceFile trace(small_program());
-  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --json /dev/null").status == 0);
-  CHECK(std::filesystem::is_character_file("/dev/null"));
-  const Outcome full = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json /dev/full");
-  CAPTURE(full.errors);
-  CHECK(full.status == 1);
-  CHECK(one_line_of_ours(full.errors));
-}
-
-TEST_CASE("a report that stdout has no room for fails the command") {
-  const TraceFile trace(small_program());
-  // The harness takes stdout itself, so a shell in between sends it to the full device.
-  const auto to_full_disk = [](const std::string& command) {
-    return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " > /dev/full\"");
-  };
-  for (const std::string form : {"", " --json -"}) {
-    const Outcome run = to_full_disk("simulate' " + trace.arguments() + " --nodes 2" + form);
-    CHECK(run.status == 1);
-    CHECK(one_line_of_ours(run.errors));
-  }
-  CHECK(to_full_disk("check' --properties").status == 1);
-  CHECK(to_full_disk("simulate' --help").status == 1);
-}
-
-TEST_CASE("with closed standard streams files are written as ever, and a report has nowhere to go") {
-  const TraceFile trace(small_program());
-  const auto with = [](const std::string& command, const std::string& redirection) {
-    return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " " + redirection + "\"");
-  };
-  const auto file = trace.beside("result.json");
-  const std::string simulation =
-      "simulate' " + trace.arguments() + " --nodes 2 --pages - --json " + in_quotes(file.string());
-  const std::vector<std::string> reports{simulation, "check' " + p3, "check' --properties",
-                                         "replay' " + p3 + " --only network"};
-  for (const std::string& command : reports) {
-    CAPTURE(command);
-    const Outcome run = with(command, "<&- >&-");
-    CAPTURE(run.errors);
-    CHECK(run.status == 1);
-    CHECK(one_line_of_ours(run.errors));
-    CHECK(with(command, "<&- 2>&-").status == 0);
-  }
-  CHECK(json::parse(test::read_text(file)).at("kind") == "simulation");
-}
-
-TEST_CASE("nothing that cannot be said on stderr changes a status or costs a result") {
-  const TraceFile trace(small_program());
-  const auto failed = trace.beside("failed.trace");
-  write_trace(small_program(), failed, 3);
-  for (const std::string errors : {"2>&-", "2>/dev/full"}) {
-    const auto status_of = [&](const std::string& command) {
-      return test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-" + command + " " + errors + "\"").status;
-    };
-    CAPTURE(errors);
-    const auto result = trace.beside("result.json");
-    std::filesystem::remove(result);
-    // With a warning, of the program's status.
-    CHECK(status_of("simulate' " + in_quotes(failed.string()) + " --platform " + p3 + " --nodes 2 --json " +
-                    in_quotes(result.string())) == 0);
-    CHECK(std::filesystem::exists(result));
-    CHECK(status_of("simulate' " + trace.arguments() + " --nodes 3") == 2);
-    CHECK(status_of("check' /nowhere/at/all.xml") == 2);
-    CHECK(status_of("replay' /nowhere/at/all.xml") == 2);
-    CHECK(status_of("replay' --frobnicate") == 2);
-  }
 }
 
 TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
@@ -682,14 +577,6 @@ TEST_CASE("a platform that SimGrid aborts at is one line with its reason, in eac
   CHECK(replayed.status == 2);
   CHECK(replayed.errors == run.errors);
   CHECK(test::run("LC_ALL=C", "sh -c \"'" SDSM_BINARY_DIR "/sdsm-check' " + path + " 2>&-\"").status == 2);
-}
-
-TEST_CASE("an empty name of a platform is told") {
-  for (const std::string command : {"check", "replay"}) {
-    const Outcome run = sdsm_command(command, "''");
-    CHECK(run.status == 2);
-    CHECK(run.errors.starts_with("sdsm: platform: the name is empty. "));
-  }
 }
 
 TEST_CASE("check refuses elements that lie too deep in each other") {

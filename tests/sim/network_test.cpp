@@ -5,8 +5,8 @@
 #include <random>
 #include <sstream>
 
+#include "commands/forked_call.hpp"
 #include "models/messages.hpp"
-#include "sim/child.hpp"
 #include "sim/network_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/frame_reference.hpp"
@@ -23,7 +23,7 @@ namespace {
 template <typename Body>
 std::string on_network(const PlatformText& text, NetworkKind kind, Body body) {
   const TemporaryFile file(text.text());
-  return sim::in_child([&] {
+  return commands::in_child([&] {
     static char name[] = "test";
     static char quiet[] = "--log=root.thres:error";
     static char* arguments[] = {name, quiet, nullptr};

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "sim/child.hpp"
+#include "commands/forked_call.hpp"
 
 namespace sdsm::test {
 namespace {
@@ -106,7 +106,7 @@ trace::TouchRun writes(std::uint64_t page, std::uint8_t position, std::uint32_t 
 
 sim::Result run(const std::filesystem::path& platform, Layout layout, sim::NetworkKind network,
                 const std::function<sim::Program()>& program, const sim::RunOptions& options) {
-  return result_from(sim::in_child(
+  return result_from(commands::in_child(
       [&] { return bytes_of(sim::simulate(read_platform(platform), layout, network, program(), options)); }));
 }
 

@@ -2,16 +2,16 @@
 
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
 
+#include "commands/errors.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::trace {
 
 /// The file is no trace, damaged or cut short. The text names the file, the byte and what is wrong there.
-class FormatError : public std::runtime_error {
+class FormatError : public commands::BadInput {
  public:
-  using std::runtime_error::runtime_error;
+  using BadInput::BadInput;
 };
 
 class File;

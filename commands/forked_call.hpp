@@ -1,0 +1,36 @@
+/// Work done in a child process: SimGrid allows one engine per process, so whoever simulates several times has a child
+/// for each.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "commands/child.hpp"
+#include "commands/descriptor.hpp"
+
+namespace sdsm::commands {
+
+class ForkedCall {
+ public:
+  /// Starts a process that runs `body`. Throws RunError or std::system_error if there can be none.
+  explicit ForkedCall(const std::function<std::string()>& body) : ForkedCall(make_pipe(), body) {}
+
+  /// Becomes readable when the child has something to say or has ended.
+  int descriptor() const { return answer_.get(); }
+
+  /// Waits for the end, and returns what `body` returned. If it threw, so does this: BadInput if it was that or another
+  /// std::invalid_argument, else RunError. A child that ended by itself with status 2 has said why on stderr
+  /// (CrashIsBadInput): BadInput without findings.
+  std::string result();
+
+ private:
+  ForkedCall(Pipe pipe, const std::function<std::string()>& body);
+
+  Descriptor answer_;
+  Child child_;
+};
+
+/// ForkedCall(body).result()
+std::string in_child(const std::function<std::string()>& body);
+
+}  // namespace sdsm::commands

@@ -1,0 +1,31 @@
+#include "commands/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "commands/standard_streams.hpp"
+
+namespace sdsm::commands {
+
+Progress::Progress(bool is_quiet) : is_quiet_(is_quiet), is_terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void Progress::show_part(double done) {
+  const int percent = static_cast<int>(std::floor(done * 100));
+  if (is_quiet_ || !is_terminal_ || percent == percent_) return;
+  percent_ = percent;
+  tell(fmt::format("\r[{:<40}] {:3d} %", std::string(static_cast<std::size_t>(percent * 2 / 5), '#'), percent));
+}
+
+void Progress::begin(std::string_view step) {
+  if (!is_quiet_) tell(fmt::format("sdsm: {} ...{}", step, is_terminal_ ? "" : "\n"));
+}
+
+void Progress::end(std::string_view text) {
+  if (is_quiet_) return;
+  if (is_terminal_) tell(fmt::format("\r{:<60}\r", ""));
+  if (!text.empty()) say(text);
+}
+
+}  // namespace sdsm::commands

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sdsm::commands {
+
+/// How far a command is, on stderr: on a terminal in one line that changes, else only what is to stay.
+class Progress {
+ public:
+  explicit Progress(bool is_quiet);
+
+  /// A bar of the part that is done, 0 to 1; on a terminal only.
+  void show_part(double done);
+  /// Begins a step, whose line end() completes.
+  void begin(std::string_view step);
+  /// Ends the line that changes: with `text` for a line that stays, or without a trace.
+  void end(std::string_view text = {});
+
+ private:
+  bool is_quiet_;
+  bool is_terminal_;
+  int percent_ = -1;
+};
+
+}  // namespace sdsm::commands
