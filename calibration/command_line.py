@@ -1,11 +1,30 @@
-"""What the commands written in Python share of their command lines."""
+"""The manners of the commands written in Python: those of commands/, in C++."""
 
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib
+import os
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
+
+
+class BadInput(ValueError):
+    """Bad input or usage: exit status 2. The text is one line."""
+
+
+class RunFailed(RuntimeError):
+    """The run failed: exit status 1. The text is one line."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGTERM or SIGHUP has come. What cleans up behind Ctrl-C does so behind these, too."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,7 +36,12 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"sdsm: {message.removeprefix('argument ')}. `{self.prog} --help` explains the options\n")
+        say(f"{message.removeprefix('argument ')}. `{self.prog} --help` explains the options")
+        sys.exit(BAD_INPUT)
+
+    def print_help(self, file: Any = None) -> None:
+        """argparse's own takes no notice of a full disk from Python 3.12 on."""
+        (file or sys.stdout).write(self.format_help())
 
 
 def file_name(text: str) -> Path:
@@ -27,16 +51,78 @@ def file_name(text: str) -> Path:
     return Path(text)
 
 
-def not_written(error: OSError, advice: str = "Make room, or name another file") -> int:
+def say(text: str) -> None:
+    """A line on stderr. What cannot be said changes nothing else."""
+    try:
+        print(f"sdsm: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # the flush at exit must not fail again
+
+
+def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
+    """Makes main(arguments) return the exit status of whatever it raises, having said why."""
+
+    @functools.wraps(main)
+    def status_of(arguments: list[str] | None = None) -> int:
+        try:
+            try:
+                return main(arguments)
+            finally:
+                # A full disk behind stdout must not pass for success; nor behind --help, which ends by SystemExit.
+                sys.stdout.flush()
+        except BadInput as error:
+            say(str(error))
+            return BAD_INPUT
+        except RunFailed as error:
+            say(str(error))
+        except ModuleNotFoundError as error:
+            say(f"the Python package {error.name} is missing. scripts/setup installs it")
+        except OSError as error:
+            return _not_written(error)
+        return RUN_FAILED
+
+    return status_of
+
+
+def run(module: str) -> NoReturn:
+    """main() of the program: the module's, with closed streams opened and interruptions heeded from the start."""
+    _open_closed_streams()
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    try:
+        status = importlib.import_module(module).main()
+    except KeyboardInterrupt:
+        say("interrupted; nothing is left half done")
+        status = RUN_FAILED
+    sys.exit(status)
+
+
+def _open_closed_streams() -> None:
+    """Opens /dev/null in place of closed descriptors, so that no other file takes their numbers; what uses them fails."""
+    for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+
+def _not_written(error: OSError) -> int:
     """Tells what could not be written: a file by its name (write_output() sees to that), else standard output.
 
     Returns the exit status: 0 where whoever read standard output has read enough.
     """
     if error.filename is None:
         # The flush at exit must not complain again.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         if isinstance(error, BrokenPipeError):
-            return 0
-    where = error.filename or "standard output"
-    print(f"sdsm: {where}: {error.strerror or error}. {advice}", file=sys.stderr)
-    return 1
+            return DONE
+    say(f"{error.filename or 'standard output'}: {error.strerror or error}. Make room, or name another place")
+    return RUN_FAILED

@@ -14,10 +14,11 @@ from typing import Any
 
 import msgspec
 
+from calibration.command_line import RunFailed
 from calibration.microbench import ROOT, Layout
 
 
-class CostsFailed(RuntimeError):
+class CostsFailed(RunFailed):
     """`sdsm costs` gave no answer. The text is one line."""
 
 

@@ -23,6 +23,7 @@ import msgspec
 
 from calibration import barrier_shape, costs
 from calibration import network as networks
+from calibration.command_line import BadInput
 from calibration.estimates import Estimate, Line, line, median, pooled
 from calibration.microbench import FAULTS, Layout
 from calibration.microbench import layout as layout_of
@@ -49,7 +50,7 @@ HOME_SHARE = 0.5
 MEMORY_BOUND_US = 1000.0
 
 
-class CalibrationError(ValueError):
+class CalibrationError(BadInput):
     """Files that give no platform. The text is one line: what, why, what next."""
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from calibration import run_result
-from calibration.command_line import Parser, not_written
-from calibration.output_file import write_output
+from calibration.command_line import BadInput, Parser, RunFailed, command, file_name, say
+from calibration.output_file import check_outputs, write_output
 from calibration.readers.measurement import ReadError
 from calibration.readers.text import Text
 
@@ -48,7 +48,7 @@ SIGSEGV with mprotect, messages by size, twins, diffs. Prints a table in microse
 `sdsm calibrate` makes a platform file."""
 
 
-class MicrobenchFailed(RuntimeError):
+class MicrobenchFailed(RunFailed):
     """A measuring program did not end well. The text is one line."""
 
 
@@ -186,86 +186,57 @@ def table(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _check_output(output: str | None) -> None:
-    """Raises ValueError if a result could not go there: measuring takes long."""
-    if output is None or output == "-":
-        return
-    path = Path(output)
-    if not output or path.is_dir() or not path.absolute().parent.is_dir():
-        raise ValueError(f"'{output}' cannot be written: name a file in a folder that exists after -o")
-    # A regular file is replaced, which its folder has to allow.
-    asked = [path] if path.exists() else []
-    asked += [] if asked and not path.is_file() else [Path(os.path.realpath(path)).parent]
-    if not all(os.access(place, os.W_OK) for place in asked):
-        raise ValueError(f"{output} cannot be written to. Name another file after -o")
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="sdsm microbench",
         description=DESCRIPTION,
         epilog="Exit status: 0 done, 1 a measurement failed, 2 bad usage.",
     )
-    parser.add_argument("-o", "--output", metavar="FILE|-", help="write every sample as JSON (- for stdout, no table then)")
+    parser.add_argument("-o", "--output", type=file_name, metavar="FILE|-", help="write every sample as JSON (- for stdout, no table then)")
     parser.add_argument(
         "--layouts", default="2x1,2x2,4x1", metavar="LIST", help="nodes x threads per node, with commas (default: 2x1,2x2,4x1)"
     )
     parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
-    parser.add_argument("--emulate", type=Path, metavar="PLATFORM", help="measure on the network of this platform file")
+    parser.add_argument("--emulate", type=file_name, metavar="PLATFORM", help="measure on the network of this platform file")
     parser.add_argument("--transport", choices=("unix", "tcp"), help="sockets between nodes (default: unix)")
     parser.add_argument("--no-system", action="store_true", help="leave out what the system takes without a DSM")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    parser.add_argument("--build", type=file_name, default=ROOT / "build", help="folder of the built commands (default: build/)")
     return parser
 
 
+@command
 def main(arguments: list[str] | None = None) -> int:
     """Measures and tells. Returns the exit status."""
     options = _parser().parse_args(arguments)
-    try:
-        layouts = [layout(text) for text in options.layouts.split(",")]
-        if len(set(layouts)) < len(layouts):
-            raise ValueError(f"--layouts {options.layouts} names a layout twice")
-        if largest := [str(chosen) for chosen in layouts if chosen.threads > MOST_THREADS]:
-            raise ValueError(f"{largest[0]} has more than the {MOST_THREADS} threads that a run may have")
-        if layouts == [layout for layout in layouts if layout.threads == 1]:
-            raise ValueError("a layout of one thread takes no faults: give one of at least two, such as 2x1")
-        _check_output(options.output)
-        if not 1 <= options.samples <= MOST_SAMPLES:
-            raise ValueError(f"--samples {options.samples} is not from 1 to {MOST_SAMPLES}")
-        if options.emulate is not None and not options.emulate.is_file():
-            raise ValueError(f"{options.emulate} is no file. Name a platform file after --emulate")
-    except ValueError as error:
-        print(f"sdsm: {error}", file=sys.stderr)
-        return 2
-    try:
-        document = measure(
-            options.build,
-            layouts,
-            options.samples,
-            options.emulate,
-            options.transport,
-            not options.no_system,
-            lambda what: print(f"sdsm: {what}", file=sys.stderr, flush=True),
-        )
-        if options.output is not None:
-            text = json.dumps(document, indent=1) + "\n"
-            if options.output == "-":
-                sys.stdout.write(text)
-            else:
-                write_output(Path(options.output), text)
-        if options.output != "-":
-            print(table(document))
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("sdsm: interrupted; nothing is written", file=sys.stderr)
-        return 1
-    except MicrobenchFailed as error:
-        print(f"sdsm: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        return not_written(error)
+    layouts = _layouts(options.layouts)
+    if not 1 <= options.samples <= MOST_SAMPLES:
+        raise BadInput(f"--samples {options.samples} is not from 1 to {MOST_SAMPLES}")
+    if options.emulate is not None and not options.emulate.is_file():
+        raise BadInput(f"{options.emulate} is no file. Name a platform file after --emulate")
+    check_outputs([options.output], filter(None, [options.emulate]))
+    document = measure(
+        options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say
+    )
+    text = json.dumps(document, indent=1) + "\n"
+    if str(options.output) == "-":
+        sys.stdout.write(text)
+        return 0
+    if options.output is not None:
+        write_output(options.output, text)
+    print(table(document))
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _layouts(text: str) -> list[Layout]:
+    """Of "2x1,4x1". Raises BadInput."""
+    try:
+        layouts = [layout(part) for part in text.split(",")]
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    if len(set(layouts)) < len(layouts):
+        raise BadInput(f"--layouts {text} names a layout twice")
+    if largest := [str(chosen) for chosen in layouts if chosen.threads > MOST_THREADS]:
+        raise BadInput(f"{largest[0]} has more than the {MOST_THREADS} threads that a run may have")
+    if all(chosen.threads == 1 for chosen in layouts):
+        raise BadInput("a layout of one thread takes no faults: give one of at least two, such as 2x1")
+    return layouts

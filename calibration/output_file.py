@@ -5,7 +5,39 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
+
+from calibration.command_line import BadInput
+
+
+def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | Path] = ()) -> None:
+    """Raises BadInput where a file cannot be written for a reason that can be told before a run, as check_outputs() of
+    commands/output.hpp does: it is a folder or lies in none, is one of the inputs under whatever name, or takes two outputs.
+
+    None is an output that is not wanted, "-" standard output. Folders that the command makes are not checked here.
+    """
+    read = [Path(name) for name in inputs if str(name) != "-"]
+    targets: list[Path] = []
+    for where in (str(output) for output in outputs if output is not None):
+        target = Path(where if where == "-" else os.path.realpath(where))
+        if where != "-" and target.exists() and not target.is_file() and not target.is_dir():
+            continue  # a device or a pipe takes several
+        if target in targets:
+            name = "standard output" if where == "-" else where
+            raise BadInput(f"{name} cannot take two outputs: one of them would be lost. Name another file")
+        targets.append(target)
+        if where == "-":
+            continue
+        if target.is_dir():
+            raise BadInput(f"{where} is a folder. Name a file to write to")
+        if not target.parent.is_dir():
+            raise BadInput(f"there is no folder {target.parent} for {where}. Make it, or name another file")
+        if not os.access(target.parent, os.W_OK | os.X_OK) or (target.exists() and not os.access(target, os.W_OK)):
+            raise BadInput(f"{where}: cannot be written to. Name another file")
+        for source in read:
+            if source.exists() and target.exists() and target.samefile(source):
+                raise BadInput(f"{where}: would overwrite the input {source}. Name another file to write to")
 
 
 def write_output(path: Path, content: str | bytes) -> None:

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from calibration.command_line import BadInput
+
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
 INDENT = "  "
 
 
-class PlatformFileError(ValueError):
+class PlatformFileError(BadInput):
     """A platform file that cannot be taken over. The text is FILE: what (why). What next."""
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from calibration.command_line import BadInput
+
 FOLDER = Path(__file__).resolve().parent / "published"
 USES = ("calibration", "comparison")
 
 Row = dict[str, str]
 
 
-class PublishedDataError(ValueError):
+class PublishedDataError(BadInput):
     """A published table is missing, malformed, or lacks the row asked for. The text names the file and what to do."""
 
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from calibration.command_line import BadInput
+
 Key = int | float | str
 
 #: Unit as a reader names it -> (dimension, how many of its base unit). Mibit/s is what NetPIPE 3 calls Mbps.
@@ -30,7 +32,7 @@ UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
 )
 
 
-class ReadError(ValueError):
+class ReadError(BadInput):
     """A file that cannot be read for what it says. Its text is FILE:LINE: what (why). What next."""
 
     def __init__(self, file: str, line: int, what: str) -> None:

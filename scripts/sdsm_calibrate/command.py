@@ -11,19 +11,18 @@ from typing import Any
 
 from calibration import barrier_shape, costs, p3_score, readers
 from calibration import fit as fitting
-from calibration.command_line import Parser, file_name, not_written
-from calibration.costs import CostsFailed
+from calibration.command_line import BadInput, Parser, command, file_name, say
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
-from calibration.fit import CalibrationError, Data, Fit
+from calibration.fit import Data, Fit
 from calibration.hold_out import split
 from calibration.measured_platform import platform
 from calibration.microbench import Layout, layout
 from calibration.network import network_of
-from calibration.output_file import write_output
-from calibration.platform_file import PlatformFileError, parse, properties
-from calibration.published import FOLDER, PublishedDataError
-from calibration.readers import ReadError, Reading
+from calibration.output_file import check_outputs, write_output
+from calibration.platform_file import parse, properties
+from calibration.published import FOLDER
+from calibration.readers import Reading
 from calibration.readers.text import unreadable
 from sdsm_calibrate import gate, hold_out, network_gate, report
 from sdsm_report.commands import CommandFailed, CommandRunner
@@ -87,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("files", nargs="+", metavar="FILE", help=f"benchmark outputs; or {p3_score.NAME}")
     p.add_argument(
-        "--base", type=Path, default=ROOT / "platforms" / "one-machine.xml", metavar="NETWORK",
+        "--base", type=file_name, default=ROOT / "platforms" / "one-machine.xml", metavar="NETWORK",
         help="platform file with hosts, links, routes and, where no file measures it, the network (default: one-machine.xml)",
     )  # fmt: skip
     p.add_argument(
@@ -106,35 +105,19 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--seed", type=seed, default=1, metavar="N", help="of the choice of what is left out (default: 1)")
     p.add_argument(
-        "--published", type=Path, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
+        "--published", type=file_name, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
     )
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    p.add_argument("--build", type=file_name, default=ROOT / "build", help="folder of the built commands (default: build/)")
     return p
 
 
-def say(text: str) -> None:
-    print(f"sdsm: {text}", file=sys.stderr)
-
-
-class Unusable(Exception):
-    """Bad input; the text is one line."""
-
-
+@command
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     options = parser().parse_args(arguments)
-    try:
-        if options.files == [p3_score.NAME]:
-            return _published(options)
-        return _measured(options)
-    except (Unusable, ReadError, CalibrationError, PlatformFileError, PublishedDataError) as error:
-        say(str(error))
-        return 2
-    except (CommandFailed, CostsFailed) as error:
-        say(str(error))
-        return 1
-    except OSError as error:
-        return not_written(error, "Make room, or name another place")
+    inputs = [] if options.files == [p3_score.NAME] else [*options.files, options.base]
+    check_outputs((options.output, options.report), inputs)
+    return _measured(options) if inputs else _published(options)
 
 
 def _published(options: argparse.Namespace) -> int:
@@ -142,14 +125,12 @@ def _published(options: argparse.Namespace) -> int:
         made = p3_score.platform(options.published)
         told = dirty_page_report(published_equations(options.published))
     except ValueError as error:
-        raise Unusable(str(error)) from None
+        raise BadInput(str(error)) from None
     if options.output is None:
         sys.stdout.write(made.text)
-        sys.stdout.flush()
     else:
         write_output(options.output, made.text)
         print(told)
-        sys.stdout.flush()
     if options.report is not None:
         tables = {
             source.rpartition(" [")[0]: "published table"
@@ -163,13 +144,13 @@ def _published(options: argparse.Namespace) -> int:
 
 def _read(names: Sequence[str]) -> list[Reading]:
     if len(set(names)) != len(names):
-        raise Unusable("a file is given twice. Its samples would count twice")
+        raise BadInput("a file is given twice. Its samples would count twice")
     found = []
     for name in names:
         try:
             found.append(readers.read(name))
         except OSError as error:
-            raise Unusable(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
+            raise BadInput(f"{name}: {unreadable(error, NAME_AN_OUTPUT)}") from None
     for reading in found:
         for warning in reading.warnings:
             say(warning)
@@ -178,26 +159,22 @@ def _read(names: Sequence[str]) -> list[Reading]:
 
 def _measured(options: argparse.Namespace) -> int:
     if options.output is None:
-        raise Unusable("where to? Give -o PLATFORM.xml")
+        raise BadInput("where to? Give -o PLATFORM.xml")
     if not (options.build / "sdsm").is_file():
-        raise Unusable(f"{options.build / 'sdsm'} does not exist. Build it, or name the build folder by --build")
-    inputs = {Path(name).resolve() for name in options.files} | {options.base.resolve()}
-    for written in (options.output, options.report):
-        if written is not None and written.resolve() in inputs:
-            raise Unusable(f"{written} is one of the inputs. Give another file")
+        raise BadInput(f"{options.build / 'sdsm'} does not exist. Build it, or name the build folder by --build")
     costs.use(options.build)
     readings = _read(options.files)
     try:
         root = parse(options.base)
     except OSError as error:
-        raise Unusable(f"{options.base}: {error.strerror}. Name a platform file by --base") from None
+        raise BadInput(f"{options.base}: {error.strerror}. Name a platform file by --base") from None
     network = network_of(root, str(options.base))
     data = fitting.collect(readings, options.layout)
     held: Data | None = None
     if options.hold_out is not None:
         data, held = split(data, options.hold_out, options.seed)
         if not held.batches:
-            raise Unusable("no file has samples that could be left out: --hold-out needs outputs of sdsm microbench")
+            raise BadInput("no file has samples that could be left out: --hold-out needs outputs of sdsm microbench")
     fitted = fitting.fit(data, network, properties(root))
     text, notes = platform(root, options.base.name, fitted, network, options.files)
     notes = [*fitted.notes, *notes]
@@ -260,7 +237,6 @@ def _tell(
             print(hold_out.table(score))
         if jitter is not None:
             print(f"\nRemote faults scattered: simulate with --jitter {jitter:.2f}")
-        sys.stdout.flush()
     if options.plot is not None:
         from sdsm_calibrate.plot import draw, draw_network
 
@@ -274,6 +250,5 @@ def _tell(
 def _write(place: Path, text: str) -> None:
     if str(place) == "-":
         sys.stdout.write(text)
-        sys.stdout.flush()
     else:
         write_output(place, text)

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from calibration.command_line import Parser, file_name, not_written
-from calibration.output_file import write_output
+from calibration.command_line import BadInput, Parser, command, file_name, say
+from calibration.output_file import check_outputs, write_output
 from calibration.readers import ReadError, epcc
 from calibration.readers.epcc import ENVIRONMENT, Run
 from calibration.readers.text import Text, load
@@ -91,12 +91,8 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-def say(text: str) -> None:
-    print(f"sdsm: {text}", file=sys.stderr)
-
-
 def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
-    """Runs by file, and warnings. Raises ReadError, and OSError whose filename is set."""
+    """Runs by file, and warnings. Raises BadInput."""
     files: dict[str, list[Run]] = {}
     warnings: list[str] = []
     seen: dict[str, str] = {}
@@ -104,7 +100,7 @@ def read_files(names: list[str]) -> tuple[dict[str, list[Run]], list[str]]:
         try:
             source = load(name)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, name) from None
+            raise BadInput(f"{name}: {error.strerror or error}") from None
         if source.file in files or (name != "-" and _same_file(name, files)):
             raise ReadError(source.file, 1, "named twice: its runs would count twice. Name it once")
         if source.text in seen:
@@ -128,60 +124,43 @@ def _runs(source: Text) -> tuple[list[Run], list[str]]:
     return runs, epcc.warnings(source.file, runs)
 
 
+@command
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Returns the exit status."""
     options = parser().parse_args(arguments)
-    if str(options.csv) == str(options.json) == "-":
-        say("--csv - and --json - would print two documents into one. Name a file for one of them")
-        return 2
+    name_files(options)
+    files, warnings = read_files(options.files)
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+    check_outputs((options.html, options.csv, options.json), options.files)
+    told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
+    collection = collect(files, told, options.apart)
+    unit = options.unit or ("cycles" if options.clock else "us")
     try:
-        files, warnings = read_files(options.files)
-        refuse_overwriting(options, options.files)
-        told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
-        collection = collect(files, told, options.apart)
-        unit = options.unit or ("cycles" if options.clock else "us")
         tables(collection, unit)  # so that a missing clock is told before anything is written
-    except OSError as error:
-        say(f"{error.filename}: {error.strerror or error}")
-        return 2
-    except (ReadError, ValueError) as error:
-        say(str(error))
-        return 2
+    except ValueError as error:
+        raise BadInput(str(error)) from None
     all_warnings = (*warnings, *collection.warnings)
     collection = Collection(
         collection.groups, collection.environments, collection.files, tuple(dict.fromkeys(all_warnings))
     )
     for warning in collection.warnings:
         say(warning)
-    try:
-        return write(options, collection, unit)
-    except ModuleNotFoundError as error:
-        say(f"the Python package {error.name} is missing. scripts/setup installs it; --csv and --json do without")
-        return 1
-    except OSError as error:
-        return not_written(error, "Make room, or name another place")
+    return write(options, collection, unit)
 
 
-def refuse_overwriting(options: argparse.Namespace, names: list[str]) -> None:
-    """Raises ReadError where a result would take the place of an input."""
-    inputs = {Path(name).resolve() for name in names if name != "-"}
-    targets = [path for path in (options.html, options.csv, options.json) if path is not None and str(path) != "-"]
+def name_files(options: argparse.Namespace) -> None:
+    """What --output FOLDER stands for."""
     if options.output is not None:
-        targets += [options.output / name for name in ("index.html", "epcc.csv", "epcc.json")]
-    for target in targets:
-        if target.resolve() in inputs:
-            raise ReadError(str(target), 1, "a result would overwrite this input. Name another file")
+        options.html = options.html or options.output / "index.html"
+        options.csv = options.csv or options.output / "epcc.csv"
+        options.json = options.json or options.output / "epcc.json"
+        options.plots = options.plots or options.output
 
 
 def write(options: argparse.Namespace, collection: Collection, unit: str) -> int:
     """Writes what was asked for, or prints the tables. Raises OSError."""
     html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        html = html or options.output / "index.html"
-        csv = csv or options.output / "epcc.csv"
-        as_document = as_document or options.output / "epcc.json"
-        plots = plots or options.output
     found = tables(collection, unit)
     if not any((html, csv, as_document, plots)):
         put(Path("-"), lambda: as_text(found, unit))
@@ -210,6 +189,5 @@ def write(options: argparse.Namespace, collection: Collection, unit: str) -> int
 def put(path: Path, text: Callable[[], str]) -> None:
     if str(path) == "-":
         sys.stdout.write(text())
-        sys.stdout.flush()
     else:
         write_output(path, text())

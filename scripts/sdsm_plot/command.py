@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from calibration.command_line import Parser, file_name, not_written
+from calibration.command_line import BadInput, Parser, command, file_name, say
 from calibration.network import TIMES_US, quantity
 from calibration.readers import ReadError
 from calibration.readers.text import unreadable
 from sdsm_plot.results import Result, read
-from sdsm_plot.series import NoReference, Series, by_program
+from sdsm_plot.series import Series, by_program
 
 NAME = "speedup"
 
@@ -57,44 +56,27 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-def say(text: str) -> None:
-    print(f"sdsm: {text}", file=sys.stderr)
-
-
+@command
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     options = parser().parse_args(arguments)
-    try:
-        results = read_files(options.files, options.output)
-        programs, notes = by_program(results, options.sequential_time, options.by)
-    except OSError as error:
-        say(f"{error.filename}: {unreadable(error, 'Name what sdsm simulate --json or sdsm run --json wrote')}")
-        return 2
-    except (ReadError, NoReference) as error:
-        say(str(error))
-        return 2
+    results = read_files(options.files, options.output)
+    programs, notes = by_program(results, options.sequential_time, options.by)
     for note in notes:
         say(note)
-    try:
-        from sdsm_plot.figure import draw
-        from sdsm_report.figures.style import save
-    except ModuleNotFoundError as error:
-        say(f"the Python package {error.name} is missing. scripts/setup installs it")
-        return 1
+    from sdsm_plot.figure import draw
+    from sdsm_report.figures.style import save
+
     reference = (
         "the one-thread time" if options.sequential_time is None else f"{options.sequential_time:g} s (--sequential-time)"
     )
-    try:
-        save(draw(programs, options.by, reference), options.output, NAME)
-        print(table(programs))
-        sys.stdout.flush()
-    except OSError as error:
-        return not_written(error, "Make room, or name another folder")
+    save(draw(programs, options.by, reference), options.output, NAME)
+    print(table(programs))
     return 0
 
 
 def read_files(names: Sequence[str], folder: Path) -> list[Result]:
-    """Raises ReadError, and OSError whose filename is set."""
+    """Raises BadInput."""
     written = {(folder / f"{NAME}.{ending}").resolve() for ending in ("png", "svg")}
     seen: dict[Path, str] = {}
     results = []
@@ -105,7 +87,11 @@ def read_files(names: Sequence[str], folder: Path) -> list[Result]:
         if place in written:
             raise ReadError(name, 1, "the figure would overwrite this input. Give another folder")
         seen[place] = name
-        results.append(read(name))
+        try:
+            results.append(read(name))
+        except OSError as error:
+            advice = "Name what sdsm simulate --json or sdsm run --json wrote"
+            raise BadInput(f"{name}: {unreadable(error, advice)}") from None
     return results
 
 

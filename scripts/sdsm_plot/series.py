@@ -6,10 +6,11 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from calibration.command_line import BadInput
 from sdsm_plot.results import PREDICTED, Result
 
 
-class NoReference(ValueError):
+class NoReference(BadInput):
     """There is no one-thread time. The text is one line."""
 
 

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 
+from calibration.command_line import RunFailed
 
-class CommandFailed(RuntimeError):
+
+class CommandFailed(RunFailed):
     """A command did not do its work. The text is one line for a table: what happened, and the command's own reason."""
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from calibration import costs
-from calibration.command_line import Parser, not_written
+from calibration.command_line import BadInput, Parser, command, file_name, say
 from calibration.costs import CostsFailed
 from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
@@ -62,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG
     )
     p.add_argument("--only", choices=("emulated", "as-is"), help="one of the two clusters")
-    p.add_argument("--emulate", type=Path, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
+    p.add_argument("--emulate", type=file_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
     p.add_argument("--nodes", type=counts, default=(2, 4, 8), metavar="LIST", help="of the emulated cluster (default: 2,4,8)")
     p.add_argument("--repeat", type=positive, metavar="N", help="runs of each program (default: 10, with --quick 3)")
     p.add_argument("--seeds", type=positive, metavar="N", help="simulations of each (default: 10, with --quick 3)")
@@ -70,18 +69,17 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--slower", type=float, default=1.0, metavar="FACTOR", help="emulated processors slower by this factor (default: 1)"
     )
-    p.add_argument("--results", type=Path, default=ROOT / "results" / "validation", help="folder (results/validation/)")
-    p.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    p.add_argument("--results", type=file_name, default=ROOT / "results" / "validation", help="folder (results/validation/)")
+    p.add_argument("--build", type=file_name, default=ROOT / "build", help="folder of the built commands (default: build/)")
     return p
 
 
+@command
 def main(arguments: list[str] | None = None) -> int:
     """Runs the campaign. Returns the exit status."""
     options = parser().parse_args(arguments)
-    problem = _problem(options)
-    if problem:
-        print(f"sdsm: {problem}", file=sys.stderr)
-        return 2
+    if problem := _problem(options):
+        raise BadInput(problem)
     size = plan.QUICK if options.quick else plan.WHOLE
     size = plan.Size(
         size.laplace_iterations,
@@ -103,14 +101,11 @@ def main(arguments: list[str] | None = None) -> int:
         if nodes:
             clusters.append((Cluster("as-is", LOCAL, False), Effort(size, nodes, repeat, seeds, samples)))
         else:
-            print("sdsm: this machine has one processor: nothing can be compared on it as it is", file=sys.stderr)
+            say("this machine has one processor: nothing can be compared on it as it is")
     load = os.getloadavg()[0]
     if load > 0.7:
-        print(f"sdsm: the load average is {load:.1f}: other work disturbs what is measured", file=sys.stderr)
-    try:
-        return _campaign(clusters, options.build.resolve(), options.results)
-    except OSError as error:
-        return not_written(error, "Make room, or name another folder by --results")
+        say(f"the load average is {load:.1f}: other work disturbs what is measured")
+    return _campaign(clusters, options.build.resolve(), options.results)
 
 
 #: What costs a cluster its lines, and is told.
@@ -155,10 +150,10 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
                         lines.append(outcome)
     except KeyboardInterrupt:
         runner.stop()
-        print("sdsm: interrupted; writing what is done", file=sys.stderr)
+        say("interrupted; writing what is done")
         failed = True
     _write(done, results)
-    print(f"sdsm: results are in {results}", file=sys.stderr)
+    say(f"results are in {results}")
     return 1 if failed else 0
 
 

@@ -297,8 +297,6 @@ def test_what_was_measured_at_one_point_is_drawn_side_by_side_with_what_tells_it
         (["good.out", "--unit", "cycles"], "Give --clock"),
         (["good.out", "--clock", "500"], "'500' is no clock frequency with its unit"),
         (["good.out", "--os", " "], "empty"),
-        (["good.out", "--csv", "good.out"], "would overwrite this input"),
-        (["good.out", "--csv", "-", "--json", "-"], "two documents into one"),
         (["threadless.out"], "number of threads is not known"),
     ],
 )
@@ -324,15 +322,6 @@ def test_bad_input_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, argum
     assert words in told.err and told.err.startswith("sdsm: ")
     assert told.err.count("\n") == 1
     assert (tmp_path / "good.out").read_text() == good
-
-
-def test_a_result_that_cannot_be_written_is_status_1(tmp_path, capsys):
-    assert main([EPCC_31, "--csv", str(tmp_path / "no" / "folder.csv")]) == 1
-    assert "Make room, or name another place" in capsys.readouterr().err
-    with open("/dev/full", "w") as full:
-        command = [sys.executable, str(ROOT / "scripts" / "sdsm-epcc"), EPCC_31]
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert ended.returncode == 1 and ended.stderr.count("\n") == 1
 
 
 def test_standard_input_is_read_and_help_teaches(capsys):

@@ -68,7 +68,6 @@ def test_to_stdout_goes_the_document_alone(build, capsys):
         (["--layouts", "2x1,999x1"], "256 threads"),
         (["--layouts", "1x1"], "no faults"),
         (["-o", "/no/such/folder/m.json"], "/no/such/folder/m.json"),
-        (["-o", ""], "cannot be written"),
         (["--samples", "0"], "--samples 0"),
         (["--emulate", "nowhere.xml"], "nowhere.xml"),
     ],

@@ -1,0 +1,324 @@
+"""Every command has the same manners: one table of commands, and what must hold for each row.
+
+A row's inputs are files that the command reads; its outputs are options that name a file to write. SDSM_BUILD names
+another build folder than build/.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("SDSM_BUILD", ROOT / "build"))
+DATA = ROOT / "tests" / "python" / "data"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A call that ends well. `inputs` and `outputs` are words of it: {NAME} is an input, and NAME the file of that name."""
+
+    words: str
+    outputs: tuple[str, ...] = ()
+    #: Whether the call as it is prints on stdout; with "--json -" it does where there is such an option.
+    prints: bool = True
+    #: Of the call that ends well.
+    status: int = 0
+    #: More words, with which it takes so long that it is still there when it is interrupted.
+    endless: str | None = None
+
+    @property
+    def name(self) -> str:
+        words = self.words.split()
+        return " ".join(words[: 2 if words[1:2] in (["info"], ["dump"], ["p3-score"]) else 1])
+
+    @property
+    def inputs(self) -> list[str]:
+        return [word[1:-1] for word in self.words.split() if word.startswith("{")]
+
+
+COMMANDS = [
+    Command("trace -q -n 2 --passes 1 -o out.trace -- {./laplace} --size 64 --iterations 2", prints=False),
+    Command("trace info {a.trace}", ("--json",)),
+    Command("trace dump {a.trace}"),
+    Command("run -q -n 2 --emulate {m.xml} --trace {a.trace} -- {./laplace} --size 64 --iterations 2",
+            ("--json", "--pages", "--order"), prints=False),
+    Command("simulate -q -n 2 -p {m.xml} {a.trace}", ("--json", "--pages"), endless="--uncertainty 10000"),
+    Command("check {m.xml}"),
+    Command("costs"),
+    Command("replay {m.xml} --only network", ("--json",)),
+    Command("microbench --layouts 2x1 --samples 2 --no-system", ("-o",), endless="--samples 4096 --layouts 2x1,4x1"),
+    # Its network is not the one that was measured on, which it says and ends with 1.
+    Command("calibrate {m.json} --base {one-machine.xml} -o out.xml", ("--report",), status=1),
+    Command("calibrate p3-score", ("-o", "--report")),
+    Command("plot {r1.json} {r2.json} -o plots"),
+    Command("epcc {epcc.out}", ("--html", "--csv", "--json")),
+    Command("validate", prints=False, endless="--results out"),
+]  # fmt: skip
+ENDLESS = [
+    *(command for command in COMMANDS if command.endless is not None),
+    Command("trace -q -n 2 -o out.trace -- {./laplace} --size 512 --iterations 1000000", endless=""),
+    Command("run -q -n 2 --json out.json -- {./laplace} --size 512 --iterations 1000000", endless=""),
+]
+RUN = [command for command in COMMANDS if command.name != "validate"]
+
+
+def each(commands: list[Command]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("command", commands, ids=lambda command: command.name)
+
+
+def program(words: list[str]) -> list[str]:
+    return [str(BUILD / "sdsm"), *words]
+
+
+def start(words: list[str], folder: Path, **how) -> subprocess.CompletedProcess[str]:
+    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
+    return subprocess.run(program(words), cwd=folder, text=True, timeout=120, check=False, **how)
+
+
+def through_shell(words: list[str], folder: Path, redirection: str) -> subprocess.CompletedProcess[str]:
+    """With streams that subprocess cannot give."""
+    call = ["sh", "-c", f'exec "$@" {redirection}', "sh", *program(words)]
+    return subprocess.run(call, cwd=folder, text=True, timeout=120, check=False, capture_output=True)
+
+
+def words_of(command: Command, **replaced: str) -> list[str]:
+    words = command.words.split()
+    return [replaced.get(word[1:-1], word[1:-1]) if word.startswith("{") else word for word in words]
+
+
+def with_options(command: Command, *options: str) -> list[str]:
+    words = words_of(command)
+    at = words.index("--") if "--" in words else len(words)
+    return [*words[:at], *options, *words[at:]]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory) -> Path:
+    """One of each input."""
+    folder = tmp_path_factory.mktemp("inputs")
+    shutil.copy(BUILD / "workloads" / "laplace", folder)
+    shutil.copy(ROOT / "platforms" / "p3-score.xml", folder / "m.xml")
+    shutil.copy(ROOT / "platforms" / "one-machine.xml", folder)
+    shutil.copy(DATA / "sdsm" / "microbench.measured.json", folder / "m.json")
+    shutil.copy(DATA / "epcc" / "v31.syncbench.gcc.2.out", folder / "epcc.out")
+    traced = ["--passes", "1", "--", "./laplace", "--size", "64", "--iterations", "2"]
+    for threads, trace, result in ((1, "r1.trace", "r1.json"), (2, "a.trace", "r2.json")):
+        for words in (
+            ["trace", "-q", "-n", str(threads), "-o", trace, *traced],
+            ["simulate", "-q", trace, "-p", "m.xml", "-n", str(threads), "--json", result],
+        ):
+            done = start(words, folder)
+            assert done.returncode == 0, done.stderr
+    # Standard errors, which --uncertainty draws from.
+    start(["calibrate", "m.json", "--base", "one-machine.xml", "-o", "m.xml"], folder)
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def is_one_line(text: str) -> bool:
+    return text.startswith("sdsm: ") and text.count("\n") == 1
+
+
+def is_refused(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 2, done.stderr
+    assert is_one_line(done.stderr), done.stderr
+    assert done.stdout == ""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@each(COMMANDS)
+def test_help_is_printed_whatever_else_is_wrong_and_a_full_disk_is_told(command, tmp_path):
+    words = [*command.name.removesuffix(" p3-score").split(), "--help"]
+    done = start(words, tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    assert "Exit status" in done.stdout
+    with open("/dev/full", "w") as full:
+        done = start(words, tmp_path, stdout=full)
+    assert done.returncode == 1
+    assert is_one_line(done.stderr), done.stderr
+
+
+@each(COMMANDS)
+def test_an_option_that_there_is_not_is_bad_usage(command, folder):
+    before = contents(folder)
+    done = start(with_options(command, "--frobnicate"), folder)
+    is_refused(done)
+    assert f"sdsm {command.name.split()[0]}" in done.stderr and "--help" in done.stderr
+    assert contents(folder) == before
+
+
+@each(COMMANDS)
+def test_an_empty_name_is_bad_input(command, folder):
+    before = contents(folder)
+    words = words_of(command)
+    places = [i for i, word in enumerate(command.words.split()) if word.startswith(("{", "out."))]
+    calls = [[*words[:at], "", *words[at + 1 :]] for at in places]
+    calls += [with_options(command, option, "") for option in command.outputs]
+    for call in calls:
+        is_refused(start(call, folder))
+    assert contents(folder) == before
+
+
+@each([command for command in RUN if command.inputs])
+def test_an_input_that_there_is_not_is_bad_input(command, folder):
+    for name in command.inputs:
+        done = start(words_of(command, **{name: "no-such-file"}), folder)
+        is_refused(done)
+        assert "no-such-file" in done.stderr
+
+
+@each([command for command in RUN if command.inputs])
+def test_no_output_takes_the_place_of_an_input_whatever_it_is_called(command, folder):
+    (folder / "link").symlink_to("target")
+    outputs = [*command.outputs, *(["-o"] if " -o out." in command.words else [])]
+    for name in command.inputs:
+        before = (folder / name).read_bytes()
+        (folder / "target").unlink(missing_ok=True)
+        os.link(folder / name, folder / "target")
+        for option in outputs:
+            for alias in (name, f"./{name}", str(folder / name), "target", "link"):
+                call = with_options(command, option, alias)
+                if option == "-o" and "-o" in words_of(command):
+                    call = [alias if word.startswith("out.") else word for word in words_of(command)]
+                is_refused(start(call, folder))
+                assert (folder / name).read_bytes() == before
+
+
+@each([command for command in COMMANDS if len(command.outputs) > 1])
+def test_two_outputs_are_two_files(command, folder):
+    (folder / "link").symlink_to("two")
+    for one, other in combinations(command.outputs, 2):
+        for names in (("two", "two"), ("two", "./two"), ("two", "link"), ("-", "-")):
+            if names == ("-", "-") and "-o" in (one, other):
+                continue  # a platform's name
+            is_refused(start(with_options(command, one, names[0], other, names[1]), folder))
+    assert not (folder / "two").exists()
+
+
+@each([command for command in COMMANDS if command.outputs])
+def test_an_output_that_can_have_no_place_is_told_before_the_work(command, folder):
+    (folder / "taken").mkdir()
+    for option in command.outputs:
+        for name in ("taken", "nowhere/result"):
+            done = start(with_options(command, option, name), folder)
+            is_refused(done)
+            assert name.split("/")[0] in done.stderr
+
+
+@each([command for command in RUN if command.outputs])
+def test_a_full_disk_fails_the_run_and_leaves_what_was_there(command, folder):
+    for option in command.outputs:
+        result = folder / "result"
+        result.write_text("old")
+        done = start(with_options(command, option, "/dev/full"), folder)
+        assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith("sdsm: /dev/full: "), done.stderr
+
+        def full() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+
+        if not command.name.startswith(("run", "microbench", "calibrate")):  # which need temporary files
+            done = start(with_options(command, option, "result"), folder, preexec_fn=full)
+            assert done.returncode == 1 and "sdsm: result: " in done.stderr, done.stderr
+            assert result.read_text() == "old"
+    assert not list(folder.glob("**/*.part"))
+
+
+@each([command for command in RUN if command.prints])
+def test_what_is_printed_is_not_lost_without_a_word(command, folder):
+    calls = [words_of(command)]
+    calls += [with_options(command, option, "-") for option in command.outputs if option in ("--json", "--csv", "--report")]
+    for call in calls:
+        with open("/dev/full", "w") as full:
+            done = start(call, folder, stdout=full)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("sdsm: ") and "Traceback" not in done.stderr, done.stderr
+        done = through_shell(call, folder, "<&- >&-")
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("sdsm: ") and "Traceback" not in done.stderr, done.stderr
+
+
+@each([command for command in RUN if command.outputs])
+def test_closed_streams_cost_no_file(command, folder):
+    whole = with_options(command, command.outputs[0], "whole")
+    assert start(whole, folder).returncode == command.status
+    for redirection in ("<&- >&- 2>&-", "<&- >&-"):
+        through_shell(with_options(command, command.outputs[0], "closed"), folder, redirection)
+        size = (folder / "whole").stat().st_size
+        # Times and names differ, not what is there.
+        assert 0.5 * size < (folder / "closed").stat().st_size < 2 * size
+        (folder / "closed").unlink()
+
+
+@each(RUN)
+def test_what_cannot_be_said_changes_no_status(command, folder):
+    for redirection in ("2>&-", "2>/dev/full"):
+        assert through_shell(words_of(command), folder, redirection).returncode == command.status
+        assert through_shell(with_options(command, "--frobnicate"), folder, redirection).returncode == 2
+
+
+def marked(mark: str) -> list[int]:
+    """Processes that have the mark in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "environ").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@each(ENDLESS)
+def test_an_interruption_leaves_nothing_behind(command, number, folder):
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    before = contents(folder)
+    mark = f"SDSM_MANNERS={uuid.uuid4()}"
+    environment = dict(os.environ) | dict([mark.split("=")]) | {"TMPDIR": str(scratch)}
+    words = [*with_options(command, *(command.endless or "").split())]
+    # As a terminal's foreground job; a background one ignores Ctrl-C.
+    running = subprocess.Popen(
+        program(words), cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    try:
+        limit = time.monotonic() + 30
+        while len(marked(mark)) < 2 and running.poll() is None and time.monotonic() < limit:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        assert running.poll() is None, running.stderr.read()
+        running.send_signal(number)
+        errors = running.communicate(timeout=60)[1]
+        assert running.returncode in (1, -number)
+        assert "Traceback" not in errors, errors
+        limit = time.monotonic() + 5
+        while marked(mark) and time.monotonic() < limit:
+            time.sleep(0.05)
+        assert not marked(mark)
+        left = {name for name in contents(folder) if name not in before}
+        assert not {name for name in left if not (command.name == "validate" and name.startswith("out/"))}
+        assert not any(scratch.iterdir())
+    finally:
+        for process in marked(mark):
+            os.kill(process, signal.SIGKILL)
