@@ -41,6 +41,36 @@ Layout layout_of(const std::string& text) {
   }
 }
 
+bool is_off(const Replayed& row) {
+  return row.given && std::chrono::abs(row.simulated - *row.given) > Time{1ns};
+}
+
+std::string document(const std::string& platform, const std::string& network, const std::vector<Replayed>& replayed,
+                     const std::vector<std::string>& skipped) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Replayed& row : replayed) {
+    rows.push_back({{"what", row.what},
+                    {"nodes", row.layout.nodes},
+                    {"threads_per_node", row.layout.threads_per_node},
+                    {"given_s", row.given ? nlohmann::ordered_json(to_seconds(*row.given)) : nullptr},
+                    {"simulated_s", to_seconds(row.simulated)}});
+  }
+  const nlohmann::ordered_json result = {{"format", 1},        {"kind", "replay"}, {"platform", platform},
+                                         {"network", network}, {"rows", rows},     {"skipped", skipped}};
+  return result.dump(2) + "\n";
+}
+
+void print_table(const std::vector<Replayed>& replayed) {
+  fmt::print("{:<24} {:>7} {:>16} {:>16} {:>14}\n", "cost", "on", "given, us", "simulated, us", "difference, ns");
+  for (const Replayed& row : replayed) {
+    fmt::print("{:<24} {:>7} {:>16} {:>16.6f} {:>14}\n", row.what,
+               fmt::format("{}x{}", row.layout.nodes, row.layout.threads_per_node),
+               row.given ? fmt::format("{:.6f}", to_seconds(*row.given) * 1e6) : "not given",
+               to_seconds(row.simulated) * 1e6,
+               row.given ? fmt::format("{:.3f}", to_seconds(row.simulated - *row.given) * 1e9) : "");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,9 +93,7 @@ int main(int argc, char** argv) {
   app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
       ->required()
       ->check(&name_problem);
-  app.add_option("--network", network_name, describe_networks())
-      ->check(one_of(network_names()))
-      ->capture_default_str();
+  app.add_option("--network", network_name, describe_networks())->check(one_of(network_names()))->capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
   app.add_option("--messages", messages, "sizes in bytes of the messages that are timed (default 32,1460,4096)")
       ->delimiter(',')
@@ -93,33 +121,10 @@ int main(int argc, char** argv) {
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
     const auto replayed = replay_microbenchmarks(platform, network_named(network_name), &skipped, request);
-    bool differs = false;
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Replayed& row : replayed) {
-      differs |= row.given && std::chrono::abs(row.simulated - *row.given) > Time{1ns};
-      rows.push_back({{"what", row.what},
-                      {"nodes", row.layout.nodes},
-                      {"threads_per_node", row.layout.threads_per_node},
-                      {"given_s", row.given ? nlohmann::ordered_json(to_seconds(*row.given)) : nullptr},
-                      {"simulated_s", to_seconds(row.simulated)}});
-    }
-    if (!json.empty()) {
-      const nlohmann::ordered_json result = {{"format", 1},      {"kind", "replay"},
-                                             {"platform", path}, {"network", network_name},
-                                             {"rows", rows},     {"skipped", skipped}};
-      write_output(result.dump(2) + "\n", json);
-    }
-    if (json != "-") {
-      fmt::print("{:<24} {:>7} {:>16} {:>16} {:>14}\n", "cost", "on", "given, us", "simulated, us", "difference, ns");
-      for (const Replayed& row : replayed) {
-        fmt::print("{:<24} {:>7} {:>16} {:>16.6f} {:>14}\n", row.what,
-                   fmt::format("{}x{}", row.layout.nodes, row.layout.threads_per_node),
-                   row.given ? fmt::format("{:.6f}", to_seconds(*row.given) * 1e6) : "not given",
-                   to_seconds(row.simulated) * 1e6,
-                   row.given ? fmt::format("{:.3f}", to_seconds(row.simulated - *row.given) * 1e9) : "");
-      }
-    }
+    if (!json.empty()) write_output(document(path, network_name, replayed, skipped), json);
+    if (json != "-") print_table(replayed);
     for (const std::string& what : skipped) say(fmt::format("{}: the platform has no room to re-run it", what));
+    const bool differs = std::any_of(replayed.begin(), replayed.end(), is_off);
     return strict && (differs || !skipped.empty()) ? run_failed : done;
   });
 }

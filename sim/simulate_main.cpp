@@ -125,6 +125,28 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
   return trace::page_table_text(book, names, layout);
 }
 
+void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
+             const Result& result) {
+  if (const int status = file.header().exit_status; status != 0) {
+    say(
+        fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
+                    "work; so does the simulation.",
+                    request.trace, status));
+  }
+  for (const std::string& what : result.extrapolated) {
+    say(
+        fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
+                    "extrapolated.",
+                    request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
+  }
+  for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
+    say(
+        fmt::format("warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
+                    "range.",
+                    in_words(beyond), beyond.calibrated, request.platform));
+  }
+}
+
 int simulate(const Request& request) {
   trace::check_scale(request.scale);
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
@@ -178,24 +200,7 @@ int simulate(const Request& request) {
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
   display.end();
 
-  if (const int status = file.header().exit_status; status != 0) {
-    say(
-        fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
-                    "work; so does the simulation.",
-                    request.trace, status));
-  }
-  for (const std::string& what : result.extrapolated) {
-    say(
-        fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
-                    "extrapolated.",
-                    request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
-  }
-  for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
-    say(
-        fmt::format("warning: {} than the {} that {} was calibrated with: this prediction is outside of the calibrated "
-                    "range.",
-                    in_words(beyond), beyond.calibrated, request.platform));
-  }
+  warn_of(request, platform, layout, file, result);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
@@ -209,22 +214,7 @@ int simulate(const Request& request) {
   return done;
 }
 
-}  // namespace
-}  // namespace sdsm::sim
-
-int main(int argc, char** argv) {
-  using namespace sdsm::sim;
-  using namespace sdsm::commands;
-  Request request;
-  CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
-               "sdsm simulate"};
-  app.footer(
-      "Example:\n"
-      "  sdsm trace -n 4 -o laplace.trace -- build/workloads/laplace --impl 4\n"
-      "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n"
-      "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
-      "calibrate)\n\n"
-      "Exit status: 0 done, 1 the run failed, 2 bad input.");
+void add_inputs(CLI::App& app, Request& request) {
   app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required()->check(&name_problem);
   app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")
       ->required()
@@ -247,6 +237,9 @@ int main(int argc, char** argv) {
                  "target's compute time per second of the trace's (default 1, if no --sequential-time)")
       ->check(number())
       ->excludes(time);
+}
+
+void add_model(CLI::App& app, Request& request, std::string& placement) {
   app.add_option("--memory-bound", request.options.memory_bound,
                  "share of the program's computing that waits for memory when it runs alone, 0 to 1: with T threads on "
                  "a node that share takes the platform's memory-bus.T times as long. It is the program's, on that "
@@ -268,7 +261,6 @@ int main(int argc, char** argv) {
                  "file, and tell the median and the middle 90 % of their times; --seed is of the draws, too")
       ->type_name("N")
       ->check(whole_number(least_draws, most_draws));
-  std::string placement(name_of(request.options.placement));
   app.add_option("--placement", placement,
                  "home nodes of the heap's pages: as the program asked for, else round-robin; or one rule for all")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
@@ -278,6 +270,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "diffs carry whole pages, whatever the program changed (to see what diffs save)");
+}
+
+void add_outputs(CLI::App& app, Request& request) {
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
       ->check(&name_problem);
   app.add_option("--pages", request.pages,
@@ -288,6 +283,28 @@ int main(int argc, char** argv) {
          "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
       ->check(&name_problem);
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
+}
+
+}  // namespace
+}  // namespace sdsm::sim
+
+int main(int argc, char** argv) {
+  using namespace sdsm::sim;
+  using namespace sdsm::commands;
+  Request request;
+  CLI::App app{"Predict how long a traced program takes on a cluster whose shared memory is made in software.",
+               "sdsm simulate"};
+  app.footer(
+      "Example:\n"
+      "  sdsm trace -n 4 -o laplace.trace -- build/workloads/laplace --impl 4\n"
+      "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n"
+      "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
+      "calibrate)\n\n"
+      "Exit status: 0 done, 1 the run failed, 2 bad input.");
+  std::string placement(name_of(request.options.placement));
+  add_inputs(app, request);
+  add_model(app, request, placement);
+  add_outputs(app, request);
   return run(app, argc, argv, [&] {
     request.options.placement = *sdsm::heap_placement_named(placement);
     return simulate(request);

@@ -154,8 +154,7 @@ Json answer(const std::string& text) {
     if (question.contains("barrier")) told["barriers"] = barriers(question["barrier"]);
     return told;
   } catch (const std::exception& error) {
-    throw commands::BadInput(
-        fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));
+    throw commands::BadInput(fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));
   }
 }
 

@@ -131,27 +131,30 @@ void set_hosts(HostsRequest& hosts, RunRequest& request) {
   request.cluster.hosts = hosts.options;
 }
 
-int run(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
-  Arguments arguments(argc, argv);
-  RunRequest request;
-  CLI::App app(help, "sdsm run");
-  app.footer(footer);
+/// What the command line says, as far as the request does not hold it itself.
+struct Options {
+  explicit Options(const RunRequest& request)
+      : placement(name_of(request.cluster.placement)), timeout(request.cluster.timeout.count()) {}
+
   Size size;
-  double timeout = request.cluster.timeout.count();
+  HostsRequest hosts;
+  std::string placement;
+  double timeout;  ///< seconds
+  std::string emulated_platform;
+  std::string emulated_trace;
+  trace::ComputeScale scale;
+};
+
+void add_size(CLI::App& app, Size& size) {
   const Check count = whole_number(1, dsm::most_processes);
   app.add_option("-n,--threads", size.threads, "OpenMP threads (OMP_NUM_THREADS of the program), each a process")
       ->check(count)
       ->type_name("THREADS");
   app.add_option("--nodes", size.nodes, "nodes of the cluster (as many as threads)")->check(count)->type_name("N");
   app.add_option("--threads-per-node", size.threads_per_node, "threads of each node (1)")->check(count)->type_name("T");
-  std::string placement(name_of(request.cluster.placement));
-  app.add_option(
-         "--placement", placement,
-         "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
-      ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
-      ->type_name("as-asked|round-robin|block|first-touch");
-  HostsRequest hosts;
+}
+
+void add_hosts(CLI::App& app, HostsRequest& hosts) {
   auto* const on_hosts =
       app.add_option("--hosts", hosts.names,
                      "run the nodes on these machines, which have sdsm, the program and this folder at the same paths: "
@@ -179,48 +182,40 @@ int run(int argc, char** argv) {
                  "sockets that nodes exchange messages through [unix; tcp with --hosts]")
       ->check(one_of({"unix", "tcp"}))
       ->type_name("unix|tcp");
-  app.add_option(
-         "--timeout", timeout,
-         "end the run when a process has not answered for so long. One that computes does answer: a program that "
-         "never ends is not ended")
-      ->check(number(0.1, 1e6))
-      ->capture_default_str()
-      ->type_name("SECONDS");
-  app.add_option("--repeat", request.repeat, "run so often, one after another; the results are the median run's")
-      ->check(whole_number(1, 10'000))
-      ->capture_default_str()
-      ->type_name("N");
-  std::string emulated_platform;
-  std::string emulated_trace;
-  trace::ComputeScale scale;
-  auto* const emulate = app.add_option("--emulate", emulated_platform,
+}
+
+void add_emulation(CLI::App& app, Options& options) {
+  auto* const emulate = app.add_option("--emulate", options.emulated_platform,
                                        "put the network of this platform file (reference.*, frame.*) between the nodes")
                             ->check(&name_problem)
                             ->type_name("PLATFORM");
   auto* const schedule =
       app.add_option(
-             "--trace", emulated_trace,
+             "--trace", options.emulated_trace,
              "trace of this program with as many threads: each interval of computing takes as long as it tells, "
              "scaled, however long it really takes (sleeping makes up for the rest)")
           ->needs(emulate)
           ->check(&name_problem)
           ->type_name("TRACE");
-  auto* const time = app.add_option("--sequential-time", scale.sequential_time,
+  auto* const time = app.add_option("--sequential-time", options.scale.sequential_time,
                                     "with --trace: the program's one-thread time on the emulated machine, e.g. 7.5s")
                          ->needs(schedule)
                          ->check(&time_problem)
                          ->type_name("TIME");
-  app.add_option("--sequential-trace", scale.sequential_trace,
+  app.add_option("--sequential-trace", options.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over the trace's threads")
       ->needs(time)
       ->check(&name_problem)
       ->type_name("TRACE");
-  app.add_option("--compute-factor", scale.factor,
+  app.add_option("--compute-factor", options.scale.factor,
                  "with --trace: the emulated machine's compute time for each second of the trace's")
       ->excludes(time)
       ->needs(schedule)
       ->check(number())
       ->type_name("FACTOR");
+}
+
+void add_outputs(CLI::App& app, RunRequest& request) {
   app.add_option("--json", request.json, "write the results to this file, or to stdout with -")
       ->check(&name_problem)
       ->type_name("FILE|-");
@@ -236,21 +231,50 @@ int run(int argc, char** argv) {
   app.add_flag("--allow-atomics", request.allows_atomics,
                "only warn of inline atomic operations: right if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
+}
+
+int run(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
+  Arguments arguments(argc, argv);
+  RunRequest request;
+  Options options(request);
+  CLI::App app(help, "sdsm run");
+  app.footer(footer);
+  add_size(app, options.size);
+  app.add_option(
+         "--placement", options.placement,
+         "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
+      ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
+      ->type_name("as-asked|round-robin|block|first-touch");
+  add_hosts(app, options.hosts);
+  app.add_option(
+         "--timeout", options.timeout,
+         "end the run when a process has not answered for so long. One that computes does answer: a program that "
+         "never ends is not ended")
+      ->check(number(0.1, 1e6))
+      ->capture_default_str()
+      ->type_name("SECONDS");
+  app.add_option("--repeat", request.repeat, "run so often, one after another; the results are the median run's")
+      ->check(whole_number(1, 10'000))
+      ->capture_default_str()
+      ->type_name("N");
+  add_emulation(app, options);
+  add_outputs(app, request);
   if (!parse(app, std::move(arguments.own))) return done;
   request.program = std::move(arguments.program);
-  request.cluster.placement = *heap_placement_named(placement);
+  request.cluster.placement = *heap_placement_named(options.placement);
   if (request.program.empty()) {
     throw BadInput("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
-  request.cluster.timeout = std::chrono::duration<double>(timeout);
-  if (!emulated_platform.empty()) {
-    request.cluster.emulation = {emulated_platform, std::nullopt, scale};
-    if (!emulated_trace.empty()) request.cluster.emulation->trace = emulated_trace;
+  request.cluster.timeout = std::chrono::duration<double>(options.timeout);
+  if (!options.emulated_platform.empty()) {
+    request.cluster.emulation = {options.emulated_platform, std::nullopt, options.scale};
+    if (!options.emulated_trace.empty()) request.cluster.emulation->trace = options.emulated_trace;
   }
-  set_hosts(hosts, request);
-  request.cluster.layout = layout_of(size, static_cast<std::uint32_t>(hosts.options.hosts.size()));
+  set_hosts(options.hosts, request);
+  request.cluster.layout = layout_of(options.size, static_cast<std::uint32_t>(options.hosts.options.hosts.size()));
   return run_program(request);
 }
 
