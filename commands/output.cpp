@@ -79,7 +79,9 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
     if (output.empty()) continue;
     // Devices may be written to by several: nothing is lost there.
     if (output != "-" && !is_replaced(output_target(output))) continue;
-    const std::filesystem::path target = output == "-" ? "-" : std::filesystem::weakly_canonical(output_target(output));
+    // Absolute first: of a relative path that has no existing part it makes no absolute one.
+    const std::filesystem::path target =
+        output == "-" ? "-" : std::filesystem::weakly_canonical(std::filesystem::absolute(output_target(output)));
     if (!targets.insert(target).second) {
       throw BadInput(fmt::format("{} cannot take two outputs: one of them would be lost. Name another file",
                                  output == "-" ? "stdout" : output));
