@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from calibration import costs
 from calibration.platform_file import cluster, parse, platform_text, prop, properties
 from sdsm_calibrate.command import main
 from synthetic_cluster import draw, simulated_us, write_outputs
@@ -207,6 +208,7 @@ def test_barriers_alone_are_calibrated_on_a_base_that_has_the_rest_and_held_out(
 )
 def test_what_cannot_be_read_is_told_with_one_advice(tmp_path, capsys, monkeypatch, name, told):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(costs, "_asker", costs._asker)  # put back: --build changes it for the process
     (tmp_path / "sdsm").write_text("")
     assert main([name, "-o", "p.xml", "--build", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"sdsm: {told}\n"
