@@ -89,13 +89,17 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     platform.write_text(text.replace("<prop ", f"{added}<prop ", 1))
     program = (BUILD / "workloads" / "laplace", "--impl", "1", "--size", "64", "--iterations", "2", "--no-check")
     trace = folder / "p.trace"
-    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", trace, "--", *program)
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", *program)
     for name, options in (("plain", ()), ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--network", "simgrid"))):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
         yield "simulation", file
-    run(BUILD / "sdsm", "trace", "info", trace, "--json", folder / "info.json")
-    yield "trace_info", folder / "info.json"
+    mapping = folder / "mapping.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", mapping, "--", BUILD / "tests" / "traced" / "unseen")
+    for traced in (trace, mapping):
+        file = traced.with_suffix(".info.json")
+        run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
+        yield "trace_info", file
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--json", folder / "run.json", "--", *program)
     yield "native", folder / "run.json"
     run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--json", folder / "replay.json")
@@ -117,7 +121,7 @@ def calibrations(folder: Path) -> Iterator[tuple[str, Path]]:
     truth = draw("tree", 3)
     barriers = synthetic(folder, truth, {f"{nodes}x1": mean_us(truth, nodes, 100, 0) for nodes in (2, 4, 8)})
     for name, arguments in (
-        ("machine", [str(measured), str(DATA / "network" / "netpipe.loopback.out"), "--hold-out", "0.3"]),
+        ("machine", [str(DATA / "sdsm" / "microbench.system.json"), str(DATA / "network" / "netpipe.loopback.out"), "--hold-out", "0.3"]),
         ("tree", [str(barriers), "--base", str(base_file(folder))]),
         ("p3", ["p3-score"]),
     ):
