@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import optimize, stats
 
 #: r of successive samples beyond this many standard deviations of chance counts as correlation.
 CORRELATED = 1.645
@@ -63,6 +62,8 @@ class Estimate:
 
 def median(samples: Sequence[float]) -> Estimate:
     """Of samples in their order, in their unit. One sample has no error. Raises ValueError for none."""
+    from scipy import stats  # not for all who import this: it takes half a second
+
     if not samples:
         raise ValueError("a median needs a sample")
     values = np.asarray(samples, dtype=float)
@@ -83,6 +84,8 @@ def median(samples: Sequence[float]) -> Estimate:
 
 
 def _inflation(values: np.ndarray) -> float:
+    from scipy import stats  # not for all who import this: it takes half a second
+
     n = len(values)
     ranks = stats.rankdata(values)
     deviations = ranks - ranks.mean()
@@ -143,6 +146,8 @@ def line(counts: Sequence[float], xs: Sequence[float], ys: Sequence[float], erro
 
     Raises ValueError for fewer than two points, or for points that leave a coefficient open.
     """
+    from scipy import optimize  # not for all who import this: it takes half a second
+
     if len(ys) < 2:
         raise ValueError("a line needs two points")
     design = np.column_stack([counts, xs]).astype(float)
