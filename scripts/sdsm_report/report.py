@@ -5,6 +5,7 @@ This is the only module that reads published comparison figures, and it runs aft
 
 from __future__ import annotations
 
+import csv
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,8 @@ class Line:
     published_standard_deviation_s: float | None = None
     extrapolated: list[str] = field(default_factory=list)
     """Costs that no measurement of this layout gives."""
+    blind_predicted_s: float | None = None
+    """What BLIND_COMMIT predicted, before anybody here had seen the published time. It stays as it is."""
     mean_account_s: dict[str, float] = field(default_factory=dict)
     """Mean over threads of each term, first seed; sums to that seed's time."""
 
@@ -87,6 +90,21 @@ def _published(configuration: Configuration, table: str, folder: Path) -> dict[s
         threads_per_node=layout.threads_per_node,
     )
     return rows[0] if rows else None
+
+
+#: Predictions made blind, kept from docs/validation.md of this commit.
+BLIND_COMMIT = "e0bb375"
+BLIND_PREDICTIONS = Path(__file__).with_name("blind_predictions.csv")
+
+
+def _blind_predicted_s(configuration: Configuration) -> float | None:
+    layout = configuration.layout
+    wanted = (configuration.program, configuration.implementation, layout.nodes, layout.threads_per_node)
+    with BLIND_PREDICTIONS.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if (row["program"], *map(int, (row["implementation"], row["nodes"], row["threads_per_node"]))) == wanted:
+                return float(row["predicted_s"])
+    return None
 
 
 def line(
@@ -136,6 +154,7 @@ def line(
         published_mean_s=number(spread_row, "time_mean_s") if spread_row else None,
         published_standard_deviation_s=number(spread_row, "time_standard_deviation_s") if spread_row else None,
         extrapolated=list(results[0].extrapolated) if results else [],
+        blind_predicted_s=_blind_predicted_s(configuration),
         mean_account_s=results[0].mean_account_s() if results else {},
     )
 

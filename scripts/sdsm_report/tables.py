@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration.output_file import write_output
-from sdsm_report.report import Accuracy, Line, as_document
+from sdsm_report.report import BLIND_COMMIT, Accuracy, Line, as_document, error_percent
 
 FORMAT = 1
 SUMMARY = "summary.json"
@@ -66,8 +66,14 @@ def _with_footnote(table: str, lines: Sequence[Line]) -> str:
 
 
 def times_table(lines: Sequence[Line]) -> str:
-    """Predicted against published times and speedups."""
-    header = ("impl", "layout", "predicted s", "published s", "error", "speedup", "published", "error", "calibrated by")
+    """Predicted against published times and speedups, with what was predicted blind where anything was."""
+    has_blind = any(line.blind_predicted_s is not None for line in lines)
+    blind = (f"blind ({BLIND_COMMIT}) s", "error") if has_blind else ()
+    header = (
+        *("impl", "layout", "predicted s", "published s", "error"),
+        *blind,
+        *("speedup", "published", "error", "calibrated by"),
+    )
     rows = []
     for line in lines:
         note = line.calibrated_by if line.done else "INCOMPLETE"
@@ -80,6 +86,7 @@ def times_table(lines: Sequence[Line]) -> str:
                 _predicted(line, line.predicted_s, 2),
                 figure(line.published_s, 1),
                 percent(line.time_error_percent),
+                *(_blind(line) if has_blind else ()),
                 figure(line.predicted_speedup, 2),
                 figure(line.published_speedup, 2),
                 percent(line.speedup_error_percent),
@@ -87,6 +94,11 @@ def times_table(lines: Sequence[Line]) -> str:
             )
         )
     return _with_footnote(text_table(header, rows), lines)
+
+
+def _blind(line: Line) -> tuple[str, str]:
+    error = error_percent(line.blind_predicted_s, line.published_s)
+    return figure(line.blind_predicted_s, 2), percent(error)
 
 
 def incomplete_list(lines: Sequence[Line]) -> str:

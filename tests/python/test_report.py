@@ -102,7 +102,16 @@ def test_an_unpublished_time_leaves_its_columns_empty():
     assert line.published_s is None and line.time_error_percent is None and line.published_speedup is None
     assert line.predicted_speedup == pytest.approx(1.5 / 1.2)  # over implementation 0's 1.5 s
     row = tables.times_table([line]).splitlines()[2]
-    assert row.split() == ["2", "4x2", "1.20", "1.25"]
+    assert row.split() == ["2", "4x2", "1.20", "5.83", "1.25"]  # 5.83: predicted blind
+
+
+def test_a_blind_prediction_stands_beside_todays_and_stays_as_it_was():
+    line = report.line(Configuration("fft", 4, Layout(1, 2)), [result(1.4, 2)])
+    assert (line.predicted_s, line.published_s, line.blind_predicted_s) == (1.4, 1.4, 1.02)
+    header, _, row = tables.times_table([line]).splitlines()
+    assert "blind (e0bb375) s" in header
+    assert row.split()[2:8] == ["1.40", "1.4", "+0.0", "%", "1.02", "-27.1"]  # 1.02 / 1.4
+    assert report.line(Configuration("laplace", 3, Layout(2, 1)), [result(6.9, 2)]).blind_predicted_s is None
 
 
 def test_one_failed_seed_keeps_the_others_and_shows_why():
