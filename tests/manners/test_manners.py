@@ -298,10 +298,10 @@ def test_an_interruption_leaves_nothing_behind(command, number, folder):
     mark = f"SDSM_MANNERS={uuid.uuid4()}"
     environment = dict(os.environ) | dict([mark.split("=")]) | {"TMPDIR": str(scratch)}
     words = [*with_options(command, *(command.endless or "").split())]
-    # As a terminal's foreground job; a background one ignores Ctrl-C.
+    # As a terminal's foreground job: a background one ignores Ctrl-C, and under nohup all ignore SIGHUP.
     running = subprocess.Popen(
         program(words), cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )  # fmt: skip
     try:
         limit = time.monotonic() + 30
