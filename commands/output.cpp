@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "commands/errors.hpp"
@@ -112,8 +113,9 @@ void write_output(std::string_view text, const std::string& where) {
   std::error_code error;
   const bool replaces = is_replaced(target);
   const std::filesystem::path written = replaces ? part_of(target) : target;
-  // A signal that ends the command would leave the part file.
-  const HeldInterruptions held;
+  // A signal that ends the command would leave the part file. A pipe or a device may make it wait, and has none.
+  std::optional<HeldInterruptions> held;
+  if (replaces) held.emplace();
   errno = 0;
   std::ofstream file(written, std::ios::binary);
   if (!file) fail(errno, where);

@@ -51,6 +51,8 @@ def read(path: str) -> Result:
     band = None
     if isinstance(run, run_result.Simulation):
         # sdsm simulate names the trace, then the platform.
+        if len(run.inputs) < 2 or "network" not in run.versions:
+            source.refuse(source.json_line("inputs"), "no platform or no network is named. Simulate again")
         settings |= {"platform": Path(run.inputs[1].path).name, "network": run.versions["network"]}
         if run.uncertainty:
             band = (run.uncertainty.low_5_percent_s, run.uncertainty.high_95_percent_s)

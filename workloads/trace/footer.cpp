@@ -93,6 +93,9 @@ json to_json(const std::vector<Site>& sites) {
   return {{"files", std::move(files)}, {"file", std::move(numbered)}, {"address", std::move(addresses)}};
 }
 
+/// As many sites as there may be, with names as long as paths usually are.
+constexpr std::uint64_t most_site_name_bytes = max_sites * std::uint64_t{256};
+
 std::vector<Site> sites_from(const json& value) {
   const json& files = list_member(value, "files", max_sites);
   const json& numbers = list_member(value, "file", max_sites);
@@ -101,10 +104,16 @@ std::vector<Site> sites_from(const json& value) {
     throw ContentError(fmt::format("\"file\" is for {} sites, \"address\" for {}", numbers.size(), addresses.size()));
   }
   std::vector<Site> sites;
+  std::uint64_t name_bytes = 0;  // each site has its file's name
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::uint64_t file = unsigned_value(numbers[i], "file", max_sites);
     if (file >= files.size()) throw ContentError(fmt::format("file {} of {}", file, files.size()));
-    sites.push_back({text_value(files[file], "files"),
+    std::string name = text_value(files[file], "files");
+    name_bytes += name.size();
+    if (name_bytes > most_site_name_bytes) {
+      throw ContentError(fmt::format("the names of the sites' files take more than {} bytes", most_site_name_bytes));
+    }
+    sites.push_back({std::move(name),
                      unsigned_value(addresses[i], "address", std::numeric_limits<std::uint64_t>::max())});
   }
   return sites;

@@ -22,7 +22,7 @@ constexpr std::uint8_t byte_of(std::uint64_t lines, unsigned number) {
 }
 
 constexpr std::uint64_t repeated(std::uint8_t byte) {
-  return byte * 0x0101'0101'0101'0101;
+  return std::uint64_t{byte} * 0x0101'0101'0101'0101;
 }
 
 void write_bytes_that_differ(std::vector<std::uint8_t>& out, std::uint64_t lines, std::uint8_t usual) {
