@@ -1,6 +1,6 @@
 /// Virtual threads: each OpenMP thread is a POSIX thread, so that it has thread-local storage (threadprivate variables,
-/// errno) of its own, and exactly one of them runs at any time. That one has the turn and owns all of the tracer's state;
-/// it hands both on to the next.
+/// errno) of its own, and exactly one of them runs at any time. That one has the turn and owns all of the tracer's
+/// state; it hands both on to the next.
 #pragma once
 
 #include <pthread.h>

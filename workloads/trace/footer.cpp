@@ -113,8 +113,8 @@ std::vector<Site> sites_from(const json& value) {
     if (name_bytes > most_site_name_bytes) {
       throw ContentError(fmt::format("the names of the sites' files take more than {} bytes", most_site_name_bytes));
     }
-    sites.push_back({std::move(name),
-                     unsigned_value(addresses[i], "address", std::numeric_limits<std::uint64_t>::max())});
+    sites.push_back(
+        {std::move(name), unsigned_value(addresses[i], "address", std::numeric_limits<std::uint64_t>::max())});
   }
   return sites;
 }

@@ -1,4 +1,5 @@
-/* omp atomic write of one variable by several threads: afterwards it has one of the values stored, whatever it had before. */
+/* omp atomic write of one variable by several threads: afterwards it has one of the values stored, whatever it had
+ * before. */
 #include <omp.h>
 
 #include "expect.h"

@@ -101,8 +101,7 @@ TEST_CASE("what is no order is refused, and the line named") {
   says(head + "node 0\nnode 1\n", ":4: the line is missing");
   says(head + "node 0\nnode 1\nend\nnode 0\n", ":4: the line ends the file, and more follows");
   says(head + "node 0\n" + std::string(1000, '0') + "\n", ":3: the line is missing, or longer than any event");
-  CHECK_THROWS_WITH(read_order(scratch / "nothing"),
-                    ContainsSubstring("cannot be read (No such file or directory)"));
+  CHECK_THROWS_WITH(read_order(scratch / "nothing"), ContainsSubstring("cannot be read (No such file or directory)"));
 }
 
 TEST_CASE("damaged orders end in an error or in an order") {
