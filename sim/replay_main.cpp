@@ -78,12 +78,13 @@ int main(int argc, char** argv) {
   CLI::App app{"Re-run in the simulator the microbenchmarks that a platform's costs were measured with.",
                "sdsm replay"};
   app.footer(
-      "On the network on which they were measured, each must come out as the platform file says, within 1 ns; on "
+      "On the network on which costs were measured, each must come out as the platform file says, within 1 ns; on "
       "another\n"
-      "network only the message parts differ. network.B is a message of B bytes one way on the idle network, without\n"
-      "processors; network.stream.B what each of many of them takes that are sent at once. Barriers and locks of "
-      "--layouts\n"
-      "that the platform does not give have no figure to compare with.\n\n"
+      "network only the message parts differ. network.B is the time of a message of B bytes one way on the idle "
+      "network,\n"
+      "without processors; network.stream.B that of each of many sent at once. Barriers and locks of --layouts that "
+      "the\n"
+      "platform does not give have no figure to compare with.\n\n"
       "Examples:\n  sdsm replay platforms/p3-score.xml\n"
       "  sdsm replay platforms/p3-score.xml --only network --messages 1,64,4096,1048576\n"
       "  sdsm replay cluster.xml --only barrier --layouts 16x1,32x1\n\n"
@@ -95,16 +96,16 @@ int main(int argc, char** argv) {
       ->check(&name_problem);
   app.add_option("--network", network_name, describe_networks())->check(one_of(network_names()))->capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
-  app.add_option("--messages", messages, "sizes in bytes of the messages that are timed (default 32,1460,4096)")
+  app.add_option("--messages", messages, "time messages of these sizes in bytes (default 32,1460,4096)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--streams", streams, "sizes in bytes of messages that are timed many at once (default none)")
+  app.add_option("--streams", streams, "time many messages at once of these sizes in bytes (default none)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--layouts", layouts, "NxT: barriers and locks of these layouts too, measured or not")
+  app.add_option("--layouts", layouts, "NxT: also re-run barriers and locks of these layouts, measured or not")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--only", only, "of fault, barrier, lock, release, memory-bus and network what alone is re-run")
+  app.add_option("--only", only, "re-run only these of fault, barrier, lock, release, memory-bus and network")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(one_of({replay_groups.begin(), replay_groups.end()}));

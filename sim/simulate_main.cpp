@@ -224,32 +224,30 @@ void add_inputs(CLI::App& app, Request& request) {
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
       ->check(count)
       ->capture_default_str();
-  auto* const time =
-      app.add_option("--sequential-time", request.scale.sequential_time,
-                     "one-thread time of the program on the target machine, e.g. 7.5s: the trace's compute is "
-                     "scaled so that its sum over threads is this")
-          ->check(&time_problem);
+  auto* const time = app.add_option("--sequential-time", request.scale.sequential_time,
+                                    "one-thread time of the program on the target machine, e.g. 7.5s: scales the "
+                                    "trace's compute so that its sum over all threads is this")
+                         ->check(&time_problem);
   app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
       ->needs(time)
       ->check(&name_problem);
   app.add_option("--compute-factor", request.scale.factor,
-                 "target's compute time per second of the trace's (default 1, if no --sequential-time)")
+                 "the target's compute time for each second of the trace's (default 1, without --sequential-time)")
       ->check(number())
       ->excludes(time);
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement) {
   app.add_option("--memory-bound", request.options.memory_bound,
-                 "share of the program's computing that waits for memory when it runs alone, 0 to 1: with T threads on "
-                 "a node that share takes the platform's memory-bus.T times as long. It is the program's, on that "
-                 "machine: docs/platforms.md tells how to find it")
+                 "share of the program's computing that waits for memory, 0 to 1: with T threads on a node it takes "
+                 "the platform's memory-bus.T times as long. docs/platforms.md says how to find it")
       ->check(number(0, 1))
       ->capture_default_str();
   app.add_option("--network", request.network, describe_networks())
       ->check(one_of(network_names()))
       ->capture_default_str();
-  app.add_option("--seed", request.options.seed, "of the jitter and of --uncertainty")
+  app.add_option("--seed", request.options.seed, "seed of --jitter and --uncertainty")
       ->check(whole_number())
       ->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
@@ -257,19 +255,21 @@ void add_model(CLI::App& app, Request& request, std::string& placement) {
       ->check(number(0, 2))
       ->capture_default_str();
   app.add_option("--uncertainty", request.draws,
-                 "also simulate this many (10 to 10000) sets of costs, drawn from the standard errors in the platform "
-                 "file, and tell the median and the middle 90 % of their times; --seed is of the draws, too")
+                 "also simulate N (10 to 10000) sets of costs, drawn from the standard errors in the platform file, "
+                 "and report the median and the middle 90 % of their times")
       ->type_name("N")
       ->check(whole_number(least_draws, most_draws));
   app.add_option("--placement", placement,
-                 "home nodes of the heap's pages: as the program asked for, else round-robin; or one rule for all")
+                 "homes of the heap's pages: as the program asks (else round-robin), or one rule for all")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->capture_default_str();
-  app.add_option("--region", request.region, "clock: between the program's first and last omp_get_wtime; or whole")
+  app.add_option("--region", request.region,
+                 "what to measure: clock is the time between the program's first and last omp_get_wtime, whole is the "
+                 "whole run")
       ->check(one_of({"clock", "whole"}))
       ->capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
-               "diffs carry whole pages, whatever the program changed (to see what diffs save)");
+               "every diff carries the whole page (to see what diffs save)");
 }
 
 void add_outputs(CLI::App& app, Request& request) {

@@ -18,11 +18,12 @@ using namespace sdsm::commands;
 using namespace sdsm::run_command;
 
 constexpr const char* help =
-    "Runs an OpenMP program on a cluster of processes, one for each thread, that share their memory by software.\n\n"
+    "Runs an OpenMP program on a cluster of processes, one for each thread, whose shared memory is made in "
+    "software.\n\n"
     "sdsm run -n THREADS [OPTIONS] -- PROGRAM [ARGUMENTS...]\n\n"
     "PROGRAM is built with gcc, g++ or gfortran -fopenmp and nothing else. Processes of one node share pages directly; "
     "those of different nodes by messages, as on a real cluster.\n"
-    "Its output is the program's own; how long it ran, and what each thread did, goes to stderr.\n\n"
+    "Standard output is the program's. How long it ran, and what each thread did, goes to stderr.\n\n"
     "  sdsm run -n 4 -- ./program                                4 nodes of one thread\n"
     "  sdsm run --nodes 2 --threads-per-node 2 -- ./program      2 nodes of two threads\n"
     "  sdsm run -n 4 --repeat 5 --json times.json -- ./program   5 times, results for scripts\n"
@@ -30,9 +31,8 @@ constexpr const char* help =
 
 constexpr const char* footer =
     "Programs with inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) are "
-    "refused, with the places of "
-    "these: "
-    "such operations act on a node's copy of a page, and are lost.\n"
+    "refused, and their places are shown: such an operation changes one node's copy of a page only, so updates get "
+    "lost.\n"
     "Exit status: 0 done, 1 the run failed or the program ended with another status than 0, 2 bad input or usage. See "
     "docs/running.md.";
 
@@ -162,18 +162,17 @@ void add_hosts(CLI::App& app, HostsRequest& hosts) {
           ->check(&name_problem)
           ->type_name("HOST[=ADDRESS],...");
   app.add_option("--launcher", hosts.options.launcher,
-                 "how a command is started on a host; its input and output have to be the command's own")
+                 "shell command that starts a command on a host and passes its standard streams on")
       ->needs(on_hosts)
       ->capture_default_str()
       ->check(&name_problem)
       ->type_name("'ssh {host}'");
-  app.add_option("--listen", hosts.options.listen,
-                 "IPv4 address of this machine at which the hosts reach it, and nobody else")
+  app.add_option("--listen", hosts.options.listen, "IPv4 address of this machine at which the hosts reach it")
       ->needs(on_hosts)
       ->capture_default_str()
       ->type_name("ADDRESS");
   app.add_option("--export", hosts.exported,
-                 "with --hosts: names of environment variables for the program, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
+                 "names of environment variables for the program on the hosts, beside OMP_*, GOMP_*, SDSM_*, LD_*, "
                  "LC_*, LANG, PATH, HOME, USER, TZ, TMPDIR")
       ->needs(on_hosts)
       ->check(&name_problem)
@@ -189,16 +188,14 @@ void add_emulation(CLI::App& app, Options& options) {
                                        "put the network of this platform file (reference.*, frame.*) between the nodes")
                             ->check(&name_problem)
                             ->type_name("PLATFORM");
-  auto* const schedule =
-      app.add_option(
-             "--trace", options.emulated_trace,
-             "trace of this program with as many threads: each interval of computing takes as long as it tells, "
-             "scaled, however long it really takes (sleeping makes up for the rest)")
-          ->needs(emulate)
-          ->check(&name_problem)
-          ->type_name("TRACE");
+  auto* const schedule = app.add_option("--trace", options.emulated_trace,
+                                        "trace of this program with as many threads: each interval of computing takes "
+                                        "as long as in the trace, scaled (the process sleeps for the rest)")
+                             ->needs(emulate)
+                             ->check(&name_problem)
+                             ->type_name("TRACE");
   auto* const time = app.add_option("--sequential-time", options.scale.sequential_time,
-                                    "with --trace: the program's one-thread time on the emulated machine, e.g. 7.5s")
+                                    "the program's one-thread time on the emulated machine, e.g. 7.5s")
                          ->needs(schedule)
                          ->check(&time_problem)
                          ->type_name("TIME");
@@ -208,7 +205,7 @@ void add_emulation(CLI::App& app, Options& options) {
       ->check(&name_problem)
       ->type_name("TRACE");
   app.add_option("--compute-factor", options.scale.factor,
-                 "with --trace: the emulated machine's compute time for each second of the trace's")
+                 "the emulated machine's compute time for each second of the trace's")
       ->excludes(time)
       ->needs(schedule)
       ->check(number())
@@ -229,7 +226,7 @@ void add_outputs(CLI::App& app, RunRequest& request) {
       ->check(&name_problem)
       ->type_name("FILE|-");
   app.add_flag("--allow-atomics", request.allows_atomics,
-               "only warn of inline atomic operations: right if no two nodes share what they change");
+               "only warn of inline atomic operations; safe if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
 }
 
@@ -241,20 +238,18 @@ int run(int argc, char** argv) {
   CLI::App app(help, "sdsm run");
   app.footer(footer);
   add_size(app, options.size);
-  app.add_option(
-         "--placement", options.placement,
-         "home nodes of the heap's pages: as the program asks for, else round-robin; or one rule for all [as-asked]")
+  app.add_option("--placement", options.placement,
+                 "homes of the heap's pages: as the program asks (else round-robin), or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
   add_hosts(app, options.hosts);
-  app.add_option(
-         "--timeout", options.timeout,
-         "end the run when a process has not answered for so long. One that computes does answer: a program that "
-         "never ends is not ended")
+  app.add_option("--timeout", options.timeout,
+                 "end the run when a process has not answered for so long. A process that computes answers, so a "
+                 "program may run for ever")
       ->check(number(0.1, 1e6))
       ->capture_default_str()
       ->type_name("SECONDS");
-  app.add_option("--repeat", request.repeat, "run so often, one after another; the results are the median run's")
+  app.add_option("--repeat", request.repeat, "number of runs, one after another; the results are the median run's")
       ->check(whole_number(1, 10'000))
       ->capture_default_str()
       ->type_name("N");

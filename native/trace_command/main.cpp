@@ -21,11 +21,10 @@ constexpr const char* tracing_help =
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n\n"
-    "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and writes what it "
-    "did: "
-    "compute times, synchronisation, and which pages each thread read and wrote in between.\n"
-    "The program runs several times: for its compute times, and a last time with its memory watched. Only the last "
-    "run's output is shown. It must do the same each time.";
+    "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and records what it "
+    "does: compute times, synchronisation, and which pages each thread reads and writes in between.\n"
+    "The program runs several times, the last time with its memory watched, and must do the same each time. Only the "
+    "last run's output is shown.";
 
 int show_info(std::vector<std::string> own) {
   CLI::App app("Shows what a trace file holds: program, threads, totals, regions.", "sdsm trace info");
@@ -71,7 +70,7 @@ int trace(Arguments arguments) {
       ->check(whole_number(1, tracer::most_threads))
       ->type_name("THREADS");
   app.add_option("-o,--output", request.output, "trace file to write")->required()->type_name("FILE");
-  app.add_option("--passes", request.passes, "untracked runs, whose least compute times are taken")
+  app.add_option("--passes", request.passes, "number of untracked runs; a compute time is the least of theirs")
       ->check(whole_number(1, 1000))
       ->capture_default_str()
       ->type_name("N");
