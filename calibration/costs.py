@@ -10,12 +10,16 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from calibration.command_line import RunFailed
-from calibration.microbench import ROOT, Layout
+
+if TYPE_CHECKING:
+    from calibration.microbench import Layout
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class CostsFailed(RunFailed):

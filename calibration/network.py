@@ -19,6 +19,7 @@ BANDWIDTHS: Mapping[str, float] = {
     **{f"{prefix}Bps": factor for prefix, factor in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))},
 }
 TIMES_US: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3, "ps": 1e-6}
+MOST_FRAME_BYTES = 1 << 40  # as `sdsm costs` takes it
 SIZES: Mapping[str, float] = {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1048576.0}
 
 
@@ -73,15 +74,17 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
         bandwidth = quantity(given["reference.bandwidth"], BANDWIDTHS) / 1e6
         if bandwidth <= 0:
             raise ValueError("reference.bandwidth is 0")
-        frame = costs.Frame(
-            *(
-                int(quantity(given.get(f"frame.{name}", f"{default}B"), SIZES))
-                for name, default in msgspec.structs.asdict(costs.default_frame()).items()
-            )
-        )
+        sizes = {
+            name: given.get(f"frame.{name}", f"{default}B")
+            for name, default in msgspec.structs.asdict(costs.default_frame()).items()
+        }
+        for name, text in sizes.items():
+            if not (name == "payload") <= quantity(text, SIZES) <= MOST_FRAME_BYTES:
+                raise ValueError(f"frame.{name} '{text}' is no size of a frame")
+        frame = costs.Frame(*(int(quantity(text, SIZES)) for text in sizes.values()))
         links = int(given["reference.links"])
-        if frame.payload < 1 or not 1 <= links <= 16:
-            raise ValueError("frame.payload must be at least 1B, reference.links 1 to 16")
+        if not 1 <= links <= 16:
+            raise ValueError("reference.links must be 1 to 16")
         return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, frame)
     except KeyError as error:
         raise PlatformFileError(f"{file}: no property {error}. `sdsm check` tells what a platform file needs") from None

@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from calibration import microbench
+from calibration import costs, microbench
 from calibration.readers.measurement import Key, Measurement, Reading, Setting
 from calibration.readers.text import Text
 
 NAME = "sdsm microbench"
 SEEN = True
+WORD_BYTES = 4
 
 _OTHER_QUANTITY = re.compile(r"barrier(?:\.dirty[0-9]+)?|lock|release\.[0-9]+|RUMR\.single|stream\.(?:alone|together)")
 
@@ -142,6 +143,9 @@ def _quantities(
                     f"sample {index + 1} of {name} is {str(value)[:40]!r}, no time in ns. Correct or leave out the file"
                 )
                 source.refuse(source.json_line(*path, name, index), what)
+        words = name.removeprefix("release.")
+        if words != name and words.isdigit() and int(words) > (most := costs.sizes().page_bytes // WORD_BYTES):
+            source.refuse(line, f"{name}: a page has {most} words. Correct or leave out the file")
         place = source.at(line)
         measurements.append(Measurement(prefix + name, tuple(values), "ns", "samples", place, len(values), keys=keys))
     return measurements

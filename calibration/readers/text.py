@@ -20,6 +20,7 @@ from calibration.readers.measurement import Place, ReadError
 LIMIT_BYTES = 64 << 20
 LIMIT_LINE = 2_000
 LIMIT_VALUES = 2_000_000  # of a JSON document
+LIMIT_NESTED = 64  # objects and lists around one of its values; what reads them calls itself
 
 #: A decimal number as C's %f and Fortran's F print it, short enough to be finite. ASCII digits only: \d would take
 #: those of any script.
@@ -82,16 +83,34 @@ class Text:
         def refused_constant(name: str) -> NoReturn:
             raise _Refused(f"{name} is no JSON number (and no measured value)", name)
 
+        too_deep = "nested too deeply"
         if self.text.count(",") > LIMIT_VALUES:
             self.refuse(1, f"more than {LIMIT_VALUES} values, which no benchmark writes. Name its output")
         try:
-            return json.loads(self.text, object_pairs_hook=unique, parse_constant=refused_constant, parse_float=_finite)
+            document = json.loads(self.text, object_pairs_hook=unique, parse_constant=refused_constant, parse_float=_finite)
+            if "\\u" in self.text:
+                json.dumps(document, ensure_ascii=False).encode()
         except json.JSONDecodeError as error:
             self.refuse(error.lineno, f"not JSON ({error.msg}, column {error.colno}). Give the file as it was written")
         except _Refused as error:
             self.refuse(self._line_of(error.needle), f"{error}. Correct or leave out the file")
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            line = self.text.count("\n", 0, max(self.text.lower().rfind(half), 0)) + 1
+            self.refuse(line, f"{half} is half of a character. Give the file as it was written")
         except (RecursionError, ValueError):
-            self.refuse(1, "nested too deeply, or a number too long for any benchmark. Give the file as it was written")
+            self.refuse(1, f"{too_deep}, or a number too long for any benchmark. Give the file as it was written")
+        level = [document]
+        for _ in range(LIMIT_NESTED):
+            level = [
+                below
+                for value in level
+                if isinstance(value, (dict, list))
+                for below in (value.values() if isinstance(value, dict) else value)
+            ]
+            if not level:
+                return document
+        self.refuse(1, f"{too_deep}. Give the file as it was written")
 
     def _line_of(self, needle: str) -> int:
         position = self.text.rfind(needle)

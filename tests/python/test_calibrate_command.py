@@ -152,6 +152,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
         (["printed.json", "-o", "o.xml"], "tells no layout"),
         (["np.out", "-o", "o.xml", "--base", "bare.xml"], "no page fault"),
+        (["np.out", "-o", "o.xml", "--base", "frame.xml"], "frame.xml: reference network: frame.payload '1e20B'"),
     ],
 )
 def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsys, arguments, what):
@@ -163,6 +164,7 @@ def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsy
     network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]
     bare = platform_text("Bare.", "bare", [*network, *cluster(2, "1Gf", 2, "1Gbps", "5us", "Hosts.", "Cables.")])
     (tmp_path / "bare.xml").write_text(bare)
+    (tmp_path / "frame.xml").write_text(bare.replace("<prop", '<prop id="frame.payload" value="1e20B"/><prop', 1))
     before = (tmp_path / "m.json").read_bytes()
     assert main(arguments) == 2
     told = [line for line in capsys.readouterr().err.splitlines() if "untried" not in line]

@@ -121,6 +121,8 @@ def test_the_command_writes_the_same_figure_again_and_prints_its_points(files, t
         (simulation(2, 5, uncertainty=3), "uncertainty: Expected `object | null`, got `int`"),
         (simulation(2, 5, uncertainty={"median_s": 2, "low_5_percent_s": 2}), "high_95_percent_s"),
         (banded(2, 5, 6, 4), "low end is above"),
+        (simulation(2, 5, inputs=[]), "no platform or no network is named"),
+        (simulation(2, 5, program=["\ud800"]), "half of a character"),
         (native(2), "runs: Expected `array` of length >= 1"),
         (native(2, -1.0), "makespan_s: Expected `float` >= 0"),
     ],

@@ -99,6 +99,8 @@ def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(path, tmp_pat
         (b"1\n2\n\xff\n", 3, "not text (byte 0xff)"),
         (b"one\ntwo\x00\n", 2, "not text (character 0x00)"),
         (b"[" * 100_000, 1, "nested too deeply"),
+        (b'{"kind": "native", "format": 1, "a":' + b"[" * 500 + b"]" * 500 + b"}", 1, "nested too deeply"),
+        (b'{"a": "\\ud83d\\ude00",\n"b": "\\ud83d"}', 2, "half of a character"),
         (b"[" + b"1" * 5000 + b"]", 1, "too long"),
         (b'{"a": 1e999}', 1, "1e999 is beyond"),
         (b'{"a": 1,\n"a": 2}', 2, "'a' is there twice"),
@@ -384,6 +386,7 @@ def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to,
         ('{"WROH": [1, true]}', 1, "sample 2 of WROH is 'True'"),
         ('{"WROH": [],\n "lock": [1]}', 1, "WROH is no list of samples"),
         ('{"WROH": [1],\n "lock": 5}', 2, "lock is no list of samples"),
+        ('{"WROH": [1],\n "release.1025": [5]}', 2, "release.1025: a page has 1024 words"),
     ],
 )
 def test_a_microbench_that_is_none_is_told_with_its_line(text, line, words):
