@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import io
 import os
 import signal
 import sys
@@ -87,6 +88,8 @@ def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
 def run(module: str) -> NoReturn:
     """main() of the program: the module's, with closed streams opened and interruptions heeded from the start."""
     _open_closed_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # a name is printed as it is, UTF-8 or not
 
     def interrupt(*_: object) -> None:
         raise Interrupted

@@ -22,7 +22,7 @@ from typing import Any
 
 from calibration import run_result
 from calibration.command_line import BadInput, Parser, RunFailed, command, file_name, say
-from calibration.output_file import check_outputs, write_output
+from calibration.output_file import check_outputs, json_text, write_output
 from calibration.readers.measurement import ReadError
 from calibration.readers.text import Text
 
@@ -217,7 +217,7 @@ def main(arguments: list[str] | None = None) -> int:
     document = measure(
         options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say
     )
-    text = json.dumps(document, indent=1) + "\n"
+    text = json_text(document)
     if str(options.output) == "-":
         sys.stdout.write(text)
         return 0

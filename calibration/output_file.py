@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from calibration.command_line import BadInput
 
@@ -20,7 +22,7 @@ def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | P
     read = [Path(name) for name in inputs if str(name) != "-"]
     targets: list[Path] = []
     for where in (str(output) for output in outputs if output is not None):
-        target = Path(where if where == "-" else os.path.realpath(where))
+        target = Path(where if where == "-" else _target(where))
         if where != "-" and target.exists() and not target.is_file() and not target.is_dir():
             continue  # a device or a pipe takes several
         if target in targets:
@@ -40,15 +42,25 @@ def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | P
                 raise BadInput(f"{where}: would overwrite the input {source}. Name another file to write to")
 
 
+def utf8(text: str) -> str:
+    """For people and files: bytes of names that are not UTF-8 become U+FFFD."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def json_text(document: Any, indent: int = 1) -> str:
+    """Raises ValueError for NaN and infinities."""
+    return utf8(json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
 def write_output(path: Path, content: str | bytes) -> None:
     """Writes a regular file by way of a part file beside it, so that a full disk leaves what was there before, or nothing.
 
     Text becomes UTF-8. A link is followed; a device or a pipe is written to as it is. The folder must exist. Raises
     OSError whose filename is `path`.
     """
-    data = content.encode() if isinstance(content, str) else content
+    data = utf8(content).encode() if isinstance(content, str) else content
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(_target(path))
         if not _is_replaced(target):
             _write(target, data)
             return
@@ -63,6 +75,12 @@ def write_output(path: Path, content: str | bytes) -> None:
     except OSError as error:
         # What fails while a file is closed has no name, and the part file's tells the user nothing.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _target(path: str | Path) -> str | Path:
+    """Where a link leads. The one behind /dev/stdout names a pipe by a text that is no file's name."""
+    target = os.path.realpath(path)
+    return path if os.path.exists(path) and not os.path.exists(target) else target
 
 
 def _is_replaced(target: Path) -> bool:

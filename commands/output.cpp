@@ -27,6 +27,8 @@ std::filesystem::path output_target(const std::filesystem::path& path) {
   constexpr int most_links = 40;  // as Linux allows
   std::filesystem::path target = path;
   std::error_code error;
+  // The link behind /dev/stdout names a pipe by a text that is no file's name.
+  if (std::filesystem::is_other(path, error)) return path;
   for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
     if (links == most_links) fail(ELOOP, path.string());
     const std::filesystem::path next = std::filesystem::read_symlink(target, error);
@@ -66,7 +68,7 @@ void check_output(const std::string& where, const std::vector<std::filesystem::p
                                std::generic_category().message(errno)));
   }
   for (const std::filesystem::path& input : inputs) {
-    if (std::filesystem::equivalent(path, input, error) || std::filesystem::equivalent(part_of(path), input, error)) {
+    if (std::filesystem::equivalent(path, input, error)) {
       throw BadInput(
           fmt::format("{}: would overwrite the input {}. Name another file to write to", where, input.string()));
     }
@@ -96,8 +98,15 @@ void check_trace_output(const std::string& where, const std::vector<std::filesys
     throw BadInput("-: a trace cannot go to stdout. Name a file to write to (./- if it is called so)");
   }
   check_output(where, inputs);
+  const std::filesystem::path target = output_target(where);
+  std::error_code error;
+  for (const std::filesystem::path& input : inputs) {
+    if (!std::filesystem::equivalent(part_of(target), input, error)) continue;
+    throw BadInput(fmt::format("{}: is written as {} until it is whole, which is an input. Name another file", where,
+                               input.string()));
+  }
   // The trace takes the name of what was there, and that must not be a device.
-  if (!is_replaced(output_target(where))) {
+  if (!is_replaced(target)) {
     throw BadInput(
         fmt::format("{}: this is no regular file, and a trace needs one of its own. Name another file", where));
   }
@@ -112,7 +121,9 @@ void write_output(std::string_view text, const std::string& where) {
   const std::filesystem::path target = output_target(where);
   std::error_code error;
   const bool replaces = is_replaced(target);
-  const std::filesystem::path written = replaces ? part_of(target) : target;
+  // With the process's number, as another process may write the same output.
+  std::filesystem::path written = target;
+  if (replaces) written += fmt::format(".{}.part", getpid());
   // A signal that ends the command would leave the part file. A pipe or a device may make it wait, and has none.
   std::optional<HeldInterruptions> held;
   if (replaces) held.emplace();
@@ -126,8 +137,12 @@ void write_output(std::string_view text, const std::string& where) {
     if (replaces) std::filesystem::remove(written, error);
     fail(reason, where);
   }
-  if (replaces) std::filesystem::rename(written, target, error);
-  if (replaces && error) fail(error.value(), where);
+  if (!replaces) return;
+  std::filesystem::rename(written, target, error);
+  if (!error) return;
+  const int reason = error.value();
+  std::filesystem::remove(written, error);
+  fail(reason, where);
 }
 
 }  // namespace sdsm::commands

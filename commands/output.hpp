@@ -27,7 +27,7 @@ void check_trace_output(const std::string& where, const std::vector<std::filesys
 /// is none yet. Devices and pipes are written to directly.
 bool is_replaced(const std::filesystem::path& target);
 
-/// The name of an output until it is whole and takes the name `target`.
+/// The name of a trace until it is whole and takes the name `target`.
 std::filesystem::path part_of(const std::filesystem::path& target);
 
 /// Writes text to a file, or to stdout for "-" (the caller checks stdout's errors at its end). A regular file is

@@ -1,7 +1,6 @@
 /// sdsm replay: re-runs in the simulator the microbenchmarks that a platform was calibrated from.
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +8,10 @@
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/output.hpp"
+#include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
 #include "sim/replay.hpp"
+#include "sim/result_json.hpp"
 
 namespace {
 
@@ -45,19 +46,21 @@ bool is_off(const Replayed& row) {
   return row.given && std::chrono::abs(row.simulated - *row.given) > Time{1ns};
 }
 
-std::string document(const std::string& platform, const std::string& network, const std::vector<Replayed>& replayed,
-                     const std::vector<std::string>& skipped) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+results::Json document(const std::string& platform, NetworkKind network, const std::vector<Replayed>& replayed,
+                       const std::vector<std::string>& skipped) {
+  results::Json document = results::head("replay");
+  document.update({{"platform", platform}, {"network", name_of(network)}});
+  results::Json& rows = document["rows"] = results::Json::array();
   for (const Replayed& row : replayed) {
     rows.push_back({{"what", row.what},
                     {"nodes", row.layout.nodes},
                     {"threads_per_node", row.layout.threads_per_node},
-                    {"given_s", row.given ? nlohmann::ordered_json(to_seconds(*row.given)) : nullptr},
+                    {"given_s", row.given ? results::Json(to_seconds(*row.given)) : nullptr},
                     {"simulated_s", to_seconds(row.simulated)}});
   }
-  const nlohmann::ordered_json result = {{"format", 1},        {"kind", "replay"}, {"platform", platform},
-                                         {"network", network}, {"rows", rows},     {"skipped", skipped}};
-  return result.dump(2) + "\n";
+  document["skipped"] = skipped;
+  results::add_origin(document, {platform}, versions(network));
+  return document;
 }
 
 void print_table(const std::vector<Replayed>& replayed) {
@@ -121,8 +124,9 @@ int main(int argc, char** argv) {
     request.groups.insert(only.begin(), only.end());
     const Platform platform = read_platform(path);
     std::vector<std::string> skipped;
-    const auto replayed = replay_microbenchmarks(platform, network_named(network_name), &skipped, request);
-    if (!json.empty()) write_output(document(path, network_name, replayed, skipped), json);
+    const NetworkKind network = network_named(network_name);
+    const auto replayed = replay_microbenchmarks(platform, network, &skipped, request);
+    if (!json.empty()) results::write(document(path, network, replayed, skipped), json);
     if (json != "-") print_table(replayed);
     for (const std::string& what : skipped) say(fmt::format("{}: the platform has no room to re-run it", what));
     const bool differs = std::any_of(replayed.begin(), replayed.end(), is_off);

@@ -87,6 +87,11 @@ std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, 
   return found;
 }
 
+Json versions(NetworkKind network) {
+  return {{"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
+          {"network", name_of(network)}};
+}
+
 Json result_document(const RunDescription& description, const Platform& platform, const Result& result,
                      const Uncertainty* uncertainty) {
   Json document = results::head("simulation", description.program, description.layout);
@@ -101,9 +106,7 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"placement", sdsm::name_of(description.options.placement)},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
-  results::add_origin(document, description.inputs,
-                      {{"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
-                       {"network", name_of(description.network)}});
+  results::add_origin(document, description.inputs, versions(description.network));
   if (platform.calibrated.is_told()) {
     Json beyond = Json::array();
     for (const Beyond& one : beyond_calibration(platform, description.layout, result)) {

@@ -31,6 +31,9 @@ struct Beyond {
 /// What of the run is beyond the calibration; empty if nothing is, or the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
 
+/// What a simulated result was made by, beside sdsm itself.
+nlohmann::ordered_json versions(NetworkKind network);
+
 /// `uncertainty`: null if none was asked for. Throws std::system_error if an input cannot be read.
 nlohmann::ordered_json result_document(const RunDescription& description, const Platform& platform,
                                        const Result& result, const Uncertainty* uncertainty);

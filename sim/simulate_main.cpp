@@ -10,6 +10,7 @@
 #include "commands/errors.hpp"
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
+#include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
@@ -204,11 +205,8 @@ int simulate(const Request& request) {
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
-    write_output(
-        result_document({file.header().program, layout, options.seed, network, options, inputs}, platform, result, told)
-                .dump(2) +
-            "\n",
-        request.json);
+    const RunDescription description{file.header().program, layout, options.seed, network, options, inputs};
+    results::write(result_document(description, platform, result, told), request.json);
   }
   if (request.json != "-" && request.pages != "-") print_report(request, platform, layout, result, told);
   return done;

@@ -138,16 +138,12 @@ Json answer(const std::string& text) {
       }
     }
     const Framing framing;
-    Json told = {{"format", results::format},
-                 {"kind", "costs"},
-                 {"sizes",
-                  {{"control_bytes", control_payload.count},
-                   {"page_bytes", page_payload.count},
-                   {"most_payload_bytes", max_payload.count}}},
-                 {"frame",
-                  {{"payload", framing.payload.count},
-                   {"overhead", framing.overhead.count},
-                   {"minimum", framing.minimum.count}}}};
+    Json told = results::head("costs");
+    told["sizes"] = {{"control_bytes", control_payload.count},
+                     {"page_bytes", page_payload.count},
+                     {"most_payload_bytes", max_payload.count}};
+    told["frame"] = {
+        {"payload", framing.payload.count}, {"overhead", framing.overhead.count}, {"minimum", framing.minimum.count}};
     if (question.contains("diff_words")) told["diffs"] = diffs(question["diff_words"]);
     if (question.contains("payloads"))
       told["messages"] = messages(question["payloads"], question.value("frame", Json()), links_of(question));

@@ -1,6 +1,7 @@
 #include "commands/results/run_result.hpp"
 
 #include "commands/file_hash.hpp"
+#include "commands/output.hpp"
 
 namespace sdsm::results {
 
@@ -39,12 +40,14 @@ Json thread(ProcessId id, NodeId node, const Tally& tally, const Json& own) {
   return json;
 }
 
+Json head(std::string_view kind) {
+  return {{"format", format}, {"kind", kind}};
+}
+
 Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout) {
-  return {{"format", format},
-          {"kind", kind},
-          {"program", program},
-          {"nodes", layout.nodes},
-          {"threads_per_node", layout.threads_per_node}};
+  Json json = head(kind);
+  json.update({{"program", program}, {"nodes", layout.nodes}, {"threads_per_node", layout.threads_per_node}});
+  return json;
 }
 
 void add_part(Json& to, double makespan_s, Json threads) {
@@ -59,6 +62,10 @@ void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, cons
   }
   Json& by = to["versions"] = {{"sdsm", SDSM_VERSION}};
   if (!versions.is_null()) by.update(versions);
+}
+
+void write(const Json& document, const std::string& where) {
+  commands::write_output(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", where);
 }
 
 }  // namespace sdsm::results

@@ -47,7 +47,10 @@ struct Tally {
 /// `own`: an object with what only this kind of run counts, after the shared fields; null for nothing.
 Json thread(ProcessId id, NodeId node, const Tally& tally, const Json& own = nullptr);
 
-/// The first fields of a result.
+/// The first fields of every result document.
+Json head(std::string_view kind);
+
+/// The same of a run.
 Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout);
 
 /// Adds the time and the threads of the measured region to a result, or of the whole run to its `whole_run`.
@@ -56,5 +59,9 @@ void add_part(Json& to, double makespan_s, Json threads);
 /// Adds what the result was made from and by: `inputs` as they are on disk, and beside sdsm's own version `versions`,
 /// an object or null. Throws std::system_error if an input cannot be read.
 void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json& versions = nullptr);
+
+/// Writes a document to a file, or to stdout for "-". What is not UTF-8 in a name becomes U+FFFD. Throws what
+/// commands::write_output() throws.
+void write(const Json& document, const std::string& where);
 
 }  // namespace sdsm::results

@@ -11,6 +11,7 @@
 #include "commands/errors.hpp"
 #include "commands/interruption.hpp"
 #include "commands/output.hpp"
+#include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
@@ -115,8 +116,7 @@ int run_program(const RunRequest& request) {
   write_logs(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};
-  const auto document = result_document(description, median.processes, makespans);
-  commands::write_output(document.dump(2) + "\n", request.json);
+  results::write(result_document(description, median.processes, makespans), request.json);
   return 0;
 }
 

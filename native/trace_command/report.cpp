@@ -7,6 +7,7 @@
 
 #include "commands/errors.hpp"
 #include "commands/output.hpp"
+#include "commands/results/run_result.hpp"
 #include "workloads/trace/dump.hpp"
 #include "workloads/trace/reader.hpp"
 
@@ -63,7 +64,9 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
     }
   }
   if (json.empty()) return print_text(file);
-  commands::write_output(trace::info(file).dump(2) + "\n", json);
+  results::Json document = results::head("trace_info");
+  document.update(results::Json(trace::info(file)));
+  results::write(document, json);
 }
 
 void print_dump(const std::filesystem::path& path) {

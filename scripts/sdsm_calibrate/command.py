@@ -19,7 +19,7 @@ from calibration.hold_out import split
 from calibration.measured_platform import platform
 from calibration.microbench import Layout, layout
 from calibration.network import network_of
-from calibration.output_file import check_outputs, write_output
+from calibration.output_file import check_outputs, json_text, utf8, write_output
 from calibration.platform_file import parse, properties
 from calibration.published import FOLDER
 from calibration.readers import Reading
@@ -138,7 +138,7 @@ def _published(options: argparse.Namespace) -> int:
             for source in p.sources
             if " [" in source
         }
-        _write(options.report, report.text(report.document(None, made.parameters, None, tables, [], None, None, [])))
+        _write(options.report, json_text(report.document(None, made.parameters, None, tables, [], None, None, [])))
     return 0
 
 
@@ -226,7 +226,7 @@ def _tell(
 ) -> None:
     told = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes, network)
     if options.report is not None:
-        _write(options.report, report.text(told))
+        _write(options.report, json_text(told))
     if str(options.report) != "-":
         print(report.table(fitted.parameters, rows))
         if network:
@@ -240,10 +240,11 @@ def _tell(
     if options.plot is not None:
         from sdsm_calibrate.plot import draw, draw_network
 
+        name = utf8(options.output.name)
         if rows:
-            draw(rows, f"{options.output.name}: microbenchmarks, measured and simulated", options.plot, "calibration")
+            draw(rows, f"{name}: microbenchmarks, measured and simulated", options.plot, "calibration")
         if network:
-            title = f"{options.output.name}: messages, measured and simulated"
+            title = f"{name}: messages, measured and simulated"
             draw_network(network, title, options.plot, "calibration-network")
 
 

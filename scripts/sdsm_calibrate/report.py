@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -100,10 +99,6 @@ def document(
         "hold_out": held_out,
         "notes": list(notes),
     }
-
-
-def text(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def table(parameters: Sequence[Parameter], gate: Sequence[Row]) -> str:

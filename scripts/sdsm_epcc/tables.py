@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from calibration.output_file import json_text
 from sdsm_epcc.groups import Collection, Environment, Group
 
 Cell = str | int | float | None
@@ -169,4 +169,4 @@ def as_json(collection: Collection, unit: str) -> str:
         "warnings": list(collection.warnings),
         "results": records(collection, unit),
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(document)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from calibration.output_file import write_output
+from calibration.output_file import json_text, write_output
 from sdsm_report.report import BLIND_COMMIT, Accuracy, Line, as_document, error_percent
 
 FORMAT = 1
@@ -217,7 +217,7 @@ def write_text(path: Path, text: str) -> None:
 def write_summary(folder: Path, lines: Sequence[Line], settings: Mapping[str, Any]) -> None:
     """The whole report as JSON; what the figures are drawn from. Raises OSError."""
     document = {"format": FORMAT, "settings": dict(settings), "lines": [as_document(line) for line in lines]}
-    write_text(folder / SUMMARY, json.dumps(document, indent=1) + "\n")
+    write_text(folder / SUMMARY, json_text(document))
 
 
 def read_summary(folder: Path) -> list[Line]:

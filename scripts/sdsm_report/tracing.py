@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from calibration.output_file import write_output
+from calibration.output_file import json_text, write_output
 from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import TraceRun
 
@@ -92,7 +92,7 @@ class Tracer:
         except BaseException:
             trace.unlink(missing_ok=True)
             raise
-        write_output(self._record(run), json.dumps(record, indent=1) + "\n")
+        write_output(self._record(run), json_text(record))
 
     def _record(self, run: TraceRun) -> Path:
         return self._folder / f"{run.name}.origin.json"

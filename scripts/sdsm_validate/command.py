@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from calibration.command_line import BadInput, Parser, command, file_name, say
 from calibration.costs import CostsFailed
 from calibration.fit import CalibrationError
 from calibration.microbench import MicrobenchFailed
-from calibration.output_file import write_output
+from calibration.output_file import json_text, write_output
 from calibration.platform_file import PlatformFileError
 from calibration.readers import ReadError
 from sdsm_report.commands import CommandFailed, CommandRunner
@@ -169,7 +168,7 @@ def _write(done: Sequence[tuple[str, Sequence[Line]]], results: Path) -> None:
         write_output(results / f"{name}.csv", tables.comma_separated(rows))
         error: Any = accuracy(lines)
         summary[name] = {"lines": rows, "accuracy": vars(error) if error else None}
-    write_output(results / "validation.json", json.dumps(summary, indent=1) + "\n")
+    write_output(results / "validation.json", json_text(summary))
     write_output(results / "tables.txt", "\n".join(text))
     print("\n".join(text), flush=True)
     from sdsm_report.figures.style import save

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from calibration import fit, microbench, readers, run_result
 from calibration.measured_platform import platform as platform_of
 from calibration.network import network_of
-from calibration.output_file import write_output
+from calibration.output_file import json_text, write_output
 from calibration.platform_file import parse
 from calibration.readers.text import Text
 from sdsm_report.commands import CommandFailed, CommandRunner
@@ -87,7 +86,7 @@ class Measurer:
             document["layouts"][str(layout)] = part
             self._say(f"microbench on {nodes} nodes")
         measured = self._folder / "microbench.json"
-        write_output(measured, json.dumps(document, indent=1) + "\n")
+        write_output(measured, json_text(document))
         root = parse(self._cluster.network)
         network = network_of(root, str(self._cluster.network))
         data = fit.collect([readers.read(measured)])

@@ -3,7 +3,6 @@
 /// ranges.
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +14,7 @@
 #include "commands/command_line.hpp"
 #include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
-#include "commands/output.hpp"
+#include "commands/results/run_result.hpp"
 #include "sim/bench/bare_loops.hpp"
 #include "sim/simulation.hpp"
 
@@ -116,6 +115,47 @@ Measurement measure(const std::function<std::uint64_t()>& body) {
           static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
+struct Subject {
+  std::string name;
+  std::function<std::uint64_t()> body;
+  std::vector<Measurement> measurements{};
+};
+
+/// Least, median and most.
+std::array<double, 3> spread(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {values.front(), values[values.size() / 2], values.back()};
+}
+
+/// A table for people, and the same as JSON.
+struct Report {
+  std::string table;
+  results::Json rows = results::Json::array();
+  results::Json ratios = results::Json::array();
+};
+
+void add_subject(Report& report, const Subject& subject) {
+  std::vector<double> times;
+  for (const Measurement& m : subject.measurements) times.push_back(m.us_per_fault);
+  const auto [least, median, most] = spread(std::move(times));
+  const double peak_mib = subject.measurements.back().peak_mib;
+  report.table += fmt::format("{:<24} {:>12.3f} {:>20} {:>14.0f} {:>10.1f}\n", subject.name, median,
+                              fmt::format("{:.3f} .. {:.3f}", least, most), 1e6 / median, peak_mib);
+  report.rows.push_back(
+      {{"subject", subject.name}, {"us_per_fault", median}, {"min", least}, {"max", most}, {"peak_mib", peak_mib}});
+}
+
+/// Ratios within a round, so that what disturbs a round disturbs both.
+void add_ratio(Report& report, const char* name, const Subject& a, const Subject& b, const char* wanted) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < a.measurements.size(); ++round) {
+    ratios.push_back(a.measurements[round].us_per_fault / b.measurements[round].us_per_fault);
+  }
+  const auto [least, median, most] = spread(std::move(ratios));
+  report.table += fmt::format("{:<28} {:>8.2f}  ({:.2f} .. {:.2f}; {})\n", name, median, least, most, wanted);
+  report.ratios.push_back({{"ratio", name}, {"median", median}, {"min", least}, {"max", most}, {"wanted", wanted}});
+}
+
 }  // namespace
 }  // namespace sdsm::sim::bench
 
@@ -138,11 +178,6 @@ int main(int argc, char** argv) {
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout");
   return sdsm::commands::run(app, argc, argv, [&]() -> int {
     const std::uint64_t each = faults / nodes;
-    struct Subject {
-      std::string name;
-      std::function<std::uint64_t()> body;
-      std::vector<Measurement> measurements{};
-    };
     std::vector<Subject> subjects{
         {"simulate, queue", [&] { return run_simulation(platform, NetworkKind::queue, nodes, each, true); }},
         {"simulate, simgrid", [&] { return run_simulation(platform, NetworkKind::simgrid, nodes, each, true); }},
@@ -154,54 +189,19 @@ int main(int argc, char** argv) {
     for (int round = 0; round < rounds; ++round) {
       for (Subject& subject : subjects) subject.measurements.push_back(measure(subject.body));
     }
-    const auto at = [](const Subject& subject, double quantile) {
-      std::vector<double> values;
-      for (const Measurement& m : subject.measurements) values.push_back(m.us_per_fault);
-      std::sort(values.begin(), values.end());
-      return values[static_cast<std::size_t>(quantile * static_cast<double>(values.size() - 1) + 0.5)];
-    };
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    const std::string header =
-        fmt::format("{} nodes, CPU time of a whole process per fault, {} rounds\n", nodes, rounds);
-    std::string table = header + fmt::format("{:<24} {:>12} {:>20} {:>14} {:>10}\n", "", "us per fault", "min .. max",
-                                             "faults/s", "peak MiB");
-    for (const Subject& subject : subjects) {
-      const double median = at(subject, 0.5);
-      table += fmt::format("{:<24} {:>12.3f} {:>20} {:>14.0f} {:>10.1f}\n", subject.name, median,
-                           fmt::format("{:.3f} .. {:.3f}", at(subject, 0), at(subject, 1)), 1e6 / median,
-                           subject.measurements.back().peak_mib);
-      rows.push_back({{"subject", subject.name},
-                      {"us_per_fault", median},
-                      {"min", at(subject, 0)},
-                      {"max", at(subject, 1)},
-                      {"peak_mib", subject.measurements.back().peak_mib}});
-    }
-    // Ratios within a round, so that what disturbs a round disturbs both.
-    const auto ratio = [&](std::size_t a, std::size_t b) {
-      std::vector<double> values;
-      for (int round = 0; round < rounds; ++round) {
-        const auto r = static_cast<std::size_t>(round);
-        values.push_back(subjects[a].measurements[r].us_per_fault / subjects[b].measurements[r].us_per_fault);
-      }
-      std::sort(values.begin(), values.end());
-      return std::array{values[values.size() / 2], values.front(), values.back()};
-    };
-    const std::array<std::tuple<const char*, std::size_t, std::size_t, const char*>, 3> claims{
-        {{"queue / SimGrid timers", 0, 3, "at most 2"},
-         {"two communications / queue", 2, 0, "at least 3"},
-         {"remote (queue) / local", 0, 5, "at least 50"}}};
-    nlohmann::ordered_json ratios = nlohmann::ordered_json::array();
-    for (const auto& [name, a, b, wanted] : claims) {
-      const auto [median, least, most] = ratio(a, b);
-      table += fmt::format("{:<28} {:>8.2f}  ({:.2f} .. {:.2f}; {})\n", name, median, least, most, wanted);
-      ratios.push_back({{"ratio", name}, {"median", median}, {"min", least}, {"max", most}, {"wanted", wanted}});
-    }
+    Report report{
+        fmt::format("{} nodes, CPU time of a whole process per fault, {} rounds\n", nodes, rounds) +
+        fmt::format("{:<24} {:>12} {:>20} {:>14} {:>10}\n", "", "us per fault", "min .. max", "faults/s", "peak MiB")};
+    for (const Subject& subject : subjects) add_subject(report, subject);
+    add_ratio(report, "queue / SimGrid timers", subjects[0], subjects[3], "at most 2");
+    add_ratio(report, "two communications / queue", subjects[2], subjects[0], "at least 3");
+    add_ratio(report, "remote (queue) / local", subjects[0], subjects[5], "at least 50");
     if (!json.empty()) {
-      const nlohmann::ordered_json result{
-          {"format", 1}, {"kind", "simulation_speed"}, {"nodes", nodes}, {"rows", rows}, {"ratios", ratios}};
-      sdsm::commands::write_output(result.dump(2) + "\n", json);
+      sdsm::results::Json result = sdsm::results::head("simulation_speed");
+      result.update({{"nodes", nodes}, {"rows", report.rows}, {"ratios", report.ratios}});
+      sdsm::results::write(result, json);
     }
-    if (json != "-") fmt::print("{}", table);
+    if (json != "-") fmt::print("{}", report.table);
     return sdsm::commands::done;
   });
 }

@@ -6,6 +6,7 @@ another build folder than build/.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -258,6 +259,45 @@ def test_what_is_printed_is_not_lost_without_a_word(command, folder):
 
 
 @each([command for command in RUN if command.outputs])
+def test_an_output_that_cannot_take_its_name_leaves_nothing_and_no_other_file_is_lost(command, folder):
+    (folder / "rename.c").write_text("#include <errno.h>\nint rename(const char* a, const char* b) { errno = ENOSPC; return -1; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-o", "rename.so", "rename.c"], cwd=folder, check=True)
+    (folder / "result.part").write_text("another's")
+    before = contents(folder)
+    for option in command.outputs:
+        environment = dict(os.environ) | {"LD_PRELOAD": str(folder / "rename.so")}
+        done = start(with_options(command, option, "result"), folder, env=environment)
+        assert done.returncode == 1 and "No space left on device" in done.stderr, done.stderr
+        assert contents(folder) == before
+    assert start(with_options(command, command.outputs[0], "result"), folder).returncode == command.status
+    assert (folder / "result.part").read_text() == "another's"
+
+
+@each([command for command in RUN if command.outputs])
+def test_a_pipe_behind_dev_stdout_is_an_output(command, folder):
+    for option in command.outputs:
+        done = start(with_options(command, option, "/dev/stdout"), folder)
+        assert done.returncode == command.status, done.stderr
+        assert done.stdout
+
+
+@each([command for command in RUN if command.inputs])
+def test_names_that_are_not_utf_8_are_names(command, folder):
+    names = {name: f"./\udcff{name.removeprefix('./')}" for name in command.inputs}
+    for old, new in names.items():
+        shutil.copy(folder / old, folder / new)
+    for option in command.outputs:
+        for where in ("result", "\udcfe.result", "-" if option != "-o" else "result"):
+            words = words_of(command, **names)
+            at = words.index("--") if "--" in words else len(words)
+            done = subprocess.run(program([*words[:at], option, where, *words[at:]]), cwd=folder, capture_output=True, timeout=120)
+            assert done.returncode == command.status, done.stderr
+            text = done.stdout if where == "-" else (folder / where).read_bytes()
+            if option in ("--json", "--report"):
+                json.loads(text[text.index(b"{") :].decode())  # behind what the program prints
+
+
+@each([command for command in RUN if command.outputs])
 def test_closed_streams_cost_no_file(command, folder):
     whole = with_options(command, command.outputs[0], "whole")
     assert start(whole, folder).returncode == command.status
@@ -287,6 +327,24 @@ def marked(mark: str) -> list[int]:
         except OSError:
             continue
     return found
+
+
+@each([command for command in RUN if command.outputs])
+def test_an_output_that_waits_for_its_reader_can_be_interrupted(command, folder):
+    os.mkfifo(folder / "pipe")
+    running = subprocess.Popen(
+        program(with_options(command, command.outputs[0], "pipe")), cwd=folder, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    try:
+        limit = time.monotonic() + 20
+        while Path(f"/proc/{running.pid}/wchan").read_text() != "wait_for_partner" and time.monotonic() < limit:
+            assert running.poll() is None
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(10) in (1, -signal.SIGINT)
+    finally:
+        running.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)

@@ -426,18 +426,6 @@ TEST_CASE("a link to a file that is not there yet stays one, and the file is mad
   }
 }
 
-TEST_CASE("an input that has the name under which an output is written first is not lost either") {
-  const TraceFile trace(small_program());
-  const auto input = trace.beside("result.json.part"), output = trace.beside("result.json");
-  std::filesystem::rename(trace.path(), input);
-  const Outcome run = sdsm_command(
-      "simulate", in_quotes(input.string()) + " -q -n 2 -p " + p3 + " --json " + in_quotes(output.string()));
-  CAPTURE(run.errors);
-  CHECK(run.status == 2);
-  CHECK(one_line_of_ours(run.errors));
-  CHECK(std::filesystem::exists(input));
-}
-
 TEST_CASE("a platform without any route is bad input to check, simulate and replay") {
   const TraceFile trace(small_program());
   const std::string text = std::regex_replace(test::read_text(test::p3_score()), std::regex("<route [^\\n]*\\n"), "");
