@@ -14,6 +14,7 @@
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
+#include "native/gomp/thread.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -233,6 +234,7 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
 }
 
 double wtime() {
+  if (!gomp::has_begun()) return static_cast<double>(now_ns()) * 1e-9;
   application.check();
   end_work(gomp::EventKind::clock);
   const std::uint64_t now = now_ns();

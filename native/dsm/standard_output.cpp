@@ -16,14 +16,13 @@ namespace {
 
 using Statement = void (*)(void*);
 
-/// Null where the program is not linked with libgfortran.
+/// Null until this process prints in Fortran.
 struct Fortran {
   Statement begin_write = nullptr;
   Statement end_write = nullptr;
   void (*flush_unit)(int*) = nullptr;
 };
-constinit Fortran fortran_at_start GUARDED_BY(starting);
-constexpr const Fortran& fortran = fortran_at_start;
+constinit Fortran fortran GUARDED_BY(application);
 
 /// Statements of Fortran that write, and have begun. What they write may be told by functions with regions of their
 /// own, and libgfortran holds the unit meanwhile: it cannot be flushed. A handler may come in between.
@@ -32,13 +31,16 @@ constinit volatile int statements GUARDED_BY(application) = 0;
 /// Room for a std::ios_base::Init, which is empty.
 constinit std::max_align_t stream_maker GUARDED_BY(starting){};
 
-}  // namespace
-
-void find_fortran() {
-  fortran_at_start.begin_write = reinterpret_cast<Statement>(dlsym(RTLD_NEXT, "_gfortran_st_write"));
-  fortran_at_start.end_write = reinterpret_cast<Statement>(dlsym(RTLD_NEXT, "_gfortran_st_write_done"));
-  fortran_at_start.flush_unit = reinterpret_cast<void (*)(int*)>(dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
+void find_fortran() REQUIRES(application) {
+  // Names of a library that came by dlopen, and of those that it needs, are not the program's.
+  void* const library = dlopen("libgfortran.so.5", RTLD_LAZY | RTLD_NOLOAD);
+  const auto find = [&](const char* name) { return dlsym(library == nullptr ? RTLD_NEXT : library, name); };
+  fortran.begin_write = reinterpret_cast<Statement>(find("_gfortran_st_write"));
+  fortran.end_write = reinterpret_cast<Statement>(find("_gfortran_st_write_done"));
+  fortran.flush_unit = reinterpret_cast<void (*)(int*)>(find("_gfortran_flush_i4"));
 }
+
+}  // namespace
 
 /// What the streams print through is the library's, and so each process's own; the streams are variables of the
 /// program, and point there. Constructors of the program make both, but in the initial process only. What this makes of
@@ -69,6 +71,7 @@ bool sdsm_sync_with_stdio(bool /*wanted*/) {
 
 SDSM_ENTRY void _gfortran_st_write(void* parameters) {
   application.check();
+  if (fortran.begin_write == nullptr) find_fortran();
   statements = statements + 1;
   fortran.begin_write(parameters);
 }

@@ -5,8 +5,6 @@
 
 namespace sdsm::dsm {
 
-/// Before the program runs.
-void find_fortran() REQUIRES(starting);
 /// Makes C++'s standard streams usable in a process that runs no constructors of the program. To be called before the
 /// program's variables are shared.
 void make_standard_streams() REQUIRES(starting);

@@ -168,7 +168,6 @@ void prepare() REQUIRES(starting) {
   ask_for_short_slices();
   leave_environment();
   find_program_image();
-  find_fortran();
   make_node();
   start_region_books();
   need_range(administrative_address, administrative_pages * page_bytes, "administrative pages");

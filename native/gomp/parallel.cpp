@@ -10,10 +10,10 @@ namespace {
 
 /// Only one active level is supported. Regions of one thread do not count as active.
 bool is_serialised(const ThreadState& thread) {
-  return thread.active_level > 0;
+  return thread.active_level > 0 || !has_begun();
 }
 
-/// A region inside an active region: the caller runs it alone.
+/// A region inside an active region, or in a constructor: the caller runs it alone.
 void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
   ThreadState& thread = this_thread();
   ThreadState outer = thread;

@@ -31,6 +31,11 @@ int saturated(Fortran8 value) {
   return value < -largest_int ? -largest_int : static_cast<int>(value);
 }
 
+/// In a constructor, what the initial thread will have: OMP_NUM_THREADS, which the commands set.
+std::uint32_t threads_or(std::uint32_t (*begun)()) {
+  return gomp::has_begun() ? begun() : gomp::initial_control_variables(1).threads;
+}
+
 constexpr char affinity_format[] = "level %L thread %i affinity %A";
 
 std::size_t copy_text(const char* text, char* buffer, std::size_t size) {
@@ -84,9 +89,9 @@ std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) 
 
 SDSM_QUERY(int, omp_get_thread_num, to_int(this_thread().number))
 SDSM_QUERY(int, omp_get_num_threads, to_int(this_thread().team_size))
-SDSM_QUERY(int, omp_get_max_threads, to_int(this_thread().variables.threads))
-SDSM_QUERY(int, omp_get_thread_limit, to_int(engine::thread_limit()))
-SDSM_QUERY(int, omp_get_num_procs, to_int(engine::default_threads()))
+SDSM_QUERY(int, omp_get_max_threads, to_int(threads_or([] { return this_thread().variables.threads; })))
+SDSM_QUERY(int, omp_get_thread_limit, to_int(threads_or(engine::thread_limit)))
+SDSM_QUERY(int, omp_get_num_procs, to_int(threads_or(engine::default_threads)))
 SDSM_QUERY(int, omp_in_parallel, this_thread().active_level > 0 ? 1 : 0)
 SDSM_QUERY(int, omp_get_level, to_int(this_thread().level))
 SDSM_QUERY(int, omp_get_active_level, to_int(this_thread().active_level))

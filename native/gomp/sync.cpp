@@ -49,60 +49,75 @@ SDSM_ENTRY void GOMP_single_copy_end(void* data) {
   gomp::leave_construct(thread);
 }
 
+namespace {
+
+// A constructor's lock is free, and held by nobody when the program begins.
+void acquire(LockClass lock_class, const void* lock) {
+  if (gomp::has_begun()) engine::acquire(lock_class, lock);
+}
+void release(LockClass lock_class, const void* lock) {
+  if (gomp::has_begun()) engine::release(lock_class, lock);
+}
+void create_lock(LockClass lock_class, const void* lock) {
+  if (gomp::has_begun()) engine::create_lock(lock_class, lock);
+}
+
+}  // namespace
+
 SDSM_ENTRY void GOMP_critical_start() {
-  engine::acquire(LockClass::critical, nullptr);
+  acquire(LockClass::critical, nullptr);
 }
 SDSM_ENTRY void GOMP_critical_end() {
-  engine::release(LockClass::critical, nullptr);
+  release(LockClass::critical, nullptr);
 }
 SDSM_ENTRY void GOMP_critical_name_start(void** name) {
-  engine::acquire(LockClass::critical, name);
+  acquire(LockClass::critical, name);
 }
 SDSM_ENTRY void GOMP_critical_name_end(void** name) {
-  engine::release(LockClass::critical, name);
+  release(LockClass::critical, name);
 }
 SDSM_ENTRY void GOMP_atomic_start() {
-  engine::acquire(LockClass::atomic, nullptr);
+  acquire(LockClass::atomic, nullptr);
 }
 SDSM_ENTRY void GOMP_atomic_end() {
-  engine::release(LockClass::atomic, nullptr);
+  release(LockClass::atomic, nullptr);
 }
 
 // The lock objects themselves are never read or written: a lock is a message, not a shared variable.
 SDSM_ENTRY void omp_init_lock(void* lock) {
-  engine::create_lock(LockClass::lock, lock);
+  create_lock(LockClass::lock, lock);
 }
 SDSM_ENTRY void omp_init_lock_with_hint(void* lock, unsigned /*hint*/) {
-  engine::create_lock(LockClass::lock, lock);
+  create_lock(LockClass::lock, lock);
 }
 SDSM_ENTRY void omp_destroy_lock(void* lock) {
   engine::destroy_lock(LockClass::lock, lock);
 }
 SDSM_ENTRY void omp_set_lock(void* lock) {
-  engine::acquire(LockClass::lock, lock);
+  acquire(LockClass::lock, lock);
 }
 SDSM_ENTRY void omp_unset_lock(void* lock) {
-  engine::release(LockClass::lock, lock);
+  release(LockClass::lock, lock);
 }
 SDSM_ENTRY int omp_test_lock(void* lock) {
-  return engine::try_acquire(LockClass::lock, lock) ? 1 : 0;
+  return !gomp::has_begun() || engine::try_acquire(LockClass::lock, lock) ? 1 : 0;
 }
 
 SDSM_ENTRY void omp_init_nest_lock(void* lock) {
-  engine::create_lock(LockClass::nest_lock, lock);
+  create_lock(LockClass::nest_lock, lock);
 }
 SDSM_ENTRY void omp_init_nest_lock_with_hint(void* lock, unsigned /*hint*/) {
-  engine::create_lock(LockClass::nest_lock, lock);
+  create_lock(LockClass::nest_lock, lock);
 }
 SDSM_ENTRY void omp_destroy_nest_lock(void* lock) {
   engine::destroy_lock(LockClass::nest_lock, lock);
 }
 SDSM_ENTRY void omp_set_nest_lock(void* lock) {
-  engine::acquire(LockClass::nest_lock, lock);
+  acquire(LockClass::nest_lock, lock);
 }
 SDSM_ENTRY void omp_unset_nest_lock(void* lock) {
-  engine::release(LockClass::nest_lock, lock);
+  release(LockClass::nest_lock, lock);
 }
 SDSM_ENTRY int omp_test_nest_lock(void* lock) {
-  return engine::try_acquire_nested(lock);
+  return gomp::has_begun() ? engine::try_acquire_nested(lock) : 1;
 }

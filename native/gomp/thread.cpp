@@ -4,7 +4,8 @@ namespace sdsm::gomp {
 
 namespace {
 thread_local ThreadState state;
-}
+constinit bool is_begun = false;
+}  // namespace
 
 ThreadState& this_thread() {
   return state;
@@ -12,6 +13,11 @@ ThreadState& this_thread() {
 
 void start_initial_thread() {
   state.variables = initial_control_variables(engine::default_threads());
+  is_begun = true;
+}
+
+bool has_begun() {
+  return is_begun;
 }
 
 OpenConstruct::OpenConstruct(ThreadState& thread)

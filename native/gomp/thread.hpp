@@ -52,6 +52,10 @@ ThreadState& this_thread();
 /// Gives the initial thread its control variables. To be called before any other function.
 void start_initial_thread();
 
+/// Whether the initial thread was started. Constructors run before: of the program, and in each process of libraries.
+/// There regions have one thread, and locks make nobody wait.
+bool has_begun();
+
 /// Shared state of the current construct: the team's, or the thread's own in a serialised team.
 class OpenConstruct {
  public:

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "native/gomp/thread.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
@@ -28,6 +29,7 @@ void note(const gomp::Event& event) {
 }
 
 double wtime() {
+  if (!gomp::has_begun()) return 0;
   VirtualThread& self = running_thread();
   end_interval(self, {gomp::EventKind::clock, 0, 0, 0});
   ScheduleEntry entry;

@@ -151,7 +151,10 @@ void enter() {
   // Constructors of libraries may call before the tracer has begun.
   if (!turn.is_taken() && watched.running.load(std::memory_order_relaxed) == nullptr) turn.take();
   if (!turn.is_taken()) {
-    end_run({"a thread that OpenMP does not know uses what the program's threads share. Use OpenMP alone."});
+    end_run(
+        {"a thread that OpenMP did not start (but thrd_create, a timer or a library) allocates memory, or uses OpenMP: "
+         "it "
+         "cannot be followed. Let OpenMP start all threads."});
   }
   turn.check();
 }
