@@ -49,17 +49,26 @@ void look_at_program(const dl_phdr_info& object) REQUIRES(starting) {
   found.load_offset = object.dlpi_addr;
   found.whole = whole_of(object);
   std::uintptr_t relocated_end = 0;
+  bool has_constants_behind = false;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
     const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_GNU_RELRO) relocated_end = page_up(begin + header.p_memsz);
     if (header.p_type != PT_LOAD) continue;
     if ((header.p_flags & PF_X) != 0) found.code = {begin, begin + header.p_memsz};
-    if ((header.p_flags & PF_W) == 0) continue;
+    if ((header.p_flags & PF_W) == 0) {
+      has_constants_behind = found.variables.end != 0;
+      continue;
+    }
     // Segments come in the order of their addresses (ELF).
     if (found.variables.end == 0) {
       found.variables.begin = page_down(begin);
     } else {
+      if (has_constants_behind) {
+        end_run(
+            {"a segment that is not writable lies between those of its variables, which are to be shared memory. Link "
+             "the program without a linker script or --section-start that puts it there"});
+      }
       fill_gap(found.variables.end, page_down(begin));
     }
     found.variables.end = page_up(begin + header.p_memsz);

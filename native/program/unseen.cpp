@@ -12,6 +12,7 @@
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
 namespace {
@@ -74,13 +75,16 @@ SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int fla
   return reinterpret_cast<void*>(memory);
 }
 SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
+  const bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
   va_list arguments;
   va_start(arguments, flags);
-  void* const wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
+  // With MREMAP_DONTUNMAP alone it may be missing, and is a hint: what is no page's address was not meant.
+  void* wanted = (flags & MREMAP_FIXED) != 0 || keeps_old ? va_arg(arguments, void*) : nullptr;
+  if ((flags & MREMAP_FIXED) == 0 && reinterpret_cast<std::uintptr_t>(wanted) % page_bytes != 0) wanted = nullptr;
   va_end(arguments);
   const long memory = syscall(SYS_mremap, old, old_bytes, bytes, flags, wanted);
-  const bool has_grown = memory != -1 && bytes > old_bytes;
-  if (has_grown) count_unseen(UnseenCall::mremap, SDSM_CALLER, bytes - old_bytes);
+  const std::size_t mapped = keeps_old ? 0 : old_bytes;
+  if (memory != -1 && bytes > mapped) count_unseen(UnseenCall::mremap, SDSM_CALLER, bytes - mapped);
   return reinterpret_cast<void*>(memory);
 }
 SDSM_ENTRY void* sbrk(std::intptr_t bytes) noexcept {

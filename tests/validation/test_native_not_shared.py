@@ -82,3 +82,21 @@ def test_a_handler_that_wants_one_fault_gets_one(program):
     with MarkedRun("-q", "-n", 2, "--", program, "once") as run:
         assert run.end() == 1
         assert run.errors.startswith("told\nsdsm: process 1 on node 1 ended the run: the program touched address")
+
+
+def test_constants_between_variables_are_told_with_a_remedy(tmp_path):
+    source = """
+    __attribute__((section(".between,\\"a\\"#"))) const int constant = 1;
+    __attribute__((section(".high"))) int variable = 1;
+    int main(void) {
+    #pragma omp parallel
+      if (variable != constant) __builtin_trap();
+    }
+    """
+    (tmp_path / "apart.c").write_text(source)
+    placed = [f"-Wl,--section-start=.{name}={address}" for name, address in (("between", "0x800000"), ("high", "0xa00000"))]
+    subprocess.run(["gcc", "-fopenmp", "-no-pie", *placed, "-o", "apart", "apart.c"], cwd=tmp_path, check=True)
+    with MarkedRun("-q", "-n", 2, "--", tmp_path / "apart") as run:
+        assert run.end() == 1
+        assert "a segment that is not writable lies between those of its variables" in run.errors, run.errors
+        assert "linker" in run.errors and "4096" not in run.errors

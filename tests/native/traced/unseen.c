@@ -14,6 +14,10 @@ static int is_aligned(const void* block) {
 int main(void) {
   char* mapped = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   mapped[0] = 1;
+  /* Both stay mapped, and the second comes where it is wanted. */
+  char* const wanted = (char*)0x500000000000;
+  char* moved = mremap(mapped, 3 * 4096, 3 * 4096, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, wanted);
+  if (moved != wanted || moved[0] != 1) return 2;
   munmap(mapped, 3 * 4096);
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
