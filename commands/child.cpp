@@ -29,6 +29,7 @@ struct StartFailure {
 /// What the system has to be given, made before there is a child: pointers into the words, and the null behind them.
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> list;
+  list.reserve(words.size() + 1);
   for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
   list.push_back(nullptr);
   return list;

@@ -45,7 +45,7 @@ std::string ForkedCall::result() {
                                                 end.signal)
                                   : "a process of the simulation failed");
   }
-  const std::string text = said.substr(1);
+  std::string text = said.substr(1);
   if (said.front() == returned) return text;
   if (said.front() == failed) throw RunError(text);
   std::vector<std::string> findings;

@@ -72,7 +72,7 @@ class SCOPED_CAPABILITY HeapGuard {
 
  private:
   HeldSignals held_;
-  bool was_inside_;
+  [[maybe_unused]] bool was_inside_;  // by the tracer
 };
 
 /// Ends the run if a child of fork() would get no copy of the memory.

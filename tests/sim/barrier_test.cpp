@@ -3,7 +3,7 @@
 #include <array>
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

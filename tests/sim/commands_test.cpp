@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 #include "tests/workloads/programs/run_program.hpp"
 #include "tests/workloads/trace/samples.hpp"

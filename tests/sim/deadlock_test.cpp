@@ -1,7 +1,7 @@
 /// Programs that cannot end: the run fails and says where each thread was.
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -1,7 +1,7 @@
 /// A home that computes: who pays for the processor time of its answers, and when they come.
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

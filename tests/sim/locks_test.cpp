@@ -1,7 +1,7 @@
 /// Locks: who waits, in which order the lock goes round, and what changes hands with it.
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -9,8 +9,8 @@
 #include "models/messages.hpp"
 #include "sim/network_table.hpp"
 #include "tests/catch.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/frame_reference.hpp"
-#include "tests/sim/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -1,7 +1,7 @@
 /// Pages placed by first touch: who comes first in simulated time is the home.
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -1,7 +1,7 @@
 /// The measured region: from the initial thread's first to its last look at the clock.
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -1,7 +1,7 @@
 /// A real run's order repeated: it decides who of a node's threads comes first, whatever simulated time says.
 #include "sim/uncertainty.hpp"
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -1,7 +1,6 @@
 /// Programs made up by hand and runs of them, each in a process of its own, as SimGrid allows one engine per process.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,17 +8,9 @@
 #include <vector>
 
 #include "sim/simulation.hpp"
+#include "tests/platforms/platform_text.hpp"
 
 namespace sdsm::test {
-
-/// Microseconds with up to six digits after the point, exactly.
-inline Time us(double microseconds) {
-  return Time{std::llround(microseconds * 1e6)};
-}
-
-inline double in_us(Time time) {
-  return static_cast<double>(time.count()) * 1e-6;
-}
 
 /// One parallel region of all threads, between its fork and its join. Region 0 of its memory: round-robin by page, so
 /// that page p is at home with process p mod P.

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 
 using namespace sdsm;

@@ -2,11 +2,23 @@
 /// otherwise.
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
 
+#include "models/units.hpp"
+
 namespace sdsm::test {
+
+/// Microseconds with up to six digits after the point, exactly.
+inline Time us(double microseconds) {
+  return Time{std::llround(microseconds * 1e6)};
+}
+
+inline double in_us(Time time) {
+  return static_cast<double>(time.count()) * 1e-6;
+}
 
 /// The project's platform of the Pentium III cluster.
 std::filesystem::path p3_score();

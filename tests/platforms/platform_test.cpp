@@ -8,11 +8,9 @@
 #include <random>
 
 #include "tests/catch.hpp"
-#include "tests/sim/platform_text.hpp"
-#include "tests/sim/runs.hpp"
+#include "tests/platforms/platform_text.hpp"
 
 using namespace sdsm;
-using namespace sdsm::sim;
 using namespace sdsm::test;
 
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/sim/platform_text.hpp"
+#include "tests/platforms/platform_text.hpp"
 
 #include <fmt/core.h>
 
