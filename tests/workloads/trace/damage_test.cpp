@@ -395,6 +395,47 @@ TEST_CASE("sections of lines and sites hold what there is of pages, no more") {
   CHECK(file.thread(0).next()->touches == trace.threads[0][0].touches);
 }
 
+TEST_CASE("lines of far more pages than a file of its size tells of are refused before they take long") {
+  const Scratch scratch;
+  constexpr std::uint32_t pages = 1U << 20;
+  Trace trace{.header = header_for(max_threads),
+              .regions = heap_blocks(1, 200ULL * pages),
+              .threads = std::vector<std::vector<Interval>>(max_threads)};
+  Interval interval{.touches = {{.pages = pages, .access = Access::write, .change = {1, 1}}},
+                    .end = {.kind = EventKind::task}};
+  for (std::uint32_t i = 0; i < pages; ++i) interval.lines.push_back({{.lines = i % 2 == 0 ? 4U : 8U}, 1});
+  trace.threads[0] = {interval};
+  Parts parts = take_apart(bytes_of(scratch, trace));
+  const auto read_all = [&] {
+    store(put_together(parts), scratch / "a.trace");
+    const File file(scratch / "a.trace");
+    ThreadCursor cursor = file.thread(0, Detail::pages);
+    while (cursor.next() != nullptr) {
+    }
+  };
+  read_all();
+  const FileBytes once = parts.blocks[0].content;
+  REQUIRE(once.size() < 100);
+  for (parts.blocks[0].intervals = 1; parts.blocks[0].intervals < 200; ++parts.blocks[0].intervals) {
+    parts.blocks[0].content.insert(parts.blocks[0].content.end(), once.begin(), once.end());
+  }
+  parts.footer["threads"][0]["intervals"] = 200;
+  CHECK_THROWS_WITH(read_all(), ContainsSubstring("than a file of this size tells of"));
+}
+
+TEST_CASE("names of sites' files that are repeated without end are refused before they take memory") {
+  const Scratch scratch;
+  Parts parts = take_apart(bytes_of(scratch, small_trace()));
+  const auto with_sites = [&](std::size_t sites) {
+    parts.footer["header"]["sites"] = {{"files", {std::string(1 << 20, 'x')}},
+                                       {"file", std::vector<int>(sites)},
+                                       {"address", std::vector<int>(sites)}};
+    return error_of(scratch, put_together(parts)).find("names of the sites' files take more than") != std::string::npos;
+  };
+  CHECK_FALSE(with_sites(256));
+  CHECK(with_sites(257));
+}
+
 TEST_CASE("a team has a number above 0 that fits 32 bits, or none") {
   const Scratch scratch;
   Trace trace{.header = header_for(2), .regions = {}, .threads = {{}, {}}};
