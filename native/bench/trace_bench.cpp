@@ -131,8 +131,12 @@ Traced run_traced(const Words& program, unsigned threads, unsigned passes, const
   const std::filesystem::path samples_file = scratch / "samples";
   in_a_process(scratch / "output", [&] {
     std::vector<Usage> samples{usage_so_far()};
-    TraceRequest request{program, threads, scratch / "trace", passes, true};
-    request.runtime = SDSM_BINARY_DIR "/libsdsm-trace.so";
+    TraceRequest request{.program = program,
+                         .threads = threads,
+                         .output = scratch / "trace",
+                         .passes = passes,
+                         .is_quiet = true,
+                         .runtime = SDSM_BINARY_DIR "/libsdsm-trace.so"};
     request.after_pass = [&](unsigned pass) {
       if (pass <= passes) samples.push_back(usage_so_far());
     };
