@@ -36,19 +36,6 @@ std::byte* twin_of(std::uintptr_t address) {
   return find_range(address)->twin_of(address);
 }
 
-bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
-  const Range* range = find_range(address);
-  if (range == nullptr) return false;
-  place.address = page_down(address);
-  std::uint32_t id = no_region;
-  const RegionInfo* region = region_at(*range, place.address, id);
-  if (region == nullptr) return false;
-  place.id = {RegionId{id}, (place.address - region->begin) / page_bytes};
-  place.home = home_of_page(*range, place.address, *region, place.id);
-  place.owner = owner_of(self.layout, self.process, place.home);
-  return true;
-}
-
 bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
   return std::find(node().arriving.begin(), node().arriving.end(), address) != node().arriving.end();
 }
@@ -264,6 +251,19 @@ void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mut
 }
 
 }  // namespace
+
+bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
+  const Range* range = find_range(address);
+  if (range == nullptr) return false;
+  place.address = page_down(address);
+  std::uint32_t id = no_region;
+  const RegionInfo* region = region_at(*range, place.address, id);
+  if (region == nullptr) return false;
+  place.id = {RegionId{id}, (place.address - region->begin) / page_bytes};
+  place.home = home_of_page(*range, place.address, *region, place.id);
+  place.owner = owner_of(self.layout, self.process, place.home);
+  return true;
+}
 
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;

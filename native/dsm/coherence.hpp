@@ -13,6 +13,9 @@ namespace sdsm::dsm {
 /// Protects the shared memory but for the process's own (opened_pages.hpp), and begins to take faults.
 void start_coherence(const program::AddressRange& stack, const program::AddressRange& variables) REQUIRES(starting);
 
+/// Where the page of `address` is at home. False if the address is not in shared memory, or in none that is allocated.
+bool find_place(std::uintptr_t address, Place& place) REQUIRES(application);
+
 /// A lock that this process has just got, and how often it was granted before.
 struct Grant {
   LockId lock{};

@@ -36,6 +36,7 @@
 #include <cstdint>
 
 #include "models/placement.hpp"
+#include "native/dsm/atomics.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/tally.hpp"
 
@@ -45,7 +46,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 1;
+inline constexpr std::uint32_t control_version = 2;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -87,6 +88,7 @@ struct Welcome {
   std::uint32_t threads_per_node = 1;
   Transport transport{};
   HeapPlacement placement{};
+  Atomics atomics{};
   /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
   /// that this process inherits.
   std::int32_t node_memory = -1;

@@ -5,6 +5,7 @@
 
 #include "models/ids.hpp"
 #include "models/placement.hpp"
+#include "native/dsm/atomics.hpp"
 #include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {
@@ -13,6 +14,7 @@ struct Self {
   Layout layout;
   ProcessId process{};
   HeapPlacement placement{};
+  Atomics atomics{};
   int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;  ///< file of the node's memory
   bool wants_page_log = false;

@@ -21,6 +21,7 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::page_request: return send_page(from, head);
     case WireKind::write_request: return;
     case WireKind::diff: return receive_diff(from, head, payload);
+    case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);
     case WireKind::barrier_arrive: return arrive(from);

@@ -38,6 +38,7 @@ void pass_turn(ProcessId from, const Head& head, const std::byte* payload) REQUI
 void send_page(ProcessId from, const Head& head) REQUIRES(handling);
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
+void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 
 /// Process 0's books: regions, first touches, the heap, names of locks, states of work-sharing constructs.
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);

@@ -8,6 +8,7 @@
 #include "native/dsm/diff.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -22,9 +23,10 @@ struct Incoming {
 };
 constinit std::vector<Incoming> incoming GUARDED_BY(handling);  ///< by process
 
-std::byte* view_of_page(ProcessId from, std::uint64_t address) {
+/// The `bytes` at `address`, which lie on one page.
+std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
   const Range* range = find_range(address);
-  if (range == nullptr || address % page_bytes != 0) {
+  if (range == nullptr || address % page_bytes + bytes > page_bytes) {
     end_run({"process ", Decimal(index_of(from)), " asks for a page that does not exist"});
   }
   return range->view_of(address);
@@ -34,11 +36,11 @@ std::byte* view_of_page(ProcessId from, std::uint64_t address) {
 
 void send_page(ProcessId from, const Head& head) {
   count_served(from, static_cast<std::uint64_t>(page_payload.count));
-  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes}, view_of_page(from, head.address));
+  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes}, view_of(from, head.address));
 }
 
 void receive_page(ProcessId from, const Head& head, const std::byte* page) {
-  std::memcpy(view_of_page(from, head.address), page, page_bytes);
+  std::memcpy(view_of(from, head.address), page, page_bytes);
   answer(from, {.kind = WireKind::done});
 }
 
@@ -58,10 +60,20 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   diff.bytes += sizes.bytes;
   diff.twin_bytes += twin_piece;
   if (diff.bytes == sizes.diff_bytes && !apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes,
-                                                    view_of_page(from, address_of_diff(diff.diff)))) {
+                                                    view_of(from, address_of_diff(diff.diff)))) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
   answer(from, {.kind = WireKind::done});
+}
+
+void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
+  program::AtomicOperation operation;
+  if (head.bytes == sizeof operation) std::memcpy(&operation, payload, sizeof operation);
+  const bool is_known = operation.kind <= program::AtomicKind::compare_exchange_pair &&
+                        std::has_single_bit(operation.bytes) && operation.bytes <= sizeof operation.operand;
+  if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
+  const auto outcome = program::operate(operation, view_of(from, head.address, operation.bytes));
+  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome}, &outcome);
 }
 
 }  // namespace sdsm::dsm

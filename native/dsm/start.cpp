@@ -38,6 +38,7 @@
 #include "native/program/call_patch.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
+#include "native/program/locked_instructions.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/real_pthread.hpp"
 #include "native/program/shared_memory.hpp"
@@ -256,6 +257,7 @@ void leave_signals_to_application() {
   starting.take();
   application.take();
   patch_calls();
+  if (takes_faults(self.layout)) take_over_locked_instructions(TakenOver::everything);
   start_application_thread();
   leave_signals_to_application();
   Connections others = meet_others(fingerprint());

@@ -93,6 +93,8 @@ void pass_barrier(bool is_fork) {
     log_in_turn({.kind = PageEvent::Kind::barrier});
   }
   send_long_page_log();
+  // Others may wait for what this thread stored, and not come before they see it.
+  if (is_in_flag_mode()) flush(Sync::release);
   std::uint64_t since = now_ns();
   bool waits_for_work = is_fork;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.

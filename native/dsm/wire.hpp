@@ -40,6 +40,7 @@ enum class WireKind : std::uint16_t {
   shut_copies,   ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,    ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,   ///< address: construct; payload: ConstructState. No answer
+  atomic,        ///< address; payload: program::AtomicOperation. Answer: done; payload: program::AtomicOutcome
   exit_run,      ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 

@@ -174,6 +174,7 @@ class Cluster final : private Hosts::Listener {
     welcome.threads_per_node = options_.layout.threads_per_node;
     welcome.transport = options_.transport;
     welcome.placement = options_.placement;
+    welcome.atomics = options_.atomics;
     welcome.node_memory = memory_descriptor;
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;

@@ -30,9 +30,6 @@ constexpr const char* help =
     "  sdsm run --hosts a,b,c --listen 10.0.0.1 -- ./program     a node on each of three machines";
 
 constexpr const char* footer =
-    "Programs with inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) are "
-    "refused, and their places are shown: such an operation changes one node's copy of a page only, so updates get "
-    "lost.\n"
     "Exit status: 0 done, 1 the run failed or the program ended with another status than 0, 2 bad input or usage. See "
     "docs/running.md.";
 
@@ -76,6 +73,12 @@ Layout layout_of(Size size, std::uint32_t hosts) {
                                hosts, layout.nodes, hosts));
   }
   return layout;
+}
+
+/// `name` is one of dsm::atomics_names.
+dsm::Atomics atomics_named(std::string_view name) {
+  const auto found = std::find(dsm::atomics_names.begin(), dsm::atomics_names.end(), name);
+  return static_cast<dsm::Atomics>(found - dsm::atomics_names.begin());
 }
 
 /// Options of a run on several hosts.
@@ -139,6 +142,7 @@ struct Options {
   Size size;
   HostsRequest hosts;
   std::string placement;
+  std::string atomics{name_of(dsm::Atomics::home)};
   double timeout;  ///< seconds
   std::string emulated_platform;
   std::string emulated_trace;
@@ -225,8 +229,6 @@ void add_outputs(CLI::App& app, RunRequest& request) {
                  "sdsm simulate --order")
       ->check(&name_problem)
       ->type_name("FILE|-");
-  app.add_flag("--allow-atomics", request.allows_atomics,
-               "only warn of inline atomic operations; safe if no two nodes share what they change");
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
 }
 
@@ -242,6 +244,12 @@ int run(int argc, char** argv) {
                  "homes of the heap's pages: as the program asks (else round-robin), or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
+  app.add_option("--atomics", options.atomics,
+                 "do inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) at the "
+                 "page's home, under one lock as Omni does, or at the home without ordering other memory; or refuse "
+                 "programs that have any, and show their places [home]")
+      ->check(one_of({"home", "lock", "relaxed", "refuse"}))
+      ->type_name("home|lock|relaxed|refuse");
   add_hosts(app, options.hosts);
   app.add_option("--timeout", options.timeout,
                  "end the run when a process has not answered for so long. A process that computes answers, so a "
@@ -258,6 +266,7 @@ int run(int argc, char** argv) {
   if (!parse(app, std::move(arguments.own))) return done;
   request.program = std::move(arguments.program);
   request.cluster.placement = *heap_placement_named(options.placement);
+  request.cluster.atomics = atomics_named(options.atomics);
   if (request.program.empty()) {
     throw BadInput("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }

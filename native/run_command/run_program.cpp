@@ -27,15 +27,10 @@ using namespace program_start;
 
 namespace {
 
-/// Throws BadInput for a program with inline atomic operations, or only says so where the user knows better.
-void check_atomics(const std::filesystem::path& program, const RunRequest& request) {
+/// Throws BadInput for a program with inline atomic operations.
+void refuse_atomics(const std::filesystem::path& program) {
   std::vector<AtomicPlace> places = find_atomics(program);
-  if (places.empty()) return;
-  const std::string text = atomics_text(program, std::move(places));
-  if (!request.allows_atomics) {
-    throw BadInput(text + "If no two nodes share what they change, run it with --allow-atomics.");
-  }
-  commands::tell("sdsm: warning: " + text);
+  if (!places.empty()) throw BadInput(atomics_text(program, std::move(places)));
 }
 
 /// What the program may need on another machine; the rest, such as a display's or a key agent's, belongs to this one.
@@ -51,7 +46,7 @@ ProgramStart prepare(const RunRequest& request) {
   ProgramStart start;
   start.file = find_program(request.program.at(0));
   check_program(start.file);
-  check_atomics(start.file, request);
+  if (request.cluster.atomics == dsm::Atomics::refuse) refuse_atomics(start.file);
   start.arguments = request.program;
   if (request.cluster.hosts) {
     start.environment.keep([&](const std::string& name) { return is_for_hosts(name, request.exported); });

@@ -16,7 +16,6 @@ struct RunRequest {
   std::string pages;  ///< the same, for page figures
   std::string order;  ///< the same, for the order
   bool is_quiet = false;
-  bool allows_atomics = false;
   std::vector<std::string> exported;  ///< with hosts: environment variables, beside the usual ones
 };
 

@@ -12,11 +12,11 @@
 #include "native/gomp/thread.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
+#include "native/program/locked_instructions.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/unseen.hpp"
 #include "native/tracer/ending.hpp"
-#include "native/tracer/flush_patch.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
 #include "native/tracer/recorder.hpp"
@@ -139,7 +139,7 @@ int run_main(int argc, char** argv, char** environment) {
   name_stack(0);
   give_signal_stack();
   gomp::start_initial_thread();
-  patch_flushes();
+  take_over_locked_instructions(TakenOver::fences);
   patch_calls();
   // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded,
   // where it was copied there) that there are threads now.

@@ -1,0 +1,29 @@
+/// The program's inline atomic operations on shared memory. Each node has its own copy of a page: an operation that is
+/// atomic on one copy is a plain write for the other nodes. So they are done where the page is at home.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace sdsm::dsm {
+
+/// How they are done.
+enum class Atomics : std::uint32_t {
+  home,     ///< at the page's home; what orders memory flushes before and drops copies after
+  lock,     ///< on the page as the program would, between a lock's acquire and release, as Omni has it
+  relaxed,  ///< as home, but other memory is not ordered
+  refuse,   ///< programs that have any are not started
+};
+
+/// As on the command line and in results.
+inline constexpr std::array<std::string_view, 4> atomics_names{"home", "lock", "relaxed", "refuse"};
+constexpr std::string_view name_of(Atomics atomics) {
+  return atomics_names[static_cast<std::size_t>(atomics)];
+}
+
+/// Whether this process has used one on shared memory, or noticed that it waits for a plain store.
+bool is_in_flag_mode();
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,20 @@
+/// Where the functions of a loaded object lie, by the tables that C++ exceptions unwind the stack by (.eh_frame), which
+/// compilers for x86-64 make for every function of any language.
+#pragma once
+
+#include <link.h>
+
+#include "native/program/program_image.hpp"
+
+namespace sdsm::program {
+
+struct FunctionExtent {
+  AddressRange code;
+  /// Parts of it may be reached by exceptions alone.
+  bool has_landing_pads = false;
+};
+
+/// Calls `visit` for each function. An object without the tables is one function for each of its segments of code.
+void for_each_function(const dl_phdr_info& object, void (*visit)(const FunctionExtent&, void*), void* data);
+
+}  // namespace sdsm::program

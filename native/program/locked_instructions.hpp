@@ -1,0 +1,27 @@
+/// The program's atomic operations. Compilers make them of one instruction, without a call: each is replaced by a trap,
+/// and done by the engine beneath if the memory is shared. The address decides, as libraries' code meets both kinds.
+#pragma once
+
+#include <cstdint>
+
+#include "native/program/atomic_operation.hpp"
+#include "native/program/thread_safety.hpp"
+
+namespace sdsm::program {
+
+enum class TakenOver : std::uint8_t {
+  fences,      ///< of the program's own code
+  everything,  ///< of the program and of its libraries, those too that it loads later; not of the C library
+};
+
+/// Replaces the instructions, and takes SIGTRAP.
+void take_over_locked_instructions(TakenOver what) REQUIRES(starting);
+
+// Each engine defines these two. They run in a signal's handler.
+
+/// Does the operation if the memory is shared, else returns false: it is done where it is then.
+bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome);
+/// What comes after it sees what other threads wrote before theirs.
+void fence_shared();
+
+}  // namespace sdsm::program
