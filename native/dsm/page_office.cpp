@@ -59,8 +59,8 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   std::memcpy(diff.twin_words + diff.twin_bytes, payload + sizes.bytes, twin_piece);
   diff.bytes += sizes.bytes;
   diff.twin_bytes += twin_piece;
-  if (diff.bytes == sizes.diff_bytes && !apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes,
-                                                    view_of(from, address_of_diff(diff.diff)))) {
+  if (diff.bytes == sizes.diff_bytes &&
+      !apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, view_of(from, address_of_diff(diff.diff)))) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
   answer(from, {.kind = WireKind::done});

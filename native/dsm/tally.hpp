@@ -27,8 +27,7 @@ struct Tally {
   std::uint64_t diff_ns;          ///< making diffs, sending them, waiting until they are applied
   std::uint64_t barrier_ns;       ///< waiting for others at barriers
   std::uint64_t protect_ns;       ///< protecting pages again at barriers and locks
-  std::uint64_t lock_ns;          ///< waiting for locks
-  std::uint64_t atomic_ns;        ///< atomic operations, without the flushes and drops that go with them
+  std::uint64_t lock_ns;          ///< waiting for locks, and for atomic operations
   std::uint64_t idle_ns;          ///< between parallel regions
   std::uint64_t pages_served;     ///< to other nodes
   std::uint64_t page_service_ns;  ///< from a request's arrival until its page is on its way

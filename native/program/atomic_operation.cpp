@@ -7,13 +7,12 @@ namespace {
 
 /// The instruction itself, on registers, has the flags of the one on memory. The stack pointer steps over what a
 /// function may keep below it.
-#define SDSM_RUN(instruction)                                             \
-  asm volatile("lea -128(%%rsp), %%rsp\n\tpush %[flags]\n\tpopfq\n\t"     \
-               instruction                                                \
-               "\n\tpushfq\n\tpop %[flags]\n\tlea 128(%%rsp), %%rsp"      \
-               : [value] "+r"(value), [flags] "+r"(flags), "+a"(expected) \
-               : [operand] "r"(operand)                                   \
-               : "cc", "memory");                                         \
+#define SDSM_RUN(instruction)                                                     \
+  asm volatile("lea -128(%%rsp), %%rsp\n\tpush %[flags]\n\tpopfq\n\t" instruction \
+               "\n\tpushfq\n\tpop %[flags]\n\tlea 128(%%rsp), %%rsp"              \
+               : [value] "+r"(value), [flags] "+r"(flags), "+a"(expected)         \
+               : [operand] "r"(operand)                                           \
+               : "cc", "memory");                                                 \
   break
 
 template <typename Word>

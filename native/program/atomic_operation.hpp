@@ -59,8 +59,8 @@ inline constexpr std::uint32_t status_flags = 0x8d5;
 /// What the operation makes of a value, and of the flags, as the processor has it.
 AtomicOutcome evaluate(const AtomicOperation& operation, const AtomicValue& before);
 
-/// Does the operation at `memory`, as one with regard to every thread and process that maps it. Precondition: the memory
-/// can be written; 16 bytes are aligned.
+/// Does the operation at `memory`, as one with regard to every thread and process that maps it. Precondition: the
+/// memory can be written; 16 bytes are aligned.
 AtomicOutcome operate(const AtomicOperation& operation, void* memory);
 
 }  // namespace sdsm::program

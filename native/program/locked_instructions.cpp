@@ -43,9 +43,8 @@ constinit Replacements replacements;
 const Replaced* find_replaced(std::uintptr_t address) {
   const GrowingArray<Replaced>& all = replacements.all;
   const Replaced* const end = all.end();
-  const Replaced* const found =
-      std::lower_bound(all.begin(), end, address,
-                       [](const Replaced& one, std::uintptr_t wanted) { return one.address < wanted; });
+  const Replaced* const found = std::lower_bound(
+      all.begin(), end, address, [](const Replaced& one, std::uintptr_t wanted) { return one.address < wanted; });
   return found != end && found->address == address ? found : nullptr;
 }
 
@@ -169,10 +168,11 @@ void look_at_objects() {
   replacements.loaded.clear();
   dl_iterate_phdr(look_at, nullptr);
   // Other code may come where a library was.
-  const Replaced* const kept = std::remove_if(replacements.all.begin(), replacements.all.end(), [](const Replaced& one) {
-    return std::none_of(replacements.loaded.begin(), replacements.loaded.end(),
-                        [&](const AddressRange& object) { return object.holds(one.address); });
-  });
+  const Replaced* const kept =
+      std::remove_if(replacements.all.begin(), replacements.all.end(), [](const Replaced& one) {
+        return std::none_of(replacements.loaded.begin(), replacements.loaded.end(),
+                            [&](const AddressRange& object) { return object.holds(one.address); });
+      });
   while (replacements.all.end() != kept) replacements.all.pop_back();
   std::sort(replacements.all.begin(), replacements.all.end(),
             [](const Replaced& one, const Replaced& other) { return one.address < other.address; });

@@ -189,7 +189,10 @@ Instruction decode(const std::uint8_t* code, std::size_t room) {
       found.map = found.opcode == 0x38 ? 2 : found.opcode == 0x3a ? 3 : 1;
       if (found.map > 1) found.opcode = reader.next();
     }
-    char kind = found.map == 0 ? one_byte[found.opcode] : found.map == 1 ? after_0f[found.opcode] : found.map == 2 ? 'm' : 'I';
+    char kind = found.map == 0   ? one_byte[found.opcode]
+                : found.map == 1 ? after_0f[found.opcode]
+                : found.map == 2 ? 'm'
+                                 : 'I';
     if (kind == 'x') return {};
     if (kind == 't') {  // test, the first two of the group, has an immediate of the operand's size
       const bool is_test = (reader.peek() >> 3 & 7) < 2;
@@ -235,13 +238,9 @@ MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found) {
 }
 
 /// The eight operations that arithmetic opcodes number, in the processor's order. The eighth compares, and locks not.
-constexpr AtomicKind arithmetic[] = {AtomicKind::add,
-                                     AtomicKind::bit_or,
-                                     AtomicKind::add_with_carry,
-                                     AtomicKind::subtract_with_borrow,
-                                     AtomicKind::bit_and,
-                                     AtomicKind::subtract,
-                                     AtomicKind::bit_xor};
+constexpr AtomicKind arithmetic[] = {
+    AtomicKind::add,     AtomicKind::bit_or,   AtomicKind::add_with_carry, AtomicKind::subtract_with_borrow,
+    AtomicKind::bit_and, AtomicKind::subtract, AtomicKind::bit_xor};
 constexpr unsigned arithmetic_count = 7;
 
 class LockedReader {
@@ -345,7 +344,8 @@ std::optional<LockedInstruction> decode_locked(const std::uint8_t* code, std::si
   if (found.length == 0 || found.is_vector || found.modrm == 0 || found.map > 1 || found.segment == base_of_gs)
     return std::nullopt;
   const std::uint8_t modrm = code[found.modrm];
-  if (found.map == 1 && found.opcode == 0xae && (modrm & 0xf8) == 0xf0 && !found.is_repeated && !found.has_short_operand) {
+  if (found.map == 1 && found.opcode == 0xae && (modrm & 0xf8) == 0xf0 && !found.is_repeated &&
+      !found.has_short_operand) {
     LockedInstruction fence;
     fence.length = found.length;
     fence.is_fence = true;
@@ -442,8 +442,8 @@ LockedAccess access_of(const LockedInstruction& instruction, const greg_t* regis
 }
 
 void finish(const LockedInstruction& instruction, const AtomicOutcome& outcome, greg_t* registers) {
-  registers[REG_EFL] = static_cast<greg_t>((static_cast<std::uint64_t>(registers[REG_EFL]) & ~std::uint64_t{status_flags}) |
-                                           outcome.flags);
+  registers[REG_EFL] = static_cast<greg_t>(
+      (static_cast<std::uint64_t>(registers[REG_EFL]) & ~std::uint64_t{status_flags}) | outcome.flags);
   const unsigned bytes = instruction.bytes;
   if (instruction.returns_before) {
     set(instruction.source_register, bytes, instruction.source == LockedInstruction::Source::high ? 8 : 0,

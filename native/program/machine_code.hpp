@@ -61,8 +61,8 @@ struct LockedInstruction {
   };
   AtomicKind kind{};
   std::uint8_t bytes = 0;
-  std::uint8_t length = 0;  ///< of the instruction
-  bool is_fence = false;    ///< orders memory; what it does besides, if anything, changes nothing
+  std::uint8_t length = 0;      ///< of the instruction
+  bool is_fence = false;        ///< orders memory; what it does besides, if anything, changes nothing
   bool returns_before = false;  ///< xadd and xchg: the source register gets what was in memory
   Source source{};
   Register source_register = Register::none;

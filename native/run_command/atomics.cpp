@@ -157,8 +157,8 @@ std::string atomics_text(const std::filesystem::path& program, std::vector<Atomi
       std::any_of(places.begin(), places.end(), [](const AtomicPlace& place) { return !place.is_fence; });
   places.resize(std::min(count, most_listed));
   const bool has_addr2line = find_sources(program, places);
-  std::string text = fmt::format("{}: has {} inline atomic {}, which nodes cannot share:\n", program.string(), count,
-                                 count == 1 ? "operation" : "operations");
+  std::string text = fmt::format("{}: has {} inline atomic {}, which --atomics refuse does not allow:\n",
+                                 program.string(), count, count == 1 ? "operation" : "operations");
   bool is_complete = true;
   for (const AtomicPlace& place : places) {
     text += fmt::format("  {:#x} in {}", place.address,
@@ -174,11 +174,10 @@ std::string atomics_text(const std::filesystem::path& program, std::vector<Atomi
   }
   if (has_update) {
     text +=
-        "gcc makes these of omp atomic, of a reduction over a single variable, and of std::atomic and shared_ptr: use "
-        "omp "
-        "critical, a reduction over two variables, or a lock instead.\n";
+        "gcc makes these of omp atomic, of a reduction over a single variable, and of std::atomic and shared_ptr.\n";
   }
-  if (has_fence) text += "Fences (omp flush) order the memory of one node only: use locks or barriers instead.\n";
+  if (has_fence) text += "gcc makes fences of omp flush.\n";
+  text += "With --atomics home, which is the default, they are done where their memory is at home.\n";
   return text;
 }
 

@@ -244,10 +244,11 @@ int run(int argc, char** argv) {
                  "homes of the heap's pages: as the program asks (else round-robin), or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
-  app.add_option("--atomics", options.atomics,
-                 "do inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) at the "
-                 "page's home, under one lock as Omni does, or at the home without ordering other memory; or refuse "
-                 "programs that have any, and show their places [home]")
+  app.add_option(
+         "--atomics", options.atomics,
+         "do inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) at the "
+         "page's home, under one lock as Omni does, or at the home without ordering other memory; or refuse "
+         "programs that have any, and show their places [home]")
       ->check(one_of({"home", "lock", "relaxed", "refuse"}))
       ->type_name("home|lock|relaxed|refuse");
   add_hosts(app, options.hosts);

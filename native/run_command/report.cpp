@@ -55,6 +55,9 @@ std::vector<Column> columns(const std::vector<dsm::Result>& processes) {
                        count("locks", &dsm::Tally::locks)}) {
     all.push_back(column);
   }
+  const bool has_atomics = std::any_of(processes.begin(), processes.end(),
+                                       [](const dsm::Result& result) { return result.region.atomics > 0; });
+  if (has_atomics) all.push_back(count("atomics", &dsm::Tally::atomics));
   return all;
 }
 

@@ -42,6 +42,7 @@ Json thread_list(const Layout& layout, const std::vector<dsm::Result>& processes
     const ProcessId id{i};
     threads.push_back(results::thread(id, layout.node_of(id), told(tally),
                                       {{"traps", tally.traps},
+                                       {"atomics", tally.atomics},
                                        {"pages_served", tally.pages_served},
                                        {"page_service_s", seconds(tally.page_service_ns)}}));
   }

@@ -1,5 +1,5 @@
-/// What happens at `#pragma omp flush` and __sync_synchronize, which are one instruction each. A thread that reads a flag
-/// and flushes until another sets it would never let the other run.
+/// What happens at `#pragma omp flush` and __sync_synchronize, which are one instruction each. A thread that reads a
+/// flag and flushes until another sets it would never let the other run.
 #include "native/program/locked_instructions.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/team.hpp"

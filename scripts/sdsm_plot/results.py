@@ -13,7 +13,7 @@ PREDICTED, MEASURED = "predicted", "measured"
 #: samples of one thing.
 _SETTINGS = {
     PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound"),
-    MEASURED: ("placement", "transport"),
+    MEASURED: ("placement", "transport", "atomics"),
 }
 
 

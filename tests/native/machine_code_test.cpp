@@ -44,7 +44,8 @@ struct Comparison {
         continue;
       }
       ++instructions;
-      const bool is_locked = instruction->detail->x86.prefix[0] == X86_PREFIX_LOCK || instruction->id == X86_INS_MFENCE ||
+      const bool is_locked = instruction->detail->x86.prefix[0] == X86_PREFIX_LOCK ||
+                             instruction->id == X86_INS_MFENCE ||
                              (instruction->id == X86_INS_XCHG && std::strchr(instruction->op_str, '[') != nullptr);
       if (found.length == instruction->size && locked.has_value() == is_locked) continue;
       if (differences++ == 0) first = std::string(instruction->mnemonic) + " " + instruction->op_str;
@@ -156,7 +157,8 @@ class Sample {
     bytes = static_cast<std::uint8_t>(bytes + sizeof number);
   }
 
-  bool put_operand(std::uint8_t rex, std::uint8_t field, const std::uint8_t* target, bool is_of_bits, unsigned immediate) {
+  bool put_operand(std::uint8_t rex, std::uint8_t field, const std::uint8_t* target, bool is_of_bits,
+                   unsigned immediate) {
     const auto wanted = reinterpret_cast<std::uint64_t>(target);
     const unsigned source = field | ((rex & 4) != 0 ? 8u : 0u);
     if (source == 4) return false;
@@ -212,8 +214,8 @@ TEST_CASE("instructions of whole libraries are as long, and lock as often, as a 
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* data) {
         for_each_function(
-            *object,
-            [](const FunctionExtent& extent, void* to) { static_cast<Comparison*>(to)->compare(extent); }, data);
+            *object, [](const FunctionExtent& extent, void* to) { static_cast<Comparison*>(to)->compare(extent); },
+            data);
         return 0;
       },
       &comparison);
@@ -225,8 +227,8 @@ TEST_CASE("instructions of whole libraries are as long, and lock as often, as a 
 
 TEST_CASE("locked instructions on random registers and memory do what the processor does") {
   constexpr std::size_t memory_bytes = 4096;
-  auto* code = static_cast<std::uint8_t*>(mmap(nullptr, 2 * memory_bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
-                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* code = static_cast<std::uint8_t*>(
+      mmap(nullptr, 2 * memory_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   REQUIRE(code != MAP_FAILED);
   std::uint8_t* const memory = code + memory_bytes;
   std::mt19937_64 random(20261122);
@@ -250,8 +252,8 @@ TEST_CASE("locked instructions on random registers and memory do what the proces
         access_of(*instruction, registers, reinterpret_cast<std::uintptr_t>(code) + instruction->length);
     // Comparisons that succeed are rare by chance.
     if (instruction->kind >= AtomicKind::compare_exchange && random() % 2 == 0) {
-      std::memcpy(before.data() + (access.address - reinterpret_cast<std::uintptr_t>(memory)), &access.operation.expected,
-                  instruction->bytes);
+      std::memcpy(before.data() + (access.address - reinterpret_cast<std::uintptr_t>(memory)),
+                  &access.operation.expected, instruction->bytes);
       std::memcpy(memory, before.data(), memory_bytes);
     }
     finish(*instruction, operate(access.operation, reinterpret_cast<void*>(access.address)), registers);

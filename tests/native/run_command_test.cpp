@@ -416,16 +416,18 @@ TEST_CASE("an address that a host or this machine does not have is named") {
   failed({"--hosts", "a,b=192.0.2.1"}, "host b: the launcher cannot be reached");
 }
 
-TEST_CASE("a program with inline atomic operations is refused with 2, or run with a warning if the user insists") {
-  const CommandResult refused = run("", {"-n", "2"}, {folder + "/atomics"});
+TEST_CASE("a program with inline atomic operations is refused with 2 if the user wants that") {
+  const CommandResult refused = run("", {"-n", "2", "--atomics", "refuse"}, {folder + "/atomics"});
   INFO(refused.errors);
   CHECK(refused.status == 2);
   CHECK(refused.output.empty());
-  CHECK(refused.errors.find("--allow-atomics") != std::string::npos);
-  const CommandResult warned = run("", {"-n", "2", "--allow-atomics"}, {folder + "/atomics"});
-  INFO(warned.errors);
-  CHECK(warned.status == 0);
-  CHECK(warned.errors.starts_with("sdsm: warning: "));
+  CHECK(refused.errors.find("--atomics home") != std::string::npos);
+  for (const std::string atomics : {"home", "lock", "relaxed"}) {
+    const CommandResult done = run("", {"-n", "2", "--atomics", atomics, "--json", "-"}, {folder + "/atomics"});
+    INFO(done.errors);
+    CHECK(done.status == 0);
+    CHECK(done.output.find("\"atomics\": \"" + atomics + "\"") != std::string::npos);
+  }
 }
 
 TEST_CASE("wrong usage is refused with 2 and with what to do") {
