@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from calibration import dirty_page
@@ -70,94 +70,119 @@ def platform(folder: Path = FOLDER, assumed: Path = ASSUMED) -> Platform:
     """From the calibration rows of the tables in `folder`. Raises PublishedDataError, ValueError."""
     told = given(assumed)
     try:
-        return _platform(folder, assumed, told)
+        return _platform(folder, told)
     except KeyError as error:
         raise PublishedDataError(f"{assumed}: no row for {error}. Add it.") from None
 
 
-def _platform(folder: Path, assumed: Path, told: dict[str, Given]) -> Platform:
-    parameters: list[Parameter] = []
+@dataclass
+class _Properties:
+    """Properties for the file, each noted with its birth certificate."""
 
-    def published(name: str, table: str, row: Row, column: str, unit: str) -> Node:
-        source = f"{folder / table}.csv [{row['source']}]"
-        parameters.append(Parameter(name, number(row, column), unit, None, None, "measured", "as published", (source,)))
+    folder: Path
+    told: dict[str, Given]
+    parameters: list[Parameter] = field(default_factory=list)
+
+    def published(self, name: str, table: str, row: Row, column: str, unit: str) -> Node:
+        source = f"{self.folder / table}.csv [{row['source']}]"
+        self.parameters.append(Parameter(name, number(row, column), unit, None, None, "measured", "as published", (source,)))
         return prop(name, row[column] + unit)
 
-    def assume(name: str, key: str) -> Node:
-        value = told[key]
+    def assumed(self, name: str, key: str) -> Node:
+        value = self.told[key]
         kind = "assumed" if value.basis != "published" else "measured"
         if value.unit != "policy":
             how = value.basis
-            parameters.append(Parameter(name, float(value.text), value.unit, None, None, kind, how, (value.source,)))
+            self.parameters.append(Parameter(name, float(value.text), value.unit, None, None, kind, how, (value.source,)))
         return prop(name, value.with_unit)
 
-    def by_layout(prefix: str, construct: str) -> list[Node]:
-        table = "scash_synchronisation"
-        rows = calibration_rows(table, folder, construct=construct)
+    def faults(self) -> list[Node]:
+        rows = calibration_rows("scash_faults", self.folder)
+        return [self.published(f"fault.{row['name']}", "scash_faults", row, "time_us", "us") for row in rows]
+
+    def messages(self) -> list[Node]:
+        table = "scash_messages"
+        sends = calibration_rows(table, self.folder, operation="Send2")
+        if len(sends) != 1:
+            raise PublishedDataError(f"{self.folder / table}.csv: {len(sends)} calibration rows of Send2, not one.")
         return [
-            published(f"{prefix}.{row['nodes']}x{row['threads_per_node']}", table, row, "overhead_us", "us")
-            for row in rows
+            self.published("message.fixed", table, sends[0], "fixed_us", "us"),
+            self.published("message.per-byte", table, sends[0], "per_byte_us", "us/B"),
         ]
 
-    faults = [
-        published(f"fault.{row['name']}", "scash_faults", row, "time_us", "us")
-        for row in calibration_rows("scash_faults", folder)
-    ]
-    sends = calibration_rows("scash_messages", folder, operation="Send2")
-    if len(sends) != 1:
-        raise PublishedDataError(f"{folder / 'scash_messages'}.csv: {len(sends)} calibration rows of Send2, not one.")
-    messages = [
-        published("message.fixed", "scash_messages", sends[0], "fixed_us", "us"),
-        published("message.per-byte", "scash_messages", sends[0], "per_byte_us", "us/B"),
-    ]
-    barriers, locks = by_layout("barrier", "BARRIER"), by_layout("lock", "LOCK/UNLOCK")
-    equations = dirty_page.published_equations(folder)
-    dirty_us = round(dirty_page.least_squares_us(equations), 2)
-    rounding_us = dirty_page.least_squares_rounding_us(equations)
-    counts = " and ".join(str(threads) for threads in dirty_page.THREAD_COUNTS)
-    name = "barrier.dirty-home-page"
-    how = "least squares over the times of Laplace implementation 4 (calibration/dirty_page.py); error: their rounding"
-    source = f"{folder / 'laplace_times'}.csv [WR-opt]"
-    parameters.append(Parameter(name, dirty_us, "us", rounding_us, len(equations), "fitted", how, (source,)))
+    def by_layout(self, prefix: str, construct: str) -> list[Node]:
+        table = "scash_synchronisation"
+        return [
+            self.published(f"{prefix}.{row['nodes']}x{row['threads_per_node']}", table, row, "overhead_us", "us")
+            for row in calibration_rows(table, self.folder, construct=construct)
+        ]
 
-    body: list[Node] = [
-        *_section("Page faults, uncontended, trap to resumed access. Measured, [WR-env].", faults),
-        *_section('One diff or control message, end to end and uncontended ("Send2"). Measured, [WR-opt].', messages),
-        *_section("EPCC overhead of an empty barrier, nodes x threads per node. Measured, [WR-env].", barriers),
-        *_section("EPCC overhead of LOCK/UNLOCK, all threads contending: one hand-off. Measured, [WR-env].", locks),
+    def dirty_home_page(self) -> Node:
+        equations = dirty_page.published_equations(self.folder)
+        dirty_us = round(dirty_page.least_squares_us(equations), 2)
+        rounding_us = dirty_page.least_squares_rounding_us(equations)
+        name = "barrier.dirty-home-page"
+        how = "least squares over the times of Laplace implementation 4 (calibration/dirty_page.py); error: their rounding"
+        source = f"{self.folder / 'laplace_times'}.csv [WR-opt]"
+        self.parameters.append(Parameter(name, dirty_us, "us", rounding_us, len(equations), "fitted", how, (source,)))
+        return prop(name, f"{dirty_us:.2f}us")
+
+
+def _costs(made: _Properties) -> list[Node]:
+    counts = " and ".join(str(threads) for threads in dirty_page.THREAD_COUNTS)
+    return [
+        *_section("Page faults, uncontended, trap to resumed access. Measured, [WR-env].", made.faults()),
+        *_section('One diff or control message, end to end and uncontended ("Send2"). Measured, [WR-opt].', made.messages()),
+        *_section(
+            "EPCC overhead of an empty barrier, nodes x threads per node. Measured, [WR-env].",
+            made.by_layout("barrier", "BARRIER"),
+        ),
+        *_section(
+            "EPCC overhead of LOCK/UNLOCK, all threads contending: one hand-off. Measured, [WR-env].",
+            made.by_layout("lock", "LOCK/UNLOCK"),
+        ),
         *_section(
             f"At a barrier, for each home page that its owner wrote. Calibrated from Laplace implementation 4 on {counts}\n"
             "threads, [WR-opt]; calibration/dirty_page.py has the formula.",
-            [prop(name, f"{dirty_us:.2f}us")],
+            [made.dirty_home_page()],
         ),
+    ]
+
+
+def _network(made: _Properties) -> list[Node]:
+    return [
         *_section(
             "The share of a local (processor) part that the home or receiver pays. Assumed.",
-            [assume("local-part.home-share", "home_share")],
+            [made.assumed("local-part.home-share", "home_share")],
         ),
         *_section(
             "The idle network on which the above was measured: cable, switch, cable. Bandwidth from [WR-env]; latency of a\n"
             "cable and its port assumed (what is not wire is in the processor parts).",
             [
-                assume("reference.bandwidth", "bandwidth"),
-                assume("reference.latency", "cable_latency"),
-                assume("reference.links", "links_between_nodes"),
+                made.assumed("reference.bandwidth", "bandwidth"),
+                made.assumed("reference.latency", "cable_latency"),
+                made.assumed("reference.links", "links_between_nodes"),
             ],
         ),
         *_section(
             "Ethernet frames. Payload inferred from [WR-opt]; the rest IEEE 802.3 plus 40 bytes of headers, assumed.",
-            [assume(f"frame.{part}", f"frame_{part}") for part in ("payload", "overhead", "minimum")],
+            [made.assumed(f"frame.{part}", f"frame_{part}") for part in ("payload", "overhead", "minimum")],
         ),
         *_section(
             "Copies dropped at a barrier: every one, as the published Laplace times ask for (or: changed).",
-            [assume("protocol.invalidation", "invalidation")],
+            [made.assumed("protocol.invalidation", "invalidation")],
         ),
         *_section(
             "An optional effect for which no figure is published: off. Uncalibrated.",
-            [assume("home.interrupt-delay", "interrupt_delay")],
+            [made.assumed("home.interrupt-delay", "interrupt_delay")],
         ),
     ]
+
+
+def _platform(folder: Path, told: dict[str, Given]) -> Platform:
+    made = _Properties(folder, told)
     clock, operations = told["clock"].text, told["operations_per_cycle"].text
-    body += cluster(
+    machine = cluster(
         nodes=int(told["nodes"].text),
         speed=f"{float(clock) * float(operations):g}Mf",
         cores=int(told["processors_per_node"].text),
@@ -166,7 +191,8 @@ def _platform(folder: Path, assumed: Path, told: dict[str, Given]) -> Platform:
         hosts=f"{clock} MHz, one operation a cycle: only ratios of speeds between platforms would use it. Two processors.",
         links="Full-duplex cables to one switch.",
     )
-    return Platform(platform_text(ABOUT.format(clock=clock), NAME, body), tuple(parameters))
+    body = [*_costs(made), *_network(made), *machine]
+    return Platform(platform_text(ABOUT.format(clock=clock), NAME, body), tuple(made.parameters))
 
 
 def _section(comment: str, props: Sequence[Node]) -> list[Node]:

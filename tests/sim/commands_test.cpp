@@ -157,6 +157,14 @@ TEST_CASE("the sequential time is what the compute of the region sums to") {
   CHECK(compute == Approx(7.5).epsilon(1e-6));
 }
 
+void check_refused(const std::string& command, const std::string& arguments, const std::string& named) {
+  const Outcome run = sdsm_command(command, arguments);
+  CAPTURE(arguments, run.errors);
+  CHECK(run.status == 2);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find(named) != std::string::npos);
+}
+
 TEST_CASE("bad input to simulate is one clear line and status 2") {
   const TraceFile trace;
   const std::string good = in_quotes(trace.path().string());
@@ -175,9 +183,6 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {"", "trace"},
       {good, "platform"},
       {good + " -p " + p3, "nodes"},
-      {good + " -p " + p3 + " -n 2 --bogus", "--bogus"},
-      {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace ''",
-       "--sequential-trace: the name is empty"},
       {"no-such.trace -p " + p3 + " -n 2", "no-such.trace"},
       {"/ -p " + p3 + " -n 2", "/"},
       {path(no_trace) + " -p " + p3 + " -n 2", "not an sdsm trace"},
@@ -190,56 +195,60 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + path(small) + " -n 2", "1 hosts"},
       {good + " -p " + path(small) + " -n 1 -t 2", "1 cores"},
       {good + " -p " + p3 + " -n 0", "--nodes: '0' is not a whole number from 1 to 4294967295"},
-      {good + " -p " + p3 + " -n 2 -t 0", "--threads-per-node: '0'"},
       {good + " -p " + p3 + " -n -2", "-2"},
       {good + " -p " + p3 + " -n two", "two"},
       {good + " -p " + p3 + " -n 99999999999999", "99999999999999"},
       {good + " -p " + p3 + " -n 99999999999999",
        "--nodes: '99999999999999' is not a whole number from 1 to 4294967295"},
-      {good + " -p " + p3 + " -n 2 --compute-factor 40x", "--compute-factor: '40x' is not a number"},
-      {good + " -p " + p3 + " -n 2 --jitter 5%", "--jitter: '5%' is not a number"},
       {good + " -p " + p3 + " -n 4", "2 threads"},
       {good + " -p " + p3 + " -n 4", "OMP_THREAD_LIMIT=4"},
-      {good + " -p " + p3 + " -n 2 -t 2147483648", "2 threads"},
-      {good + " -p " + p3 + " -n 2 --sequential-time 7.5", "no unit"},
-      {good + " -p " + p3 + " -n 2 --sequential-time 0s", "above zero"},
-      {good + " -p " + p3 + " -n 2 --sequential-time -1s", "negative"},
       {good + " -p " + p3 + " -n 2 --sequential-trace " + good, "sequential-time"},
       {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace " + good, "one thread"},
-      {good + " -p " + p3 + " -n 2 --sequential-time 1s --sequential-trace no-such.trace", "no-such.trace"},
-      {good + " -p " + p3 + " -n 2 --sequential-time 2501h", "104"},
-      {good + " -p " + p3 + " -n 2 --compute-factor 0", "compute-factor"},
-      {good + " -p " + p3 + " -n 2 --compute-factor 1e30", "compute-factor"},
-      {good + " -p " + p3 + " -n 2 --compute-factor 1 --sequential-time 1s", "compute-factor"},
-      {good + " -p " + p3 + " -n 2 --compute-factor inf", "compute-factor"},
-      {good + " -p " + p3 + " -n 2 --compute-factor nan", "compute-factor"},
-      {good + " -p " + p3 + " -n 2 --network carrier-pigeon", "carrier-pigeon"},
-      {good + " -p " + p3 + " -n 2 --region some", "some"},
-      {good + " -p " + p3 + " -n 2 --jitter 3", "jitter"},
-      {good + " -p " + p3 + " -n 2 --jitter nan", "jitter"},
-      {good + " -p " + p3 + " -n 2 --memory-bound half", "--memory-bound: 'half' is not a number"},
-      {good + " -p " + p3 + " -n 2 --memory-bound 1.1", "--memory-bound: '1.1' is not a number from 0 to 1"},
-      {good + " -p " + p3 + " -n 2 --memory-bound -0.1", "memory-bound"},
-      {good + " -p " + p3 + " -n 2 --memory-bound nan", "memory-bound"},
       {good + " -p " + p3 + " -n 1 -t 2 --memory-bound 0.5", "no property memory-bus.T"},
-      {good + " -p " + p3 + " -n 2 --seed x", "seed"},
-      {good + " -p " + p3 + " -n 2 --seed -1", "seed: '-1'"},
-      {good + " -p " + p3 + " -n 2 --seed +1", "seed: '+1'"},
-      {good + " -p " + p3 + " -n 2 --seed 18446744073709551616", "seed"},
       {good + " -p " + p3 + " -n 02", "nodes: '02'"},
       {good + " -p " + p3 + " -n 0x2", "nodes: '0x2'"},
       {good + " -p " + p3 + " -n -18446744073709551614", "nodes: '-18446744073709551614'"},
-      {good + " -p " + p3 + " -n 2 -t -18446744073709551615", "threads-per-node: '-18446744073709551615'"},
-      {good + " -p " + p3 + " -n 2 --json /no/such/folder/a.json", "/no/such/folder/a.json"},
-      {good + " -p " + p3 + " -n 2 --json /", "/"},
   };
-  for (const auto& [arguments, named] : mistakes) {
-    const Outcome run = sdsm_command("simulate", arguments);
-    CAPTURE(arguments, run.errors);
-    CHECK(run.status == 2);
-    CHECK(one_line_of_ours(run.errors));
-    CHECK(run.errors.find(named) != std::string::npos);
-  }
+  for (const auto& [arguments, named] : mistakes) check_refused("simulate", arguments, named);
+}
+
+TEST_CASE("a wrong option of simulate is one clear line and status 2") {
+  const TraceFile trace;
+  const std::string good = in_quotes(trace.path().string()) + " -p " + p3 + " -n 2 ";
+  const std::vector<std::pair<std::string, std::string>> mistakes = {
+      {"--bogus", "--bogus"},
+      {"--sequential-time 1s --sequential-trace ''", "--sequential-trace: the name is empty"},
+      {"-t 0", "--threads-per-node: '0'"},
+      {"--compute-factor 40x", "--compute-factor: '40x' is not a number"},
+      {"--jitter 5%", "--jitter: '5%' is not a number"},
+      {"-t 2147483648", "2 threads"},
+      {"--sequential-time 7.5", "no unit"},
+      {"--sequential-time 0s", "above zero"},
+      {"--sequential-time -1s", "negative"},
+      {"--sequential-time 1s --sequential-trace no-such.trace", "no-such.trace"},
+      {"--sequential-time 2501h", "104"},
+      {"--compute-factor 0", "compute-factor"},
+      {"--compute-factor 1e30", "compute-factor"},
+      {"--compute-factor 1 --sequential-time 1s", "compute-factor"},
+      {"--compute-factor inf", "compute-factor"},
+      {"--compute-factor nan", "compute-factor"},
+      {"--network carrier-pigeon", "carrier-pigeon"},
+      {"--region some", "some"},
+      {"--jitter 3", "jitter"},
+      {"--jitter nan", "jitter"},
+      {"--memory-bound half", "--memory-bound: 'half' is not a number"},
+      {"--memory-bound 1.1", "--memory-bound: '1.1' is not a number from 0 to 1"},
+      {"--memory-bound -0.1", "memory-bound"},
+      {"--memory-bound nan", "memory-bound"},
+      {"--seed x", "seed"},
+      {"--seed -1", "seed: '-1'"},
+      {"--seed +1", "seed: '+1'"},
+      {"--seed 18446744073709551616", "seed"},
+      {"-t -18446744073709551615", "threads-per-node: '-18446744073709551615'"},
+      {"--json /no/such/folder/a.json", "/no/such/folder/a.json"},
+      {"--json /", "/"},
+  };
+  for (const auto& [options, named] : mistakes) check_refused("simulate", good + options, named);
 }
 
 TEST_CASE("a trace whose barriers do not match fails the run with status 1, and the old result file stays") {
