@@ -1,6 +1,4 @@
 /// The heap as each process uses it: process 0 keeps the books (native/program/heap.hpp), the others ask it.
-#include <sys/mman.h>
-
 #include <cstring>
 
 #include "native/dsm/asking.hpp"
@@ -31,11 +29,6 @@ HeapGuard::~HeapGuard() {
 
 std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
   return add_range(begin, bytes) != nullptr ? begin : 0;
-}
-
-/// They are other nodes' too, who keep what they have of them.
-bool give_pages_back(std::uintptr_t /*begin*/, std::uint64_t /*pages*/) {
-  return false;
 }
 
 namespace shared_heap {

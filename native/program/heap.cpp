@@ -265,10 +265,9 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   const std::uint64_t first = large_block(address);
   LargeBlock& block = space.large_blocks[first];
   retire_pages(address, block.pages);
-  // From this size on the C library gives memory back, too, and gets it zeroed the next time.
-  constexpr std::uint64_t pages_worth_returning = 32;
-  const bool is_returned = block.pages >= pages_worth_returning && program::give_pages_back(address, block.pages);
-  for (std::uint64_t i = 0; i < block.pages; ++i) space.was_used[first + i] = !is_returned;
+  // They are not given back to the system: in a cluster they are other nodes' too, who keep what they have of them, and
+  // a trace has to show the same old contents.
+  for (std::uint64_t i = 0; i < block.pages; ++i) space.was_used[first + i] = true;
   give_pages_back(first, taken_by(block.pages));
   block = {};
 }

@@ -7,6 +7,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
 
 extern "C" {
@@ -46,7 +47,11 @@ void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
   const std::size_t old_room = room(block);
   // A block that would be half empty is moved, so that shrinking gives memory back.
   if (bytes <= old_room && bytes >= old_room / 2) return block;
-  void* moved = allocate({.bytes = bytes, .caller = caller});
+  // What grows in small steps is moved a few times only.
+  const std::size_t ample = old_room + old_room / 2;
+  void* moved = nullptr;
+  if (old_room >= page_bytes && bytes > old_room && bytes < ample) moved = allocate({.bytes = ample, .caller = caller});
+  if (moved == nullptr) moved = allocate({.bytes = bytes, .caller = caller});
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, bytes < old_room ? bytes : old_room);
   free(block);

@@ -36,9 +36,6 @@ void set_region_pages(std::uint32_t region, std::uint64_t pages) REQUIRES(heap::
 /// The pages lose their region: a block is freed, or an array is placed anew.
 void retire_pages(std::uintptr_t begin, std::uint64_t pages);
 
-/// Gives pages of a freed large block back to the system, if the engine does that. True if they are zeros from now on.
-bool give_pages_back(std::uintptr_t begin, std::uint64_t pages);
-
 /// The program's heap as its threads use it. Where one process keeps the books (heap.hpp), the others ask that one.
 namespace shared_heap {
 bool holds(const void* block);

@@ -32,10 +32,6 @@ std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
   return 0;
 }
 
-bool give_pages_back(std::uintptr_t begin, std::uint64_t pages) {
-  return madvise(reinterpret_cast<void*>(begin), pages * page_bytes, MADV_DONTNEED) == 0;
-}
-
 HeapGuard::HeapGuard() : was_inside_(set_inside(true)) {}
 HeapGuard::~HeapGuard() {
   set_inside(was_inside_);

@@ -1,4 +1,5 @@
 /// Do the recorded page touches say what the program did? Each program's are known by hand.
+#include <algorithm>
 #include <string_view>
 
 #include "tests/catch.hpp"
@@ -85,6 +86,13 @@ TEST_CASE(
   CHECK(block.pages == 3);
   CHECK(block.name.find("12.0 KiB, heap+0x") != std::string::npos);
   CHECK(region_named(trace, "small heap blocks").pages == 1);
+}
+
+TEST_CASE("a block that grows by one element at a time is moved a few times, not once for each page") {
+  // 3/2 of a page at each move: log(256) / log(3/2), and the first.
+  const TraceContent trace = trace_of("grown", 2);
+  const auto is_block = [](const trace::Region& region) { return region.name.starts_with("heap #"); };
+  CHECK(std::count_if(trace.regions.begin(), trace.regions.end(), is_block) <= 16);
 }
 
 TEST_CASE(
