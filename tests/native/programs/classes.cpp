@@ -80,9 +80,9 @@ extern Counted per_thread;
 #pragma omp threadprivate(per_thread)
 Counted per_thread(5);
 
-int main() {
-  const int before = Counted::alive();
+static void copy_objects() {
   int wrong = 0;
+  const int before = Counted::alive();
   {
     Counted given(7);
     Counted last(0);
@@ -106,7 +106,9 @@ int main() {
   }
   EXPECT(wrong == 0);
   EXPECT(Counted::alive() == before);
+}
 
+static void reduce_objects() {
   Sum sum;
 #pragma omp parallel for reduction(+ : sum)
   for (int i = 0; i < 200; ++i) {
@@ -115,7 +117,10 @@ int main() {
   }
   EXPECT(sum.total == 19900);
   EXPECT(sum.parts.size() == 200);
+}
 
+static void keep_one_for_each_thread() {
+  int wrong = 0;
 #pragma omp parallel reduction(+ : wrong)
   {
     wrong += per_thread.value() != 5;
@@ -133,7 +138,10 @@ int main() {
 #pragma omp parallel copyin(per_thread) reduction(+ : wrong)
   wrong += per_thread.text() != "value 9";
   EXPECT(wrong == 0);
+}
 
+static void iterate() {
+  int wrong = 0;
   std::vector<int> values(3000, 1);
 #pragma omp parallel for schedule(dynamic, 50)
   for (auto iterator = values.begin(); iterator < values.end(); ++iterator) *iterator += 2;
@@ -144,7 +152,9 @@ int main() {
   for (std::size_t i = 0; i < values.size(); ++i) bump(values[i]);
   for (const int value : values) wrong += value != 7;
   EXPECT(wrong == 0);
+}
 
+static void call_virtual_functions() {
   std::vector<std::unique_ptr<Shape>> shapes(100);
 #pragma omp parallel for schedule(static, 1)
   for (int i = 0; i < 100; ++i) {
@@ -160,7 +170,10 @@ int main() {
   long expected = 0;
   for (int i = 0; i < 100; ++i) expected += i % 2 == 0 ? i * i : i;
   EXPECT(area == expected);
+}
 
+static void make_once() {
+  int wrong = 0;
   int times = 0;
 #pragma omp parallel reduction(+ : wrong)
   {
@@ -170,5 +183,14 @@ int main() {
   }
   EXPECT(times == 1);
   EXPECT(wrong == 0);
+}
+
+int main() {
+  copy_objects();
+  reduce_objects();
+  keep_one_for_each_thread();
+  iterate();
+  call_virtual_functions();
+  make_once();
   return expect_status();
 }

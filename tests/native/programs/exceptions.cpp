@@ -38,7 +38,7 @@ int halve(int value, int depth, int* unwound) {
 
 }  // namespace
 
-int main() {
+static void caught_in_loops() {
   int caught = 0;
   int halves = 0;
   int unwound = 0;
@@ -53,7 +53,9 @@ int main() {
   EXPECT(caught == 100);
   EXPECT(halves == 4950);  // 0 + 1 + ... + 99
   EXPECT(unwound == 1200);
+}
 
+static void caught_in_critical() {
   int in_critical = 0;
   int team = 1;
 #pragma omp parallel
@@ -75,7 +77,9 @@ int main() {
     }
   }
   EXPECT(in_critical == 20 * team);
+}
 
+static void carried_out() {
   // Carried out of the region by a pointer, and rethrown by the initial thread.
   std::exception_ptr first;
 #pragma omp parallel for
@@ -94,7 +98,9 @@ int main() {
     out_of_range = true;
   }
   EXPECT(out_of_range);
+}
 
+static void caught_in_tasks() {
   int from_tasks = 0;
 #pragma omp parallel
 #pragma omp single
@@ -110,7 +116,9 @@ int main() {
     }
   }
   EXPECT(from_tasks == 20);
+}
 
+static void between_regions() {
   // A function with a region that is called with an exception in flight elsewhere, and one thrown between regions.
   int rounds = 0;
   for (int round = 0; round < 20; ++round) {
@@ -128,5 +136,13 @@ int main() {
     }
   }
   EXPECT(rounds == 20);
+}
+
+int main() {
+  caught_in_loops();
+  caught_in_critical();
+  carried_out();
+  caught_in_tasks();
+  between_regions();
   return expect_status();
 }

@@ -20,7 +20,7 @@ static int holds(const unsigned char* block, size_t bytes, int value) {
   return 1;
 }
 
-int main(void) {
+static void written_last(void) {
   // Serial code writes a block, frees it, and writes others at the same addresses: the others find what was written
   // last.
   enum { page = 16 * 4096, pages = 8 };  // blocks begin on multiples of 64 KiB
@@ -46,7 +46,9 @@ int main(void) {
     free(last);
     free(before);
   }
+}
 
+static void resized_by_others(void) {
   static unsigned char* block[blocks];
   int wrong = 0;
 #pragma omp parallel for schedule(dynamic)
@@ -71,7 +73,10 @@ int main(void) {
     free(block[i]);
   }
   EXPECT(wrong == 0);
+}
 
+static void aligned_and_zeroed(void) {
+  int wrong = 0;
 #pragma omp parallel for reduction(+ : wrong)
   for (int i = 0; i < 64; ++i) {
     const size_t alignment = (size_t)16 << i % 9;  // 16 to 4096
@@ -90,7 +95,10 @@ int main(void) {
     free(zeroed);
   }
   EXPECT(wrong == 0);
+}
 
+static void apart_from_each_other(void) {
+  int wrong = 0;
   // Blocks do not overlap, however many threads ask at once.
   static int* mine[1000];
 #pragma omp parallel for
@@ -102,7 +110,9 @@ int main(void) {
   EXPECT(wrong == 0);
 #pragma omp parallel for schedule(dynamic, 3)
   for (int i = 0; i < 1000; ++i) free(mine[i]);
+}
 
+static void zero_again(void) {
   // What is freed and allocated again is zero if it is asked to be, whatever its size and whoever wrote it.
   for (size_t size = 100; size <= 1000000; size *= 10) {
     unsigned char* used = malloc(size);
@@ -123,7 +133,9 @@ int main(void) {
     EXPECT(others_wrong == 0);
     free(zeroed);
   }
+}
 
+static void without_room(void) {
   free(NULL);
   char* copy = strdup("a string");
   EXPECT(copy && strcmp(copy, "a string") == 0);
@@ -131,5 +143,14 @@ int main(void) {
   volatile size_t too_much = SIZE_MAX / 4;
   EXPECT(malloc(too_much) == NULL);
   EXPECT(calloc(too_much, 8) == NULL);
+}
+
+int main(void) {
+  written_last();
+  resized_by_others();
+  aligned_and_zeroed();
+  apart_from_each_other();
+  zero_again();
+  without_room();
   return expect_status();
 }

@@ -19,7 +19,7 @@ static int in_order(int step) {
   return right;
 }
 
-int main(void) {
+static void under_each_schedule(void) {
 #pragma omp parallel for ordered schedule(static)
   for (int i = 0; i < n; ++i) {
 #pragma omp ordered
@@ -71,7 +71,9 @@ int main(void) {
     }
     EXPECT(in_order(1));
   }
+}
 
+static void far_above(void) {
   // Far above what a signed counter holds.
   const unsigned long long base = ULLONG_MAX - 5000;
 #pragma omp parallel for ordered schedule(static, 5)
@@ -98,7 +100,9 @@ int main(void) {
     record((int)(i - base));
   }
   EXPECT(in_order(1));
+}
 
+static void with_a_late_first(void) {
   // Every second iteration leaves the ordered region out, and the first is late: nobody goes before it all the same.
 #pragma omp parallel for ordered schedule(static, 1)
   for (int i = 0; i < 40; ++i) {
@@ -114,7 +118,9 @@ int main(void) {
   EXPECT(next == 20);
   for (int i = 0; i < next; ++i) EXPECT(sequence[i] == 2 * i);
   next = 0;
+}
 
+static void handing_on(void) {
   // A value handed from one iteration to the next, in shared memory.
   long chain = 0;
 #pragma omp parallel for ordered schedule(static, 1) shared(chain)
@@ -125,5 +131,12 @@ int main(void) {
   long expected = 0;
   for (int i = 1; i <= 40; ++i) expected = expected * 3 % 1000003 + i;
   EXPECT(chain == expected);
+}
+
+int main(void) {
+  under_each_schedule();
+  far_above();
+  with_a_late_first();
+  handing_on();
   return expect_status();
 }

@@ -7,9 +7,9 @@
 #include "expect.h"
 
 enum { n = 1000 };
+static int data[n];
 
-int main(void) {
-  static int data[n];
+static void in_loops(void) {
   for (int i = 0; i < n; ++i) data[i] = i * 37 % 501 - 250;
   int largest = INT_MIN;
   int smallest = INT_MAX;
@@ -42,7 +42,9 @@ int main(void) {
   EXPECT(b == squares);
   EXPECT(high == largest);
   EXPECT(low == smallest);
+}
 
+static void in_a_region(void) {
   unsigned all = ~0u;
   unsigned any = 0;
   unsigned parity = 0;
@@ -83,7 +85,9 @@ int main(void) {
   EXPECT(both == 1 && either == 1);
   EXPECT(product == 1);
   EXPECT(difference == -780);
+}
 
+static void of_complex_numbers(void) {
   double complex walk = 0;
   long double fine = 0;
   float coarse = 0;
@@ -101,7 +105,9 @@ int main(void) {
 #pragma omp parallel for reduction(+ : alone)
   for (int i = 0; i < n; ++i) alone += 1 - I;
   EXPECT(creal(alone) == 1000 && cimag(alone) == -1000);
+}
 
+static void again_and_again(void) {
   // The same reduction many times over: nothing of the last one may remain.
   int rounds_right = 1;
   for (int round = 0; round < 100; ++round) {
@@ -111,5 +117,12 @@ int main(void) {
     rounds_right &= count == round + 64;
   }
   EXPECT(rounds_right);
+}
+
+int main(void) {
+  in_loops();
+  in_a_region();
+  of_complex_numbers();
+  again_and_again();
   return expect_status();
 }

@@ -23,13 +23,15 @@ struct node {
 
 enum { n = 200 };
 
-int main(void) {
+static void of_recursion(void) {
   int result = 0;
 #pragma omp parallel
 #pragma omp single
   result = fibonacci(15);
   EXPECT(result == 610);
+}
 
+static void of_a_list(void) {
   // One thread walks a list and makes a task of each element, the barrier at the end of single completes them.
   static struct node list[n];
   for (int i = 0; i < n; ++i) {
@@ -45,7 +47,9 @@ int main(void) {
   int right = 1;
   for (int i = 0; i < n; ++i) right &= list[i].done == i + 1;
   EXPECT(right);
+}
 
+static void of_values(void) {
   // A value is taken when the task is made, not when it runs; also values that do not fit a pointer.
   static long squares[n];
   struct {
@@ -63,10 +67,12 @@ int main(void) {
     }
 #pragma omp taskwait
   }
-  right = 1;
+  int right = 1;
   for (int i = 0; i < n; ++i) right &= squares[i] == (long)i * i + 1;
   EXPECT(right);
+}
 
+static void of_every_thread(void) {
   // Every thread makes tasks; a barrier waits for all of them.
   int count = 0;
   int team = 1;
@@ -92,7 +98,9 @@ int main(void) {
   }
   EXPECT(count == 50 * team);
   EXPECT(!missing);
+}
 
+static void of_all_kinds(void) {
   // final, mergeable, priority and undeferred tasks; omp_in_final.
   int in_final = 0;
   int undeferred = 0;
@@ -115,5 +123,13 @@ int main(void) {
   serial = 1;
 #pragma omp taskwait
   EXPECT(serial == 1);
+}
+
+int main(void) {
+  of_recursion();
+  of_a_list();
+  of_values();
+  of_every_thread();
+  of_all_kinds();
   return expect_status();
 }

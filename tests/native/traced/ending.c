@@ -20,6 +20,66 @@ static int count_a_round(void* argument) {
   return ++rounds + (argument != NULL);
 }
 
+/* Regions, as many as the way says. */
+static void work_more(const char* way) {
+  if (strcmp(way, "random") == 0) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    /* Another number of regions in each run. */
+    const int count = 1 + (int)((now.tv_nsec / 1000) % 1000);
+    for (int i = 0; i < count; ++i) {
+#pragma omp parallel
+      {
+#pragma omp atomic
+        ++rounds;
+      }
+    }
+  }
+  if (strcmp(way, "sum") == 0) {
+    /* As many regions as the numbers on stdin say. */
+    int number = 0;
+    while (scanf("%d", &number) == 1) {
+      for (int i = 0; i < number; ++i) {
+#pragma omp parallel
+        __asm__ volatile("" ::: "memory"); /* keeps the region */
+      }
+    }
+  }
+  if (strcmp(way, "team") == 0) {
+    /* Larger than what was asked for. */
+#pragma omp parallel num_threads(8)
+    __asm__ volatile("" ::: "memory"); /* keeps the region */
+  }
+}
+
+/* With memory that has been protected since it was written. */
+static int start_another(const char* way) {
+  if (strcmp(way, "shell") == 0) {
+    /* A command in traced memory, which has been protected since it was written. */
+    char* command = malloc(8192);
+    strcpy(command, "test -z \"$LD_PRELOAD\" && echo from the shell");
+#pragma omp parallel
+    __asm__ volatile("" ::: "memory"); /* keeps the region */
+    return system(command) == 0 ? 0 : 1;
+  }
+  if (strcmp(way, "fork") == 0) {
+    int* shared = malloc(8192);
+    shared[0] = 4;
+#pragma omp parallel
+    __asm__ volatile("" ::: "memory"); /* keeps the region */
+    const pid_t child = fork();
+    if (child == 0) {
+      int total = 0;
+#pragma omp parallel reduction(+ : total)
+      total += shared[0];
+      _exit(total > 0 ? 0 : 1);
+    }
+    int status = 1;
+    return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "";
 #pragma omp parallel
@@ -54,56 +114,6 @@ int main(int argc, char** argv) {
     block = realloc(block, 90);
     return block == NULL;
   }
-  if (strcmp(way, "random") == 0) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    /* Another number of regions in each run. */
-    const int count = 1 + (int)((now.tv_nsec / 1000) % 1000);
-    for (int i = 0; i < count; ++i) {
-#pragma omp parallel
-      {
-#pragma omp atomic
-        ++rounds;
-      }
-    }
-  }
-  if (strcmp(way, "sum") == 0) {
-    /* As many regions as the numbers on stdin say. */
-    int number = 0;
-    while (scanf("%d", &number) == 1) {
-      for (int i = 0; i < number; ++i) {
-#pragma omp parallel
-        __asm__ volatile("" ::: "memory"); /* keeps the region */
-      }
-    }
-  }
-  if (strcmp(way, "team") == 0) {
-    /* Larger than what was asked for. */
-#pragma omp parallel num_threads(8)
-    __asm__ volatile("" ::: "memory"); /* keeps the region */
-  }
-  if (strcmp(way, "shell") == 0) {
-    /* A command in traced memory, which has been protected since it was written. */
-    char* command = malloc(8192);
-    strcpy(command, "test -z \"$LD_PRELOAD\" && echo from the shell");
-#pragma omp parallel
-    __asm__ volatile("" ::: "memory"); /* keeps the region */
-    return system(command) == 0 ? 0 : 1;
-  }
-  if (strcmp(way, "fork") == 0) {
-    int* shared = malloc(8192);
-    shared[0] = 4;
-#pragma omp parallel
-    __asm__ volatile("" ::: "memory"); /* keeps the region */
-    const pid_t child = fork();
-    if (child == 0) {
-      int total = 0;
-#pragma omp parallel reduction(+ : total)
-      total += shared[0];
-      _exit(total > 0 ? 0 : 1);
-    }
-    int status = 1;
-    return waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
-  }
-  return 0;
+  work_more(way);
+  return start_another(way);
 }
