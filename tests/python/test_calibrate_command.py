@@ -126,7 +126,7 @@ def test_releases_that_are_no_line_fail_and_the_parameter_is_named(outputs, tmp_
 def test_costs_below_their_messages_are_told_as_a_contradiction(outputs, tmp_path, capsys):
     base = ROOT / "platforms" / "ethernet-10mbit.xml"
     out = tmp_path / "p.xml"
-    assert main([str(DATA / "sdsm" / "microbench.measured.json"), "--base", str(base), "-o", str(out)]) == 1
+    assert main([str(DATA / "sdsm" / "microbench.system.json"), "--base", str(base), "-o", str(out)]) == 1
     told = capsys.readouterr().err
     assert "contradicts the network" in told
 
@@ -158,7 +158,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
 def test_unusable_input_gives_one_line_and_status_2(tmp_path, monkeypatch, capsys, arguments, what):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.json").write_text("hello")
-    (tmp_path / "m.json").write_bytes((DATA / "sdsm" / "microbench.measured.json").read_bytes())
+    (tmp_path / "m.json").write_bytes((DATA / "sdsm" / "microbench.system.json").read_bytes())
     (tmp_path / "printed.json").write_bytes((DATA / "sdsm" / "microbench.printed.2x1.json").read_bytes())
     (tmp_path / "np.out").write_bytes((DATA / "network" / "netpipe.loopback.out").read_bytes())
     network = [prop("reference.bandwidth", "1Gbps"), prop("reference.latency", "5us"), prop("reference.links", "2")]

@@ -16,7 +16,6 @@ import run_results
 from benchmark_files import DATA
 from calibration import microbench
 from calibration.output_file import write_output
-from sdsm_calibrate import command as calibrate
 from sdsm_epcc import command as epcc
 from sdsm_plot import command as plot
 from sdsm_validate import command as validate
@@ -100,37 +99,6 @@ def simulated(folder: Path) -> str:
     result = folder / "result.json"
     result.write_text(json.dumps(run_results.simulation(1, 1.0)))
     return str(result)
-
-
-def calibrate_to(where: str) -> int:
-    return calibrate.main(["p3-score", "-o", where])
-
-
-def report_to(where: str) -> int:
-    return calibrate.main(["p3-score", "-o", "/dev/null", "--report", where])
-
-
-def tables_to(where: str) -> int:
-    return epcc.main([EPCC_31, "--csv", where])
-
-
-def samples_to(where: str) -> int:
-    return microbench.main(["-o", where])
-
-
-@pytest.mark.parametrize(
-    "write", [calibrate_to, report_to, tables_to, samples_to], ids=["calibrate", "report", "epcc", "microbench"]
-)
-def test_commands_name_the_file_and_leave_none(tmp_path, capsys, monkeypatch, write):
-    document = {"layouts": {"2x1": {"samples": {"barrier": [1.0] * 1000}}}}
-    monkeypatch.setattr(microbench, "measure", lambda *_: document)
-    where = tmp_path / "result"
-    with room_for(64):
-        assert write(str(where)) == 1
-    assert capsys.readouterr().err.splitlines()[-1].startswith(f"sdsm: {where}: File too large. Make room, or ")
-    assert os.listdir(tmp_path) == []
-    assert write("/dev/full") == 1
-    assert capsys.readouterr().err.splitlines()[-1].startswith("sdsm: /dev/full: No space left on device. Make room, or ")
 
 
 def test_figures_are_whole_or_not_there(tmp_path, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -20,16 +20,13 @@ SUMMED_UP = [
     DATA / "epcc" / "v31.arraybench_59049.gcc.2.out",
     DATA / "epcc" / "taskbench.gcc.2.out",
     DATA / "network" / "iperf3.loopback.json",
-    DATA / "network" / "netpipe.loopback.stdout",
-    DATA / "sdsm" / "run.laplace.json",
-    DATA / "sdsm" / "microbench.measured.json",
     DATA / "sdsm" / "microbench.system.json",
     *DESCRIBED,
 ]
 NETPIPE = (DATA / "network" / "netpipe.loopback.out").read_text()
 NETPIPE_PRINTED = (DATA / "network" / "netpipe.loopback.stdout").read_text()
 IPERF = json.loads((DATA / "network" / "iperf3.loopback.json").read_text())
-MEASURED = json.loads((DATA / "sdsm" / "microbench.measured.json").read_text())
+MEASURED = json.loads((DATA / "sdsm" / "microbench.system.json").read_text())
 RUN = json.loads((DATA / "sdsm" / "run.laplace.json").read_text())
 
 
@@ -166,6 +163,7 @@ def test_every_line_of_netpipe_is_a_time_and_a_bandwidth(name):
     assert got == [(int(size), float(rate)) for size, rate, _ in rows] and len(got) == 106
     times = [m for m in reading.measurements if m.quantity == "message time, one way"]
     assert [m.values[0] for m in times] == [float(time) for _, _, time in rows]
+    assert {m.samples for m in times[:1]} == ({9900} if name.endswith(".stdout") else {None})
     # Bits by time are 2^20 to the Mbps: 1 byte in 10.48 us are 763359 bit/s = 0.728 Mibit/s.
     assert times[0].in_unit("us") == pytest.approx((10.48,))
 
@@ -337,7 +335,7 @@ def test_microbench_gives_every_sample_in_order():
 
 
 def test_what_sdsm_microbench_writes_gives_every_sample_with_its_layout():
-    measurements = read(DATA / "sdsm" / "microbench.measured.json").measurements
+    measurements = read(DATA / "sdsm" / "microbench.system.json").measurements
     for name, part in MEASURED["layouts"].items():
         keys = {"nodes": int(name[0]), "threads_per_node": int(name[2])}
         got = {m.quantity: list(m.values) for m in measurements if m.keys == keys and m.unit == "ns"}
@@ -347,12 +345,11 @@ def test_what_sdsm_microbench_writes_gives_every_sample_with_its_layout():
 
 
 def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
-    emulated = reading_of(changed(MEASURED, "emulated", to="platforms/p3-score.xml"))
-    assert {m.keys["emulated"] for m in emulated.measurements} == {"platforms/p3-score.xml"}
-    with_system = reading_of(changed(MEASURED, "system", to={"samples_ns": {"twin": [5, 6.5]}}))
-    assert with_system.warnings == ()
-    (twin,) = [m for m in with_system.measurements if m.quantity.startswith("system.")]
-    assert (twin.quantity, twin.values, dict(twin.keys)) == ("system.twin", (5, 6.5), {})
+    measurements = reading_of(changed(MEASURED, "emulated", to="platforms/p3-score.xml")).measurements
+    of_system = [m for m in measurements if m.quantity.startswith("system.")]
+    assert {m.quantity.removeprefix("system."): list(m.values) for m in of_system} == MEASURED["system"]["samples_ns"]
+    assert all("nodes" not in m.keys and "emulated" not in m.keys for m in of_system)
+    assert {m.keys["emulated"] for m in measurements if m not in of_system} == {"platforms/p3-score.xml"}
 
 
 @pytest.mark.parametrize(
@@ -363,8 +360,8 @@ def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
         (("layouts",), {}, "no layout was measured"),
         (("layouts", "2x1", "nodes"), 3, "nodes of layout 2x1 is '3'"),
         (("layouts", "2x1", "samples_ns"), {}, "2x1 has no samples_ns"),
-        (("layouts", "2x2", "samples_ns", "lock", 3), -1, "sample 4 of lock is '-1'"),
-        (("layouts", "2x2", "page_service_s"), "long", "page_service_s is 'long'"),
+        (("layouts", "1x2", "samples_ns", "lock", 3), -1, "sample 4 of lock is '-1'"),
+        (("layouts", "2x1", "page_service_s"), "long", "page_service_s is 'long'"),
         (("layouts", "many"), {"samples_ns": {"lock": [1]}}, "'many' is no layout"),
         (("system",), [], "system has no samples_ns"),
         (("emulated",), 1, "emulated is '1', no platform file"),
@@ -411,18 +408,26 @@ def test_whatever_microbench_prints_is_read_with_the_line_of_each_quantity(docum
         assert f'"{m.quantity}": [' in text.split("\n")[m.place.line - 1]
 
 
-def numbers_below(value: object) -> Counter[float]:
+def flattened(value: object, name: str = "") -> Iterator[tuple[str, float]]:
     if isinstance(value, dict):
-        return sum((numbers_below(v) for k, v in value.items() if k not in ("id", "node")), Counter())
-    if isinstance(value, list):
-        return sum((numbers_below(v) for v in value), Counter())
-    return Counter([float(value)]) if isinstance(value, (int, float)) else Counter()
+        for key, below in value.items():
+            yield from flattened(below, f"{name}.{key}" if name else key)
+    else:
+        yield name.replace("time_s.", "time.").replace("page_service_s", "page_service"), value
 
 
-def test_no_number_of_a_native_run_is_lost():
-    got = Counter(float(v) for m in read(DATA / "sdsm" / "run.laplace.json").measurements for v in m.values)
-    wanted = numbers_below(RUN["threads"]) + numbers_below(RUN["whole_run"]) + numbers_below(RUN["runs"])
-    assert got == wanted
+def test_no_number_of_a_native_run_is_lost_and_each_has_its_name_part_and_thread():
+    measurements = read(DATA / "sdsm" / "run.laplace.json").measurements
+    for part, threads in (("region", RUN["threads"]), ("whole run", RUN["whole_run"]["threads"])):
+        for thread in threads:
+            _, _, *wanted = flattened(thread)
+            keys = {"nodes": 2, "threads_per_node": 1, "part": part, "thread": thread["id"], "node": thread["node"]}
+            of_thread = [m for m in measurements if m.keys == keys]
+            assert [(m.quantity, m.values[0]) for m in of_thread] == wanted
+            units = {m.quantity: m.unit for m in of_thread}
+            assert (units["time.fault.RUMR"], units["faults.RUMR"], units["served_bytes"]) == ("s", "1", "B")
+    makespans = {m.keys["part"]: m.values for m in measurements if "thread" not in m.keys}
+    assert makespans == {"region": (RUN["makespan_s"],), "whole run": (RUN["whole_run"]["makespan_s"],)}
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def test_each_host_is_reached_at_its_own_address_only_and_nobody_listens_during_
         assert len(run.agents()) == 3
         run.process.terminate()
         assert run.end() == 1
+        assert run.one_error().startswith("sdsm: interrupted by signal 15")
 
 
 def test_the_secret_is_on_no_command_line_and_the_agents_get_nothing_else_from_this_machine(tmp_path):

@@ -100,7 +100,7 @@ def desk(tmp_path: Path) -> Path:
     uncertain = '<prop id="fault.RUMR.standard-error" value="0.1us"/>'
     (tmp_path / "machine.xml").write_text(re.sub(r'(?=<prop id="fault.RUMR")', uncertain, machine, count=1))
     for name in ("m.json", "m1.json", "m2.json", "m3.json"):
-        shutil.copy(DATA / "sdsm" / "microbench.measured.json", tmp_path / name)
+        shutil.copy(DATA / "sdsm" / "microbench.system.json", tmp_path / name)
     for name in ("syncbench.gcc.1.out", "syncbench.gcc.2.out"):
         shutil.copy(DATA / "epcc" / name, tmp_path / name)
     shutil.copy(DATA / "network" / "netpipe.loopback.out", tmp_path / "netpipe.out")

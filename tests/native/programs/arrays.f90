@@ -102,14 +102,5 @@ program arrays
   end do
   call expect(sum(store) == 125250 - 2 * sum([(dble(i), i = 1, 500, 5)]), 'a pointer to a strided section')
 
-  if (wrong > 0) stop 1
-  print '(a)', 'ok'
-contains
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    wrong = wrong + 1
-    write (0, '(2a)') 'arrays.f90: expected ', what
-  end subroutine
+  include 'expect.fi'
 end program

@@ -82,14 +82,5 @@ program common_blocks
   !$omp end parallel
   call expect(errors == 0, 'copyin')
 
-  if (wrong > 0) stop 1
-  print '(a)', 'ok'
-contains
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    wrong = wrong + 1
-    write (0, '(2a)') 'common_blocks.f90: expected ', what
-  end subroutine
+  include 'expect.fi'
 end program

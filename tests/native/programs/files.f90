@@ -37,14 +37,5 @@ program files
   end do
   call expect(errors == 0, 'internal files')
 
-  if (wrong > 0) stop 1
-  print '(a)', 'ok'
-contains
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    wrong = wrong + 1
-    write (0, '(2a)') 'files.f90: expected ', what
-  end subroutine
+  include 'expect.fi'
 end program

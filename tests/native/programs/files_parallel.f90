@@ -49,14 +49,5 @@ program files_parallel
   close (unit)
   call expect(all(seen == 1), 'each line once')
 
-  if (wrong > 0) stop 1
-  print '(a)', 'ok'
-contains
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    wrong = wrong + 1
-    write (0, '(2a)') 'files_parallel.f90: expected ', what
-  end subroutine
+  include 'expect.fi'
 end program

@@ -98,14 +98,5 @@ program loops
   end do
   call expect(all(histogram == expected), 'array reduction')
 
-  if (wrong > 0) stop 1
-  print '(a)', 'ok'
-contains
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    wrong = wrong + 1
-    write (0, '(2a)') 'loops.f90: expected ', what
-  end subroutine
+  include 'expect.fi'
 end program

@@ -19,27 +19,23 @@ static int in_order(int step) {
   return right;
 }
 
+#define PRAGMA(text) _Pragma(#text)
+/* The iterations first, first + 1, ... of a loop whose counter has this type. */
+#define RECORD_EACH(type, first, schedule)        \
+  do {                                            \
+    PRAGMA(omp parallel for ordered schedule)     \
+    for (type i = first; i < first + n; ++i) {    \
+      PRAGMA(omp ordered)                         \
+      record((int)(i - first));                   \
+    }                                             \
+    EXPECT(in_order(1));                          \
+  } while (0)
+
 static void under_each_schedule(void) {
-#pragma omp parallel for ordered schedule(static)
-  for (int i = 0; i < n; ++i) {
-#pragma omp ordered
-    record(i);
-  }
-  EXPECT(in_order(1));
-
-#pragma omp parallel for ordered schedule(static, 4)
-  for (int i = 0; i < n; ++i) {
-#pragma omp ordered
-    record(i);
-  }
-  EXPECT(in_order(1));
-
-#pragma omp parallel for ordered schedule(dynamic)
-  for (int i = 0; i < n; ++i) {
-#pragma omp ordered
-    record(i);
-  }
-  EXPECT(in_order(1));
+  RECORD_EACH(int, 0, schedule(static));
+  RECORD_EACH(int, 0, schedule(static, 4));
+  RECORD_EACH(int, 0, schedule(dynamic));
+  RECORD_EACH(int, 0, schedule(guided));
 
 #pragma omp parallel
   {
@@ -54,52 +50,20 @@ static void under_each_schedule(void) {
   }
   EXPECT(in_order(3));
 
-#pragma omp parallel for ordered schedule(guided)
-  for (int i = 0; i < n; ++i) {
-#pragma omp ordered
-    record(i);
-  }
-  EXPECT(in_order(1));
-
   const omp_sched_t schedules[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided};
   for (int s = 0; s < 3; ++s) {
     omp_set_schedule(schedules[s], 3);
-#pragma omp parallel for ordered schedule(runtime)
-    for (int i = 0; i < n; ++i) {
-#pragma omp ordered
-      record(i);
-    }
-    EXPECT(in_order(1));
+    RECORD_EACH(int, 0, schedule(runtime));
   }
 }
 
 static void far_above(void) {
   // Far above what a signed counter holds.
   const unsigned long long base = ULLONG_MAX - 5000;
-#pragma omp parallel for ordered schedule(static, 5)
-  for (unsigned long long i = base; i < base + n; ++i) {
-#pragma omp ordered
-    record((int)(i - base));
-  }
-  EXPECT(in_order(1));
-#pragma omp parallel for ordered schedule(dynamic, 2)
-  for (unsigned long long i = base; i < base + n; ++i) {
-#pragma omp ordered
-    record((int)(i - base));
-  }
-  EXPECT(in_order(1));
-#pragma omp parallel for ordered schedule(guided)
-  for (unsigned long long i = base; i < base + n; ++i) {
-#pragma omp ordered
-    record((int)(i - base));
-  }
-  EXPECT(in_order(1));
-#pragma omp parallel for ordered schedule(runtime)
-  for (unsigned long long i = base; i < base + n; ++i) {
-#pragma omp ordered
-    record((int)(i - base));
-  }
-  EXPECT(in_order(1));
+  RECORD_EACH(unsigned long long, base, schedule(static, 5));
+  RECORD_EACH(unsigned long long, base, schedule(dynamic, 2));
+  RECORD_EACH(unsigned long long, base, schedule(guided));
+  RECORD_EACH(unsigned long long, base, schedule(runtime));
 }
 
 static void with_a_late_first(void) {

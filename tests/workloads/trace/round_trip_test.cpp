@@ -1,4 +1,4 @@
-/// What is written is what is read.
+/// What is written is what is read, and takes no more bytes than it must.
 #include <limits>
 
 #include "tests/catch.hpp"
@@ -144,4 +144,40 @@ TEST_CASE("a cursor outlives its file object, and the file's name") {
   while (cursor.next() != nullptr) ++intervals;
   CHECK(intervals == 5);
   CHECK(cursor.next() == nullptr);
+}
+
+TEST_CASE("a million touches in no order at all take less than eight bytes each") {
+  // What cannot be foreseen has to be stored: a page (11 bits), a position, two counts of up to ten bits, an access.
+  std::mt19937_64 random(1);
+  Trace trace{.header = header_for(1), .regions = heap_blocks(1, 2048), .threads = {{}}};
+  for (int i = 0; i < 1000; ++i) {
+    Interval interval{.compute_ns = random() % 1'000'000, .touches = {}, .end = {.kind = EventKind::flush}};
+    for (unsigned k = 0; k < 1000; ++k) {
+      TouchRun run{.first = random() % 2048, .position = static_cast<std::uint8_t>(k / 4)};
+      run.access = static_cast<Access>(random() % 2);
+      if (run.access == Access::write) {
+        run.change.words = static_cast<std::uint16_t>(1 + random() % 512);
+        run.change.runs = static_cast<std::uint16_t>(1 + random() % run.change.words);
+      }
+      interval.touches.push_back(run);
+    }
+    fill_lines(interval);
+    trace.threads[0].push_back(std::move(interval));
+  }
+  const Scratch scratch;
+  write(trace, scratch / "a.trace");
+  CHECK(File(scratch / "a.trace").file_bytes() < 8'000'000);
+  // Nor can the lines be foreseen that change: format 1 does not have them.
+  CHECK(static_cast<double>(File(scratch / "a.trace").file_bytes()) <=
+        1.2 * static_cast<double>(write_format_1(trace).size()));
+}
+
+TEST_CASE("a sweep of a gigabyte in one go takes a few bytes in all") {
+  const Scratch scratch;
+  constexpr std::uint32_t pages = 1U << 18;
+  Interval interval{.compute_ns = 1, .touches = {}, .end = {.kind = EventKind::end}};
+  for (std::uint32_t page = 0; page < pages; ++page) interval.touches.push_back({.first = page});
+  write({.header = header_for(1), .regions = heap_blocks(1, pages), .threads = {{interval}}}, scratch / "a.trace");
+  CHECK(File(scratch / "a.trace").file_bytes() < 1000);
+  CHECK(read(scratch / "a.trace").threads[0][0].touches == std::vector<TouchRun>{{.pages = pages}});
 }
