@@ -13,3 +13,7 @@ inline auto ContainsSubstring(const std::string& part) {
   return Catch::Matchers::Contains(part);
 }
 #endif
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}

@@ -22,10 +22,6 @@ std::string complaint(Read read, const std::string& text) {
   return {};
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("times are read in every unit, to the picosecond") {

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace sdsm::run_command;
 
@@ -14,10 +14,6 @@ namespace {
 
 std::filesystem::path built(const std::string& name) {
   return std::filesystem::path(RUN_FOLDER) / name;
-}
-
-bool has(const std::string& text, const std::string& what) {
-  return text.find(what) != std::string::npos;
 }
 
 }  // namespace
@@ -29,7 +25,7 @@ TEST_CASE("an update, a fence and an exchange without a lock prefix are found in
     REQUIRE(places.size() == 3);
     const auto with = [&](const std::string& instruction) {
       return std::count_if(places.begin(), places.end(),
-                           [&](const AtomicPlace& place) { return has(place.instruction, instruction); });
+                           [&](const AtomicPlace& place) { return contains(place.instruction, instruction); });
     };
     CHECK(with("lock add") == 1);
     CHECK(with("xchg") == 1);
@@ -46,21 +42,21 @@ TEST_CASE("a program without atomic operations has none, although its padding ex
 TEST_CASE("a place is told with its function, its source line and what to do") {
   const std::string text = atomics_text(built("atomics"), find_atomics(built("atomics")));
   INFO(text);
-  CHECK(has(text, "has 3 inline atomic operations"));
-  CHECK(has(text, "main._omp_fn.0"));
-  CHECK(has(text, "shared_ptr"));
-  CHECK(has(text, "omp flush"));
+  CHECK(contains(text, "has 3 inline atomic operations"));
+  CHECK(contains(text, "main._omp_fn.0"));
+  CHECK(contains(text, "shared_ptr"));
+  CHECK(contains(text, "omp flush"));
   if (access("/usr/bin/addr2line", X_OK) == 0) {
-    CHECK(has(text, "atomics.c:12): lock add"));
-    CHECK_FALSE(has(text, "-g"));
+    CHECK(contains(text, "atomics.c:12): lock add"));
+    CHECK_FALSE(contains(text, "-g"));
   }
 }
 
 TEST_CASE("a stripped program is told what would show more") {
   const std::string text = atomics_text(built("atomics_stripped"), find_atomics(built("atomics_stripped")));
   INFO(text);
-  CHECK(has(text, "in a function without a name"));
-  CHECK(has(text, "Build it with -g"));
+  CHECK(contains(text, "in a function without a name"));
+  CHECK(contains(text, "Build it with -g"));
 }
 
 TEST_CASE("at most ten places are listed, the others counted") {
@@ -68,16 +64,12 @@ TEST_CASE("at most ten places are listed, the others counted") {
   REQUIRE(places.size() >= 15);
   const std::string text = atomics_text(built("many_atomics"), places);
   INFO(text);
-  CHECK(has(text, "  and " + std::to_string(places.size() - 10) + " more\n"));
+  CHECK(contains(text, "  and " + std::to_string(places.size() - 10) + " more\n"));
 }
 
 TEST_CASE("a program file that is cut off crashes nothing") {
-  std::ifstream file(built("atomics"), std::ios::binary);
-  const std::string program{std::istreambuf_iterator<char>(file), {}};
-  const auto path = std::filesystem::temp_directory_path() / ("sdsm-atomics-test-" + std::to_string(getpid()));
+  const std::string program = sdsm::test::read_text(built("atomics"));
   for (std::size_t size = 1; size < program.size(); size = size * 3 / 2 + 1) {
-    std::ofstream(path, std::ios::binary) << program.substr(0, size);
-    CHECK_NOTHROW(find_atomics(path));
+    CHECK_NOTHROW(find_atomics(sdsm::test::TemporaryFile(program.substr(0, size)).path()));
   }
-  std::filesystem::remove(path);
 }

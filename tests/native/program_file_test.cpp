@@ -1,36 +1,20 @@
 #include "native/program_start/program_file.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <fstream>
 
 #include "commands/errors.hpp"
 #include "native/program_start/elf_file.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace sdsm::commands;
 using namespace sdsm::program_start;
 
 namespace {
 
-/// A file in the temporary folder, removed at the end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& content, mode_t mode = 0755)
-      : path_(std::filesystem::temp_directory_path() / ("sdsm-program-file-test-" + std::to_string(getpid()))) {
-    std::ofstream(path_, std::ios::binary) << content;
-    chmod(path_.c_str(), mode);
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using sdsm::test::TemporaryFile;
 
 std::string refusal_of(const std::filesystem::path& path) {
   try {
@@ -42,8 +26,7 @@ std::string refusal_of(const std::filesystem::path& path) {
 }
 
 std::string own_program() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return sdsm::test::read_text("/proc/self/exe");
 }
 
 }  // namespace
@@ -85,7 +68,9 @@ TEST_CASE("a program file with damaged headers crashes nothing") {
 }
 
 TEST_CASE("a set-user-id program is refused before it is looked into") {
-  CHECK(refusal_of(TemporaryFile(own_program(), 04755).path()).find("rights of its own") != std::string::npos);
+  const TemporaryFile file(own_program());
+  chmod(file.path().c_str(), 04755);
+  CHECK(refusal_of(file.path()).find("rights of its own") != std::string::npos);
 }
 
 TEST_CASE("a program that is missing, a folder or not executable is refused with its name") {
@@ -101,7 +86,7 @@ TEST_CASE("a program that is missing, a folder or not executable is refused with
   CHECK(says("/", "a folder, not a program"));
   CHECK(says("no-program-has-this-name", "no such program in PATH"));
   CHECK(says("", "empty"));
-  const TemporaryFile file("data", 0644);
+  const TemporaryFile file("data");
   CHECK(says(file.path().string(), "not executable"));
 }
 

@@ -126,8 +126,7 @@ TEST_CASE("without a number of nodes each host is one") {
     const CommandResult result = run("", all, {echo});
     INFO(result.errors);
     REQUIRE(result.status == 0);
-    std::ifstream file(files / "r");
-    const auto json = nlohmann::json::parse(file);
+    const auto json = nlohmann::json::parse(sdsm::test::read_text(files / "r"));
     CHECK(json["options"]["hosts"] == std::vector<std::string>{"a", "b"});
     CHECK(json["options"]["transport"] == "tcp");
     return std::pair(json["nodes"].get<int>(), json["threads_per_node"].get<int>());

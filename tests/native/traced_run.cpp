@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -16,27 +15,12 @@
 namespace sdsm::tests {
 namespace {
 
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string region_name(const trace::Region& region) {
   // A heap block's name says where it was allocated, which changes with the compiler.
   return region.name.substr(0, region.name.find(" ("));
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "sdsm-trace-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::filesystem::remove_all(path_);
-}
 
 CommandResult run_command(const std::vector<std::string>& command, const std::string& input) {
   const TemporaryFolder folder;
@@ -56,8 +40,8 @@ CommandResult run_command(const std::vector<std::string>& command, const std::st
   if (error != 0) throw std::runtime_error("cannot start " + command[0]);
   int status = 0;
   waitpid(process, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(folder / "out"),
-          content_of(folder / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), test::read_text(folder / "out"),
+          test::read_text(folder / "err")};
 }
 
 CommandResult run_with(const std::string& script, const std::vector<std::string>& command) {

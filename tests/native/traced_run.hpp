@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/scratch.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::tests {
@@ -21,18 +22,9 @@ CommandResult run_command(const std::vector<std::string>& command, const std::st
 /// The same by way of a shell script, whose "$@" is the command.
 CommandResult run_with(const std::string& script, const std::vector<std::string>& command);
 
-/// A folder of the test's own, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  bool is_empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::filesystem::path path_;
+/// A folder in which programs may be executed.
+struct TemporaryFolder : test::Scratch {
+  TemporaryFolder() : Scratch(std::filesystem::temp_directory_path()) {}
 };
 
 /// Path of one of tests/native/traced/*.c, compiled.

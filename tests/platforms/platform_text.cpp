@@ -2,24 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
 #include <regex>
-#include <sstream>
-#include <stdexcept>
-
-#include <unistd.h>
 
 namespace sdsm::test {
 
 std::filesystem::path p3_score() {
   return std::filesystem::path(SDSM_SOURCE_DIR) / "platforms" / "p3-score.xml";
-}
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 PlatformText::PlatformText() {
@@ -52,23 +40,6 @@ std::string PlatformText::text() const {
     }
   }
   return text + "  </zone>\n</platform>\n";
-}
-
-TemporaryFile::TemporaryFile(const std::string& content, const std::string& ending) {
-  // Thousands of small files: in memory where there is such a place.
-  const bool has_memory = ::access("/dev/shm", W_OK) == 0;
-  const std::filesystem::path folder = has_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
-  std::string name = (folder / "sdsm-test-XXXXXX").string() + ending;
-  const int file = ::mkstemps(name.data(), static_cast<int>(ending.size()));
-  if (file < 0) throw std::runtime_error("no temporary file " + name);
-  ::close(file);
-  path_ = name;
-  std::ofstream(path_, std::ios::binary) << content;
-}
-
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
 }
 
 std::string with_cables(const std::string& bandwidth) {

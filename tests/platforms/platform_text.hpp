@@ -8,6 +8,7 @@
 #include <string>
 
 #include "models/units.hpp"
+#include "tests/scratch.hpp"
 
 namespace sdsm::test {
 
@@ -39,22 +40,7 @@ struct PlatformText {
   std::string text() const;
 };
 
-/// A file that is removed with this object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& content, const std::string& ending = ".xml");
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// The same platform with nothing but its cables changed.
 std::string with_cables(const std::string& bandwidth);
-
-std::string read_text(const std::filesystem::path& path);
 
 }  // namespace sdsm::test

@@ -21,7 +21,7 @@ using namespace sdsm;
 using nlohmann::json;
 using sdsm::test::Outcome;
 using sdsm::test::PlatformText;
-using sdsm::test::ScratchFolder;
+using sdsm::test::Scratch;
 using sdsm::test::TemporaryFile;
 using sdsm::test::TestProgram;
 
@@ -81,15 +81,15 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
 
 class TraceFile {
  public:
-  explicit TraceFile(const TestProgram& program = small_program()) : path_(folder_.file("a.trace")) {
+  explicit TraceFile(const TestProgram& program = small_program()) : path_(folder_ / "a.trace") {
     write_trace(program, path_);
   }
   std::string arguments() const { return in_quotes(path_.string()).append(" -q --platform ").append(p3); }
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path beside(const std::string& name) const { return folder_.file(name); }
+  std::filesystem::path beside(const std::string& name) const { return folder_ / name; }
 
  private:
-  ScratchFolder folder_;
+  Scratch folder_;
   std::filesystem::path path_;
 };
 

@@ -22,10 +22,6 @@ std::string failure(NetworkKind network, const TestProgram& program) {
   return {};
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a barrier that one thread leaves out stops the run, which says who waits where") {

@@ -73,10 +73,6 @@ std::string refusal(const TestProgram& program, const std::vector<std::vector<Or
   return "no error";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("who fetches a page is who came first in the run") {

@@ -75,10 +75,6 @@ std::string refusal(const std::function<void()>& body) {
   return "no error";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("draws have the costs' values for means and their standard errors for deviations") {

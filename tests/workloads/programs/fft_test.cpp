@@ -16,8 +16,8 @@ Outcome fft(const std::string& options, const std::string& environment = "") {
 
 /// The transform by a run whose own checks passed.
 Spectrum spectrum(const std::string& options, int threads = 1) {
-  const ScratchFolder scratch;
-  const auto file = scratch.file("spectrum");
+  const Scratch scratch;
+  const auto file = scratch / "spectrum";
   const Outcome outcome = fft(options + " --output " + file.string(), "OMP_NUM_THREADS=" + std::to_string(threads));
   INFO(outcome.errors);
   REQUIRE(outcome.status == 0);

@@ -13,8 +13,8 @@ Outcome laplace(const std::string& options, const std::string& environment = "")
 
 /// The grid after a run whose own check passed.
 Grid grid_after(const std::string& options, int threads = 1) {
-  const ScratchFolder scratch;
-  const auto file = scratch.file("grid");
+  const Scratch scratch;
+  const auto file = scratch / "grid";
   const Outcome outcome = laplace(options + " --output " + file.string(), "OMP_NUM_THREADS=" + std::to_string(threads));
   INFO(outcome.errors);
   REQUIRE(outcome.status == 0);

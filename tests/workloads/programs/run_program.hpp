@@ -2,17 +2,14 @@
 #pragma once
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "tests/scratch.hpp"
 
 namespace sdsm::test {
 
@@ -21,33 +18,6 @@ struct Outcome {
   std::string output;
   std::string errors;
 };
-
-/// A folder of its own for each test process, removed with it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sdsm-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no folder for temporary files: " + name);
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::filesystem::path file(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 template <typename Value>
 std::vector<Value> read_values(const std::filesystem::path& path) {
@@ -60,9 +30,9 @@ std::vector<Value> read_values(const std::filesystem::path& path) {
 /// Runs `command` (shell words) with the variables of `environment` ("A=1 B=2") added. Threads that wait sleep, as more
 /// of them than processors would hold one another up.
 inline Outcome run(const std::string& environment, const std::string& command) {
-  const ScratchFolder scratch;
-  const auto output = scratch.file("output");
-  const auto errors = scratch.file("errors");
+  const Scratch scratch;
+  const auto output = scratch / "output";
+  const auto errors = scratch / "errors";
   const std::string line = "env OMP_WAIT_POLICY=passive " + environment + " " + command + " >" + output.string() +
                            " 2>" + errors.string() + " </dev/null";
   const int wait_status = std::system(line.c_str());

@@ -123,14 +123,7 @@ TEST_CASE("two writes of one trace give the same bytes") {
   const Scratch scratch;
   write(small_trace(), scratch / "a.trace");
   write(small_trace(), scratch / "b.trace");
-  const auto bytes = [](const std::filesystem::path& path) {
-    std::FILE* file = std::fopen(path.c_str(), "rb");
-    std::string text(std::filesystem::file_size(path), '\0');
-    CHECK(std::fread(text.data(), 1, text.size(), file) == text.size());
-    std::fclose(file);
-    return text;
-  };
-  CHECK(bytes(scratch / "a.trace") == bytes(scratch / "b.trace"));
+  CHECK(load(scratch / "a.trace") == load(scratch / "b.trace"));
 }
 
 TEST_CASE("a cursor outlives its file object, and the file's name") {

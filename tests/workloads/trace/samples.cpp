@@ -1,11 +1,7 @@
 #include "tests/workloads/trace/samples.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
-#include <stdexcept>
 
 #include "workloads/trace/limits.hpp"
 #include "workloads/trace/reader.hpp"
@@ -142,20 +138,6 @@ std::vector<TouchRun> random_touches(std::mt19937_64& random, const std::vector<
 }
 
 }  // namespace
-
-Scratch::Scratch() {
-  // Thousands of small files: in memory where there is such a place, as a disk would take a minute for them.
-  const bool has_memory = access("/dev/shm", W_OK) == 0;
-  const std::filesystem::path parent = has_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
-  std::string pattern = (parent / "sdsm-trace-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch folder " + pattern);
-  folder_ = pattern;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
 
 Header header_for(std::uint32_t threads) {
   return {.program = {"./laplace", "--size", "1024"},

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/scratch.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::trace {
+
+using test::Scratch;
 
 struct Trace {
   Header header;
@@ -17,19 +20,6 @@ struct Trace {
   std::vector<std::vector<Interval>> threads;
 
   bool operator==(const Trace&) const = default;
-};
-
-/// A folder of its own, removed with all that is in it.
-class Scratch {
- public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
-
- private:
-  std::filesystem::path folder_;
 };
 
 /// Two threads, three regions, an event of each kind that a small program makes.
