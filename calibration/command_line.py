@@ -11,8 +11,9 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
+Value = TypeVar("Value")
 DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
 
 
@@ -50,6 +51,29 @@ def file_name(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
+
+
+def told(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+    """For add_argument(type=...): what parse() raises ValueError with is what the user reads."""
+
+    def parsed(text: str) -> Value:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parsed
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """For add_argument(type=...): a whole number in digits."""
+
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+            raise ValueError(f"'{text}' is not a whole number from {least} to {most}")
+        return int(text)
+
+    return told(parse)
 
 
 def say(text: str) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import msgspec
+import numpy as np
 
 from calibration import barrier_shape, costs
 from calibration import network as networks
@@ -594,12 +595,5 @@ def jitter(data: Data, network: Network, share: float) -> float | None:
 
 def _half_range(samples: Sequence[float]) -> float:
     """Half of the range between the 16th and the 84th percentile: a normal distribution's standard deviation."""
-    ordered = sorted(samples)
-
-    def percentile(part: float) -> float:
-        position = part * (len(ordered) - 1)
-        low = int(position)
-        high = min(low + 1, len(ordered) - 1)
-        return ordered[low] + (position - low) * (ordered[high] - ordered[low])
-
-    return (percentile(0.84) - percentile(0.16)) / 2
+    low, high = np.quantile(samples, (0.16, 0.84))
+    return float(high - low) / 2

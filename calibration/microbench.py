@@ -12,8 +12,6 @@ import os
 import platform
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from calibration import run_result
-from calibration.command_line import BadInput, Parser, RunFailed, command, file_name, say
-from calibration.output_file import check_outputs, json_text, write_output
+from calibration.children import CommandFailed, CommandRunner
+from calibration.command_line import BadInput, Parser, command, file_name, say
+from calibration.output_file import check_outputs, json_text, print_or_write
 from calibration.readers.measurement import ReadError
 from calibration.readers.text import Text
 
@@ -48,10 +47,6 @@ SIGSEGV with mprotect, messages by size, twins, diffs. Prints a table in microse
 `sdsm calibrate` makes a platform file."""
 
 
-class MicrobenchFailed(RunFailed):
-    """A measuring program did not end well. The text is one line."""
-
-
 @dataclass(frozen=True, order=True)
 class Layout:
     nodes: int
@@ -74,38 +69,24 @@ def layout(text: str) -> Layout:
 
 
 def _run(command: Sequence[str | Path]) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
     try:
-        done = subprocess.run(
-            [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=TIME_LIMIT_S,
-        )
-    except OSError as error:
-        raise MicrobenchFailed(f"{command[0]} cannot be started ({error.strerror}). Build it first") from error
-    except subprocess.TimeoutExpired:
-        raise MicrobenchFailed(f"{command[0]} took longer than {TIME_LIMIT_S:g} s and was ended") from None
-    if done.returncode != 0:
-        said = [line for line in done.stderr.splitlines() if line.strip()] or ["it said nothing"]
-        raise MicrobenchFailed(f"{Path(command[0]).name}, status {done.returncode}: {said[-1].removeprefix('sdsm: ')}")
-    return done.stdout
+        return CommandRunner().run([str(word) for word in command], TIME_LIMIT_S)
+    except CommandFailed as error:
+        raise CommandFailed(f"{Path(command[0]).name}: {error}") from None
 
 
 def _samples(text: str, program: str) -> dict[str, list[float]]:
     try:
         document = json.loads(text)
     except ValueError:
-        raise MicrobenchFailed(f"{program} printed no JSON") from None
+        raise CommandFailed(f"{program} printed no JSON") from None
     return {name: [float(sample) for sample in samples] for name, samples in document.items()}
 
 
 def measure_layout(
     build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()
 ) -> dict[str, Any]:
-    """Every sample in nanoseconds, by quantity, and what homes took to serve pages. Raises MicrobenchFailed."""
+    """Every sample in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
         result = Path(folder) / "run.json"
         text = _run(
@@ -120,7 +101,7 @@ def measure_layout(
         try:
             threads = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native).whole_run.threads
         except ReadError as error:
-            raise MicrobenchFailed(str(error)) from None
+            raise CommandFailed(str(error)) from None
     return {
         "nodes": chosen.nodes,
         "threads_per_node": chosen.threads_per_node,
@@ -139,7 +120,7 @@ def measure(
     with_system: bool = True,
     say: Any = None,
 ) -> dict[str, Any]:
-    """The document that `sdsm microbench -o` writes. Raises MicrobenchFailed."""
+    """The document that `sdsm microbench -o` writes. Raises CommandFailed."""
     options: list[str | Path] = []
     if emulate is not None:
         options += ["--emulate", emulate]
@@ -217,13 +198,10 @@ def main(arguments: list[str] | None = None) -> int:
     document = measure(
         options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say
     )
-    text = json_text(document)
-    if str(options.output) == "-":
-        sys.stdout.write(text)
-        return 0
     if options.output is not None:
-        write_output(options.output, text)
-    print(table(document))
+        print_or_write(options.output, json_text(document))
+    if str(options.output) != "-":
+        print(table(document))
     return 0
 
 

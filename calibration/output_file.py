@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import json
 import os
 import stat
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from calibration.command_line import BadInput
 
@@ -75,6 +78,25 @@ def write_output(path: Path, content: str | bytes) -> None:
     except OSError as error:
         # What fails while a file is closed has no name, and the part file's tells the user nothing.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def print_or_write(path: Path, text: str) -> None:
+    """To standard output for "-". Raises OSError."""
+    if str(path) == "-":
+        sys.stdout.write(text)
+    else:
+        write_output(path, text)
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
+    """With the columns given, or else those of the first row. Raises ValueError where a row has others than the first."""
+    out = io.StringIO()
+    extras: Literal["ignore", "raise"] = "ignore" if columns else "raise"
+    writer = csv.DictWriter(out, columns or list(rows[0] if rows else ()), extrasaction=extras, lineterminator="\n")
+    if rows:
+        writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def _target(path: str | Path) -> str | Path:

@@ -10,11 +10,13 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from calibration.command_line import BadInput
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
 INDENT = "  "
+QUOTED = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
 class PlatformFileError(BadInput):
@@ -100,20 +102,7 @@ def _lines(node: Node, depth: int) -> list[str]:
 
 
 def _tag(element: Element) -> str:
-    return f"<{element.name}" + "".join(f' {name}="{_escaped(value)}"' for name, value in element.attributes.items())
-
-
-def _escaped(value: str) -> str:
-    for character, entity in (
-        ("&", "&amp;"),
-        ("<", "&lt;"),
-        (">", "&gt;"),
-        ('"', "&quot;"),
-        ("\n", "&#10;"),
-        ("\t", "&#9;"),
-    ):
-        value = value.replace(character, entity)
-    return value
+    return f"<{element.name}" + "".join(f' {name}="{escape(value, QUOTED)}"' for name, value in element.attributes.items())
 
 
 def parse(path: Path) -> ElementTree.Element:
@@ -139,11 +128,7 @@ def topology(root: ElementTree.Element) -> list[Node]:
     zone = root.find("zone")
     children = [] if zone is None else list(zone)
     last_prop = max((i for i, child in enumerate(children) if child.tag == "prop"), default=-1)
-    return (
-        [_node(child) for child in children[last_prop + 1 :] if child.tag != "prop"]
-        if last_prop >= 0
-        else [_node(child) for child in children]
-    )
+    return [_node(child) for child in children[last_prop + 1 :]]
 
 
 def _node(element: ElementTree.Element) -> Node:

@@ -80,7 +80,6 @@ class Block:
     maximum: float = 0.0
     standard_deviation: float | None = None  # None for one sample, where there is none
     outliers: int = 0
-    time_line: int = 0
     time_half_width: float | None = None
     overhead: float | None = None
     overhead_line: int = 0
@@ -469,7 +468,6 @@ class _Parser:
 
     def time(self, block: Block, value: str, half_width: str) -> None:
         self.must_agree("the time", value, block.mean, half_digit(block.printed["mean"]))
-        block.time_line = self.line
         block.printed["time"], block.printed["time half-width"] = value, half_width
         block.time_half_width = self.check_half_width(half_width, [block])
 

@@ -16,8 +16,6 @@ from calibration.readers.text import COUNT, Text
 NAME = "LMbench lat_mem_rd"
 SEEN = False
 
-MIB = 1 << 20
-
 _STRIDE = re.compile(rf'\s*"stride=({COUNT})"?\s*')
 _POINT = re.compile(r"\s*([0-9]{1,9}\.[0-9]{1,6})\s+([0-9]{1,9}\.[0-9]{1,6})\s*")
 

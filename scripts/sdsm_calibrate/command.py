@@ -11,21 +11,21 @@ from typing import Any
 
 from calibration import barrier_shape, costs, p3_score, readers
 from calibration import fit as fitting
-from calibration.command_line import BadInput, Parser, command, file_name, say
+from calibration.children import CommandFailed, CommandRunner
+from calibration.command_line import BadInput, Parser, command, file_name, say, told, whole
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
 from calibration.fit import Data, Fit
 from calibration.hold_out import split
 from calibration.measured_platform import platform
-from calibration.microbench import Layout, layout
+from calibration.microbench import layout
 from calibration.network import network_of
-from calibration.output_file import check_outputs, json_text, utf8, write_output
+from calibration.output_file import check_outputs, json_text, print_or_write, utf8, write_output
 from calibration.platform_file import parse, properties
 from calibration.published import FOLDER
 from calibration.readers import Reading
 from calibration.readers.text import unreadable
 from sdsm_calibrate import gate, hold_out, network_gate, report
-from sdsm_report.commands import CommandFailed, CommandRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME_AN_OUTPUT = "Name a benchmark's output"
@@ -55,13 +55,6 @@ in the standard errors. Exit status: 0 done; 1 the simulator does not give back 
 written all the same), or a result could not be written; 2 bad usage or input. docs/calibration.md has the formulas."""
 
 
-def a_layout(text: str) -> Layout:
-    try:
-        return layout(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def fraction(text: str) -> float:
     try:
         value = float(text)
@@ -70,12 +63,6 @@ def fraction(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is no fraction between 0 and 1, such as 0.3")
     return value
-
-
-def seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number")
-    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -97,13 +84,13 @@ def parser() -> argparse.ArgumentParser:
         "--plot", type=file_name, metavar="FOLDER", help="measured and simulated overlaid (calibration.svg, calibration-network.svg, .png)"
     )
     p.add_argument(
-        "--layout", type=a_layout, action="append", default=[], metavar="NxT",
+        "--layout", type=told(layout), action="append", default=[], metavar="NxT",
         help="layout of files that tell none, and of EPCC runs with as many threads (default: one thread per node)",
     )  # fmt: skip
     p.add_argument(
         "--hold-out", type=fraction, metavar="FRACTION", help="leave out this part of all samples, and score on it"
     )
-    p.add_argument("--seed", type=seed, default=1, metavar="N", help="of the choice of what is left out (default: 1)")
+    p.add_argument("--seed", type=whole(0, 10**18), default=1, metavar="N", help="of the choice of what is left out (default: 1)")
     p.add_argument(
         "--published", type=file_name, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
     )
@@ -138,7 +125,7 @@ def _published(options: argparse.Namespace) -> int:
             for source in p.sources
             if " [" in source
         }
-        _write(options.report, json_text(report.document(None, made.parameters, None, tables, [], None, None, [])))
+        print_or_write(options.report, json_text(report.document(None, made.parameters, None, tables, [], None, None, [])))
     return 0
 
 
@@ -226,7 +213,7 @@ def _tell(
 ) -> None:
     told = report.document(fitted, fitted.parameters, str(options.base), files, rows, score, jitter, notes, network)
     if options.report is not None:
-        _write(options.report, json_text(told))
+        print_or_write(options.report, json_text(told))
     if str(options.report) != "-":
         print(report.table(fitted.parameters, rows))
         if network:
@@ -247,9 +234,3 @@ def _tell(
             title = f"{name}: messages, measured and simulated"
             draw_network(network, title, options.plot, "calibration-network")
 
-
-def _write(place: Path, text: str) -> None:
-    if str(place) == "-":
-        sys.stdout.write(text)
-    else:
-        write_output(place, text)

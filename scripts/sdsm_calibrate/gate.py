@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration import run_result
+from calibration.children import CommandFailed, CommandRunner
 from calibration.estimates import Estimate
 from calibration.fit import Check
 from calibration.network import Piece
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_report.commands import CommandFailed, CommandRunner
 
 TIME_LIMIT_S = 300.0
 #: Of the measurement: simulated may differ by the larger of this part and two standard errors.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,6 @@ from sdsm_calibrate.network_gate import Held
 
 FORMAT = "sdsm-calibration"
 VERSION = 1
-
-
-def parameter(p: Parameter) -> dict[str, Any]:
-    return {
-        "name": p.name,
-        "value": p.value,
-        "unit": p.unit,
-        "standard_error": p.standard_error,
-        "samples": p.samples,
-        "kind": p.kind,
-        "how": p.how,
-        "sources": list(p.sources),
-    }
 
 
 def digest(path: str) -> str | None:
@@ -84,9 +72,9 @@ def document(
         "version": VERSION,
         "base": base,
         "files": [{"file": name, "format": kind, "sha256": digest(name)} for name, kind in files.items()],
-        "parameters": [parameter(p) for p in parameters],
+        "parameters": [asdict(p) for p in parameters],
         "covariance": [{"of": list(pair), "value": value} for pair, value in (fit.covariance if fit else {}).items()],
-        "not_in_the_platform_file": [parameter(p) for p in (fit.extras if fit else {}).values()],
+        "not_in_the_platform_file": [asdict(p) for p in (fit.extras if fit else {}).values()],
         "jitter": jitter,
         "barrier_shape": None if fit is None else shape(fit.barrier_shape),
         "gate": {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from calibration.command_line import BadInput, Parser, command, file_name, say
-from calibration.output_file import check_outputs, write_output
+from calibration.command_line import BadInput, Parser, command, file_name, say, told
+from calibration.output_file import check_outputs, print_or_write
 from calibration.readers import ReadError, epcc
 from calibration.readers.epcc import ENVIRONMENT, Run
 from calibration.readers.text import Text, load
@@ -46,10 +46,7 @@ Exit status: 0 done; 1 a result could not be written; 2 bad usage or input. docs
 
 
 def clock(text: str) -> str:
-    try:
-        megahertz(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    megahertz(text)
     return text
 
 
@@ -83,11 +80,11 @@ def parser() -> argparse.ArgumentParser:
         help="what overhead is plotted against (default: chunk or array size where a directive has one, else threads)",
     )
     how.add_argument("--apart", action="store_true", help="put together runs of one file only, to compare files")
-    told = p.add_argument_group("what the outputs do not say")
-    told.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
-    told.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
-    told.add_argument("--compiler", type=words, metavar="TEXT", help="the compiler, with its options")
-    told.add_argument("--clock", type=clock, metavar="FREQUENCY", help="the processor's clock, such as 500MHz")
+    untold = p.add_argument_group("what the outputs do not say")
+    untold.add_argument("--platform", type=words, metavar="TEXT", help="the machine")
+    untold.add_argument("--os", type=words, metavar="TEXT", help="its operating system")
+    untold.add_argument("--compiler", type=words, metavar="TEXT", help="the compiler, with its options")
+    untold.add_argument("--clock", type=told(clock), metavar="FREQUENCY", help="the processor's clock, such as 500MHz")
     return p
 
 
@@ -163,7 +160,7 @@ def write(options: argparse.Namespace, collection: Collection, unit: str) -> int
     html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
     found = tables(collection, unit)
     if not any((html, csv, as_document, plots)):
-        put(Path("-"), lambda: as_text(found, unit))
+        sys.stdout.write(as_text(found, unit))
         return 0
     drawn = []
     if html or plots:
@@ -175,19 +172,15 @@ def write(options: argparse.Namespace, collection: Collection, unit: str) -> int
     if html:
         from sdsm_epcc.page import page
 
-        put(html, lambda: page(collection, found, drawn, unit))
+        print_or_write(html, page(collection, found, drawn, unit))
     if csv:
-        put(csv, lambda: as_csv(collection, unit))
+        print_or_write(csv, as_csv(collection, unit))
     if as_document:
-        put(as_document, lambda: as_json(collection, unit))
+        print_or_write(as_document, as_json(collection, unit))
     if plots:
+        from sdsm_report.figures.style import save
+
         for plot in drawn:
-            plot.save(plots)
+            save(plot.figure, plots, plot.name)
     return 0
 
-
-def put(path: Path, text: Callable[[], str]) -> None:
-    if str(path) == "-":
-        sys.stdout.write(text())
-    else:
-        write_output(path, text())

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.output_file import write_output
 from sdsm_epcc.groups import Collection, Environment, Group
 from sdsm_epcc.tables import UNIT_SIGNS, factor
 
@@ -36,16 +35,6 @@ class Plot:
         drawing = io.BytesIO()
         self.figure.savefig(drawing, format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
         return drawing.getvalue()
-
-    def save(self, folder: Path) -> list[Path]:
-        """Writes NAME.svg and NAME.png. Returns their paths. Raises OSError."""
-        folder.mkdir(parents=True, exist_ok=True)
-        svg, png = folder / f"{self.name}.svg", folder / f"{self.name}.png"
-        drawing = io.BytesIO()
-        self.figure.savefig(drawing, format="png", dpi=160, facecolor="white", metadata={"Software": None})
-        write_output(svg, self.svg)
-        write_output(png, drawing.getvalue())
-        return [svg, png]
 
 
 @dataclass(frozen=True, slots=True)

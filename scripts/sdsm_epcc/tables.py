@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calibration.output_file import json_text
+from calibration.output_file import csv_text, json_text
 from sdsm_epcc.groups import Collection, Environment, Group
 
 Cell = str | int | float | None
@@ -151,12 +149,7 @@ def records(collection: Collection, unit: str) -> list[dict[str, Cell]]:
 
 def as_csv(collection: Collection, unit: str) -> str:
     """All records with a heading; empty fields where the data cannot tell."""
-    found = records(collection, unit)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(found[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
-    return text.getvalue()
+    return csv_text(records(collection, unit))
 
 
 def as_json(collection: Collection, unit: str) -> str:

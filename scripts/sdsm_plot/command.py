@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from calibration.command_line import BadInput, Parser, command, file_name, say
+from calibration.command_line import BadInput, Parser, command, file_name, say, told
 from calibration.network import TIMES_US, quantity
 from calibration.readers import ReadError
 from calibration.readers.text import unreadable
@@ -35,12 +35,9 @@ Exit status: 0 done, 1 the figure could not be written, 2 bad usage or input."""
 
 
 def seconds(text: str) -> float:
-    try:
-        value = quantity(text, TIMES_US) * 1e-6
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    value = quantity(text, TIMES_US) * 1e-6
     if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time above zero")
+        raise ValueError(f"'{text}' is not a time above zero")
     return value
 
 
@@ -49,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("files", nargs="+", metavar="RESULT.json", help="of sdsm simulate --json, sdsm run --json")
     p.add_argument("-o", "--output", type=file_name, required=True, metavar="FOLDER", help="for speedup.png and .svg")
     p.add_argument(
-        "--sequential-time", type=seconds, metavar="TIME",
+        "--sequential-time", type=told(seconds), metavar="TIME",
         help="what speedups refer to, such as 7.5s (default: each program's one-thread result)",
     )  # fmt: skip
     p.add_argument("--by", choices=("threads", "nodes"), default="threads", help="the axis (default: threads)")

@@ -7,8 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from calibration.command_line import Parser, file_name
-from calibration.published import PublishedDataError
+from calibration.command_line import BadInput, Parser, command, file_name, whole
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,12 +23,6 @@ BUILT = ROOT / "build"
 """Where scripts/reproduce builds before the job, so that nothing need be there when options are checked."""
 
 
-def positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
-    return int(text)
-
-
 def parser() -> argparse.ArgumentParser:
     """The options, with the repository's own folders as defaults."""
     p = Parser(
@@ -38,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 done; 1 a run failed or interrupted (the rest is there); 2 bad usage or input.",
     )
     p.add_argument("--only", choices=("laplace", "fft"), help="one program instead of both")
-    p.add_argument("--seeds", type=positive, default=20, metavar="N", help="seeds for Laplace 1 and 2 (default: 20)")
+    p.add_argument("--seeds", type=whole(1, 10**6), default=20, metavar="N", help="seeds for Laplace 1 and 2 (default: 20)")
     p.add_argument("--retrace", action="store_true", help="make every trace anew")
     p.add_argument("--results", type=file_name, default=ROOT / "results", help="folder for what is made (default: results/)")
     p.add_argument("--build", type=file_name, default=BUILT, help="folder of the built commands (default: build/)")
@@ -76,6 +69,7 @@ def problem_with_results(results: Path) -> str | None:
     return None
 
 
+@command
 def main(arguments: list[str] | None = None) -> int:
     """Runs the job. Returns the exit status."""
     options = parser().parse_args(arguments)
@@ -86,8 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
         or problem_with_results(options.results)
     )
     if slip:
-        print(f"sdsm: {slip}", file=sys.stderr)
-        return 2
+        raise BadInput(slip)
     if options.check_options:
         return 0
 
@@ -102,16 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
         retrace=options.retrace,
         figures=not options.no_figures,
     )
-    try:
-        return run(settings)
-    except PublishedDataError as error:
-        print(f"sdsm: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        why = error.strerror or error
-        print(f"sdsm: {where}{why}. Make room, or name another folder by --results", file=sys.stderr)
-        return 1
+    return run(settings)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from calibration.children import CommandFailed, CommandRunner, Stopped
+from calibration.output_file import csv_text
 from calibration.published import FOLDER
 from sdsm_report import plan, tables
-from sdsm_report.commands import CommandFailed, CommandRunner, Stopped
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
 from sdsm_report.progress import Progress
 from sdsm_report.report import Line, laplace_accuracy, line, second_series, thread_rows
@@ -207,9 +208,9 @@ def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -
     if accuracy is not None:
         document["accuracy"] = vars(accuracy)
     tables.write_summary(results, lines, document)
-    tables.write_text(results / "times.csv", tables.csv_text([tables.line_row(line) for line in lines]))
-    tables.write_text(results / "threads.csv", tables.csv_text(thread_rows(outcome.first_results())))
-    tables.write_text(results / "seeds.csv", tables.csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
+    tables.write_text(results / "times.csv", csv_text([tables.line_row(line) for line in lines]))
+    tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
+    tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
     tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
 
 

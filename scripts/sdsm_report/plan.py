@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from calibration.microbench import Layout
 from calibration.published import FOLDER, calibration_value
 
 LAPLACE_POINTS_PER_SIDE = 1024
@@ -18,21 +19,6 @@ to nothing."""
 
 NETWORK = "queue"
 FIRST_SEED = 1
-
-
-@dataclass(frozen=True, order=True)
-class Layout:
-    """Nodes of the cluster and OpenMP threads (one process each) on every node."""
-
-    nodes: int
-    threads_per_node: int
-
-    @property
-    def threads(self) -> int:
-        return self.nodes * self.threads_per_node
-
-    def __str__(self) -> str:
-        return f"{self.nodes}x{self.threads_per_node}"
 
 
 LAPLACE_LAYOUTS = (Layout(1, 1), Layout(2, 1), Layout(4, 1))

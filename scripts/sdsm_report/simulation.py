@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration import run_result
+from calibration.children import CommandFailed, CommandRunner
 from calibration.output_file import write_output
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import Layout, SimulationRun
 
 TIME_LIMIT_S = 300.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -169,17 +167,6 @@ def accuracy_sentence(accuracy: Accuracy) -> str:
         f"{accuracy.of} ({accuracy.predictions} predictions{missing}): "
         f"median error {accuracy.median_percent:.1f} %, largest {accuracy.largest_percent:.1f} %"
     )
-
-
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """CSV with the columns of the first row. Raises ValueError if another row has columns that it lacks."""
-    if not rows:
-        return ""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
 
 
 CSV_LEAVES_OUT = ("predicted_times_s", "mean_account_s")

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from calibration.children import CommandFailed, CommandRunner
 from calibration.output_file import json_text, write_output
-from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.plan import TraceRun
 
 TIME_LIMIT_S = 300.0

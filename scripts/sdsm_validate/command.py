@@ -9,14 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from calibration import costs
-from calibration.command_line import BadInput, Parser, command, file_name, say
-from calibration.costs import CostsFailed
-from calibration.fit import CalibrationError
-from calibration.microbench import MicrobenchFailed
+from calibration.children import CommandRunner
+from calibration.command_line import BadInput, Parser, RunFailed, command, file_name, say, whole
 from calibration.output_file import json_text, write_output
-from calibration.platform_file import PlatformFileError
-from calibration.readers import ReadError
-from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_report.progress import Progress
 from sdsm_validate import plan, tables
 from sdsm_validate.measure import Cluster, Effort, Measurer, attempt, steps
@@ -49,12 +44,6 @@ def counts(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 1000):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 1000")
-    return int(text)
-
-
 def parser() -> argparse.ArgumentParser:
     p = Parser(
         prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG
@@ -62,8 +51,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--only", choices=("emulated", "as-is"), help="one of the two clusters")
     p.add_argument("--emulate", type=file_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
     p.add_argument("--nodes", type=counts, default=(2, 4, 8), metavar="LIST", help="of the emulated cluster (default: 2,4,8)")
-    p.add_argument("--repeat", type=positive, metavar="N", help="runs of each program (default: 10, with --quick 3)")
-    p.add_argument("--seeds", type=positive, metavar="N", help="simulations of each (default: 10, with --quick 3)")
+    p.add_argument("--repeat", type=whole(1, 1000), metavar="N", help="runs of each program (default: 10, with --quick 3)")
+    p.add_argument("--seeds", type=whole(1, 1000), metavar="N", help="simulations of each (default: 10, with --quick 3)")
     p.add_argument("--quick", action="store_true", help="less work in each program: a tenth of the time, larger errors")
     p.add_argument(
         "--slower", type=float, default=1.0, metavar="FACTOR", help="emulated processors slower by this factor (default: 1)"
@@ -108,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 #: What costs a cluster its lines, and is told.
-FAILURES = (CalibrationError, CommandFailed, CostsFailed, MicrobenchFailed, OSError, PlatformFileError, ReadError)
+FAILURES = (BadInput, RunFailed, OSError)
 
 
 def _problem(options: argparse.Namespace) -> str | None:

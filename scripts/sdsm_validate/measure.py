@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from calibration import fit, microbench, readers, run_result
+from calibration.children import CommandFailed, CommandRunner
 from calibration.measured_platform import platform as platform_of
 from calibration.network import network_of
 from calibration.output_file import json_text, write_output
 from calibration.platform_file import parse
 from calibration.readers.text import Text
-from sdsm_report.commands import CommandFailed, CommandRunner
 from sdsm_validate.outcome import Line
 from sdsm_validate.plan import Case, Size
 
@@ -76,7 +76,7 @@ class Measurer:
     def calibrate(self) -> Calibration:
         """Measures costs and writes the platform file.
 
-        Raises MicrobenchFailed, ReadError, CalibrationError, PlatformFileError, CommandFailed, OSError.
+        Raises BadInput, CommandFailed, OSError.
         """
         options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else []
         document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "unit": "ns", "layouts": {}}

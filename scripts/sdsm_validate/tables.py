@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any
 
+from calibration.output_file import csv_text
 from sdsm_validate.outcome import Line, accuracy
 
 HEADINGS = ("program", "nodes", "predicted, s", "over seeds", "measured, s", "interval of the median", "speedup", "error")
@@ -61,9 +60,4 @@ def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 def comma_separated(rows: Sequence[dict[str, Any]]) -> str:
     """The same without the lists of single runs."""
-    columns = [name for name, value in rows[0].items() if not isinstance(value, list)] if rows else []
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    return csv_text(rows, [name for name, value in rows[0].items() if not isinstance(value, list)] if rows else ())

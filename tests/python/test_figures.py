@@ -3,6 +3,7 @@
 import pytest
 
 from sdsm_report.figures import fft_speedup, fft_time, laplace_speedup, laplace_spread, laplace_time, time_account
+from sdsm_report.figures.entry import run
 from sdsm_report.plan import Configuration, Layout
 from sdsm_report.report import line
 from sdsm_report.simulation import Result, ThreadAccount
@@ -97,7 +98,7 @@ def test_a_figure_without_data_is_none_and_one_with_half_of_it_is_drawn(module):
 @pytest.mark.parametrize("module", ALL)
 def test_each_figure_can_be_drawn_again_from_the_summary(module, tmp_path, capsys):
     write_summary(tmp_path, [laplace(0, 1, 7.5), laplace(1, 2, 64.0, 65.0), fft(3, 4, 1, 1.5)], {})
-    assert module.main([str(tmp_path)]) == 0
+    assert run(module.NAME, module.draw, [str(tmp_path)]) == 0
     assert (tmp_path / f"{module.NAME}.png").stat().st_size > 1000
     assert (tmp_path / f"{module.NAME}.svg").read_text().startswith("<?xml")
     assert str(tmp_path / f"{module.NAME}.png") in capsys.readouterr().out
@@ -105,8 +106,8 @@ def test_each_figure_can_be_drawn_again_from_the_summary(module, tmp_path, capsy
 
 @pytest.mark.parametrize("module", ALL)
 def test_no_summary_is_status_2_and_an_empty_one_status_1(module, tmp_path, capsys):
-    assert module.main([str(tmp_path)]) == 2
+    assert run(module.NAME, module.draw, [str(tmp_path)]) == 2
     assert "summary.json" in capsys.readouterr().err
     write_summary(tmp_path, [], {})
-    assert module.main([str(tmp_path)]) == 1
+    assert run(module.NAME, module.draw, [str(tmp_path)]) == 1
     assert "Run the main job" in capsys.readouterr().err

@@ -219,7 +219,7 @@ def test_a_command_that_takes_too_long_is_ended_and_reported(place, monkeypatch)
 
 
 def test_openmp_settings_of_the_user_do_not_reach_the_traced_program(monkeypatch):
-    from sdsm_report.commands import CommandRunner
+    from calibration.children import CommandRunner
 
     monkeypatch.setenv("OMP_SCHEDULE", "dynamic")
     monkeypatch.setenv("GOMP_SPINCOUNT", "0")

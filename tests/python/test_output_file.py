@@ -15,6 +15,7 @@ import pytest
 import run_results
 from benchmark_files import DATA
 from calibration import microbench
+from calibration.children import CommandFailed
 from calibration.output_file import write_output
 from sdsm_epcc import command as epcc
 from sdsm_plot import command as plot
@@ -118,7 +119,7 @@ def test_a_campaigns_tables_are_whole_or_not_there(tmp_path, capsys, monkeypatch
     (tmp_path / "build" / "sdsm").write_text("")
 
     def failed(*_: object) -> None:
-        raise microbench.MicrobenchFailed("not here")
+        raise CommandFailed("not here")
 
     monkeypatch.setattr(microbench, "measure_layout", failed)
     results = tmp_path / "results"

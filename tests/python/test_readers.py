@@ -408,7 +408,7 @@ def test_whatever_microbench_prints_is_read_with_the_line_of_each_quantity(docum
         assert f'"{m.quantity}": [' in text.split("\n")[m.place.line - 1]
 
 
-def flattened(value: object, name: str = "") -> Iterator[tuple[str, float]]:
+def flattened(value: object, name: str = "") -> Iterator[tuple[str, object]]:
     if isinstance(value, dict):
         for key, below in value.items():
             yield from flattened(below, f"{name}.{key}" if name else key)

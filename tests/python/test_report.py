@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration import published
+from calibration.children import CommandFailed
 from run_results import simulation, thread
 from sdsm_report import plan, report, tables
-from sdsm_report.commands import CommandFailed
 from sdsm_report.plan import Configuration, Layout
 from sdsm_report.simulation import Result, ThreadAccount, parse_result
 

@@ -43,8 +43,8 @@ def reproduce(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[st
         (["--platform", "nosuch"], "nosuch"),
         (["--platform", "scripts"], "scripts"),
         (["--build", "nosuch"], "nosuch"),
-        (["--seeds", "0"], "--seeds: '0' is not a whole number above 0"),
-        (["--seeds", "many"], "--seeds: 'many' is not a whole number above 0"),
+        (["--seeds", "0"], "--seeds: '0' is not a whole number from 1 to 1000000"),
+        (["--seeds", "many"], "--seeds: 'many' is not a whole number from 1 to 1000000"),
         (["--only", "swim"], "--only"),
         (["--bogus"], "--bogus"),
         (["word"], "word"),
@@ -90,7 +90,7 @@ def test_results_that_cannot_be_written_after_all_are_told_in_words(monkeypatch,
     (build / "sdsm").touch()
     assert main(["--build", str(build), "--results", str(tmp_path / "results")]) == 1
     said = capsys.readouterr().err
-    assert said == f"sdsm: {tmp_path}/times.csv: No space left on device. Make room, or name another folder by --results\n"
+    assert said == f"sdsm: {tmp_path}/times.csv: No space left on device. Make room, or name another place\n"
 
 
 def test_help_names_every_option_of_the_job_and_installs_and_builds_nothing():

@@ -46,13 +46,7 @@ def draw(lines: Sequence[Line]) -> Figure | None:
     )
     return figure
 
-
-def main(arguments: list[str] | None = None) -> int:
-    """Draws the figure again. Returns the exit status."""
+if __name__ == "__main__":
     from sdsm_report.figures.entry import run
 
-    return run(NAME, draw, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(NAME, draw))

@@ -140,13 +140,7 @@ def _published_point(
         zorder=5,
     )
 
-
-def main(arguments: list[str] | None = None) -> int:
-    """Draws the figure again. Returns the exit status."""
+if __name__ == "__main__":
     from sdsm_report.figures.entry import run
 
-    return run(NAME, draw, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(NAME, draw))

@@ -122,13 +122,7 @@ def _legend() -> list[Line2D]:
         Line2D([], [], marker="D", markersize=5, color=style.PUBLISHED, label="measured mean and standard deviation"),
     ]
 
-
-def main(arguments: list[str] | None = None) -> int:
-    """Draws the figure again. Returns the exit status."""
+if __name__ == "__main__":
     from sdsm_report.figures.entry import run
 
-    return run(NAME, draw, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(NAME, draw))

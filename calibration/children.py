@@ -55,7 +55,7 @@ class CommandRunner:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise CommandFailed(f"{command[0]} cannot be started ({error.strerror})") from error
+                raise CommandFailed(f"{command[0]} cannot be started ({error.strerror}). Build it first") from error
             self._running.add(process)
         try:
             try:
