@@ -93,7 +93,8 @@ def campaign(seeds: range) -> dict[str, tuple[int, dict[int, list[float]], dict[
     return outcome
 
 
-def check_campaign(seeds: range) -> None:
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(100), marks=pytest.mark.long)], ids=len)
+def test_shapes_are_found_on_2_4_and_8_nodes_and_predict_16_and_32(seeds):
     for shape, (right, errors, others) in campaign(seeds).items():
         told = {nodes: (statistics.median(errors[nodes]), max(errors[nodes])) for nodes in PREDICTED}
         wrong = {nodes: statistics.median(others[nodes]) for nodes in PREDICTED}
@@ -102,15 +103,6 @@ def check_campaign(seeds: range) -> None:
         limit = {"flat": 0.12, "tree": 0.04}[shape]
         assert all(median <= limit for median, _ in told.values())
         assert all(wrong[nodes] > 2 * told[nodes][0] for nodes in PREDICTED)
-
-
-def test_shapes_are_found_on_2_4_and_8_nodes_and_predict_16_and_32():
-    check_campaign(range(10))
-
-
-@pytest.mark.long
-def test_shapes_are_found_on_2_4_and_8_nodes_and_predict_16_and_32_a_hundred_times():
-    check_campaign(range(100))
 
 
 #: Median error of a layout that is left out, in parts. The flat model has process 0 pay for both ends of each message; a real

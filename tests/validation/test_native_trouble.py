@@ -106,20 +106,12 @@ def kill_at_random(seed: int, known: dict) -> bool:
         return True
 
 
-def kill_often(seeds: range) -> None:
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(100, 200), marks=pytest.mark.long)], ids=len)
+def test_one_process_killed_at_random_moments(seeds):
     known: dict = {}
     failed = sum(kill_at_random(seed, known) for seed in seeds)
     # Most of them must have met a run under way.
     assert failed >= len(seeds) // 2
-
-
-def test_one_process_killed_at_random_moments():
-    kill_often(range(10))
-
-
-@pytest.mark.long
-def test_one_process_killed_at_many_random_moments():
-    kill_often(range(100, 200))
 
 
 @pytest.mark.parametrize("cluster", [("--nodes", 2), ("--nodes", 2, *hosts(2))])
