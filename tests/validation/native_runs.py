@@ -176,6 +176,11 @@ def tcp_sockets() -> list[tuple[str, int, str, str]]:
     return found
 
 
+def output_of(*command: object) -> str:
+    """Of a command that ends well."""
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True, timeout=280).stdout
+
+
 def laplace(impl: int, size: int, iterations: int, *options: object) -> tuple:
     return (BUILD / "workloads" / "laplace", "--impl", impl, "--size", size, "--iterations", iterations, *options)
 

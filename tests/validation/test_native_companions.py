@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2]
-SDSM = SOURCE / "build" / "sdsm"
-P3_SCORE = SOURCE / "platforms" / "p3-score.xml"
-WORKLOADS = SOURCE / "build" / "workloads"
-COUNTED = SOURCE / "build" / "tests" / "memory" / "counted"
+from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, output_of
+
+SDSM = BUILD / "sdsm"
+P3_SCORE = BUILD.parent / "platforms" / "p3-score.xml"
+WORKLOADS = BUILD / "workloads"
+COUNTED = MEMORY_PROGRAMS / "counted"
 
 #: Nodes, and threads of each.
 LAYOUTS = ((2, 2), (4, 2), (1, 2), (2, 3))
@@ -41,10 +42,6 @@ LOCKS_IN_BETWEEN = [("own_locks",), ("lock_over_dirty_pages",), ("test_lock",)]
 NEIGHBOURING_WORDS = ("teams", "blocks", "stacks")
 #: An idle process of a run hears late of the clock's first reading (test_native_counts.py).
 NOT_SERVED = ("teams", "blocks")
-
-
-def output_of(*command: object) -> str:
-    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True, timeout=280).stdout
 
 
 def table(path: Path) -> dict[tuple, dict[str, int]]:

@@ -4,16 +4,16 @@ of the same program are equal, thread by thread, with one process per node."""
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2]
-SDSM = SOURCE / "build" / "sdsm"
-PLATFORM = SOURCE / "platforms" / "p3-score.xml"
-WORKLOADS = SOURCE / "build" / "workloads"
-COUNTED = SOURCE / "build" / "tests" / "memory" / "counted"
+from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, output_of
+
+SDSM = BUILD / "sdsm"
+PLATFORM = BUILD.parent / "platforms" / "p3-score.xml"
+WORKLOADS = BUILD / "workloads"
+COUNTED = MEMORY_PROGRAMS / "counted"
 
 #: Counts that the rules of the protocol decide, whatever the timing.
 COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs", "diff_bytes", "bytes", "served")
@@ -22,10 +22,6 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 #: Where the two count differently. An idle process of a run hears of the clock's first reading when its next region
 #: begins, and does not count what it served in between, as to the serial code before the region.
 NOT_COMPARED = {"teams": ("served",), "blocks": ("served",)}
-
-
-def output_of(*command: object) -> str:
-    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True, timeout=280).stdout
 
 
 def simulated(folder: Path, threads: int, *program: object, placement: str = "as-asked") -> dict:
