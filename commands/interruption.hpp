@@ -16,8 +16,7 @@ class HeldInterruptions {
  public:
   HeldInterruptions();
   ~HeldInterruptions();
-  HeldInterruptions(const HeldInterruptions&) = delete;
-  HeldInterruptions& operator=(const HeldInterruptions&) = delete;
+  HeldInterruptions& operator=(HeldInterruptions&&) = delete;
 
  private:
   sigset_t before_;

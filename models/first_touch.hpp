@@ -2,7 +2,6 @@
 /// is one table for the whole cluster: the simulator's, or that of the run-time's process 0.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
-#include <limits>
 #include <stdexcept>
 
 namespace sdsm {

@@ -25,8 +25,7 @@ class Admission {
   /// Takes over the listening socket and makes it non-blocking.
   Admission(int listener, const std::uint8_t* secret);
   ~Admission() { close_all(); }
-  Admission(const Admission&) = delete;
-  Admission& operator=(const Admission&) = delete;
+  Admission& operator=(Admission&&) = delete;
 
   struct Arrival {
     int socket = -1;  ///< blocks

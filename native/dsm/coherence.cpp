@@ -1,7 +1,6 @@
 #include "native/dsm/coherence.hpp"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 

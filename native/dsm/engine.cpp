@@ -1,7 +1,6 @@
 /// The rest of what the front end asks of the engine: work-sharing, locks and the clock.
 #include "native/gomp/engine.hpp"
 
-#include <cstring>
 #include <span>
 
 #include "models/openmp.hpp"

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory_resource>
-#include <vector>
 
 #include "models/node_pages.hpp"
 #include "native/dsm/identity.hpp"
@@ -64,8 +63,6 @@ class SCOPED_CAPABILITY NodeGuard {
  public:
   NodeGuard() ACQUIRE(node().mutex) { node().mutex.lock(); }
   ~NodeGuard() RELEASE() { node().mutex.unlock(); }
-  NodeGuard(const NodeGuard&) = delete;
-  NodeGuard& operator=(const NodeGuard&) = delete;
 
  private:
   program::HeldSignals signals_;

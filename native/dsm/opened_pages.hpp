@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "models/page_state.hpp"
 #include "native/dsm/memory.hpp"

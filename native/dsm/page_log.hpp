@@ -2,7 +2,6 @@
 /// nothing if the launcher wants neither.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "native/dsm/control.hpp"

@@ -21,8 +21,6 @@ class SCOPED_CAPABILITY Held {
  public:
   explicit Held(program::Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
   ~Held() RELEASE() { mutex_.unlock(); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
 
  private:
   program::HeldSignals signals_;

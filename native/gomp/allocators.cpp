@@ -24,19 +24,15 @@ void* allocate_array(std::size_t alignment, std::size_t count, std::size_t bytes
 
 }  // namespace
 
-SDSM_ENTRY void* omp_alloc(std::size_t bytes, std::uintptr_t /*allocator*/) {
-  return allocate_array(least_alignment, 1, bytes);
-}
-SDSM_ENTRY void* omp_aligned_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t /*allocator*/) {
-  return allocate_array(alignment, 1, bytes);
-}
-SDSM_ENTRY void* omp_calloc(std::size_t count, std::size_t bytes, std::uintptr_t /*allocator*/) {
-  return allocate_array(least_alignment, count, bytes);
-}
-SDSM_ENTRY void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t bytes,
-                                    std::uintptr_t /*allocator*/) {
-  return allocate_array(alignment, count, bytes);
-}
+SDSM_ENTRY_AS(void*, omp_alloc, (std::size_t bytes, std::uintptr_t /*allocator*/),
+              allocate_array(least_alignment, 1, bytes))
+SDSM_ENTRY_AS(void*, omp_aligned_alloc, (std::size_t alignment, std::size_t bytes, std::uintptr_t /*allocator*/),
+              allocate_array(alignment, 1, bytes))
+SDSM_ENTRY_AS(void*, omp_calloc, (std::size_t count, std::size_t bytes, std::uintptr_t /*allocator*/),
+              allocate_array(least_alignment, count, bytes))
+SDSM_ENTRY_AS(void*, omp_aligned_calloc,
+              (std::size_t alignment, std::size_t count, std::size_t bytes, std::uintptr_t /*allocator*/),
+              allocate_array(alignment, count, bytes))
 SDSM_ENTRY void* omp_realloc(void* block, std::size_t bytes, std::uintptr_t /*to*/, std::uintptr_t /*from*/) {
   if (block == nullptr) return allocate_array(least_alignment, 1, bytes);
   if (bytes == 0) {
@@ -45,46 +41,36 @@ SDSM_ENTRY void* omp_realloc(void* block, std::size_t bytes, std::uintptr_t /*to
   }
   return engine::reallocate_shared(block, bytes);
 }
-SDSM_ENTRY void omp_free(void* block, std::uintptr_t /*allocator*/) {
-  engine::free_shared(block);
-}
+SDSM_ENTRY_AS(void, omp_free, (void* block, std::uintptr_t /*allocator*/), engine::free_shared(block))
 
 SDSM_ENTRY void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintptr_t /*allocator*/) {
   void* block = allocate_array(alignment, 1, bytes);
   if (block == nullptr) engine::refuse("GOMP_alloc (an allocate clause)", "there is no memory left");
   return block;
 }
-SDSM_ENTRY void GOMP_free(void* block, std::uintptr_t /*allocator*/) {
-  engine::free_shared(block);
-}
+SDSM_ENTRY_AS(void, GOMP_free, (void* block, std::uintptr_t /*allocator*/), engine::free_shared(block))
 
 /// Allocators with traits of their own are told from the default one by nothing.
-SDSM_ENTRY std::uintptr_t omp_init_allocator(std::uintptr_t /*space*/, int /*count*/, const void* /*traits*/) {
-  return default_allocator;
-}
-SDSM_ENTRY std::uintptr_t omp_init_allocator_(const std::uintptr_t* /*space*/, const std::int32_t* /*count*/,
-                                              const void* /*traits*/) {
-  return default_allocator;
-}
-SDSM_ENTRY std::uintptr_t omp_init_allocator_8_(const std::uintptr_t* /*space*/, const std::int64_t* /*count*/,
-                                                const void* /*traits*/) {
-  return default_allocator;
-}
+SDSM_ENTRY_AS(std::uintptr_t, omp_init_allocator, (std::uintptr_t /*space*/, int /*count*/, const void* /*traits*/),
+              default_allocator)
+SDSM_ENTRY_AS(std::uintptr_t, omp_init_allocator_,
+              (const std::uintptr_t* /*space*/, const std::int32_t* /*count*/, const void* /*traits*/),
+              default_allocator)
+SDSM_ENTRY_AS(std::uintptr_t, omp_init_allocator_8_,
+              (const std::uintptr_t* /*space*/, const std::int64_t* /*count*/, const void* /*traits*/),
+              default_allocator)
 SDSM_ENTRY void omp_destroy_allocator(std::uintptr_t /*allocator*/) {}
 SDSM_ENTRY void omp_destroy_allocator_(const std::uintptr_t* /*allocator*/) {}
 SDSM_ENTRY void omp_set_default_allocator(std::uintptr_t allocator) {
   gomp::this_thread().variables.allocator = static_cast<std::uint32_t>(allocator);
 }
-SDSM_ENTRY void omp_set_default_allocator_(const std::uintptr_t* allocator) {
-  omp_set_default_allocator(*allocator);
-}
+SDSM_ENTRY_AS(void, omp_set_default_allocator_, (const std::uintptr_t* allocator),
+              omp_set_default_allocator(*allocator))
 SDSM_ENTRY std::uintptr_t omp_get_default_allocator() {
   const std::uint32_t chosen = gomp::this_thread().variables.allocator;
   return chosen == 0 ? default_allocator : chosen;
 }
-SDSM_ENTRY std::uintptr_t omp_get_default_allocator_() {
-  return omp_get_default_allocator();
-}
+SDSM_ENTRY_AS(std::uintptr_t, omp_get_default_allocator_, (), omp_get_default_allocator())
 
 // The `error` directive.
 namespace {
@@ -100,9 +86,7 @@ void show(const char* kind, const char* text, std::size_t length) {
 }
 }  // namespace
 
-SDSM_ENTRY void GOMP_warning(const char* text, std::size_t length) {
-  show("the program warns: ", text, length);
-}
+SDSM_ENTRY_AS(void, GOMP_warning, (const char* text, std::size_t length), show("the program warns: ", text, length))
 SDSM_ENTRY void GOMP_error(const char* text, std::size_t length) {
   show("the program ends itself: ", text, length);
   engine::refuse("the directive 'error'", "its severity is fatal");

@@ -1,7 +1,6 @@
 /// What the threads of a team share about one work-sharing construct, and the arithmetic of loop schedules.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "workloads/trace/trace.hpp"

@@ -98,9 +98,7 @@ SDSM_RUNTIME_LOOP(ordered_runtime, Order::ordered)
 SDSM_GENERAL_LOOP(, Order::free)
 SDSM_GENERAL_LOOP(ordered_, Order::ordered)
 
-SDSM_ENTRY void GOMP_loop_end_nowait() {
-  gomp::leave_loop(this_thread());
-}
+SDSM_ENTRY_AS(void, GOMP_loop_end_nowait, (), gomp::leave_loop(this_thread()))
 
 SDSM_ENTRY void GOMP_loop_end() {
   gomp::leave_loop(this_thread());
@@ -139,16 +137,7 @@ SDSM_ENTRY unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reducti
   return GOMP_sections_next();
 }
 
-SDSM_ENTRY void GOMP_sections_end() {
-  GOMP_loop_end();
-}
-SDSM_ENTRY void GOMP_sections_end_nowait() {
-  GOMP_loop_end_nowait();
-}
-SDSM_ENTRY bool GOMP_sections_end_cancel() {
-  return GOMP_loop_end_cancel();
-}
-
-SDSM_ENTRY void GOMP_scope_start(std::uintptr_t* reductions) {
-  gomp::start_scope(this_thread(), reductions);
-}
+SDSM_ENTRY_AS(void, GOMP_sections_end, (), GOMP_loop_end())
+SDSM_ENTRY_AS(void, GOMP_sections_end_nowait, (), GOMP_loop_end_nowait())
+SDSM_ENTRY_AS(bool, GOMP_sections_end_cancel, (), GOMP_loop_end_cancel())
+SDSM_ENTRY_AS(void, GOMP_scope_start, (std::uintptr_t * reductions), gomp::start_scope(this_thread(), reductions))

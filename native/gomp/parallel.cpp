@@ -136,12 +136,8 @@ SDSM_ENTRY void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned
   gomp::run_parallel({.body = body, .data = data, .requested_threads = threads, .loop = &loop});
 }
 
-SDSM_ENTRY bool GOMP_cancel(int /*which*/, bool /*do_cancel*/) {
-  return false;
-}
-SDSM_ENTRY bool GOMP_cancellation_point(int /*which*/) {
-  return false;
-}
+SDSM_ENTRY_AS(bool, GOMP_cancel, (int /*which*/, bool /*do_cancel*/), false)
+SDSM_ENTRY_AS(bool, GOMP_cancellation_point, (int /*which*/), false)
 
 /// `teams` on the host: the teams of the league run one after the other. An implementation may choose their number
 /// where the program gives none: one.

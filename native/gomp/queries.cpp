@@ -61,31 +61,14 @@ std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) 
 }  // namespace
 
 /// A query without arguments, in both languages.
-#define SDSM_QUERY(type, name, expression) \
-  SDSM_ENTRY type name() {                 \
-    return expression;                     \
-  }                                        \
-  SDSM_ENTRY type name##_() {              \
-    return expression;                     \
-  }
+#define SDSM_QUERY(type, name, expression)  \
+  SDSM_ENTRY_AS(type, name, (), expression) \
+  SDSM_ENTRY_AS(type, name##_, (), expression)
 
-/// A query with one integer argument, in both languages.
-#define SDSM_QUERY_OF(name)                            \
-  SDSM_ENTRY int name##_(const Fortran4* argument) {   \
-    return name(*argument);                            \
-  }                                                    \
-  SDSM_ENTRY int name##_8_(const Fortran8* argument) { \
-    return name(saturated(*argument));                 \
-  }
-
-/// A setting with one integer argument, in both languages.
-#define SDSM_SETTING(name)                              \
-  SDSM_ENTRY void name##_(const Fortran4* argument) {   \
-    name(*argument);                                    \
-  }                                                     \
-  SDSM_ENTRY void name##_8_(const Fortran8* argument) { \
-    name(saturated(*argument));                         \
-  }
+/// The Fortran names of a routine with one integer argument.
+#define SDSM_OF_INTEGER(type, name)                                         \
+  SDSM_ENTRY_AS(type, name##_, (const Fortran4* argument), name(*argument)) \
+  SDSM_ENTRY_AS(type, name##_8_, (const Fortran8* argument), name(saturated(*argument)))
 
 SDSM_QUERY(int, omp_get_thread_num, to_int(this_thread().number))
 SDSM_QUERY(int, omp_get_num_threads, to_int(this_thread().team_size))
@@ -111,10 +94,8 @@ SDSM_QUERY(int, omp_get_proc_bind, 0)
 SDSM_QUERY(int, omp_get_num_places, 0)
 SDSM_QUERY(int, omp_get_place_num, -1)
 SDSM_QUERY(int, omp_get_partition_num_places, 0)
-SDSM_ENTRY int omp_get_place_num_procs(int /*place*/) {
-  return 0;
-}
-SDSM_QUERY_OF(omp_get_place_num_procs)
+SDSM_ENTRY_AS(int, omp_get_place_num_procs, (int /*place*/), 0)
+SDSM_OF_INTEGER(int, omp_get_place_num_procs)
 SDSM_ENTRY void omp_get_place_proc_ids(int /*place*/, int* /*ids*/) {}
 SDSM_ENTRY void omp_get_place_proc_ids_(const Fortran4* /*place*/, Fortran4* /*ids*/) {}
 SDSM_ENTRY void omp_get_place_proc_ids_8_(const Fortran8* /*place*/, Fortran8* /*ids*/) {}
@@ -128,9 +109,9 @@ SDSM_QUERY(int, omp_get_team_num, to_int(this_thread().team))
 SDSM_QUERY(int, omp_get_max_teams, 0)
 SDSM_QUERY(int, omp_get_teams_thread_limit, 0)
 SDSM_ENTRY void omp_set_num_teams(int /*teams*/) {}
-SDSM_SETTING(omp_set_num_teams)
+SDSM_OF_INTEGER(void, omp_set_num_teams)
 SDSM_ENTRY void omp_set_teams_thread_limit(int /*threads*/) {}
-SDSM_SETTING(omp_set_teams_thread_limit)
+SDSM_OF_INTEGER(void, omp_set_teams_thread_limit)
 
 // Devices: the host alone.
 SDSM_QUERY(int, omp_get_num_devices, 0)
@@ -139,29 +120,20 @@ SDSM_QUERY(int, omp_get_device_num, 0)
 SDSM_QUERY(int, omp_get_default_device, 0)
 SDSM_QUERY(int, omp_is_initial_device, 1)
 SDSM_ENTRY void omp_set_default_device(int /*device*/) {}
-SDSM_SETTING(omp_set_default_device)
-SDSM_ENTRY int omp_pause_resource(int /*kind*/, int /*device*/) {
-  return -1;
-}
-SDSM_ENTRY int omp_pause_resource_(const Fortran4* /*kind*/, const Fortran4* /*device*/) {
-  return -1;
-}
-SDSM_ENTRY int omp_pause_resource_all(int /*kind*/) {
-  return -1;
-}
-SDSM_ENTRY int omp_pause_resource_all_(const Fortran4* /*kind*/) {
-  return -1;
-}
-
+SDSM_OF_INTEGER(void, omp_set_default_device)
+SDSM_ENTRY_AS(int, omp_pause_resource, (int /*kind*/, int /*device*/), -1)
+SDSM_ENTRY_AS(int, omp_pause_resource_, (const Fortran4* /*kind*/, const Fortran4* /*device*/), -1)
+SDSM_ENTRY_AS(int, omp_pause_resource_all, (int /*kind*/), -1)
+SDSM_ENTRY_AS(int, omp_pause_resource_all_, (const Fortran4* /*kind*/), -1)
 SDSM_ENTRY void omp_set_num_threads(int threads) {
   if (threads > 0) this_thread().variables.threads = static_cast<std::uint32_t>(threads);
 }
-SDSM_SETTING(omp_set_num_threads)
+SDSM_OF_INTEGER(void, omp_set_num_threads)
 
 SDSM_ENTRY void omp_set_dynamic(int dynamic) {
   this_thread().variables.dynamic = dynamic != 0;
 }
-SDSM_SETTING(omp_set_dynamic)
+SDSM_OF_INTEGER(void, omp_set_dynamic)
 
 SDSM_ENTRY void omp_set_nested(int nested) {
   auto& levels = this_thread().variables.max_active_levels;
@@ -171,12 +143,12 @@ SDSM_ENTRY void omp_set_nested(int nested) {
     levels = largest_int;
   }
 }
-SDSM_SETTING(omp_set_nested)
+SDSM_OF_INTEGER(void, omp_set_nested)
 
 SDSM_ENTRY void omp_set_max_active_levels(int levels) {
   if (levels >= 0) this_thread().variables.max_active_levels = static_cast<std::uint32_t>(levels);
 }
-SDSM_SETTING(omp_set_max_active_levels)
+SDSM_OF_INTEGER(void, omp_set_max_active_levels)
 
 /// -1 where there is no such level. All teams but that of the active level have one thread.
 SDSM_ENTRY int omp_get_ancestor_thread_num(int level) {
@@ -184,14 +156,14 @@ SDSM_ENTRY int omp_get_ancestor_thread_num(int level) {
   if (level < 0 || static_cast<std::uint32_t>(level) > thread.level) return -1;
   return static_cast<std::uint32_t>(level) == thread.shared_level ? to_int(thread.shared_number) : 0;
 }
-SDSM_QUERY_OF(omp_get_ancestor_thread_num)
+SDSM_OF_INTEGER(int, omp_get_ancestor_thread_num)
 
 SDSM_ENTRY int omp_get_team_size(int level) {
   const auto& thread = this_thread();
   if (level < 0 || static_cast<std::uint32_t>(level) > thread.level) return -1;
   return static_cast<std::uint32_t>(level) == thread.shared_level ? to_int(thread.shared_size) : 1;
 }
-SDSM_QUERY_OF(omp_get_team_size)
+SDSM_OF_INTEGER(int, omp_get_team_size)
 
 SDSM_ENTRY void omp_set_schedule(std::uint32_t kind, int chunk) {
   auto& variables = this_thread().variables;
@@ -203,21 +175,17 @@ SDSM_ENTRY void omp_set_schedule(std::uint32_t kind, int chunk) {
   variables.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : (needs_chunk ? 1 : 0);
   if (variables.schedule == RunSchedule::automatic) variables.chunk = 0;
 }
-SDSM_ENTRY void omp_set_schedule_(const std::uint32_t* kind, const Fortran4* chunk) {
-  omp_set_schedule(*kind, *chunk);
-}
-SDSM_ENTRY void omp_set_schedule_8_(const std::uint32_t* kind, const Fortran8* chunk) {
-  omp_set_schedule(*kind, saturated(*chunk));
-}
+SDSM_ENTRY_AS(void, omp_set_schedule_, (const std::uint32_t* kind, const Fortran4* chunk),
+              omp_set_schedule(*kind, *chunk))
+SDSM_ENTRY_AS(void, omp_set_schedule_8_, (const std::uint32_t* kind, const Fortran8* chunk),
+              omp_set_schedule(*kind, saturated(*chunk)))
 
 SDSM_ENTRY void omp_get_schedule(std::uint32_t* kind, int* chunk) {
   const auto& variables = this_thread().variables;
   *kind = static_cast<std::uint32_t>(variables.schedule) | (variables.monotonic ? gomp::monotonic_modifier : 0);
   *chunk = to_int(variables.chunk);
 }
-SDSM_ENTRY void omp_get_schedule_(std::uint32_t* kind, Fortran4* chunk) {
-  omp_get_schedule(kind, chunk);
-}
+SDSM_ENTRY_AS(void, omp_get_schedule_, (std::uint32_t * kind, Fortran4* chunk), omp_get_schedule(kind, chunk))
 SDSM_ENTRY void omp_get_schedule_8_(std::uint32_t* kind, Fortran8* chunk) {
   int small = 0;
   omp_get_schedule(kind, &small);
@@ -227,55 +195,21 @@ SDSM_ENTRY void omp_get_schedule_8_(std::uint32_t* kind, Fortran8* chunk) {
 // Affinity is told as it is: threads are not bound, and no format changes that.
 SDSM_ENTRY void omp_set_affinity_format(const char* /*format*/) {}
 SDSM_ENTRY void omp_set_affinity_format_(const char* /*format*/, std::size_t /*length*/) {}
-SDSM_ENTRY std::size_t omp_get_affinity_format(char* buffer, std::size_t size) {
-  return copy_text(affinity_format, buffer, size);
-}
-SDSM_ENTRY Fortran4 omp_get_affinity_format_(char* buffer, std::size_t size) {
-  return static_cast<Fortran4>(copy_fortran_text(affinity_format, buffer, size));
-}
-SDSM_ENTRY std::size_t omp_capture_affinity(char* buffer, std::size_t size, const char* /*format*/) {
-  return copy_text("not bound", buffer, size);
-}
-SDSM_ENTRY Fortran4 omp_capture_affinity_(char* buffer, const char* /*format*/, std::size_t size,
-                                          std::size_t /*format_length*/) {
-  return static_cast<Fortran4>(copy_fortran_text("not bound", buffer, size));
-}
+SDSM_ENTRY_AS(std::size_t, omp_get_affinity_format, (char* buffer, std::size_t size),
+              copy_text(affinity_format, buffer, size))
+SDSM_ENTRY_AS(Fortran4, omp_get_affinity_format_, (char* buffer, std::size_t size),
+              static_cast<Fortran4>(copy_fortran_text(affinity_format, buffer, size)))
+SDSM_ENTRY_AS(std::size_t, omp_capture_affinity, (char* buffer, std::size_t size, const char* /*format*/),
+              copy_text("not bound", buffer, size))
+SDSM_ENTRY_AS(Fortran4, omp_capture_affinity_,
+              (char* buffer, const char* /*format*/, std::size_t size, std::size_t /*format_length*/),
+              static_cast<Fortran4>(copy_fortran_text("not bound", buffer, size)))
 SDSM_ENTRY void omp_display_affinity(const char* /*format*/) {
   gomp::message({"threads are not bound to processors"});
 }
-SDSM_ENTRY void omp_display_affinity_(const char* /*format*/, std::size_t /*length*/) {
-  omp_display_affinity(nullptr);
-}
+SDSM_ENTRY_AS(void, omp_display_affinity_, (const char* /*format*/, std::size_t /*length*/),
+              omp_display_affinity(nullptr))
 SDSM_ENTRY void omp_display_env(int /*verbose*/) {
   gomp::message({"omp_display_env: the run-time is sdsm's, with OpenMP 5.0's constructs"});
 }
-SDSM_SETTING(omp_display_env)
-
-// Fortran's lock routines: a lock variable's address is the lock's, as in C.
-#define SDSM_FORTRAN_LOCK(name)         \
-  SDSM_ENTRY void name(void* lock);     \
-  SDSM_ENTRY void name##_(void* lock) { \
-    name(lock);                         \
-  }
-SDSM_FORTRAN_LOCK(omp_init_lock)
-SDSM_FORTRAN_LOCK(omp_destroy_lock)
-SDSM_FORTRAN_LOCK(omp_set_lock)
-SDSM_FORTRAN_LOCK(omp_unset_lock)
-SDSM_FORTRAN_LOCK(omp_init_nest_lock)
-SDSM_FORTRAN_LOCK(omp_destroy_nest_lock)
-SDSM_FORTRAN_LOCK(omp_set_nest_lock)
-SDSM_FORTRAN_LOCK(omp_unset_nest_lock)
-SDSM_ENTRY int omp_test_lock(void* lock);
-SDSM_ENTRY int omp_test_nest_lock(void* lock);
-SDSM_ENTRY Fortran4 omp_test_lock_(void* lock) {
-  return omp_test_lock(lock);
-}
-SDSM_ENTRY Fortran4 omp_test_nest_lock_(void* lock) {
-  return omp_test_nest_lock(lock);
-}
-SDSM_ENTRY void omp_init_lock_with_hint_(void* lock, const Fortran4* /*hint*/) {
-  omp_init_lock(lock);
-}
-SDSM_ENTRY void omp_init_nest_lock_with_hint_(void* lock, const Fortran4* /*hint*/) {
-  omp_init_nest_lock(lock);
-}
+SDSM_OF_INTEGER(void, omp_display_env)

@@ -111,12 +111,8 @@ using namespace sdsm;
 using gomp::this_thread;
 using gomp::ThreadState;
 
-SDSM_ENTRY void GOMP_taskgroup_start() {
-  gomp::begin_taskgroup(this_thread());
-}
-SDSM_ENTRY void GOMP_taskgroup_end() {
-  gomp::end_taskgroup(this_thread());
-}
+SDSM_ENTRY_AS(void, GOMP_taskgroup_start, (), gomp::begin_taskgroup(this_thread()))
+SDSM_ENTRY_AS(void, GOMP_taskgroup_end, (), gomp::end_taskgroup(this_thread()))
 
 SDSM_ENTRY void GOMP_taskgroup_reduction_register(std::uintptr_t* descriptors) {
   ThreadState& thread = this_thread();
@@ -128,9 +124,8 @@ SDSM_ENTRY void GOMP_taskgroup_reduction_register(std::uintptr_t* descriptors) {
   thread.taskgroup->reductions = descriptors;
 }
 
-SDSM_ENTRY void GOMP_taskgroup_reduction_unregister(std::uintptr_t* descriptors) {
-  gomp::free_reductions(descriptors);
-}
+SDSM_ENTRY_AS(void, GOMP_taskgroup_reduction_unregister, (std::uintptr_t * descriptors),
+              gomp::free_reductions(descriptors))
 
 SDSM_ENTRY void GOMP_task_reduction_remap(std::size_t variables, std::size_t with_original, void** pointers) {
   const ThreadState& thread = this_thread();

@@ -7,8 +7,6 @@
 /// (gcc/omp-low.c, lower_omp_task_reductions, and libgomp/task.c.)
 #pragma once
 
-#include <cstddef>
-
 #include "native/gomp/thread.hpp"
 
 namespace sdsm::gomp {

@@ -10,21 +10,14 @@ namespace sdsm::gomp {
 namespace {
 
 const char* skip_blanks(const char* text) {
-  while (*text == ' ' || *text == '\t' || *text == '\n') ++text;
-  return text;
-}
-
-char lower(char letter) {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  return text + std::strspn(text, " \t\n");
 }
 
 /// Moves `text` past `word` if it begins with it, whatever the case.
 bool take(const char*& text, const char* word) {
-  const char* at = text;
-  for (; *word != '\0'; ++word, ++at) {
-    if (lower(*at) != *word) return false;
-  }
-  text = at;
+  const std::size_t length = std::strlen(word);
+  if (strncasecmp(text, word, length) != 0) return false;
+  text += length;
   return true;
 }
 
@@ -60,12 +53,8 @@ void complain(const char* name, const char* value) {
 
 bool parse_schedule(const char* text, ControlVariables& variables) {
   text = skip_blanks(text);
-  bool monotonic = false;
-  if (take(text, "monotonic")) {
-    text = skip_blanks(text);
-    if (*text++ != ':') return false;
-    monotonic = true;
-  } else if (take(text, "nonmonotonic")) {
+  const bool monotonic = take(text, "monotonic");
+  if (monotonic || take(text, "nonmonotonic")) {
     text = skip_blanks(text);
     if (*text++ != ':') return false;
   }

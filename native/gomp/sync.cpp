@@ -7,9 +7,7 @@ using gomp::LockClass;
 using gomp::this_thread;
 using gomp::ThreadState;
 
-SDSM_ENTRY void GOMP_barrier() {
-  gomp::team_barrier(this_thread());
-}
+SDSM_ENTRY_AS(void, GOMP_barrier, (), gomp::team_barrier(this_thread()))
 
 SDSM_ENTRY bool GOMP_barrier_cancel() {
   gomp::team_barrier(this_thread());
@@ -64,60 +62,28 @@ void create_lock(LockClass lock_class, const void* lock) {
 
 }  // namespace
 
-SDSM_ENTRY void GOMP_critical_start() {
-  acquire(LockClass::critical, nullptr);
-}
-SDSM_ENTRY void GOMP_critical_end() {
-  release(LockClass::critical, nullptr);
-}
-SDSM_ENTRY void GOMP_critical_name_start(void** name) {
-  acquire(LockClass::critical, name);
-}
-SDSM_ENTRY void GOMP_critical_name_end(void** name) {
-  release(LockClass::critical, name);
-}
-SDSM_ENTRY void GOMP_atomic_start() {
-  acquire(LockClass::atomic, nullptr);
-}
-SDSM_ENTRY void GOMP_atomic_end() {
-  release(LockClass::atomic, nullptr);
-}
+SDSM_ENTRY_AS(void, GOMP_critical_start, (), acquire(LockClass::critical, nullptr))
+SDSM_ENTRY_AS(void, GOMP_critical_end, (), release(LockClass::critical, nullptr))
+SDSM_ENTRY_AS(void, GOMP_critical_name_start, (void** name), acquire(LockClass::critical, name))
+SDSM_ENTRY_AS(void, GOMP_critical_name_end, (void** name), release(LockClass::critical, name))
+SDSM_ENTRY_AS(void, GOMP_atomic_start, (), acquire(LockClass::atomic, nullptr))
+SDSM_ENTRY_AS(void, GOMP_atomic_end, (), release(LockClass::atomic, nullptr))
 
-// The lock objects themselves are never read or written: a lock is a message, not a shared variable.
-SDSM_ENTRY void omp_init_lock(void* lock) {
-  create_lock(LockClass::lock, lock);
-}
-SDSM_ENTRY void omp_init_lock_with_hint(void* lock, unsigned /*hint*/) {
-  create_lock(LockClass::lock, lock);
-}
-SDSM_ENTRY void omp_destroy_lock(void* lock) {
-  engine::destroy_lock(LockClass::lock, lock);
-}
-SDSM_ENTRY void omp_set_lock(void* lock) {
-  acquire(LockClass::lock, lock);
-}
-SDSM_ENTRY void omp_unset_lock(void* lock) {
-  release(LockClass::lock, lock);
-}
-SDSM_ENTRY int omp_test_lock(void* lock) {
-  return !gomp::has_begun() || engine::try_acquire(LockClass::lock, lock) ? 1 : 0;
-}
+/// In C and in Fortran, where a lock variable's address is the lock's, too. The objects themselves are never read or
+/// written: a lock is a message, not a shared variable. Hints, which some of these get as well, change nothing.
+#define SDSM_LOCK_ROUTINE(result, name, ...)             \
+  SDSM_ENTRY_AS(result, name, (void* lock), __VA_ARGS__) \
+  SDSM_ENTRY_AS(result, name##_, (void* lock), __VA_ARGS__)
 
-SDSM_ENTRY void omp_init_nest_lock(void* lock) {
-  create_lock(LockClass::nest_lock, lock);
-}
-SDSM_ENTRY void omp_init_nest_lock_with_hint(void* lock, unsigned /*hint*/) {
-  create_lock(LockClass::nest_lock, lock);
-}
-SDSM_ENTRY void omp_destroy_nest_lock(void* lock) {
-  engine::destroy_lock(LockClass::nest_lock, lock);
-}
-SDSM_ENTRY void omp_set_nest_lock(void* lock) {
-  acquire(LockClass::nest_lock, lock);
-}
-SDSM_ENTRY void omp_unset_nest_lock(void* lock) {
-  release(LockClass::nest_lock, lock);
-}
-SDSM_ENTRY int omp_test_nest_lock(void* lock) {
-  return gomp::has_begun() ? engine::try_acquire_nested(lock) : 1;
-}
+SDSM_LOCK_ROUTINE(void, omp_init_lock, create_lock(LockClass::lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_init_lock_with_hint, create_lock(LockClass::lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_destroy_lock, engine::destroy_lock(LockClass::lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_set_lock, acquire(LockClass::lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_unset_lock, release(LockClass::lock, lock))
+SDSM_LOCK_ROUTINE(int, omp_test_lock, !gomp::has_begun() || engine::try_acquire(LockClass::lock, lock) ? 1 : 0)
+SDSM_LOCK_ROUTINE(void, omp_init_nest_lock, create_lock(LockClass::nest_lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_init_nest_lock_with_hint, create_lock(LockClass::nest_lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_destroy_nest_lock, engine::destroy_lock(LockClass::nest_lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_set_nest_lock, acquire(LockClass::nest_lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_unset_nest_lock, release(LockClass::nest_lock, lock))
+SDSM_LOCK_ROUTINE(int, omp_test_nest_lock, gomp::has_begun() ? engine::try_acquire_nested(lock) : 1)

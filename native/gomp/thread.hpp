@@ -61,8 +61,7 @@ class OpenConstruct {
  public:
   explicit OpenConstruct(ThreadState& thread);
   ~OpenConstruct();
-  OpenConstruct(const OpenConstruct&) = delete;
-  OpenConstruct& operator=(const OpenConstruct&) = delete;
+  OpenConstruct& operator=(OpenConstruct&&) = delete;
   ConstructState* operator->() const { return state_; }
   ConstructState& operator*() const { return *state_; }
 

@@ -23,8 +23,7 @@ class Number {
     } while (value > 0);
     first_ = at;
   }
-  Number(const Number&) = delete;
-  Number& operator=(const Number&) = delete;
+  Number& operator=(Number&&) = delete;
   operator const char*() const { return first_; }
 
  private:

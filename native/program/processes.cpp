@@ -2,8 +2,6 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 

@@ -3,7 +3,6 @@
 
 #include <link.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "native/program/thread_safety.hpp"

@@ -64,8 +64,6 @@ class SCOPED_CAPABILITY HeapGuard {
  public:
   HeapGuard() ACQUIRE(heap::books_lock);
   ~HeapGuard() RELEASE();
-  HeapGuard(const HeapGuard&) = delete;
-  HeapGuard& operator=(const HeapGuard&) = delete;
 
  private:
   HeldSignals held_;

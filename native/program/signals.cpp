@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <initializer_list>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
@@ -85,8 +84,7 @@ class SCOPED_CAPABILITY Asking {
     asking.unlock();
     set_kernel_mask(SIG_SETMASK, before_);
   }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
+  Asking& operator=(Asking&&) = delete;
 
  private:
   std::uint64_t before_;

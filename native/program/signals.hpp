@@ -28,8 +28,7 @@ class HeldSignals {
  public:
   HeldSignals() { hold(); }
   ~HeldSignals() { release(); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
+  HeldSignals& operator=(HeldSignals&&) = delete;
 
   /// The same for work without a scope of its own. A thread that holds nothing may release, too.
   static void hold();
@@ -48,8 +47,7 @@ class ShutSignals {
  public:
   ShutSignals();
   ~ShutSignals();
-  ShutSignals(const ShutSignals&) = delete;
-  ShutSignals& operator=(const ShutSignals&) = delete;
+  ShutSignals& operator=(ShutSignals&&) = delete;
 
  private:
   std::uint64_t before_;  ///< the kernel's mask
@@ -60,8 +58,7 @@ class BlockedSignals {
  public:
   BlockedSignals();
   ~BlockedSignals();
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(BlockedSignals&&) = delete;
 };
 
 /// Lets handlers run while it lives, though they are held.
@@ -69,8 +66,7 @@ class AdmittedSignals {
  public:
   AdmittedSignals();
   ~AdmittedSignals();
-  AdmittedSignals(const AdmittedSignals&) = delete;
-  AdmittedSignals& operator=(const AdmittedSignals&) = delete;
+  AdmittedSignals& operator=(AdmittedSignals&&) = delete;
 
  private:
   SignalState before_;

@@ -36,8 +36,7 @@ namespace sdsm::program {
 class CAPABILITY("role") Role {
  public:
   explicit constexpr Role(const char* name) : name_(name) {}
-  Role(const Role&) = delete;
-  Role& operator=(const Role&) = delete;
+  Role& operator=(Role&&) = delete;
 
   /// From here on the calling thread has this role, and no other.
   void take() const ASSERT_CAPABILITY(this) { of_this_thread = this; }
@@ -64,8 +63,7 @@ class CAPABILITY("mutex") Mutex {
   explicit constexpr Mutex(Kind kind = Kind::plain) {
     if (kind == Kind::recursive) mutex_ = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   }
-  Mutex(const Mutex&) = delete;
-  Mutex& operator=(const Mutex&) = delete;
+  Mutex& operator=(Mutex&&) = delete;
 
   /// Initialises it for the processes that share its memory, before any of them uses it. `robust`: if its holder dies,
   /// the next process gets it; costs some nanoseconds.
@@ -96,8 +94,7 @@ class SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
   ~MutexLock() RELEASE() { mutex_.unlock(); }
-  MutexLock(const MutexLock&) = delete;
-  MutexLock& operator=(const MutexLock&) = delete;
+  MutexLock& operator=(MutexLock&&) = delete;
 
  private:
   Mutex& mutex_;

@@ -12,8 +12,7 @@ class ProgramInput {
   /// Looks at the command's own standard input.
   ProgramInput();
   ~ProgramInput();
-  ProgramInput(const ProgramInput&) = delete;
-  ProgramInput& operator=(const ProgramInput&) = delete;
+  ProgramInput& operator=(ProgramInput&&) = delete;
 
   /// Descriptor of the next pass's input; valid until the pass after it. A regular file is read again from its current
   /// position. A pipe's bytes reach the first pass as they come, and are kept for the others. A terminal counts as

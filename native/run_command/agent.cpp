@@ -59,8 +59,7 @@ class Agent {
     processes_.clear();
     if (!is_finished_) descendants_.kill_all();
   }
-  Agent(const Agent&) = delete;
-  Agent& operator=(const Agent&) = delete;
+  Agent& operator=(Agent&&) = delete;
 
   int run() {
     watch_children();

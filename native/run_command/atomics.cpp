@@ -46,8 +46,7 @@ class Disassembler {
     instruction_.reset(cs_malloc(handle_));
   }
   ~Disassembler() { cs_close(&handle_); }
-  Disassembler(const Disassembler&) = delete;
-  Disassembler& operator=(const Disassembler&) = delete;
+  Disassembler& operator=(Disassembler&&) = delete;
 
   template <typename Visit>
   void for_each(const program_start::ElfFile::Code& code, Visit&& visit) {

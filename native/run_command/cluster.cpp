@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
 #include "commands/errors.hpp"
@@ -61,8 +60,6 @@ class Cluster final : private Hosts::Listener {
     hosts_.reset();
     if (has_failed) descendants_.kill_all();
   }
-  Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
 
   ClusterResult run(ProgramStart& start, int input) {
     make_secret();

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <string>
 #include <system_error>
 #include <vector>
 

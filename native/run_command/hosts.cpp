@@ -101,8 +101,7 @@ class Hosts::Agent {
     while (!look_for_end() && Clock::now() - begun < patience)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  Agent(const Agent&) = delete;
-  Agent& operator=(const Agent&) = delete;
+  Agent& operator=(Agent&&) = delete;
 
   const std::string& name() const { return name_; }
   const std::string& address() const { return address_; }

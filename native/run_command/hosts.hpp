@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +16,6 @@
 #include "commands/descriptor.hpp"
 #include "models/ids.hpp"
 #include "native/dsm/admission.hpp"
-#include "native/program_start/program_start.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/control_channel.hpp"
 
@@ -61,8 +59,7 @@ class Hosts {
         std::chrono::duration<double> timeout);
   /// Ends all agents, which end their processes, and waits for them.
   ~Hosts();
-  Hosts(const Hosts&) = delete;
-  Hosts& operator=(const Hosts&) = delete;
+  Hosts& operator=(Hosts&&) = delete;
 
   /// Waits until all processes have started. Returns the connections to them, by process. Throws RunError that names
   /// the host if one cannot start.

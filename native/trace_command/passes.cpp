@@ -1,7 +1,5 @@
 #include "native/trace_command/passes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <numeric>
 
 #include "commands/errors.hpp"
 #include "commands/output.hpp"

@@ -1,11 +1,9 @@
 /// The command's end of the stream of records that the run-time sends.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "native/tracer/stream.hpp"
 

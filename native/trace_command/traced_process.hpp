@@ -7,7 +7,6 @@
 
 #include "commands/child.hpp"
 #include "commands/descriptor.hpp"
-#include "native/program_start/program_start.hpp"
 #include "native/tracer/stream.hpp"
 
 namespace sdsm::trace_command {

@@ -1,5 +1,4 @@
 /// State of work-sharing constructs that threads of the team have reached and not all have left.
-#include <cstring>
 
 #include "native/gomp/engine.hpp"
 #include "native/program/raw_memory.hpp"

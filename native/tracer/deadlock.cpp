@@ -1,7 +1,6 @@
 #include "native/tracer/deadlock.hpp"
 
 #include <cstddef>
-#include <cstring>
 
 #include "native/tracer/ending.hpp"
 #include "native/tracer/locks.hpp"

@@ -3,8 +3,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstddef>
-
 #include "native/gomp/message.hpp"
 #include "native/tracer/recorder.hpp"
 

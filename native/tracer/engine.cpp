@@ -1,8 +1,6 @@
 /// The rest of what the front end asks for: events that make nobody wait, and the clock.
 #include "native/gomp/engine.hpp"
 
-#include <cstring>
-
 #include "native/gomp/thread.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"

@@ -2,8 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cerrno>
-
 #include "native/program/program_image.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"

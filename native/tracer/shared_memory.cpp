@@ -3,8 +3,6 @@
 
 #include <sys/mman.h>
 
-#include <cstring>
-
 #include "native/program/program_image.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"

@@ -2,7 +2,6 @@
 /// Both ends are built together and run on one machine, so records are plain structures.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "models/diff.hpp"

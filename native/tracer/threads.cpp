@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <new>
 
 #include "native/program/real_pthread.hpp"

@@ -95,8 +95,6 @@ class Uninterrupted {
  public:
   Uninterrupted() : was_inside_(set_inside(true)) {}
   ~Uninterrupted() { set_inside(was_inside_); }
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
 
  private:
   program::HeldSignals held_;

@@ -1,8 +1,6 @@
 /// What happens at a page touch, and when the running thread's pages are protected again.
 #pragma once
 
-#include <cstdint>
-
 #include "native/tracer/pages.hpp"
 #include "native/tracer/stream.hpp"
 #include "native/tracer/threads.hpp"

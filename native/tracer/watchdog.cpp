@@ -13,7 +13,6 @@
 #include "native/program/real_pthread.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/options.hpp"
-#include "native/tracer/schedule_log.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
 
