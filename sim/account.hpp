@@ -6,8 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "models/messages.hpp"
-#include "models/page_state.hpp"
+#include "models/counts.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {
@@ -29,18 +28,8 @@ constexpr Spent spent_on(FaultKind kind) {
   return static_cast<Spent>(static_cast<std::uint8_t>(Spent::fault) + static_cast<std::uint8_t>(kind));
 }
 
-struct Tally {
+struct Tally : Counts {
   std::array<Time, spent_items> time{};
-  std::array<std::uint64_t, fault_kinds> faults{};
-  std::array<std::uint64_t, message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`, by kind
-  std::uint64_t barriers = 0;
-  std::uint64_t locks = 0;
-  std::uint64_t messages = 0;  ///< sent as requester or writer: requests, diff pieces, lock and barrier messages
-  std::uint64_t bytes = 0;     ///< payload of these
-  std::uint64_t served = 0;    ///< replies sent to others: pages, grants, barrier releases
-  std::uint64_t served_bytes = 0;
-  std::uint64_t diffs = 0;
-  std::uint64_t diff_bytes = 0;
   std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {

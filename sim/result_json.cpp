@@ -18,34 +18,24 @@ Time spent(const Tally& tally, Spent item) {
   return tally.time[static_cast<std::size_t>(item)];
 }
 
-results::Tally told(const Tally& tally) {
-  results::Tally told{.compute_s = to_seconds(spent(tally, Spent::compute)),
-                      .diff_s = to_seconds(spent(tally, Spent::diff)),
-                      .protect_s = to_seconds(spent(tally, Spent::protect)),
-                      .barrier_s = to_seconds(spent(tally, Spent::barrier)),
-                      .lock_s = to_seconds(spent(tally, Spent::lock)),
-                      .stolen_s = to_seconds(spent(tally, Spent::stolen)),
-                      .idle_s = to_seconds(spent(tally, Spent::idle)),
-                      .faults = tally.faults,
-                      .barriers = tally.barriers,
-                      .locks = tally.locks,
-                      .messages = tally.messages,
-                      .bytes = tally.bytes,
-                      .messages_by_kind = tally.messages_by_kind,
-                      .served = tally.served,
-                      .served_bytes = tally.served_bytes,
-                      .diffs = tally.diffs,
-                      .diff_bytes = tally.diff_bytes};
+results::Times times_of(const Tally& tally) {
+  results::Times times{.compute_s = to_seconds(spent(tally, Spent::compute)),
+                       .diff_s = to_seconds(spent(tally, Spent::diff)),
+                       .protect_s = to_seconds(spent(tally, Spent::protect)),
+                       .barrier_s = to_seconds(spent(tally, Spent::barrier)),
+                       .lock_s = to_seconds(spent(tally, Spent::lock)),
+                       .stolen_s = to_seconds(spent(tally, Spent::stolen)),
+                       .idle_s = to_seconds(spent(tally, Spent::idle))};
   for (const FaultRule& rule : fault_rules) {
-    told.fault_s[static_cast<std::size_t>(rule.kind)] = to_seconds(spent(tally, spent_on(rule.kind)));
+    times.fault_s[static_cast<std::size_t>(rule.kind)] = to_seconds(spent(tally, spent_on(rule.kind)));
   }
-  return told;
+  return times;
 }
 
 Json thread_list(const Result& result, Tally ThreadResult::*which) {
   Json threads = Json::array();
   for (const ThreadResult& thread : result.threads) {
-    threads.push_back(results::thread(thread.id, thread.node, told(thread.*which)));
+    threads.push_back(results::thread(thread.id, thread.node, times_of(thread.*which), thread.*which));
   }
   return threads;
 }

@@ -5,37 +5,37 @@
 
 namespace sdsm::results {
 
-Json thread(ProcessId id, NodeId node, const Tally& tally, const Json& own) {
+Json thread(ProcessId id, NodeId node, const Times& times, const Counts& counts, const Json& own) {
   Json fault_time, faults, messages;
   for (const FaultRule& rule : fault_rules) {
     const auto kind = static_cast<std::size_t>(rule.kind);
-    fault_time[rule.name] = tally.fault_s[kind];
-    faults[rule.name] = tally.faults[kind];
+    fault_time[rule.name] = times.fault_s[kind];
+    faults[rule.name] = counts.faults[kind];
   }
   for (std::size_t kind = 0; kind < message_kinds; ++kind) {
-    messages[name_of(static_cast<MessageKind>(kind))] = tally.messages_by_kind[kind];
+    messages[name_of(static_cast<MessageKind>(kind))] = counts.messages_by_kind[kind];
   }
   Json json = {{"id", index_of(id)},
                {"node", index_of(node)},
                {"time_s",
-                {{"compute", tally.compute_s},
+                {{"compute", times.compute_s},
                  {"fault", fault_time},
-                 {"diff", tally.diff_s},
-                 {"protect", tally.protect_s},
-                 {"barrier", tally.barrier_s},
-                 {"lock", tally.lock_s},
-                 {"stolen", tally.stolen_s},
-                 {"idle", tally.idle_s}}},
+                 {"diff", times.diff_s},
+                 {"protect", times.protect_s},
+                 {"barrier", times.barrier_s},
+                 {"lock", times.lock_s},
+                 {"stolen", times.stolen_s},
+                 {"idle", times.idle_s}}},
                {"faults", faults},
-               {"barriers", tally.barriers},
-               {"locks", tally.locks},
-               {"messages", tally.messages},
-               {"bytes", tally.bytes},
+               {"barriers", counts.barriers},
+               {"locks", counts.locks},
+               {"messages", counts.messages},
+               {"bytes", counts.bytes},
                {"messages_by_kind", messages},
-               {"served", tally.served},
-               {"served_bytes", tally.served_bytes},
-               {"diffs", tally.diffs},
-               {"diff_bytes", tally.diff_bytes}};
+               {"served", counts.served},
+               {"served_bytes", counts.served_bytes},
+               {"diffs", counts.diffs},
+               {"diff_bytes", counts.diff_bytes}};
   if (!own.is_null()) json.update(own);
   return json;
 }

@@ -11,9 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/counts.hpp"
 #include "models/ids.hpp"
-#include "models/messages.hpp"
-#include "models/page_state.hpp"
 
 namespace sdsm::results {
 
@@ -22,8 +21,8 @@ using Json = nlohmann::ordered_json;
 /// Of every result document: a reader refuses another one.
 inline constexpr int format = 1;
 
-/// Where one thread's time went, and what it did. The times sum to the makespan; messages are those between nodes.
-struct Tally {
+/// Where one thread's time went; these sum to the makespan.
+struct Times {
   double compute_s = 0;
   std::array<double, fault_kinds> fault_s{};
   double diff_s = 0;
@@ -32,20 +31,10 @@ struct Tally {
   double lock_s = 0;
   double stolen_s = 0;
   double idle_s = 0;
-  std::array<std::uint64_t, fault_kinds> faults{};
-  std::uint64_t barriers = 0;
-  std::uint64_t locks = 0;
-  std::uint64_t messages = 0;  ///< sent as requester or writer
-  std::uint64_t bytes = 0;     ///< payload of these
-  std::array<std::uint64_t, message_kinds> messages_by_kind{};
-  std::uint64_t served = 0;  ///< replies sent to others
-  std::uint64_t served_bytes = 0;
-  std::uint64_t diffs = 0;
-  std::uint64_t diff_bytes = 0;
 };
 
 /// `own`: an object with what only this kind of run counts, after the shared fields; null for nothing.
-Json thread(ProcessId id, NodeId node, const Tally& tally, const Json& own = nullptr);
+Json thread(ProcessId id, NodeId node, const Times& times, const Counts& counts, const Json& own = nullptr);
 
 /// The first fields of every result document.
 Json head(std::string_view kind);

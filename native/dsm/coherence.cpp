@@ -138,15 +138,6 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-void install_fault_handler() {
-  struct sigaction action {};
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  action.sa_sigaction = on_fault;
-  // The program's own handlers wait: they may touch shared memory, too.
-  sigfillset(&action.sa_mask);
-  real_sigaction(SIGSEGV, &action, nullptr);
-}
-
 /// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial. Each piece
 /// takes its share of the twin's words, which follow the diff in memory.
 void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) REQUIRES(application) {
@@ -266,7 +257,7 @@ bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
 
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
-  install_fault_handler();
+  take_signal(SIGSEGV, on_fault);
   protect_pages(stack, variables);
 }
 

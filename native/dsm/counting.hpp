@@ -22,9 +22,9 @@ inline Tally tally_at(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling)
 /// Counts a message if `to` is on another node.
 inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(application) {
   if (is_on_own_node(to)) return;
-  ++asked.messages[static_cast<std::size_t>(kind)];
-  ++asked.messages_sent;
-  asked.bytes_sent += bytes;
+  ++asked.messages_by_kind[static_cast<std::size_t>(kind)];
+  ++asked.messages;
+  asked.bytes += bytes;
 }
 
 /// Counts an answer if `to` is on another node.
@@ -35,7 +35,7 @@ inline void count_served(ProcessId to, std::uint64_t bytes) REQUIRES(handling) {
 }
 inline void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(handling) {
   if (is_on_own_node(to)) return;
-  ++served.messages[static_cast<std::size_t>(kind)];
+  ++served.messages_by_kind[static_cast<std::size_t>(kind)];
   count_served(to, bytes);
 }
 

@@ -11,7 +11,7 @@
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/standard_output.hpp"
-#include "native/program/real_pthread.hpp"
+#include "native/program/processes.hpp"
 
 namespace sdsm::dsm {
 namespace {

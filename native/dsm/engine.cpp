@@ -4,7 +4,6 @@
 #include <span>
 
 #include "models/openmp.hpp"
-#include "native/dsm/administrative_pages.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/emulation.hpp"

@@ -1,7 +1,7 @@
 #include "native/dsm/offices.hpp"
 
-#include "native/dsm/held_locks.hpp"
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/synchronisation.hpp"
 
 namespace sdsm::dsm {
 namespace {

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "models/openmp.hpp"
-#include "native/dsm/administrative_pages.hpp"
 #include "native/dsm/answering.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
@@ -30,7 +29,7 @@
 #include "native/dsm/service.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
-#include "native/dsm/synchronisation.hpp"
+#include "native/dsm/steps.hpp"
 #include "native/dsm/team.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
@@ -38,8 +37,8 @@
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
-#include "native/program/real_pthread.hpp"
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
@@ -126,19 +125,6 @@ void finish_member(int status, void* /*unused*/) {
   end_from_member(ExitKind::normal, status);
 }
 
-/// Programs that this one starts have no business with the run. The launcher puts the run-time first and keeps whatever
-/// the user had there behind a colon.
-void leave_environment() {
-  unsetenv(control_variable);
-  const char* preload = std::getenv("LD_PRELOAD");
-  if (preload == nullptr) return;
-  if (const char* others = std::strchr(preload, ':')) {
-    setenv("LD_PRELOAD", others + 1, 1);
-  } else {
-    unsetenv("LD_PRELOAD");
-  }
-}
-
 /// Threads here mostly wait, and have little to do when what they wait for comes: they ask to be let in at once among
 /// those that compute. Since Linux 6.12 the shorter a thread's slices, the sooner it gets one; before, this does
 /// nothing.
@@ -166,7 +152,8 @@ void prepare() REQUIRES(starting) {
     listen_for_others(*welcome);
   }
   ask_for_short_slices();
-  leave_environment();
+  unsetenv(control_variable);
+  leave_preload();
   find_program_image();
   make_node();
   start_region_books();
@@ -189,15 +176,6 @@ void call_main(void* /*unused*/) {
   application.check();
   begin_work();
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
-}
-
-void give_signal_stack() {
-  constexpr std::size_t bytes = 128 * 1024;
-  stack_t stack{};
-  stack.ss_sp = reserve(bytes);
-  stack.ss_size = bytes;
-  // The raw call: the function is interposed.
-  syscall(SYS_sigaltstack, &stack, nullptr);
 }
 
 void* run_application(void* /*unused*/) {

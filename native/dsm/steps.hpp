@@ -3,8 +3,16 @@
 
 #include "models/openmp.hpp"
 #include "native/dsm/synchronisation.hpp"
+#include "native/program/raw_memory.hpp"
 
 namespace sdsm::dsm {
+
+/// The run-time's own pages in shared memory, at the same address in all processes: far from what the kernel chooses.
+inline constexpr std::uintptr_t administrative_address = 0x1f0000000000;
+
+constexpr std::uintptr_t address_of(AdministrativePage page) {
+  return administrative_address + static_cast<std::uintptr_t>(page) * program::page_bytes;
+}
 
 inline constexpr auto nothing = [] {};
 

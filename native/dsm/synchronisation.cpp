@@ -2,13 +2,14 @@
 
 #include <unistd.h>
 
+#include <set>
+
 #include "models/openmp.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
-#include "native/dsm/held_locks.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
@@ -17,6 +18,9 @@
 
 namespace sdsm::dsm {
 namespace {
+
+constinit program::Mutex holding;
+std::set<LockId> held_locks GUARDED_BY(holding);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
 
@@ -70,7 +74,10 @@ void count_lock_request(LockId lock) REQUIRES(application) {
 }
 
 void finish_acquire(LockId lock, const Head& answer) REQUIRES(application) {
-  set_held(lock, true);
+  {
+    const Held guard(holding);
+    held_locks.insert(lock);
+  }
   heed_generation(answer.generation);
   const Grant granted{lock, answer.value};
   flush(Sync::acquire, &granted);
@@ -160,10 +167,18 @@ void release_lock(LockId lock) {
   // Who gets the lock prints behind what was printed under it.
   flush_output();
   flush(Sync::release);
-  set_held(lock, false);
+  {
+    const Held guard(holding);
+    held_locks.erase(lock);
+  }
   const ProcessId manager = manager_of(lock, processes());
   tell(manager, lock_head(WireKind::lock_release, lock));
   count_message(manager, MessageKind::lock_release, control_payload.count);
+}
+
+bool holds_lock(LockId lock) {
+  const Held guard(holding);
+  return held_locks.contains(lock);
 }
 
 void synchronise_memory() {

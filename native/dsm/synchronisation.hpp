@@ -16,6 +16,9 @@ void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(appli
 /// of it yet.
 bool try_acquire_lock(LockId lock) REQUIRES(application);
 void release_lock(LockId lock) REQUIRES(application);
+/// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
+bool holds_lock(LockId lock);
+
 /// Flushes and drops copies, without a lock.
 void synchronise_memory() REQUIRES(application);
 

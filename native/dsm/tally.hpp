@@ -4,34 +4,23 @@
 #include <cstdint>
 #include <functional>
 
-#include "models/messages.hpp"
-#include "models/page_state.hpp"
+#include "models/counts.hpp"
 
 namespace sdsm::dsm {
 
 /// Counts and nanoseconds since the process's start. Differences of two tallies describe a part of a run.
-struct Tally {
-  std::uint64_t faults[fault_kinds];      ///< by FaultKind
-  std::uint64_t fault_ns[fault_kinds];    ///< time in the trap's handler
-  std::uint64_t messages[message_kinds];  ///< sent to other nodes, by MessageKind; the simulator counts the same
-  std::uint64_t messages_sent;            ///< as requester or writer: without what was served for others
-  std::uint64_t bytes_sent;               ///< payload of those
-  std::uint64_t served;                   ///< replies, grants and barrier releases for others
-  std::uint64_t served_bytes;
-  std::uint64_t diffs;
-  std::uint64_t diff_bytes;
-  std::uint64_t barriers;
-  std::uint64_t locks;
-  std::uint64_t atomics;          ///< on shared memory, and fences
-  std::uint64_t traps;            ///< signals taken: faults, and traps that only restored a protection
-  std::uint64_t diff_ns;          ///< making diffs, sending them, waiting until they are applied
-  std::uint64_t barrier_ns;       ///< waiting for others at barriers
-  std::uint64_t protect_ns;       ///< protecting pages again at barriers and locks
-  std::uint64_t lock_ns;          ///< waiting for locks, and for atomic operations
-  std::uint64_t idle_ns;          ///< between parallel regions
-  std::uint64_t pages_served;     ///< to other nodes
-  std::uint64_t page_service_ns;  ///< from a request's arrival until its page is on its way
-  std::uint64_t now_ns;           ///< monotonic clock when the tally was taken
+struct Tally : Counts {
+  std::uint64_t fault_ns[fault_kinds];  ///< time in the trap's handler
+  std::uint64_t atomics;                ///< on shared memory, and fences
+  std::uint64_t traps;                  ///< signals taken: faults, and traps that only restored a protection
+  std::uint64_t diff_ns;                ///< making diffs, sending them, waiting until they are applied
+  std::uint64_t barrier_ns;             ///< waiting for others at barriers
+  std::uint64_t protect_ns;             ///< protecting pages again at barriers and locks
+  std::uint64_t lock_ns;                ///< waiting for locks, and for atomic operations
+  std::uint64_t idle_ns;                ///< between parallel regions
+  std::uint64_t pages_served;           ///< to other nodes
+  std::uint64_t page_service_ns;        ///< from a request's arrival until its page is on its way
+  std::uint64_t now_ns;                 ///< monotonic clock when the tally was taken
 };
 
 inline constexpr std::uint64_t tally_words = sizeof(Tally) / sizeof(std::uint64_t);

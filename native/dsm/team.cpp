@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "models/openmp.hpp"
-#include "native/dsm/administrative_pages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"

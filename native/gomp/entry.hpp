@@ -8,3 +8,6 @@
   SDSM_ENTRY result name parameters {                \
     return __VA_ARGS__;                              \
   }
+
+/// Behind the declaration of a function: it is another name of one that the same file defines.
+#define SDSM_ALIAS(name) __attribute__((alias(#name)))

@@ -29,14 +29,19 @@ void* or_no_memory(void* block) {
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t caller) {
+  if (!program_image.is_program(caller))
+    return alignment <= 16 ? __libc_malloc(bytes) : __libc_memalign(alignment, bytes);
   return or_no_memory(
       shared_heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
 }
 
-void* allocate_zeroed(std::size_t bytes, std::uintptr_t caller) {
-  void* block = allocate(bytes, 16, caller);
-  if (block != nullptr) shared_heap::clear(block, bytes);
-  return block;
+/// realloc().
+void* resize(void* block, std::size_t bytes, std::uintptr_t caller) {
+  if (block == nullptr) return allocate(bytes, 16, caller);
+  if (!shared_heap::holds(block)) return __libc_realloc(block, bytes);
+  if (bytes > 0) return or_no_memory(shared_heap::reallocate(block, bytes, caller));
+  shared_heap::free(block);
+  return nullptr;
 }
 
 }  // namespace
@@ -61,8 +66,7 @@ void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller) {
 }  // namespace sdsm::program::shared_heap
 
 SDSM_ENTRY void* malloc(std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
-  return program_image.is_program(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
+  return allocate(bytes, 16, SDSM_CALLER);
 }
 
 SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
@@ -70,7 +74,9 @@ SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
   if (!program_image.is_program(caller)) return __libc_calloc(count, bytes);
   std::size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
-  return allocate_zeroed(total, caller);
+  void* block = allocate(total, 16, caller);
+  if (block != nullptr) shared_heap::clear(block, total);
+  return block;
 }
 
 SDSM_ENTRY void free(void* block) noexcept {
@@ -83,35 +89,19 @@ SDSM_ENTRY void free(void* block) noexcept {
 }
 
 SDSM_ENTRY void* realloc(void* block, std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
-  if (block == nullptr) return program_image.is_program(caller) ? allocate(bytes, 16, caller) : __libc_malloc(bytes);
-  if (!shared_heap::holds(block)) return __libc_realloc(block, bytes);
-  if (bytes == 0) {
-    shared_heap::free(block);
-    return nullptr;
-  }
-  return or_no_memory(shared_heap::reallocate(block, bytes, caller));
+  return resize(block, bytes, SDSM_CALLER);
 }
 
 SDSM_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
   std::size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
-  const std::uintptr_t caller = SDSM_CALLER;
-  if (block == nullptr) return program_image.is_program(caller) ? allocate(total, 16, caller) : __libc_malloc(total);
-  if (!shared_heap::holds(block)) return __libc_realloc(block, total);
-  if (total == 0) {
-    shared_heap::free(block);
-    return nullptr;
-  }
-  return or_no_memory(shared_heap::reallocate(block, total, caller));
+  return resize(block, total, SDSM_CALLER);
 }
 
 SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
   const int saved_errno = errno;
-  void* block =
-      program_image.is_program(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  void* block = allocate(bytes, alignment, SDSM_CALLER);
   errno = saved_errno;
   if (block == nullptr) return ENOMEM;
   *result = block;
@@ -119,18 +109,15 @@ SDSM_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t 
 }
 
 SDSM_ENTRY void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
-  return program_image.is_program(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  return allocate(bytes, alignment, SDSM_CALLER);
 }
 
 SDSM_ENTRY void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
-  return program_image.is_program(caller) ? allocate(bytes, alignment, caller) : __libc_memalign(alignment, bytes);
+  return allocate(bytes, alignment, SDSM_CALLER);
 }
 
 SDSM_ENTRY void* valloc(std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
-  return program_image.is_program(caller) ? allocate(bytes, 4096, caller) : __libc_memalign(4096, bytes);
+  return allocate(bytes, 4096, SDSM_CALLER);
 }
 
 SDSM_ENTRY std::size_t malloc_usable_size(void* block) noexcept {

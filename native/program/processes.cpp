@@ -3,12 +3,13 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/next_function.hpp"
-#include "native/program/real_pthread.hpp"
+#include "native/program/processes.hpp"
 #include "native/program/shared_memory.hpp"
 
 namespace sdsm::program {
@@ -16,6 +17,16 @@ namespace sdsm::program {
 int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
   static constinit NextFunction<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{"pthread_create"};
   return real(thread, attributes, function, argument);
+}
+
+void leave_preload() {
+  const char* preload = std::getenv("LD_PRELOAD");
+  const char* others = preload != nullptr ? std::strchr(preload, ':') : nullptr;
+  if (others != nullptr) {
+    setenv("LD_PRELOAD", others + 1, 1);
+  } else {
+    unsetenv("LD_PRELOAD");
+  }
 }
 
 namespace {
@@ -30,6 +41,12 @@ void touch_texts(char* const* texts) {
   std::size_t count = 0;
   for (; texts[count] != nullptr; ++count) touch_text(texts[count]);
   touch_for_kernel(texts, (count + 1) * sizeof *texts, KernelUse::reads);
+}
+
+void touch_start(const char* path, char* const* arguments, char* const* environment) {
+  touch_text(path);
+  touch_texts(arguments);
+  touch_texts(environment);
 }
 
 using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
@@ -62,51 +79,36 @@ SDSM_ENTRY pid_t vfork() noexcept {
 
 SDSM_ENTRY int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
   static constinit NextFunction<int(const char*, char* const*, char* const*)> real{"execve"};
-  touch_text(path);
-  touch_texts(arguments);
-  touch_texts(environment);
+  touch_start(path, arguments, environment);
   return real(path, arguments, environment);
 }
-
 SDSM_ENTRY int execv(const char* path, char* const* arguments) noexcept {
   return execve(path, arguments, environ);
 }
-
 SDSM_ENTRY int execvp(const char* file, char* const* arguments) noexcept {
   static constinit NextFunction<int(const char*, char* const*)> real{"execvp"};
-  touch_text(file);
-  touch_texts(arguments);
+  touch_start(file, arguments, nullptr);
   return real(file, arguments);
 }
 
-SDSM_ENTRY int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  static constinit NextFunction<Spawn> real{"posix_spawn"};
-  touch_text(path);
-  touch_texts(arguments);
-  touch_texts(environment);
-  return real(child, path, actions, attributes, arguments, environment);
-}
-
-SDSM_ENTRY int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
-                            const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  static constinit NextFunction<Spawn> real{"posix_spawnp"};
-  touch_text(file);
-  touch_texts(arguments);
-  touch_texts(environment);
-  return real(child, file, actions, attributes, arguments, environment);
-}
+#define SDSM_SPAWN(name)                                                                                       \
+  SDSM_ENTRY int name(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,               \
+                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) { \
+    static constinit NextFunction<Spawn> real{#name};                                                          \
+    touch_start(path, arguments, environment);                                                                 \
+    return real(child, path, actions, attributes, arguments, environment);                                     \
+  }
+SDSM_SPAWN(posix_spawn)
+SDSM_SPAWN(posix_spawnp)
 
 SDSM_ENTRY int system(const char* command) {
   static constinit NextFunction<int(const char*)> real{"system"};
-  touch_text(command);
-  touch_texts(environ);
+  touch_start(command, nullptr, environ);
   return real(command);
 }
 
 SDSM_ENTRY FILE* popen(const char* command, const char* type) {
   static constinit NextFunction<FILE*(const char*, const char*)> real{"popen"};
-  touch_text(command);
-  touch_texts(environ);
+  touch_start(command, nullptr, environ);
   return real(command, type);
 }

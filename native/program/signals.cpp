@@ -169,6 +169,14 @@ int real_sigaction(int signal, const struct sigaction* action, struct sigaction*
   return real(signal, action, old);
 }
 
+void take_signal(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
+  struct sigaction action {};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | flags;
+  action.sa_sigaction = handler;
+  sigfillset(&action.sa_mask);
+  real_sigaction(signal, &action, nullptr);
+}
+
 bool is_handled_by_program(int signal) {
   if (!is_own(signal)) return false;
   const Asking lock;
@@ -273,27 +281,18 @@ __sighandler_t set_handler(int number, __sighandler_t handler, int flags) {
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-constexpr int as_bsd = SA_RESTART;
-constexpr int as_system_v = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-
 }  // namespace
 
 /// The C library's other names for it: which of them a program calls depends on the standard that it is compiled for.
 SDSM_ENTRY __sighandler_t signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, as_bsd);
+  return set_handler(number, handler, SA_RESTART);
 }
-SDSM_ENTRY __sighandler_t ssignal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, as_bsd);
-}
-SDSM_ENTRY __sighandler_t bsd_signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, as_bsd);
-}
+SDSM_ENTRY __sighandler_t ssignal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(signal);
+SDSM_ENTRY __sighandler_t bsd_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(signal);
 SDSM_ENTRY __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, as_system_v);
+  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
 }
-SDSM_ENTRY __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept {
-  return set_handler(number, handler, as_system_v);
-}
+SDSM_ENTRY __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept SDSM_ALIAS(sysv_signal);
 
 /// Of System V: the signal is blocked with SIG_HOLD, and no longer with anything else.
 SDSM_ENTRY __sighandler_t sigset(int number, __sighandler_t handler) noexcept {

@@ -14,6 +14,10 @@ inline int preemption_signal() {
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 
+/// The run-time's own handler of a signal. It runs on the signal stack: the thread's own may be protected, or another
+/// thread's turn may come in between. The program's own handlers wait.
+void take_signal(int signal, void (*handler)(int, siginfo_t*, void*), int flags = 0);
+
 /// What a thread holds.
 struct SignalState {
   int depth = 0;  ///< of HeldSignals

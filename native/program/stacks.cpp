@@ -1,7 +1,10 @@
 #include "native/program/stacks.hpp"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "native/gomp/message.hpp"
@@ -75,6 +78,15 @@ std::uint64_t other_stack_bytes() {
   if (bytes > 0) return clamp_stack(bytes);
   gomp::message({"the environment variable OMP_STACKSIZE='", text, "' is not understood and has no effect"});
   return usual_stack;
+}
+
+void give_signal_stack() {
+  constexpr std::size_t bytes = 128 * kib;
+  stack_t stack{};
+  stack.ss_sp = reserve(bytes);
+  stack.ss_size = bytes;
+  // The raw call: the function is interposed.
+  syscall(SYS_sigaltstack, &stack, nullptr);
 }
 
 }  // namespace sdsm::program

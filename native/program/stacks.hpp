@@ -17,6 +17,9 @@ constexpr std::uint64_t stack_slot(std::uint64_t bytes) {
   return region_up(bytes + page_bytes);
 }
 
+/// Gives the calling thread a stack for handlers: each thread that runs the program's code needs one.
+void give_signal_stack();
+
 /// Calls function(argument) with the stack pointer at `top`, and returns when it does.
 extern "C" void sdsm_call_on_stack(std::uintptr_t top, void (*function)(void*), void* argument);
 

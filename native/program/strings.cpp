@@ -80,18 +80,14 @@ ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, s
 
 }  // namespace
 
-SDSM_ENTRY char* strdup(const char* text) noexcept {
-  return copy_of(text, std::strlen(text), SDSM_CALLER);
-}
-SDSM_ENTRY char* __strdup(const char* text) noexcept {
-  return copy_of(text, std::strlen(text), SDSM_CALLER);
-}
-SDSM_ENTRY char* strndup(const char* text, std::size_t most) noexcept {
-  return copy_of(text, strnlen(text, most), SDSM_CALLER);
-}
-SDSM_ENTRY char* __strndup(const char* text, std::size_t most) noexcept {
-  return copy_of(text, strnlen(text, most), SDSM_CALLER);
-}
+#define SDSM_COPYING(name, parameters, length) \
+  SDSM_ENTRY char* name parameters noexcept {  \
+    return copy_of(text, length, SDSM_CALLER); \
+  }
+SDSM_COPYING(strdup, (const char* text), std::strlen(text))
+SDSM_COPYING(__strdup, (const char* text), std::strlen(text))
+SDSM_COPYING(strndup, (const char* text, std::size_t most), strnlen(text, most))
+SDSM_COPYING(__strndup, (const char* text, std::size_t most), strnlen(text, most))
 
 SDSM_ENTRY int vasprintf(char** result, const char* format, std::va_list arguments) noexcept {
   return print(result, format, arguments, SDSM_CALLER);
@@ -117,9 +113,7 @@ SDSM_ENTRY int __asprintf_chk(char** result, int /*flag*/, const char* format, .
 SDSM_ENTRY ssize_t getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) {
   return read_line(line, room, delimiter, stream, SDSM_CALLER);
 }
-SDSM_ENTRY ssize_t __getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) {
-  return read_line(line, room, delimiter, stream, SDSM_CALLER);
-}
+SDSM_ENTRY ssize_t __getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) SDSM_ALIAS(getdelim);
 SDSM_ENTRY ssize_t getline(char** line, std::size_t* room, FILE* stream) {
   return read_line(line, room, '\n', stream, SDSM_CALLER);
 }

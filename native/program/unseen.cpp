@@ -67,13 +67,8 @@ SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags
   }
   return reinterpret_cast<void*>(memory);
 }
-SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
-  const long memory = syscall(SYS_mmap, wanted, bytes, protection, flags, file, offset);
-  if (memory != -1) {
-    count_unseen((flags & MAP_ANONYMOUS) != 0 ? UnseenCall::mmap : UnseenCall::mmap_file, SDSM_CALLER, bytes);
-  }
-  return reinterpret_cast<void*>(memory);
-}
+SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept
+    SDSM_ALIAS(mmap);
 SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
   const bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
   va_list arguments;

@@ -20,7 +20,6 @@
 #include "native/run_command/blame.hpp"
 #include "native/run_command/descendants.hpp"
 #include "native/run_command/hosts.hpp"
-#include "native/run_command/one_line.hpp"
 
 namespace sdsm::run_command {
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "commands/descriptor.hpp"
 #include "native/dsm/control.hpp"
@@ -47,5 +48,8 @@ class ControlChannel {
   std::string unsent_;
   std::string received_;
 };
+
+/// A process's text, shortened and without control characters, for one line on a terminal.
+std::string one_line(std::string_view text);
 
 }  // namespace sdsm::run_command

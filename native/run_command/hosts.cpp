@@ -22,7 +22,6 @@
 #include "native/dsm/admission.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/run_command/agent_request.hpp"
-#include "native/run_command/one_line.hpp"
 
 namespace sdsm::run_command {
 

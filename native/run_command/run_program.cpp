@@ -16,9 +16,7 @@
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
 #include "native/run_command/atomics.hpp"
-#include "native/run_command/figures.hpp"
-#include "native/run_command/report.hpp"
-#include "native/run_command/result_document.hpp"
+#include "native/run_command/results.hpp"
 
 namespace sdsm::run_command {
 

@@ -1,5 +1,6 @@
 #include "native/trace_command/traced_process.hpp"
 
+#include "native/program_start/program_start.hpp"
 #include "native/trace_command/trace_program.hpp"
 
 namespace sdsm::trace_command {

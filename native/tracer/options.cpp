@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "native/gomp/settings.hpp"
+#include "native/program/processes.hpp"
 #include "native/tracer/ending.hpp"
 
 namespace sdsm::tracer {
@@ -42,15 +43,7 @@ void read_options() {
   for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::mode, variable::sites}) {
     unsetenv(name);
   }
-  // The driver puts the run-time first and keeps whatever the user had there behind a colon.
-  if (const char* preload = std::getenv("LD_PRELOAD")) {
-    const char* others = std::strchr(preload, ':');
-    if (others) {
-      setenv("LD_PRELOAD", others + 1, 1);
-    } else {
-      unsetenv("LD_PRELOAD");
-    }
-  }
+  program::leave_preload();
 }
 
 }  // namespace sdsm::tracer

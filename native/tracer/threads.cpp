@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <new>
 
-#include "native/program/real_pthread.hpp"
+#include "native/program/processes.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/deadlock.hpp"
 #include "native/tracer/ending.hpp"

@@ -141,14 +141,6 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-void install_fault_handler() {
-  struct sigaction action {};
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  action.sa_sigaction = on_fault;
-  sigfillset(&action.sa_mask);  // the program's own handlers wait
-  real_sigaction(SIGSEGV, &action, nullptr);
-}
-
 /// Collects the changes of one closing and sends them in batches.
 class ChangeSender {
  public:
@@ -212,8 +204,7 @@ void protect_opened() REQUIRES(turn) {
 }  // namespace
 
 void start_tracking() {
-  give_signal_stack();
-  install_fault_handler();
+  take_signal(SIGSEGV, on_fault);
   protect_all();
   tracking.is_on = true;
 }
@@ -222,15 +213,6 @@ void stop_tracking() {
   if (!tracking.is_on) return;
   tracking.is_on = false;
   unprotect_all();
-}
-
-void give_signal_stack() {
-  constexpr std::size_t bytes = 64 * 1024;
-  stack_t stack{};
-  stack.ss_sp = reserve(bytes);
-  stack.ss_size = bytes;
-  // The raw call: the function is interposed.
-  syscall(SYS_sigaltstack, &stack, nullptr);
 }
 
 void close_pages(VirtualThread& thread, Closing closing) {

@@ -12,9 +12,6 @@ void start_tracking() REQUIRES(turn);
 /// Ends it: everything is readable and writable.
 void stop_tracking() REQUIRES(turn);
 
-/// Gives the calling thread a stack for the fault handler: each thread that runs the program's code needs one.
-void give_signal_stack();
-
 /// Sends what the running thread has changed in its pages, and protects them: when the thread synchronises, or before
 /// another thread runs.
 void close_pages(VirtualThread& thread, Closing closing) REQUIRES(turn);

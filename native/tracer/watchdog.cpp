@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "native/program/real_pthread.hpp"
+#include "native/program/processes.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/team.hpp"
@@ -99,12 +99,7 @@ void* watch(void* /*unused*/) {
 }  // namespace
 
 void start_watchdog() {
-  struct sigaction action {};
-  // On the signal stack, as another thread may run in between; a system call goes on as if nothing had happened.
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  action.sa_sigaction = on_preemption;
-  sigfillset(&action.sa_mask);
-  real_sigaction(preemption_signal(), &action, nullptr);
+  take_signal(preemption_signal(), on_preemption, SA_RESTART);  // a system call goes on as if nothing had happened
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t old;

@@ -66,7 +66,7 @@ void pass_on(std::uint32_t process, OrderedTurn turn, std::uint64_t next) {
 
 TEST_CASE("a lock goes to whoever waits longest, and grants to other nodes are counted") {
   const Offices offices;
-  const std::uint64_t counted = served.messages[static_cast<std::size_t>(MessageKind::lock_grant)];
+  const std::uint64_t counted = served.messages_by_kind[static_cast<std::size_t>(MessageKind::lock_grant)];
   const Head wanted{.kind = WireKind::lock_request, .address = 10};
   for (const std::uint32_t process : {2U, 0U, 3U}) request_lock(ProcessId{process}, wanted, nullptr);
   CHECK(take_answers() == Answers{{2, WireKind::lock_grant}});
@@ -80,7 +80,7 @@ TEST_CASE("a lock goes to whoever waits longest, and grants to other nodes are c
   try_lock(ProcessId{1}, wanted);
   CHECK(take_answers() == Answers{{1, WireKind::lock_grant}});
   // Processes 2, 3 and 1; process 0 is here.
-  CHECK(served.messages[static_cast<std::size_t>(MessageKind::lock_grant)] - counted == 3);
+  CHECK(served.messages_by_kind[static_cast<std::size_t>(MessageKind::lock_grant)] - counted == 3);
 }
 
 TEST_CASE("ordered regions come in the order of their turns, not of their requests") {

@@ -123,9 +123,9 @@ Tally tally() {
   tally.now_ns = (2 + self.process) * 1000000000ULL;
   tally.faults[static_cast<int>(sdsm::FaultKind::RUMR)] = 10 + self.process;
   tally.fault_ns[static_cast<int>(sdsm::FaultKind::RUMR)] = 500000000;
-  tally.messages[0] = 10 + self.process;
-  tally.messages_sent = 20;
-  tally.bytes_sent = 4096;
+  tally.messages_by_kind[0] = 10 + self.process;
+  tally.messages = 20;
+  tally.bytes = 4096;
   tally.diffs = 3;
   tally.diff_bytes = 24;
   tally.barriers = 7;

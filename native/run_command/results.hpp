@@ -1,4 +1,5 @@
-/// The result of a native run: what all results share (commands/results), and what only a native run tells.
+/// What a native run tells: as a table for people, and as a document. The document has what all results share
+/// (commands/results), and what only a native run knows.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,15 @@ struct RunDescription {
   ClusterOptions options;
   std::vector<std::filesystem::path> inputs;  ///< the program first; hashed as they are on disk
 };
+
+/// In seconds. The time of a run is its initial thread's, whose clock delimits the region.
+double makespan_s(const std::vector<dsm::Result>& processes);
+
+/// A table for people: what each thread spent its time on, and what it sent.
+std::string report_text(const std::string& program, const Layout& layout, const std::vector<dsm::Result>& processes);
+
+/// One line about several runs: median, minimum and maximum.
+std::string repeats_text(const std::vector<double>& makespans_s);
 
 /// Index of the run with the median time; of an even number of runs the faster of the two in the middle. Precondition:
 /// not empty.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/messages.hpp"
+#include "models/page_state.hpp"
+
+namespace sdsm {
+
+/// What one thread does in a run. The simulator and a real run count alike; messages are those between nodes.
+struct Counts {
+  std::array<std::uint64_t, fault_kinds> faults{};              ///< by FaultKind
+  std::array<std::uint64_t, message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`, by kind
+  std::uint64_t barriers = 0;
+  std::uint64_t locks = 0;
+  std::uint64_t messages = 0;  ///< sent as requester or writer: requests, diff pieces, lock and barrier messages
+  std::uint64_t bytes = 0;     ///< payload of these
+  std::uint64_t served = 0;    ///< replies sent to others: pages, grants, barrier releases
+  std::uint64_t served_bytes = 0;
+  std::uint64_t diffs = 0;
+  std::uint64_t diff_bytes = 0;
+};
+
+}  // namespace sdsm

@@ -1,0 +1,193 @@
+#include "native/run_command/results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+
+#include "commands/results/run_result.hpp"
+
+namespace sdsm::run_command {
+namespace {
+
+/// The part of `tally`'s duration that none of its other times claims, at least 0: clocks are read one after another,
+/// so the others may exceed it.
+constexpr std::uint64_t compute_ns(const dsm::Tally& tally) {
+  std::uint64_t others = tally.diff_ns + tally.barrier_ns + tally.protect_ns + tally.lock_ns + tally.idle_ns;
+  for (const std::uint64_t time : tally.fault_ns) others += time;
+  return tally.now_ns > others ? tally.now_ns - others : 0;
+}
+
+constexpr double seconds(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+double whole_makespan_s(const std::vector<dsm::Result>& processes) {
+  return seconds(processes.front().whole.now_ns);
+}
+
+struct Column {
+  std::string title;
+  std::function<std::string(const dsm::Tally&)> cell;
+};
+
+std::string time_cell(std::uint64_t nanoseconds) {
+  return fmt::format("{:.4f}", seconds(nanoseconds));
+}
+
+std::uint64_t fault_time(const dsm::Tally& tally) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t time : tally.fault_ns) sum += time;
+  return sum;
+}
+
+std::vector<Column> columns(const std::vector<dsm::Result>& processes) {
+  const auto time = [](std::string title, std::uint64_t dsm::Tally::*which) {
+    return Column{std::move(title), [which](const dsm::Tally& tally) { return time_cell(tally.*which); }};
+  };
+  const auto count = [](std::string title, std::uint64_t dsm::Tally::*which) {
+    return Column{std::move(title), [which](const dsm::Tally& tally) { return std::to_string(tally.*which); }};
+  };
+  std::vector<Column> all{
+      {"compute", [](const dsm::Tally& tally) { return time_cell(compute_ns(tally)); }},
+      {"fault", [](const dsm::Tally& tally) { return time_cell(fault_time(tally)); }},
+      time("diff", &dsm::Tally::diff_ns),
+      time("protect", &dsm::Tally::protect_ns),
+      time("barrier", &dsm::Tally::barrier_ns),
+      time("lock", &dsm::Tally::lock_ns),
+      time("idle", &dsm::Tally::idle_ns),
+  };
+  for (const FaultRule& rule : fault_rules) {
+    const auto kind = static_cast<std::size_t>(rule.kind);
+    const bool occurs = std::any_of(processes.begin(), processes.end(),
+                                    [&](const dsm::Result& result) { return result.region.faults[kind] > 0; });
+    if (!occurs) continue;
+    all.push_back(
+        {std::string(rule.name), [kind](const dsm::Tally& tally) { return std::to_string(tally.faults[kind]); }});
+  }
+  for (auto& column : {count("messages", &dsm::Tally::messages), count("bytes", &dsm::Tally::bytes),
+                       count("diffs", &dsm::Tally::diffs), count("barriers", &dsm::Tally::barriers),
+                       count("locks", &dsm::Tally::locks)}) {
+    all.push_back(column);
+  }
+  const bool has_atomics = std::any_of(processes.begin(), processes.end(),
+                                       [](const dsm::Result& result) { return result.region.atomics > 0; });
+  if (has_atomics) all.push_back(count("atomics", &dsm::Tally::atomics));
+  return all;
+}
+
+std::string plural(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+using results::Json;
+
+results::Times times_of(const dsm::Tally& tally) {
+  results::Times times{.compute_s = seconds(compute_ns(tally)),
+                       .diff_s = seconds(tally.diff_ns),
+                       .protect_s = seconds(tally.protect_ns),
+                       .barrier_s = seconds(tally.barrier_ns),
+                       .lock_s = seconds(tally.lock_ns),
+                       // Another thread serves others; its time shows in what the served one waits.
+                       .stolen_s = 0,
+                       .idle_s = seconds(tally.idle_ns)};
+  std::transform(std::begin(tally.fault_ns), std::end(tally.fault_ns), times.fault_s.begin(), &seconds);
+  return times;
+}
+
+Json thread_list(const Layout& layout, const std::vector<dsm::Result>& processes, dsm::Tally dsm::Result::*which) {
+  Json threads = Json::array();
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    const dsm::Tally& tally = processes[i].*which;
+    const ProcessId id{i};
+    threads.push_back(results::thread(id, layout.node_of(id), times_of(tally), tally,
+                                      {{"traps", tally.traps},
+                                       {"atomics", tally.atomics},
+                                       {"pages_served", tally.pages_served},
+                                       {"page_service_s", seconds(tally.page_service_ns)}}));
+  }
+  return threads;
+}
+
+}  // namespace
+
+double makespan_s(const std::vector<dsm::Result>& processes) {
+  return seconds(processes.front().region.now_ns);
+}
+
+std::size_t median_run(const std::vector<double>& makespans_s) {
+  std::vector<std::size_t> order(makespans_s.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return makespans_s[a] < makespans_s[b]; });
+  return order[(order.size() - 1) / 2];
+}
+
+Json result_document(const RunDescription& description, const std::vector<dsm::Result>& median,
+                     const std::vector<double>& makespans_s) {
+  const Layout& layout = description.options.layout;
+  const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
+  Json document = results::head("native", description.program, layout);
+  results::add_part(document, makespan_s(median), thread_list(layout, median, &dsm::Result::region));
+  results::add_part(document["whole_run"], whole_makespan_s(median), thread_list(layout, median, &dsm::Result::whole));
+  document["median_s"] = makespan_s(median);
+  document["min_s"] = *least;
+  document["max_s"] = *most;
+  for (const double makespan : makespans_s) document["runs"].push_back({{"makespan_s", makespan}});
+  Json& options = document["options"];
+  options = {{"placement", sdsm::name_of(description.options.placement)},
+             {"atomics", dsm::name_of(description.options.atomics)},
+             {"transport", name_of(description.options.transport)},
+             {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
+  if (description.options.hosts) {
+    for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
+  }
+  results::add_origin(document, description.inputs);
+  return document;
+}
+
+std::string name_of(dsm::Transport transport) {
+  switch (transport) {
+    case dsm::Transport::unix_sockets: return "unix";
+    case dsm::Transport::tcp: return "tcp";
+  }
+  return "?";
+}
+
+std::string report_text(const std::string& program, const Layout& layout, const std::vector<dsm::Result>& processes) {
+  const bool has_region = processes.front().clock_calls >= 2;
+  std::string text = fmt::format("sdsm: {} on {} of {}: {:.4f} s", program, plural(layout.nodes, "node"),
+                                 plural(layout.threads_per_node, "thread"), makespan_s(processes));
+  text += has_region ? fmt::format(" between its first and last omp_get_wtime ({:.4f} s in all)\n",
+                                   whole_makespan_s(processes))
+                     : " from begin to end\n";
+  text += "times in s\n";
+  // A row of cells for each thread, below the titles.
+  std::vector<std::vector<std::string>> rows{{"thread", "node"}};
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    rows.push_back({std::to_string(i), std::to_string(index_of(layout.node_of(ProcessId{i})))});
+  }
+  for (const Column& column : columns(processes)) {
+    rows[0].push_back(column.title);
+    for (std::size_t i = 0; i < processes.size(); ++i) rows[i + 1].push_back(column.cell(processes[i].region));
+  }
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::size_t width = 0;
+      for (const auto& other : rows) width = std::max(width, other[i].size());
+      text += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", row[i], width);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string repeats_text(const std::vector<double>& makespans_s) {
+  const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
+  return fmt::format("sdsm: {} runs: median {:.4f} s, least {:.4f} s, most {:.4f} s\n", makespans_s.size(),
+                     makespans_s[median_run(makespans_s)], *least, *most);
+}
+
+}  // namespace sdsm::run_command
