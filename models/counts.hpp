@@ -9,7 +9,7 @@
 namespace sdsm {
 
 /// What one thread does in a run. The simulator and a real run count alike; messages are those between nodes.
-struct Counts {
+struct ThreadCounts {
   std::array<std::uint64_t, fault_kinds> faults{};              ///< by FaultKind
   std::array<std::uint64_t, message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`, by kind
   std::uint64_t barriers = 0;

@@ -28,7 +28,7 @@ constexpr Spent spent_on(FaultKind kind) {
   return static_cast<Spent>(static_cast<std::uint8_t>(Spent::fault) + static_cast<std::uint8_t>(kind));
 }
 
-struct Tally : Counts {
+struct Tally : ThreadCounts {
   std::array<Time, spent_items> time{};
   std::uint64_t largest_diff = 0;  ///< payload, bytes
 

@@ -5,7 +5,7 @@
 
 namespace sdsm::results {
 
-Json thread(ProcessId id, NodeId node, const Times& times, const Counts& counts, const Json& own) {
+Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts, const Json& own) {
   Json fault_time, faults, messages;
   for (const FaultRule& rule : fault_rules) {
     const auto kind = static_cast<std::size_t>(rule.kind);

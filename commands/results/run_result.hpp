@@ -34,7 +34,7 @@ struct Times {
 };
 
 /// `own`: an object with what only this kind of run counts, after the shared fields; null for nothing.
-Json thread(ProcessId id, NodeId node, const Times& times, const Counts& counts, const Json& own = nullptr);
+Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts, const Json& own = nullptr);
 
 /// The first fields of every result document.
 Json head(std::string_view kind);
