@@ -1,5 +1,9 @@
 #include "native/dsm/answering.hpp"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -37,8 +41,9 @@ void answer(ProcessId to, const Head& head, const void* payload) {
     Mailbox& asker = *answering.mailbox;
     asker.head = head;
     if (payload != nullptr) std::memcpy(asker.payload, payload, head.bytes);
-    asker.is_full.store(1, std::memory_order_release);
-    asker.is_full.notify_one();
+    if (asker.state.exchange(Mailbox::full, std::memory_order_release) == Mailbox::awaited) {
+      syscall(SYS_futex, &asker.state, FUTEX_WAKE_PRIVATE, 1);
+    }
     return;
   }
   Head stamped = head;

@@ -33,7 +33,8 @@ void heed_passing(std::uint32_t generation) REQUIRES(handling);
 
 /// Holds the answer to a question that this process asks itself.
 struct Mailbox {
-  std::atomic<std::uint32_t> is_full = 0;
+  enum State : std::uint32_t { empty, awaited, full };
+  std::atomic<std::uint32_t> state = empty;  ///< a futex
   Head head;
   std::byte payload[most_payload];
 };

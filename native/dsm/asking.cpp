@@ -1,12 +1,16 @@
 #include "native/dsm/asking.hpp"
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "models/openmp.hpp"
+#include "native/dsm/clock.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/launcher.hpp"
@@ -35,9 +39,16 @@ struct Asking {
 };
 constinit Asking asking GUARDED_BY(application);
 
+std::uint64_t left_until(std::uint64_t until_ns) {
+  if (until_ns == no_end) return no_end;
+  const std::uint64_t now = now_ns();
+  return until_ns > now ? until_ns - now : 0;
+}
+
 bool waits_for_others(WireKind kind) {
   return kind == WireKind::barrier_arrive || kind == WireKind::lock_request || kind == WireKind::lock_try ||
-         kind == WireKind::open_state || kind == WireKind::ordered_pass;
+         kind == WireKind::open_state || kind == WireKind::ordered_pass || kind == WireKind::object_meet ||
+         kind == WireKind::object_await;
 }
 
 bool answers_long_question(WireKind kind) {
@@ -58,11 +69,23 @@ bool receive_head(int socket, Head& head) REQUIRES(application) {
   }
 }
 
-/// The same for the long question itself.
-bool receive_long_answer(int socket, Head& head) REQUIRES(application) {
+/// What ends the wait for a question's answer.
+Head impatience(const Head& question) {
+  return {.kind = WireKind::object_leave, .address = question.address};
+}
+
+/// The same for the long question itself, after which the wait is to end at `until_ns`.
+bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until_ns, Head& head)
+    REQUIRES(application) {
+  const int socket = asking.sockets[index_of(to)];
   asking.long_question = {socket, false, {}};
   bool is_ready = false;
-  while (!is_ready && !asking.long_question.is_answered) is_ready = program::wait_for_input(socket);
+  while (!is_ready && !asking.long_question.is_answered) {
+    is_ready = program::wait_for_input(socket, left_until(until_ns));
+    if (is_ready || now_ns() < until_ns) continue;
+    until_ns = no_end;
+    tell(to, impatience(question));
+  }
   const bool is_here = asking.long_question.is_answered;
   asking.long_question.socket = -1;
   if (is_here) head = asking.long_question.answer;
@@ -82,20 +105,32 @@ bool hand_to_self(const Head& head, const void* payload, Mailbox& own, Mailbox*&
   const Held nothing_else_is_handled(handling);
   outer = exchange_mailbox(&own);
   handle(self.process, head, static_cast<const std::byte*>(payload));
-  if (own.is_full.load(std::memory_order_relaxed) == 0) return false;
+  if (own.state.load(std::memory_order_relaxed) != Mailbox::full) return false;
   exchange_mailbox(outer);
   return true;
 }
 
-void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait) EXCLUDES(handling) {
+/// False when the time is over.
+bool wait_for_mail(Mailbox& own, std::uint64_t until_ns) {
+  std::uint32_t found = Mailbox::empty;
+  own.state.compare_exchange_strong(found, Mailbox::awaited);
+  while (own.state.load(std::memory_order_acquire) != Mailbox::full) {
+    const timespec left = to_timespec(left_until(until_ns));
+    if (left.tv_sec == 0 && left.tv_nsec == 0) return false;
+    syscall(SYS_futex, &own.state, FUTEX_WAIT_PRIVATE, Mailbox::awaited, until_ns == no_end ? nullptr : &left);
+  }
+  return true;
+}
+
+void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait, std::uint64_t until_ns)
+    EXCLUDES(handling) {
   Mailbox* outer = nullptr;
   if (hand_to_self(head, payload, own, outer)) return;
   if (wait == Wait::with_handlers) {
     const program::AdmittedSignals admitted;
-    own.is_full.wait(0, std::memory_order_acquire);
-  } else {
-    own.is_full.wait(0, std::memory_order_acquire);
+    if (!wait_for_mail(own, until_ns)) tell(self.process, impatience(head));
   }
+  wait_for_mail(own, no_end);
   const Held nothing_is_handled(handling);
   exchange_mailbox(outer);
 }
@@ -117,7 +152,7 @@ void ask_over(std::vector<int> sockets) {
   asking.sockets = std::move(sockets);
 }
 
-Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait) {
+Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait, std::uint64_t until_ns) {
   const program::HeldSignals held;
   if (asking.long_wait && waits_for_others(head.kind)) {
     end_run(
@@ -128,14 +163,14 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
   Head reply;
   if (to == self.process) {
     Mailbox own;
-    ask_self(head, payload, own, wait);
+    ask_self(head, payload, own, wait, until_ns);
     if (own.head.bytes > 0) std::memcpy(answer_payload, own.payload, own.head.bytes);
     reply = own.head;
   } else {
     const int socket = asking.sockets[index_of(to)];
     head.ticket = put_on_wire(to, payload_of(head));
     if (!send_all(socket, &head, sizeof head, payload, head.bytes) ||
-        !(wait == Wait::with_handlers ? receive_long_answer(socket, reply) : receive_head(socket, reply)) ||
+        !(wait == Wait::with_handlers ? receive_long_answer(to, head, until_ns, reply) : receive_head(socket, reply)) ||
         !receive_all(socket, answer_payload, reply.bytes)) {
       end_without(to);
     }

@@ -24,6 +24,7 @@ struct BookOffice {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> lock_names;  ///< by class and address
   std::unordered_map<std::uint64_t, SharedState> constructs;
   FirstTouchHomes first_touches;
+  std::uint64_t keys = 0;  ///< made so far
 };
 BookOffice office GUARDED_BY(handling);
 
@@ -46,6 +47,7 @@ void open_next(SharedState& shared) REQUIRES(handling) {
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
   switch (head.kind) {
     case WireKind::lock_name: return answer_value(from, name_lock(head.value, head.address));
+    case WireKind::make_key: return answer_value(from, office.keys++);
     case WireKind::region_of: {
       const KnownRegion known = known_region(head.address);
       return answer(from, {.kind = WireKind::done, .bytes = sizeof known}, &known);

@@ -9,6 +9,8 @@
 
 namespace sdsm::dsm {
 
+/// The program runs in this process, or its part of it.
+inline constinit std::atomic<bool> is_running = false;
 /// Whether process 0's application thread is ending the program.
 inline constinit std::atomic<bool> is_ending = false;
 

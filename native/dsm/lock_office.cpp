@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <unordered_map>
@@ -6,20 +8,27 @@
 #include "models/messages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/pthreads/engine.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
+using engine::Demand;
+
 struct Waiter {
   ProcessId process{};
-  OrderedTurn turn;
+  Demand demand{};
+  OrderedTurn turn{};
   bool has_turn = false;
+  bool waits_for_wake = false;  ///< and no longer when it is not enlisted
 };
+/// A lock, or an object of native/pthreads/engine.hpp.
 struct Lock {
-  bool held = false;
-  ProcessId holder{};
+  std::int32_t number = 0;
+  ProcessId holder{};  ///< who took it last
   std::uint64_t grants = 0;
   std::deque<Waiter> queue;
+  std::vector<ProcessId> enlisted;
 };
 /// A chunk that is through, and passes its turn on when it has it.
 struct Passing {
@@ -38,44 +47,109 @@ bool has_come(const OrderedTurn& turn) REQUIRES(handling) {
   return office.turns[turn.construct] == turn.first_iteration;
 }
 
-void grant(Lock& lock, ProcessId to) REQUIRES(handling) {
-  lock.held = true;
-  lock.holder = to;
-  count_served(to, MessageKind::lock_grant, control_payload.count);
-  answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation(), .value = lock.grants++});
+Demand demand_of(const Head& head) {
+  return head.value == 0 ? engine::mutex_demand : std::bit_cast<Demand>(head.value);
 }
 
-/// First come, first served, among those whose turn it is.
-void grant_next(Lock& lock) REQUIRES(handling) {
-  if (lock.held) return;
-  for (auto waiter = lock.queue.begin(); waiter != lock.queue.end(); ++waiter) {
-    if (waiter->has_turn && !has_come(waiter->turn)) continue;
-    const ProcessId next = waiter->process;
-    lock.queue.erase(waiter);
-    return grant(lock, next);
+bool is_enlisted(const Lock& lock, ProcessId process) {
+  return std::find(lock.enlisted.begin(), lock.enlisted.end(), process) != lock.enlisted.end();
+}
+
+bool may_go(const Lock& lock, const Waiter& waiter) REQUIRES(handling) {
+  if (waiter.waits_for_wake) return !is_enlisted(lock, waiter.process);
+  if (!waiter.demand.can_be_met(lock.number)) return false;
+  return !waiter.has_turn || has_come(waiter.turn);
+}
+
+void grant(Lock& lock, const Waiter& waiter, GrantSays what = GrantSays::yours) REQUIRES(handling) {
+  if (!waiter.waits_for_wake) lock.number += waiter.demand.add;
+  lock.holder = waiter.process;
+  count_served(waiter.process, MessageKind::lock_grant, control_payload.count);
+  answer(waiter.process, {.kind = WireKind::lock_grant,
+                          .generation = newest_generation(),
+                          .address = static_cast<std::uint64_t>(what),
+                          .value = lock.grants++});
+}
+
+/// First come, first served, among those that may go on.
+void grant_all(Lock& lock) REQUIRES(handling) {
+  for (auto waiter = lock.queue.begin(); waiter != lock.queue.end();) {
+    if (!may_go(lock, *waiter)) {
+      ++waiter;
+      continue;
+    }
+    const Waiter next = *waiter;
+    waiter = lock.queue.erase(waiter);
+    grant(lock, next);
   }
+}
+
+/// The process has waited for long enough.
+void end_wait(Lock& lock, ProcessId process) REQUIRES(handling) {
+  std::erase(lock.enlisted, process);
+  const auto waiter = std::find_if(lock.queue.begin(), lock.queue.end(),
+                                   [&](const Waiter& waiting) { return waiting.process == process; });
+  if (waiter == lock.queue.end()) return;  // its answer is under way
+  lock.queue.erase(waiter);
+  answer(process, {.kind = WireKind::lock_grant, .address = static_cast<std::uint64_t>(GrantSays::too_late)});
+}
+
+void meet(Lock& lock, ProcessId from) REQUIRES(handling) {
+  const Waiter self{.process = from, .waits_for_wake = true};
+  if (static_cast<std::int32_t>(lock.enlisted.size()) + 1 < lock.number) {
+    lock.enlisted.push_back(from);
+    lock.queue.push_back(self);
+    return;
+  }
+  lock.enlisted.clear();
+  grant(lock, self, GrantSays::last_to_meet);
+  grant_all(lock);
+}
+
+void wake(Lock& lock, ProcessId from, std::uint64_t most) REQUIRES(handling) {
+  const auto woken = std::min<std::uint64_t>(most, lock.enlisted.size());
+  lock.enlisted.erase(lock.enlisted.begin(), lock.enlisted.begin() + static_cast<std::ptrdiff_t>(woken));
+  answer_value(from, woken);
+  grant_all(lock);
 }
 
 }  // namespace
 
 void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
   Lock& lock = office.locks[head.address];
-  Waiter waiter{from, {}, head.bytes == sizeof(OrderedTurn)};
+  Waiter waiter{.process = from, .demand = demand_of(head), .has_turn = head.bytes == sizeof(OrderedTurn)};
   if (waiter.has_turn) std::memcpy(&waiter.turn, payload, sizeof waiter.turn);
   lock.queue.push_back(waiter);
-  grant_next(lock);
+  grant_all(lock);
 }
 
 void try_lock(ProcessId from, const Head& head) {
   Lock& lock = office.locks[head.address];
-  if (lock.held) return answer_value(from, index_of(lock.holder));
-  grant(lock, from);
+  const Waiter waiter{.process = from, .demand = demand_of(head)};
+  if (!may_go(lock, waiter)) return answer_value(from, index_of(lock.holder));
+  grant(lock, waiter);
 }
 
 void give_lock_back(const Head& head) {
   Lock& lock = office.locks[head.address];
-  lock.held = false;
-  grant_next(lock);
+  const Demand demand = demand_of(head);
+  lock.number -= demand.add;
+  if (demand.limit > 0) lock.number = std::max(lock.number, 0);
+  grant_all(lock);
+}
+
+void serve_object(ProcessId from, const Head& head) {
+  Lock& lock = office.locks[head.address];
+  switch (head.kind) {
+    case WireKind::object_give: give_lock_back(head); return answer_value(from, 0);
+    case WireKind::object_set: lock.number = static_cast<std::int32_t>(head.value); return answer_value(from, 0);
+    case WireKind::object_number: return answer_value(from, static_cast<std::uint64_t>(lock.number));
+    case WireKind::object_meet: return meet(lock, from);
+    case WireKind::object_enlist: lock.enlisted.push_back(from); return answer_value(from, 0);
+    case WireKind::object_await: lock.queue.push_back({.process = from, .waits_for_wake = true}); return grant_all(lock);
+    case WireKind::object_wake: return wake(lock, from, head.value);
+    default: return end_wait(lock, from);
+  }
 }
 
 void pass_turn(ProcessId from, const Head& head, const std::byte* payload) {
@@ -93,7 +167,7 @@ void pass_turn(ProcessId from, const Head& head, const std::byte* payload) {
     answer(passed.process, {.kind = WireKind::done});
     one = office.passing.begin();
   }
-  for (auto& [id, lock] : office.locks) grant_next(lock);
+  for (auto& [id, lock] : office.locks) grant_all(lock);
 }
 
 }  // namespace sdsm::dsm

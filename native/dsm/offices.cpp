@@ -30,6 +30,14 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::lock_release: return give_lock_back(head);
     case WireKind::lock_held:
       return answer_value(from, holds_lock(LockId{static_cast<std::uint32_t>(head.address)}) ? 1 : 0);
+    case WireKind::object_give:
+    case WireKind::object_set:
+    case WireKind::object_number:
+    case WireKind::object_meet:
+    case WireKind::object_enlist:
+    case WireKind::object_await:
+    case WireKind::object_wake:
+    case WireKind::object_leave: return serve_object(from, head);
     case WireKind::ordered_pass: return pass_turn(from, head, payload);
     case WireKind::exit_run: return want_end(head);
     default: return keep_books(from, head, payload);

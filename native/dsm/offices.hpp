@@ -31,6 +31,7 @@ bool are_all_dismissed() REQUIRES(handling);
 void request_lock(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void try_lock(ProcessId from, const Head& head) REQUIRES(handling);
 void give_lock_back(const Head& head) REQUIRES(handling);
+void serve_object(ProcessId from, const Head& head) REQUIRES(handling);
 void pass_turn(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 
 // The home of a page.

@@ -23,6 +23,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/launcher.hpp"
+#include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/region_books.hpp"
@@ -60,8 +61,6 @@ constexpr const ProgramCall& program_call = call_at_start;
 
 /// The application thread may begin.
 constinit std::atomic<std::uint32_t> may_begin = 0;
-/// The program runs in this process, or its part of it.
-constinit std::atomic<bool> is_running = false;
 
 void name_globals(std::uint32_t id, std::uintptr_t begin, std::uint64_t pages) REQUIRES(starting) {
   name_fixed_region(id, {begin, pages, trace::RegionKind::globals, Placement::initial, 0});
@@ -174,6 +173,7 @@ void prepare() REQUIRES(starting) {
 
 void call_main(void* /*unused*/) {
   application.check();
+  send_early_numbers();
   begin_work();
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }

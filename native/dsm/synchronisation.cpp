@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <bit>
 #include <set>
 
 #include "models/openmp.hpp"
@@ -85,8 +86,11 @@ void finish_acquire(LockId lock, const Head& answer) REQUIRES(application) {
   ++asked.locks;
 }
 
-Head lock_head(WireKind kind, LockId lock) {
-  return {.kind = kind, .generation = generation(), .address = index_of(lock)};
+Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex_demand) {
+  return {.kind = kind,
+          .generation = generation(),
+          .address = index_of(lock),
+          .value = std::bit_cast<std::uint64_t>(demand)};
 }
 
 }  // namespace
@@ -128,27 +132,36 @@ void pass_barrier(bool is_fork) {
   asked.barrier_ns += now_ns() - since - (asked.diff_ns - diffs_before) - (asked.protect_ns - protect_before);
 }
 
-void acquire_lock(LockId lock, const OrderedTurn* turn) {
+GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
   const program::HeldSignals held;
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
-  Head head = lock_head(WireKind::lock_request, lock);
-  if (turn != nullptr) head.bytes = sizeof *turn;
+  question.generation = generation();
+  question.address = index_of(lock);
   // What handlers write meanwhile goes home when the lock is here.
-  const Head grant = ask(manager_of(lock, processes()), head, turn, nullptr, Wait::with_handlers);
+  const Head grant = ask(manager_of(lock, processes()), question, payload, nullptr, Wait::with_handlers, until_ns);
   asked.lock_ns += now_ns() - since;
+  const GrantSays what{grant.address};
+  if (what == GrantSays::too_late) return what;
   count_lock_request(lock);
   finish_acquire(lock, grant);
+  return what;
 }
 
-bool try_acquire_lock(LockId lock) {
+void acquire_lock(LockId lock, const OrderedTurn* turn) {
+  Head head{.kind = WireKind::lock_request};
+  if (turn != nullptr) head.bytes = sizeof *turn;
+  wait_for_grant(lock, head, turn);
+}
+
+bool try_acquire_lock(LockId lock, engine::Demand demand) {
   const program::HeldSignals held;
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
   Head answer;
   for (;;) {
-    answer = ask(manager_of(lock, processes()), lock_head(WireKind::lock_try, lock));
-    if (answer.kind == WireKind::lock_grant) break;
+    answer = ask(manager_of(lock, processes()), lock_head(WireKind::lock_try, lock, demand));
+    if (answer.kind == WireKind::lock_grant || demand != engine::mutex_demand) break;
     // Who gave it back before this thread came here says so, even if the manager has yet to hear of it.
     const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
     if (ask(holder, lock_head(WireKind::lock_held, lock)).value != 0) break;
@@ -162,23 +175,39 @@ bool try_acquire_lock(LockId lock) {
   return true;
 }
 
-void release_lock(LockId lock) {
+void release_lock(LockId lock, engine::Demand demand) {
   const program::HeldSignals held;
-  // Who gets the lock prints behind what was printed under it.
-  flush_output();
-  flush(Sync::release);
+  release_memory();
   {
     const Held guard(holding);
     held_locks.erase(lock);
   }
   const ProcessId manager = manager_of(lock, processes());
-  tell(manager, lock_head(WireKind::lock_release, lock));
+  if (demand == engine::mutex_demand) {
+    tell(manager, lock_head(WireKind::lock_release, lock));
+  } else {
+    // Whom this thread tells of it finds it done: nobody asks the holder.
+    ask(manager, lock_head(WireKind::object_give, lock, demand));
+  }
   count_message(manager, MessageKind::lock_release, control_payload.count);
 }
 
 bool holds_lock(LockId lock) {
   const Held guard(holding);
   return held_locks.contains(lock);
+}
+
+std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value) {
+  return ask(manager_of(lock, processes()),
+             {.kind = kind, .generation = generation(), .address = index_of(lock), .value = value})
+      .value;
+}
+
+void release_memory() {
+  const program::HeldSignals held;
+  // Who acquires it prints behind what was printed before.
+  flush_output();
+  flush(Sync::release);
 }
 
 void synchronise_memory() {

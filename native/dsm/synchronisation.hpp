@@ -2,8 +2,8 @@
 #pragma once
 
 #include "models/ids.hpp"
-#include "native/dsm/threads.hpp"
-#include "native/dsm/wire.hpp"
+#include "native/dsm/asking.hpp"
+#include "native/pthreads/engine.hpp"
 
 namespace sdsm::dsm {
 
@@ -12,14 +12,21 @@ namespace sdsm::dsm {
 void pass_barrier(bool is_fork = false) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
+/// Asks the lock's manager for a grant, which is a release and then an acquire of memory; no acquire if it is too late.
+/// `question`: kind, value, and the payload's bytes.
+GrantSays wait_for_grant(LockId lock, Head question, const void* payload = nullptr, std::uint64_t until_ns = no_end)
+    REQUIRES(application);
 /// Returns false if somebody else holds the lock. A lock that was given back is free, even if its manager has not heard
 /// of it yet.
-bool try_acquire_lock(LockId lock) REQUIRES(application);
-void release_lock(LockId lock) REQUIRES(application);
+bool try_acquire_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
+void release_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 /// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
 bool holds_lock(LockId lock);
-
-/// Flushes and drops copies, without a lock.
+/// Asks the lock's manager what it answers at once, by a number.
+std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) REQUIRES(application);
+/// Flushes, without a lock.
+void release_memory() REQUIRES(application);
+/// Flushes and drops copies.
 void synchronise_memory() REQUIRES(application);
 
 /// The calling thread, not the initial one, ends the program: it asks process 0 to.

@@ -19,9 +19,10 @@ enum class WireKind : std::uint16_t {
                     ///< then a piece of the twin's words. Answer: done, when the piece is here
   barrier_arrive,   ///< Answer: barrier_release (when all have come), or quit
   barrier_release,  ///< value: calls of the clock so far, for the measured region
-  lock_request,     ///< address: LockId; value: ordered loops: turn. Answer: lock_grant (when it is free)
-  lock_grant,
-  lock_release,  ///< address: LockId. No answer
+  lock_request,     ///< address: LockId; value: engine::Demand, 0: of a mutex; payload: ordered loops: OrderedTurn.
+                    ///< Answer: lock_grant (when it is free)
+  lock_grant,       ///< address: GrantSays; value: how often it was granted before
+  lock_release,     ///< address: LockId; value: as lock_request. No answer
 
   page_reply,    ///< payload: the page
   done,          ///< value: what was asked for, if it is a number
@@ -30,6 +31,16 @@ enum class WireKind : std::uint16_t {
   lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
   lock_held,     ///< to who has it, says the manager: address: LockId. Answer: done; value: 1 if so
   lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
+  // Of what else the C library synchronises by (native/pthreads/engine.hpp). address: LockId of the object.
+  object_give,    ///< as lock_release. Answer: done
+  object_set,     ///< value: its number. Answer: done
+  object_number,  ///< Answer: done; value
+  object_meet,    ///< Answer: lock_grant (when all have come)
+  object_enlist,  ///< Answer: done
+  object_await,   ///< Answer: lock_grant (when it is no longer enlisted)
+  object_wake,    ///< value: how many at most. Answer: done; value: how many
+  object_leave,   ///< enlisted or waiting no longer. If it waited, that is answered by lock_grant: too_late
+  make_key,       ///< Answer: done; value: a number that no key has
   ordered_pass,  ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
   touch_first,   ///< address: the page's index in region `value`. Answer: done; value: the page's home
@@ -46,6 +57,8 @@ enum class WireKind : std::uint16_t {
 
 /// How a thread ends the program.
 enum class ExitKind : std::uint64_t { normal, quick, immediate };
+
+enum class GrantSays : std::uint64_t { yours, too_late, last_to_meet };
 
 /// A turn in an ordered loop: the loop's number, and the first iteration of the chunk that wants to go on.
 struct OrderedTurn {

@@ -15,15 +15,20 @@ class NextFunction {
 
   template <typename... Arguments>
   auto operator()(Arguments... arguments) {
+    return find()(arguments...);
+  }
+  bool exists() { return find() != nullptr; }
+
+ private:
+  Function* find() {
     Function* found = found_.load(std::memory_order_relaxed);
     if (found == nullptr) {
       found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
       found_.store(found, std::memory_order_relaxed);
     }
-    return found(arguments...);
+    return found;
   }
 
- private:
   const char* name_;
   std::atomic<Function*> found_ = nullptr;
 };

@@ -153,13 +153,17 @@ AdmittedSignals::~AdmittedSignals() {
   state = before_;
 }
 
-bool wait_for_input(int descriptor) {
-  if (!state.is_blocked) return true;
+bool wait_for_input(int descriptor, std::uint64_t patience_ns) {
+  const bool is_patient = patience_ns == ~std::uint64_t{0};
+  if (!state.is_blocked && is_patient) return true;
   const SignalState before = state;
   state = {};
   pollfd wanted{descriptor, POLLIN, 0};
   // The raw call changes the mask and waits in one: no handler is missed in between.
-  const long ready = syscall(SYS_ppoll, &wanted, 1, nullptr, &before.outside, sizeof before.outside);
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  timespec limit{static_cast<time_t>(patience_ns / second_ns), static_cast<long>(patience_ns % second_ns)};
+  const long ready = syscall(SYS_ppoll, &wanted, 1, is_patient ? nullptr : &limit,
+                             before.is_blocked ? &before.outside : nullptr, sizeof before.outside);
   state = before;
   return ready > 0;
 }

@@ -76,8 +76,9 @@ class AdmittedSignals {
   SignalState before_;
 };
 
-/// Waits until there is something to read, and lets handlers run meanwhile. Returns false after each handler.
-bool wait_for_input(int descriptor);
+/// Waits until there is something to read, and lets handlers run meanwhile. Returns false after each handler, and after
+/// `patience_ns`; ~0: never. May return true at once if there are no handlers and all patience.
+bool wait_for_input(int descriptor, std::uint64_t patience_ns);
 
 /// Whether the program has a handler of its own for SIGSEGV or SIGTRAP.
 bool is_handled_by_program(int signal);

@@ -26,13 +26,10 @@ constexpr const char* names[unseen_call_count] = {"mmap",
                                                   "timespec_get",
                                                   "time",
                                                   "clock",
-                                                  "pthread_mutex_lock",
-                                                  "pthread_mutex_trylock",
-                                                  "pthread_rwlock_rdlock",
-                                                  "pthread_rwlock_wrlock",
-                                                  "pthread_spin_lock",
-                                                  "pthread_barrier_wait",
-                                                  "sem_wait"};
+                                                  "sem_wait (the waiting)",
+                                                  "pthread_rwlock_rdlock (the waiting)",
+                                                  "pthread_barrier_wait (the waiting)",
+                                                  "pthread_cond_wait (the waiting)"};
 
 struct Counter {
   std::atomic<std::uint64_t> calls = 0;
@@ -40,13 +37,19 @@ struct Counter {
 };
 constinit Counter counters[unseen_call_count];
 
-}  // namespace
-
-void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes) {
-  if (!program_image.is_program(caller)) return;
+void count(UnseenCall call, std::uint64_t bytes) {
   Counter& counter = counters[static_cast<unsigned>(call)];
   counter.calls.fetch_add(1, std::memory_order_relaxed);
   counter.bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes) {
+  if (program_image.is_program(caller)) count(call, bytes);
+}
+void count_unseen(UnseenCall call) {
+  count(call, 0);
 }
 
 UnseenCalls unseen_calls(UnseenCall call) {

@@ -1,5 +1,5 @@
-/// What the program does past the engine: memory that is not shared, clocks that are no events, locks of the C library.
-/// They are counted, so that whoever reads a trace knows what it leaves out.
+/// What the program does past the engine: memory that is not shared, clocks that are no events, waiting for others in the
+/// C library. They are counted, so that whoever reads a trace knows what it leaves out.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ enum class UnseenCall : std::uint8_t {
   timespec_get,
   time,
   clock,
-  mutex_lock,
-  mutex_trylock,
-  rwlock_rdlock,
-  rwlock_wrlock,
-  spin_lock,
-  barrier_wait,
-  sem_wait,
+  // Waiting of which the trace has the messages, and not for whom: a prediction goes on at once.
+  semaphore,
+  shared_lock,
+  barrier,
+  condition,
 };
-inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::sem_wait) + 1;
+inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::condition) + 1;
 
 /// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);
+
+/// The same, whoever called.
+void count_unseen(UnseenCall call);
 
 /// What was counted so far.
 UnseenCalls unseen_calls(UnseenCall call);

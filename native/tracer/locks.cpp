@@ -88,21 +88,9 @@ void ask_for(VirtualThread& self, const Lock& lock) REQUIRES(turn) {
   close_pages(self, Closing::at_synchronisation);
 }
 
-Lock& find_lock(LockClass lock_class, const void* address) REQUIRES(turn) {
-  const Uninterrupted guard;
-  return locks.find(lock_class, address);
-}
-
-/// Ends the interval with `acquire`, and returns with the lock held and the interval still to begin.
-void take_lock(VirtualThread& self, Lock& lock) REQUIRES(turn) {
-  ask_for(self, lock);
-  // A thread whose clock is behind may ask for the lock at an earlier time.
-  schedule();
-  while (lock.holder != nullptr) {
-    stop(self, ThreadStatus::at_lock, &lock);
-    schedule();
-  }
-  lock.holder = &self;
+bool waits_at(const VirtualThread& thread, const Lock& lock) REQUIRES(turn) {
+  const bool is_waiting_there = thread.status == ThreadStatus::at_lock || thread.status == ThreadStatus::at_object;
+  return is_waiting_there && thread.waits_for == &lock;
 }
 
 /// The one that came first gets the lock. Later passes let all of them try: the schedule knows who it was.
@@ -110,7 +98,7 @@ void wake_next(const Lock& lock, std::uint64_t clock_ns) REQUIRES(turn) {
   VirtualThread* first = nullptr;
   for (std::uint32_t i = 0; i < thread_count(); ++i) {
     VirtualThread& thread = thread_of(i);
-    if (thread.status != ThreadStatus::at_lock || thread.waits_for != &lock) continue;
+    if (!waits_at(thread, lock)) continue;
     if (is_replay()) {
       wake(thread, clock_ns);
     } else if (first == nullptr || thread.clock_ns < first->clock_ns) {
@@ -138,7 +126,54 @@ trace::Event ordered_event(EventKind kind) {
   return {kind, static_cast<std::uint8_t>(LockClass::ordered), id_of_ordered, 0};
 }
 
+void note_holder(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
+  lock.number += demand.add;
+  lock.holder = demand.is_exclusive() ? &self : nullptr;
+  lock.depth = 1;
+}
+
 }  // namespace
+
+Lock& find_lock(LockClass lock_class, const void* address) {
+  const Uninterrupted guard;
+  return locks.find(lock_class, address);
+}
+
+void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) {
+  ask_for(self, lock);
+  // A thread whose clock is behind may ask for the lock at an earlier time.
+  schedule();
+  while (!demand.can_be_met(lock.number)) {
+    stop(self, ThreadStatus::at_lock, &lock);
+    schedule();
+  }
+  note_holder(self, lock, demand);
+  begin_interval(self);
+}
+
+void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand) {
+  ask_for(self, lock);
+  note_holder(self, lock, demand);
+  begin_interval(self);
+}
+
+void give_lock_back(VirtualThread& self, Lock& lock) {
+  end_interval(self, lock_event(EventKind::release, lock));
+  close_pages(self, Closing::at_synchronisation);
+  lock.number = 0;
+  lock.holder = nullptr;
+  lock.depth = 0;
+  wake_next(lock, self.clock_ns);
+  begin_interval(self);
+}
+
+void wake_all(const Lock& lock, std::uint64_t clock_ns) {
+  for (std::uint32_t i = 0; i < thread_count(); ++i) {
+    VirtualThread& thread = thread_of(i);
+    if (waits_at(thread, lock)) wake(thread, clock_ns);
+  }
+}
+
 }  // namespace sdsm::tracer
 
 namespace sdsm::engine {
@@ -152,9 +187,7 @@ void acquire(LockClass lock_class, const void* address) {
     ++lock.depth;
     return;
   }
-  take_lock(self, lock);
-  lock.depth = 1;
-  begin_interval(self);
+  take_lock(self, lock, mutex_demand);
 }
 
 bool try_acquire(LockClass lock_class, const void* address) {
@@ -162,11 +195,9 @@ bool try_acquire(LockClass lock_class, const void* address) {
   Lock& lock = find_lock(lock_class, address);
   // Others go first here, not after the test: a test that succeeded must not wait any more.
   yield(self, 0);
-  if (lock.holder != nullptr) return false;
-  ask_for(self, lock);
-  lock.holder = &self;
-  lock.depth = 1;
-  begin_interval(self);
+  const Uninterrupted guard;
+  if (!mutex_demand.can_be_met(lock.number)) return false;
+  take_free_lock(self, lock, mutex_demand);
   return true;
 }
 
@@ -187,18 +218,14 @@ void release(LockClass lock_class, const void* address) {
     --lock.depth;
     return;
   }
-  end_interval(self, lock_event(EventKind::release, lock));
-  close_pages(self, Closing::at_synchronisation);
-  lock.holder = nullptr;
-  lock.depth = 0;
-  wake_next(lock, self.clock_ns);
-  begin_interval(self);
+  give_lock_back(self, lock);
 }
 
 void create_lock(LockClass lock_class, const void* address) {
   enter();
   const Uninterrupted guard;
   Lock& lock = find_lock(lock_class, address);
+  lock.number = 0;
   lock.holder = nullptr;
   lock.depth = 0;
   lock.lock_class = lock_class;

@@ -2,18 +2,33 @@
 
 #include <cstdint>
 
+#include "native/pthreads/engine.hpp"
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
 
-/// A lock of the program or of a construct. It gets its number at creation, or at its first use.
+/// A lock of the program or of a construct, or an object of the C library. It gets its id at creation, or at its first
+/// use.
 struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId
   trace::LockClass lock_class{};
+  std::int32_t number GUARDED_BY(turn) = 0;  ///< native/pthreads/engine.hpp
+  std::int32_t met GUARDED_BY(turn) = 0;     ///< threads at a barrier
+  std::uint64_t meetings GUARDED_BY(turn) = 0;
   VirtualThread* holder GUARDED_BY(turn) = nullptr;
   std::uint32_t depth GUARDED_BY(turn) = 0;  ///< times that the holder of a nested lock has it
 };
+
+Lock& find_lock(trace::LockClass lock_class, const void* address) REQUIRES(turn);
+/// Ends the interval with `acquire`, waits until the lock's number allows it, and begins the next interval.
+void take_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
+/// The same without waiting, for who has waited. Precondition: the number allows it.
+void take_free_lock(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn);
+/// Ends the interval with `release`, and begins the next.
+void give_lock_back(VirtualThread& self, Lock& lock) REQUIRES(turn);
+/// Lets whoever waits for the lock's number look again.
+void wake_all(const Lock& lock, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// First iteration of the chunk whose ordered regions may run, of loop `construct`.
 std::uint64_t& ordered_turn(std::uint64_t construct) REQUIRES(turn);

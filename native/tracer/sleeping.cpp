@@ -22,7 +22,7 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 bool others_can_go_on(const VirtualThread& self) REQUIRES(turn) {
   for (std::uint32_t i = 0; i < thread_count(); ++i) {
     const VirtualThread& other = thread_of(i);
-    if (&other != &self && other.status == ThreadStatus::runnable) return true;
+    if (&other != &self && can_go_on(other)) return true;
   }
   return false;
 }

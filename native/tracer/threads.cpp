@@ -85,14 +85,32 @@ void switch_to(VirtualThread& next) REQUIRES(turn) {
   errno = saved_errno;
 }
 
-VirtualThread* runnable_with_smallest_clock(const VirtualThread* other_than) REQUIRES(turn) {
+/// When a thread can go on, by its clock; never(): when another wakes it.
+std::uint64_t goes_on_at(const VirtualThread& thread) REQUIRES(turn) {
+  if (thread.status == ThreadStatus::runnable) return thread.clock_ns;
+  return is_waiting(thread.status) ? thread.gives_up_at_ns : never;
+}
+
+/// The thread that can go on first.
+VirtualThread* first_to_go_on(const VirtualThread* other_than) REQUIRES(turn) {
   VirtualThread* best = nullptr;
+  std::uint64_t best_ns = never;
   for (std::uint32_t i = 0; i < threads.count; ++i) {
     VirtualThread& thread = threads.all[i];
-    if (thread.status != ThreadStatus::runnable || &thread == other_than) continue;
-    if (best == nullptr || thread.clock_ns < best->clock_ns) best = &thread;
+    const std::uint64_t at_ns = goes_on_at(thread);
+    if (at_ns >= best_ns || &thread == other_than) continue;
+    best = &thread;
+    best_ns = at_ns;
   }
   return best;
+}
+
+/// Whoever is chosen while it waits for a limited time has waited in vain.
+void let_give_up(VirtualThread& chosen) REQUIRES(turn) {
+  if (chosen.status == ThreadStatus::runnable) return;
+  const std::uint64_t since = chosen.gives_up_at_ns;
+  chosen.has_given_up = true;
+  wake(chosen, since);
 }
 
 ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, const VirtualThread& chosen)
@@ -107,9 +125,8 @@ ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, co
 
 VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) REQUIRES(turn) {
   const ScheduleEntry entry = schedule_log::take(kind, self.number);
-  if (entry.chosen >= threads.count || threads.all[entry.chosen].status != ThreadStatus::runnable) {
-    end_diverged(self.number);
-  }
+  if (entry.chosen >= threads.count || !can_go_on(threads.all[entry.chosen])) end_diverged(self.number);
+  let_give_up(threads.all[entry.chosen]);
   return threads.all[entry.chosen];
 }
 
@@ -227,12 +244,13 @@ void schedule() {
   VirtualThread& self = running_thread();
   if (is_replay()) {
     follow_preemptions(self);
-    if (runnable_with_smallest_clock(nullptr) == nullptr) end_deadlocked();
+    if (first_to_go_on(nullptr) == nullptr) end_deadlocked();
     switch_to(repeat_pick(ScheduleEntry::Kind::pick, self));
     return;
   }
-  VirtualThread* next = runnable_with_smallest_clock(nullptr);
+  VirtualThread* next = first_to_go_on(nullptr);
   if (next == nullptr) end_deadlocked();
+  let_give_up(*next);
   schedule_log::append(pick_entry(ScheduleEntry::Kind::pick, self, *next));
   switch_to(*next);
 }
@@ -242,10 +260,18 @@ void yield(VirtualThread& self, std::uint64_t nanoseconds) {
   schedule_in_between(self, nanoseconds + 1);
 }
 
-void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) {
+bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for, std::uint64_t gives_up_at_ns) {
   const Uninterrupted guard;
   stop(self, status, waits_for);
+  self.gives_up_at_ns = gives_up_at_ns;
+  self.has_given_up = false;
   schedule_in_between(self, 0);
+  self.gives_up_at_ns = never;
+  return !self.has_given_up;
+}
+
+bool can_go_on(const VirtualThread& thread) {
+  return goes_on_at(thread) != never;
 }
 
 void preempt(VirtualThread& self) {
@@ -254,8 +280,9 @@ void preempt(VirtualThread& self) {
     switch_to(repeat_pick(ScheduleEntry::Kind::preempt, self));
     return;
   }
-  VirtualThread* next = runnable_with_smallest_clock(&self);
+  VirtualThread* next = first_to_go_on(&self);
   if (next == nullptr) return;
+  let_give_up(*next);
   // Behind the other, or it would be chosen again at that one's next scheduling point.
   if (self.clock_ns <= next->clock_ns) self.clock_ns = next->clock_ns + 1;
   schedule_log::append(pick_entry(ScheduleEntry::Kind::preempt, self, *next));

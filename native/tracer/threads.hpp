@@ -25,11 +25,14 @@ enum class ThreadStatus : std::uint8_t {
   at_join,
   at_lock,
   at_ordered,
+  at_object,  ///< of the C library, other than a mutex
 };
 
 constexpr bool is_waiting(ThreadStatus status) {
   return status != ThreadStatus::idle && status != ThreadStatus::runnable;
 }
+
+inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 /// A page's first touch in an interval.
 struct Touch {
@@ -58,7 +61,11 @@ struct VirtualThread {
 
   ThreadStatus status GUARDED_BY(turn) = ThreadStatus::idle;
   std::uint64_t clock_ns GUARDED_BY(turn) = 0;       ///< the virtual clock: compute time, and waiting for others
-  const void* waits_for GUARDED_BY(turn) = nullptr;  ///< lock or loop
+  const void* waits_for GUARDED_BY(turn) = nullptr;  ///< lock, object or loop
+  std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;    ///< by its clock, while it waits
+  bool has_given_up GUARDED_BY(turn) = false;
+  const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of
+  std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
   std::uint32_t flushes_in_a_row GUARDED_BY(turn) = 0;
@@ -122,8 +129,11 @@ void schedule() REQUIRES(turn);
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
 void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
 
-/// The same, until somebody wakes the caller.
-void wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for) REQUIRES(turn);
+/// The same, until somebody wakes the caller, or until its turn comes after `gives_up_at_ns` of its clock: false.
+bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for,
+                     std::uint64_t gives_up_at_ns = never) REQUIRES(turn);
+/// Whether it is the thread's turn sooner or later, whatever others do.
+bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
 
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self) REQUIRES(turn);

@@ -1,0 +1,157 @@
+#include "native/dsm/library_objects.hpp"
+
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "models/openmp.hpp"
+#include "native/dsm/clock.hpp"
+#include "native/dsm/emulation.hpp"
+#include "native/dsm/ending.hpp"
+#include "native/dsm/lock_names.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/synchronisation.hpp"
+#include "native/pthreads/engine.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+using engine::Demand;
+
+constinit std::vector<std::pair<const void*, std::int32_t>> early_numbers GUARDED_BY(application);
+
+NamedLock& named(const volatile void* object) REQUIRES(application) {
+  return lock_named(trace::LockClass::lock, const_cast<const void*>(object));
+}
+
+/// The events of the trace (native/pthreads/engine.hpp).
+void pass_event(trace::EventKind kind) REQUIRES(application) {
+  end_work(kind);
+  begin_work();
+}
+void pass_pair() REQUIRES(application) {
+  pass_event(trace::EventKind::acquire);
+  pass_event(trace::EventKind::release);
+}
+
+void note_taken(NamedLock& lock, Demand demand) REQUIRES(application) {
+  if (!demand.is_exclusive()) return pass_pair();
+  lock.depth = 1;
+  pass_event(trace::EventKind::acquire);  // nothing, if the work ended before
+}
+
+std::uint64_t end_of(std::uint64_t patience_ns) {
+  const std::uint64_t now = now_ns();
+  return patience_ns < no_end - now ? now + patience_ns : no_end;
+}
+
+}  // namespace
+
+bool is_shared(const volatile void* address) {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  return find_range(number) != nullptr || program_image.variables.holds(number);
+}
+
+void send_early_numbers() {
+  for (const auto& [object, number] : early_numbers) engine::set_number(object, number);
+}
+
+}  // namespace sdsm::dsm
+
+namespace sdsm::engine {
+
+using namespace dsm;
+
+bool has_object(const volatile void* address) {
+  return is_running.load(std::memory_order_relaxed) && find_range(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
+}
+
+bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns) {
+  application.check();
+  NamedLock& lock = named(object);
+  if (demand.is_exclusive() && patience_ns == for_ever) end_work(trace::EventKind::acquire);
+  const Head question{.kind = WireKind::lock_request, .value = std::bit_cast<std::uint64_t>(demand)};
+  if (wait_for_grant(lock.id, question, nullptr, end_of(patience_ns)) == GrantSays::too_late) return false;
+  note_taken(lock, demand);
+  return true;
+}
+
+bool try_take(const volatile void* object, Demand demand) {
+  application.check();
+  NamedLock& lock = named(object);
+  if (!try_acquire_lock(lock.id, demand)) return false;
+  note_taken(lock, demand);
+  return true;
+}
+
+void give(const volatile void* object, Demand demand) {
+  application.check();
+  NamedLock& lock = named(object);
+  if (demand.is_exclusive()) {
+    lock.depth = 0;
+    end_work(trace::EventKind::release);
+  }
+  release_lock(lock.id, demand);
+  if (demand.is_exclusive()) return begin_work();
+  pass_pair();
+}
+
+std::uint32_t* times_held(const volatile void* object) {
+  application.check();
+  NamedLock& lock = named(object);
+  return lock.depth == 0 ? nullptr : &lock.depth;
+}
+
+void set_number(const volatile void* object, std::int32_t number) {
+  if (!is_shared(object)) return;
+  application.check();
+  if (!is_running) {
+    early_numbers.emplace_back(const_cast<const void*>(object), number);
+    return;
+  }
+  ask_manager(named(object).id, WireKind::object_set, static_cast<std::uint32_t>(number));
+}
+
+std::int32_t number_of(const volatile void* object) {
+  application.check();
+  return static_cast<std::int32_t>(ask_manager(named(object).id, WireKind::object_number));
+}
+
+bool meet(const volatile void* barrier) {
+  application.check();
+  const GrantSays what = wait_for_grant(named(barrier).id, {.kind = WireKind::object_meet});
+  pass_pair();
+  return what == GrantSays::last_to_meet;
+}
+
+void enlist(const volatile void* object) {
+  application.check();
+  ask_manager(named(object).id, WireKind::object_enlist);
+}
+
+bool await(const volatile void* object, std::uint64_t patience_ns) {
+  application.check();
+  const Head question{.kind = WireKind::object_await};
+  const GrantSays what = wait_for_grant(named(object).id, question, nullptr, end_of(patience_ns));
+  if (what != GrantSays::too_late) pass_pair();
+  return what != GrantSays::too_late;
+}
+
+void leave(const volatile void* object) {
+  application.check();
+  const LockId lock = named(object).id;
+  tell(manager_of(lock, processes()), {.kind = WireKind::object_leave, .address = index_of(lock)});
+}
+
+std::uint32_t wake(const volatile void* object, std::uint32_t most) {
+  application.check();
+  release_memory();
+  return static_cast<std::uint32_t>(ask_manager(named(object).id, WireKind::object_wake, most));
+}
+
+void see_all() {
+  application.check();
+  synchronise_memory();
+}
+
+}  // namespace sdsm::engine

@@ -1,0 +1,15 @@
+/// What the C library's calls have in common.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace sdsm::pthreads {
+
+/// The nanoseconds from now until `limit` on `clock`, 0 if it is past. False if that is no time.
+bool patience_until(clockid_t clock, const timespec* limit, std::uint64_t& patience_ns);
+
+/// The answer of a C11 function for the error that its POSIX twin returns.
+int c11_answer(int error);
+
+}  // namespace sdsm::pthreads

@@ -1,0 +1,162 @@
+/// Condition variables, of POSIX and of C11; and the kernel's futex, on which C++'s atomic waits are built.
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <threads.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
+#include "native/pthreads/calls.hpp"
+#include "native/pthreads/engine.hpp"
+
+using namespace sdsm;
+using namespace sdsm::pthreads;
+using program::NextFunction;
+
+namespace {
+
+int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, std::uint64_t patience_ns) {
+  engine::enlist(condition);
+  if (const int error = pthread_mutex_unlock(mutex)) {
+    engine::leave(condition);
+    return error;
+  }
+  const bool is_woken = engine::await(condition, patience_ns);
+  pthread_mutex_lock(mutex);
+  return is_woken ? 0 : ETIMEDOUT;
+}
+
+int wait_until(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) {
+  std::uint64_t patience_ns = 0;
+  if (!patience_until(clock, limit, patience_ns)) return EINVAL;
+  return wait_for(condition, mutex, patience_ns);
+}
+
+/// As pthread_condattr_setclock left it.
+clockid_t clock_of(const pthread_cond_t* condition) {
+  constexpr unsigned is_monotonic = 2;
+  return (condition->__data.__wrefs & is_monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+constexpr std::uint32_t everybody = ~std::uint32_t{0};
+
+int wake(pthread_cond_t* condition, std::uint32_t most) {
+  engine::wake(condition, most);
+  return 0;
+}
+
+}  // namespace
+
+SDSM_ENTRY int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*)> real{"pthread_cond_wait"};
+  return engine::has_object(condition) ? wait_for(condition, mutex, engine::for_ever) : real(condition, mutex);
+}
+SDSM_ENTRY int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* limit) {
+  static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real{"pthread_cond_timedwait"};
+  if (!engine::has_object(condition)) return real(condition, mutex, limit);
+  return wait_until(condition, mutex, clock_of(condition), limit);
+}
+SDSM_ENTRY int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                      const timespec* limit) {
+  static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> real{
+      "pthread_cond_clockwait"};
+  if (!engine::has_object(condition)) return real(condition, mutex, clock, limit);
+  return wait_until(condition, mutex, clock, limit);
+}
+SDSM_ENTRY int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  static constinit NextFunction<int(pthread_cond_t*)> real{"pthread_cond_signal"};
+  return engine::has_object(condition) ? wake(condition, 1) : real(condition);
+}
+SDSM_ENTRY int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  static constinit NextFunction<int(pthread_cond_t*)> real{"pthread_cond_broadcast"};
+  return engine::has_object(condition) ? wake(condition, everybody) : real(condition);
+}
+
+// C11's, which are the same in the C library.
+namespace {
+pthread_cond_t* as_posix(cnd_t* condition) {
+  return reinterpret_cast<pthread_cond_t*>(condition);
+}
+pthread_mutex_t* as_posix(mtx_t* mutex) {
+  return reinterpret_cast<pthread_mutex_t*>(mutex);
+}
+}  // namespace
+
+SDSM_ENTRY int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+  return c11_answer(pthread_cond_wait(as_posix(condition), as_posix(mutex)));
+}
+SDSM_ENTRY int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* limit) {
+  return c11_answer(pthread_cond_timedwait(as_posix(condition), as_posix(mutex), limit));
+}
+SDSM_ENTRY int cnd_signal(cnd_t* condition) noexcept {
+  return c11_answer(pthread_cond_signal(as_posix(condition)));
+}
+SDSM_ENTRY int cnd_broadcast(cnd_t* condition) noexcept {
+  return c11_answer(pthread_cond_broadcast(as_posix(condition)));
+}
+
+namespace {
+
+long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  long answer = number;
+  asm volatile("syscall" : "+a"(answer) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  return answer;
+}
+
+/// The kernel's answer: negative errors.
+long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, std::uint64_t patience_ns) {
+  // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.
+  engine::enlist(word);
+  engine::see_all();
+  if (*word != expected) {
+    engine::leave(word);
+    return -EAGAIN;
+  }
+  return engine::await(word, patience_ns) ? 0 : -ETIMEDOUT;
+}
+
+long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t value, const timespec* limit) {
+  std::uint64_t patience_ns = engine::for_ever;
+  const clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET: return engine::wake(word, value);
+    case FUTEX_WAIT:
+      if (limit != nullptr) {
+        const timespec left = *limit;
+        patience_ns = static_cast<std::uint64_t>(left.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(left.tv_nsec);
+      }
+      return wait_for_change(word, value, patience_ns);
+    case FUTEX_WAIT_BITSET:
+      if (limit != nullptr && !patience_until(clock, limit, patience_ns)) return -EINVAL;
+      return wait_for_change(word, value, patience_ns);
+    default: return -ENOSYS;
+  }
+}
+
+}  // namespace
+
+SDSM_ENTRY long syscall(long number, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, number);
+  long given[6];
+  for (long& argument : given) argument = va_arg(arguments, long);  // the kernel looks at those that it knows
+  va_end(arguments);
+  const auto [a, b, c, d, e, f] = given;
+  const auto* word = reinterpret_cast<const volatile std::uint32_t*>(a);
+  const bool is_ours = number == SYS_futex && program::program_image.is_program(SDSM_CALLER) && engine::has_object(word);
+  const long answer = is_ours ? use_futex(word, static_cast<int>(b), static_cast<std::uint32_t>(c),
+                                          reinterpret_cast<const timespec*>(d))
+                              : call_kernel(number, a, b, c, d, e, f);
+  constexpr long largest_error = 4095;
+  if (answer >= 0 || answer < -largest_error) return answer;
+  errno = static_cast<int>(-answer);
+  return -1;
+}

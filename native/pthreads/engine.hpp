@@ -1,0 +1,58 @@
+/// What this folder asks of the engine beneath it. The folder holds the synchronisation of the C and C++ library:
+/// mutexes, semaphores, condition variables and what is made of them. An object in memory that the program's threads
+/// share is known to the engine by its address, and its bytes mean nothing; any other object is the library's own.
+#pragma once
+
+#include <cstdint>
+
+namespace sdsm::engine {
+
+/// Whether the engine has the object at `address`. It has none before main begins.
+bool has_object(const volatile void* address);
+
+/// An object is a number, 0 at first. Who takes it waits until `add` more would not be above `limit`, and adds.
+struct Demand {
+  std::int32_t add = 1;
+  std::int32_t limit = 1;
+
+  /// Whether the object has one holder then, whom times_held() knows.
+  constexpr bool is_exclusive() const { return add == limit; }
+  constexpr bool can_be_met(std::int32_t number) const { return std::int64_t{number} + add <= limit; }
+  constexpr bool operator==(const Demand&) const = default;
+};
+inline constexpr Demand mutex_demand{1, 1};
+inline constexpr Demand writer_demand{1 << 30, 1 << 30};
+inline constexpr Demand reader_demand{1, (1 << 30) - 1};
+inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the semaphore's value
+
+inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
+
+/// Both are acquires of memory if they return true; take() returns false when `patience_ns` are over.
+/// Events: acquire, of a lock; of anything but a mutex, acquire and release of a lock that no other thread uses.
+bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns = for_ever);
+bool try_take(const volatile void* object, Demand demand);
+/// Gives back what take() took, which is a release of memory. Event: release, or as take().
+void give(const volatile void* object, Demand demand);
+/// How often the caller holds an exclusive object, for who counts on; null if it does not.
+std::uint32_t* times_held(const volatile void* object);
+
+/// Any object's number; possible before main, too.
+void set_number(const volatile void* object, std::int32_t number);
+std::int32_t number_of(const volatile void* object);
+
+/// Waits until as many threads as the object's number are here, which is a release and an acquire. True for one of
+/// them.
+bool meet(const volatile void* barrier);
+
+/// The caller will await() a wake() of `object`, and misses none from here on.
+void enlist(const volatile void* object);
+/// False when `patience_ns` are over. The caller is no longer enlisted.
+bool await(const volatile void* object, std::uint64_t patience_ns);
+void leave(const volatile void* object);
+/// A release of memory. Wakes those who enlisted first; returns how many.
+std::uint32_t wake(const volatile void* object, std::uint32_t most);
+
+/// What other threads have written and released is seen from here on.
+void see_all();
+
+}  // namespace sdsm::engine

@@ -1,0 +1,157 @@
+/// Mutexes of POSIX and of C11, and spin locks.
+#include <pthread.h>
+#include <threads.h>
+
+#include <cerrno>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/pthreads/calls.hpp"
+#include "native/pthreads/engine.hpp"
+
+using namespace sdsm;
+using program::NextFunction;
+
+namespace sdsm::pthreads {
+
+bool patience_until(clockid_t clock, const timespec* limit, std::uint64_t& patience_ns) {
+  constexpr std::int64_t second_ns = 1'000'000'000;
+  const timespec until = *limit;
+  timespec now{};
+  if (until.tv_nsec < 0 || until.tv_nsec >= second_ns || clock_gettime(clock, &now) != 0) return false;
+  const std::int64_t seconds = until.tv_sec - now.tv_sec;
+  constexpr std::int64_t most_seconds = 1'000'000'000;
+  if (seconds > most_seconds) {
+    patience_ns = engine::for_ever;
+    return true;
+  }
+  const std::int64_t left = seconds < -1 ? -1 : seconds * second_ns + until.tv_nsec - now.tv_nsec;
+  patience_ns = left > 0 ? static_cast<std::uint64_t>(left) : 0;
+  return true;
+}
+
+namespace {
+
+/// As the C library keeps it in the mutex, whether pthread_mutex_init or an initialiser put it there. Robust mutexes
+/// are as others, as a thread of OpenMP does not end while it holds one.
+int kind_of(const pthread_mutex_t* mutex) {
+  return mutex->__data.__kind & 3;
+}
+
+/// What the kind says of a mutex that the caller holds; -1 if it is to wait for itself.
+int lock_again(const pthread_mutex_t* mutex, std::uint32_t& held, int error) {
+  switch (kind_of(mutex)) {
+    case PTHREAD_MUTEX_RECURSIVE: ++held; return 0;
+    case PTHREAD_MUTEX_ERRORCHECK: return error;
+    default: return -1;
+  }
+}
+
+int lock(const pthread_mutex_t* mutex, std::uint64_t patience_ns) {
+  if (std::uint32_t* held = engine::times_held(mutex)) {
+    const int answer = lock_again(mutex, *held, EDEADLK);
+    if (answer >= 0) return answer;
+  }
+  return engine::take(mutex, engine::mutex_demand, patience_ns) ? 0 : ETIMEDOUT;
+}
+
+int try_lock(const pthread_mutex_t* mutex) {
+  if (std::uint32_t* held = engine::times_held(mutex)) {
+    const int answer = lock_again(mutex, *held, EBUSY);
+    if (answer >= 0) return answer;
+  }
+  return engine::try_take(mutex, engine::mutex_demand) ? 0 : EBUSY;
+}
+
+int unlock(const pthread_mutex_t* mutex) {
+  std::uint32_t* held = engine::times_held(mutex);
+  if (held != nullptr && *held > 1) {
+    --*held;
+    return 0;
+  }
+  const int kind = held == nullptr ? kind_of(mutex) : PTHREAD_MUTEX_NORMAL;
+  if (kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK) return EPERM;
+  engine::give(mutex, engine::mutex_demand);
+  return 0;
+}
+
+int lock_until(const pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) {
+  std::uint64_t patience_ns = 0;
+  if (!patience_until(clock, limit, patience_ns)) return EINVAL;
+  return lock(mutex, patience_ns);
+}
+
+}  // namespace
+
+int c11_answer(int error) {
+  switch (error) {
+    case 0: return thrd_success;
+    case EBUSY: return thrd_busy;
+    case ETIMEDOUT: return thrd_timedout;
+    case ENOMEM: return thrd_nomem;
+    default: return thrd_error;
+  }
+}
+
+}  // namespace sdsm::pthreads
+
+using namespace sdsm::pthreads;
+
+SDSM_ENTRY int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  static constinit NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_lock"};
+  return engine::has_object(mutex) ? lock(mutex, engine::for_ever) : real(mutex);
+}
+SDSM_ENTRY int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  static constinit NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_trylock"};
+  return engine::has_object(mutex) ? try_lock(mutex) : real(mutex);
+}
+SDSM_ENTRY int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  static constinit NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_unlock"};
+  return engine::has_object(mutex) ? unlock(mutex) : real(mutex);
+}
+SDSM_ENTRY int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* limit) noexcept {
+  static constinit NextFunction<int(pthread_mutex_t*, const timespec*)> real{"pthread_mutex_timedlock"};
+  return engine::has_object(mutex) ? lock_until(mutex, CLOCK_REALTIME, limit) : real(mutex, limit);
+}
+SDSM_ENTRY int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
+  static constinit NextFunction<int(pthread_mutex_t*, clockid_t, const timespec*)> real{"pthread_mutex_clocklock"};
+  return engine::has_object(mutex) ? lock_until(mutex, clock, limit) : real(mutex, clock, limit);
+}
+
+// C11's, which are the same in the C library.
+namespace {
+pthread_mutex_t* as_posix(mtx_t* mutex) {
+  return reinterpret_cast<pthread_mutex_t*>(mutex);
+}
+}  // namespace
+
+SDSM_ENTRY int mtx_lock(mtx_t* mutex) noexcept {
+  return c11_answer(pthread_mutex_lock(as_posix(mutex)));
+}
+SDSM_ENTRY int mtx_trylock(mtx_t* mutex) noexcept {
+  return c11_answer(pthread_mutex_trylock(as_posix(mutex)));
+}
+SDSM_ENTRY int mtx_unlock(mtx_t* mutex) noexcept {
+  return c11_answer(pthread_mutex_unlock(as_posix(mutex)));
+}
+SDSM_ENTRY int mtx_timedlock(mtx_t* mutex, const timespec* limit) noexcept {
+  return c11_answer(pthread_mutex_timedlock(as_posix(mutex), limit));
+}
+
+SDSM_ENTRY int pthread_spin_lock(volatile pthread_spinlock_t* lock) noexcept {
+  static constinit NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_lock"};
+  if (!engine::has_object(lock)) return real(lock);
+  engine::take(lock, engine::mutex_demand);
+  return 0;
+}
+SDSM_ENTRY int pthread_spin_trylock(volatile pthread_spinlock_t* lock) noexcept {
+  static constinit NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_trylock"};
+  if (!engine::has_object(lock)) return real(lock);
+  return engine::try_take(lock, engine::mutex_demand) ? 0 : EBUSY;
+}
+SDSM_ENTRY int pthread_spin_unlock(volatile pthread_spinlock_t* lock) noexcept {
+  static constinit NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_unlock"};
+  if (!engine::has_object(lock)) return real(lock);
+  engine::give(lock, engine::mutex_demand);
+  return 0;
+}

@@ -1,0 +1,158 @@
+/// What is to happen once: pthread_once, C11's call_once, and the initialisation of static objects in functions (the
+/// guards of the C++ ABI).
+#include <pthread.h>
+#include <threads.h>
+
+#include <cstdint>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
+#include "native/pthreads/engine.hpp"
+
+using namespace sdsm;
+using program::NextFunction;
+
+namespace {
+
+/// Addresses of variables. What the calling thread has once seen done is done, and in its memory too: it need not
+/// acquire it again. Only for variables, as other memory may be another object's later.
+class SeenDone {
+ public:
+  bool holds(const volatile void* variable) const {
+    return capacity_ != 0 && places_[place_of(variable)] == variable;
+  }
+  void add(const volatile void* variable) {
+    if (!program::program_image.variables.holds(reinterpret_cast<std::uintptr_t>(variable)) || holds(variable)) return;
+    if (2 * ++used_ > capacity_) grow();
+    places_[place_of(variable)] = variable;
+  }
+
+ private:
+  std::size_t place_of(const volatile void* variable) const {
+    std::size_t place = (reinterpret_cast<std::uintptr_t>(variable) * 0x9e3779b97f4a7c15U) >> 32 & (capacity_ - 1);
+    while (places_[place] != nullptr && places_[place] != variable) place = (place + 1) & (capacity_ - 1);
+    return place;
+  }
+  void grow() {
+    const volatile void** const old = places_;
+    const std::size_t old_capacity = capacity_;
+    capacity_ = old_capacity == 0 ? 512 : 2 * old_capacity;
+    places_ = program::reserve_array<const volatile void*>(capacity_);
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+      if (old[i] != nullptr) places_[place_of(old[i])] = old[i];
+    }
+  }
+
+  const volatile void** places_ = nullptr;  ///< open addressing; its size is a power of two
+  std::size_t capacity_ = 0;
+  std::size_t used_ = 0;
+};
+constinit thread_local SeenDone seen_done;
+
+/// A function under way that is to be called once.
+struct UnderWay {
+  pthread_once_t* control;
+  UnderWay* outer;
+};
+constinit thread_local UnderWay* under_way = nullptr;
+
+constexpr pthread_once_t done = 2;  // as the C library has it
+
+}  // namespace
+
+/// Calls `function`. An exception that leaves it gives the object back on its way (the C++ library's std::call_once
+/// throws through here). The unwinder is the program's, so no landing pad calls one: the work is the personality's own.
+extern "C" __attribute__((visibility("hidden"))) void sdsm_call_once_function(void (*function)());
+asm(R"(
+  .text
+  .type sdsm_call_once_function, @function
+sdsm_call_once_function:
+  .cfi_startproc
+  .cfi_personality 0x1b, sdsm_leave_once_function
+  sub $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call *%rdi
+  add $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  .size sdsm_call_once_function, . - sdsm_call_once_function
+)");
+
+/// Itanium C++ ABI: exception handling, 1.6.
+extern "C" __attribute__((visibility("hidden"), used)) int sdsm_leave_once_function(int /*version*/, int actions,
+                                                                                    std::uint64_t /*thrower*/,
+                                                                                    void* /*exception*/,
+                                                                                    void* /*context*/) {
+  constexpr int cleanup_phase = 2;
+  constexpr int continue_unwind = 8;
+  if ((actions & cleanup_phase) != 0) {
+    engine::give(under_way->control, engine::mutex_demand);
+    under_way = under_way->outer;
+  }
+  return continue_unwind;
+}
+
+namespace {
+
+int call_once_shared(pthread_once_t* control, void (*function)()) {
+  if (*control == done && seen_done.holds(control)) return 0;
+  engine::take(control, engine::mutex_demand);
+  if (*control != done) {
+    UnderWay own{control, under_way};
+    under_way = &own;
+    sdsm_call_once_function(function);
+    under_way = own.outer;
+    *control = done;
+  }
+  engine::give(control, engine::mutex_demand);
+  seen_done.add(control);
+  return 0;
+}
+
+/// The guard's first byte, which the program's code looks at, stays zero in shared memory: a thread that found it set
+/// would use the object without having acquired it. The bytes behind it are the library's.
+constexpr unsigned done_byte = 4;
+
+}  // namespace
+
+SDSM_ENTRY int pthread_once(pthread_once_t* control, void (*function)()) {
+  static constinit NextFunction<int(pthread_once_t*, void (*)())> real{"pthread_once"};
+  return engine::has_object(control) ? call_once_shared(control, function) : real(control, function);
+}
+SDSM_ENTRY void call_once(once_flag* flag, void (*function)()) {
+  pthread_once(reinterpret_cast<pthread_once_t*>(flag), function);
+}
+
+/// Returns 1 if the caller is to initialise the object.
+SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
+  static constinit NextFunction<int(volatile char*)> real{"__cxa_guard_acquire"};
+  if (!engine::has_object(guard)) {
+    if (real.exists()) return real(guard);
+    return guard[0] == 0 ? 1 : 0;  // the run-time's own C++ library, in a program of C
+  }
+  if (guard[0] != 0 || seen_done.holds(guard)) return 0;
+  engine::take(guard, engine::mutex_demand);
+  if (guard[done_byte] == 0) return 1;
+  engine::give(guard, engine::mutex_demand);
+  seen_done.add(guard);
+  return 0;
+}
+SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
+  static constinit NextFunction<void(volatile char*)> real{"__cxa_guard_release"};
+  if (!engine::has_object(guard)) {
+    if (real.exists()) return real(guard);
+    guard[0] = 1;
+    return;
+  }
+  guard[done_byte] = 1;
+  engine::give(guard, engine::mutex_demand);
+  seen_done.add(guard);
+}
+SDSM_ENTRY void __cxa_guard_abort(volatile char* guard) {
+  static constinit NextFunction<void(volatile char*)> real{"__cxa_guard_abort"};
+  if (engine::has_object(guard)) return engine::give(guard, engine::mutex_demand);
+  if (real.exists()) real(guard);
+}

@@ -1,0 +1,181 @@
+/// What the C library synchronises by, among virtual threads (native/pthreads/engine.hpp).
+#include "native/pthreads/engine.hpp"
+
+#include "native/program/unseen.hpp"
+#include "native/tracer/locks.hpp"
+#include "native/tracer/pages.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+constinit std::uint64_t enlisted_so_far GUARDED_BY(turn) = 0;
+
+bool is_traced(const volatile void* address) REQUIRES(turn) {
+  return find_range(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
+}
+
+Lock& object_at(const volatile void* address) REQUIRES(turn) {
+  return find_lock(trace::LockClass::lock, const_cast<const void*>(address));
+}
+
+/// A release and an acquire that exclude nobody: of a lock that no other thread uses. No object is at its address.
+void pass_own_lock(VirtualThread& self) REQUIRES(turn) {
+  Lock& own = object_at(reinterpret_cast<const void*>(std::uintptr_t{self.number} + 1));
+  take_lock(self, own, engine::mutex_demand);
+  give_lock_back(self, own);
+}
+
+/// Precondition: the number allows it, and nobody interrupts.
+void take_now(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
+  if (demand.is_exclusive()) return take_free_lock(self, lock, demand);
+  count_unseen(demand == engine::semaphore_demand ? UnseenCall::semaphore : UnseenCall::shared_lock);
+  lock.number += demand.add;
+  pass_own_lock(self);
+}
+
+std::uint64_t end_of(const VirtualThread& self, std::uint64_t patience_ns) REQUIRES(turn) {
+  const std::uint64_t now = self.clock_ns + self.stopwatch.elapsed_ns();
+  return patience_ns < never - now ? now + patience_ns : never;
+}
+
+}  // namespace
+}  // namespace sdsm::tracer
+
+namespace sdsm::engine {
+
+using namespace sdsm::tracer;
+
+bool has_object(const volatile void* address) {
+  if (!turn.is_taken() || watched.is_inside) return false;
+  turn.check();
+  return is_traced(address);
+}
+
+bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns) {
+  VirtualThread& self = running_thread();
+  Lock& lock = object_at(object);
+  if (demand.is_exclusive() && patience_ns == for_ever) {
+    take_lock(self, lock, demand);
+    return true;
+  }
+  const std::uint64_t gives_up_at = patience_ns == for_ever ? never : end_of(self, patience_ns);
+  yield(self, 0);
+  const Uninterrupted guard;
+  while (!demand.can_be_met(lock.number)) {
+    if (!wait_in_between(self, ThreadStatus::at_object, &lock, gives_up_at)) return false;
+  }
+  take_now(self, lock, demand);
+  return true;
+}
+
+bool try_take(const volatile void* object, Demand demand) {
+  VirtualThread& self = running_thread();
+  Lock& lock = object_at(object);
+  // Others go first here, not after the test: a test that succeeded must not wait any more.
+  yield(self, 0);
+  const Uninterrupted guard;
+  if (!demand.can_be_met(lock.number)) return false;
+  take_now(self, lock, demand);
+  return true;
+}
+
+void give(const volatile void* object, Demand demand) {
+  VirtualThread& self = running_thread();
+  Lock& lock = object_at(object);
+  if (demand == mutex_demand) return give_lock_back(self, lock);
+  if (demand.is_exclusive()) {
+    give_lock_back(self, lock);
+  } else {
+    pass_own_lock(self);
+  }
+  const Uninterrupted guard;
+  if (!demand.is_exclusive()) lock.number -= demand.add;
+  wake_all(lock, self.clock_ns);
+}
+
+std::uint32_t* times_held(const volatile void* object) {
+  VirtualThread& self = running_thread();
+  Lock& lock = object_at(object);
+  return lock.holder == &self ? &lock.depth : nullptr;
+}
+
+void set_number(const volatile void* object, std::int32_t number) {
+  enter();
+  const Uninterrupted guard;
+  if (is_traced(object)) object_at(object).number = number;
+}
+
+std::int32_t number_of(const volatile void* object) {
+  yield(running_thread(), 0);
+  enter();
+  return object_at(object).number;
+}
+
+bool meet(const volatile void* barrier) {
+  VirtualThread& self = running_thread();
+  Lock& lock = object_at(barrier);
+  count_unseen(UnseenCall::barrier);
+  yield(self, 0);
+  const Uninterrupted guard;
+  const bool is_last = ++lock.met >= lock.number;
+  if (is_last) {
+    lock.met = 0;
+    ++lock.meetings;
+    wake_all(lock, self.clock_ns);
+  } else {
+    const std::uint64_t meeting = lock.meetings;
+    while (lock.meetings == meeting) wait_in_between(self, ThreadStatus::at_object, &lock);
+  }
+  pass_own_lock(self);
+  return is_last;
+}
+
+void enlist(const volatile void* object) {
+  VirtualThread& self = running_thread();
+  self.enlisted_at = &object_at(object);
+  self.enlisted_as = enlisted_so_far++;
+}
+
+bool await(const volatile void* object, std::uint64_t patience_ns) {
+  VirtualThread& self = running_thread();
+  const Lock& lock = object_at(object);
+  count_unseen(UnseenCall::condition);
+  const std::uint64_t gives_up_at = patience_ns == for_ever ? never : end_of(self, patience_ns);
+  const Uninterrupted guard;
+  while (self.enlisted_at == &lock) {
+    if (wait_in_between(self, ThreadStatus::at_object, &lock, gives_up_at)) continue;
+    self.enlisted_at = nullptr;
+    return false;
+  }
+  pass_own_lock(self);
+  return true;
+}
+
+void leave(const volatile void* /*object*/) {
+  running_thread().enlisted_at = nullptr;
+}
+
+std::uint32_t wake(const volatile void* object, std::uint32_t most) {
+  VirtualThread& self = running_thread();
+  const Lock& lock = object_at(object);
+  pass_own_lock(self);
+  const Uninterrupted guard;
+  std::uint32_t woken = 0;
+  for (; woken < most; ++woken) {
+    VirtualThread* first = nullptr;
+    for (std::uint32_t i = 0; i < thread_count(); ++i) {
+      VirtualThread& thread = thread_of(i);
+      if (thread.enlisted_at != &lock) continue;
+      if (first == nullptr || thread.enlisted_as < first->enlisted_as) first = &thread;
+    }
+    if (first == nullptr) break;
+    first->enlisted_at = nullptr;
+    if (first->status == ThreadStatus::at_object) tracer::wake(*first, self.clock_ns);
+  }
+  return woken;
+}
+
+void see_all() {}
+
+}  // namespace sdsm::engine
