@@ -75,8 +75,7 @@ Head impatience(const Head& question) {
 }
 
 /// The same for the long question itself, after which the wait is to end at `until_ns`.
-bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until_ns, Head& head)
-    REQUIRES(application) {
+bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until_ns, Head& head) REQUIRES(application) {
   const int socket = asking.sockets[index_of(to)];
   asking.long_question = {socket, false, {}};
   bool is_ready = false;

@@ -21,11 +21,10 @@ enum class Wait : std::uint8_t { alone, with_handlers };
 inline constexpr std::uint64_t no_end = ~std::uint64_t{0};
 
 /// Asks `to`, perhaps this process itself, and waits for the answer. `payload` has head.bytes bytes. The answer's
-/// payload goes to `answer`, which has room for it. Wait::with_handlers: at `until_ns` of the clock (clock.hpp) it tells
-/// `to` that it waits no longer (WireKind::object_leave), upon which the answer comes.
+/// payload goes to `answer`, which has room for it. Wait::with_handlers: at `until_ns` of the clock (clock.hpp) it
+/// tells `to` that it waits no longer (WireKind::object_leave), upon which the answer comes.
 Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = nullptr, Wait wait = Wait::alone,
-         std::uint64_t until_ns = no_end)
-    REQUIRES(application) EXCLUDES(handling);
+         std::uint64_t until_ns = no_end) REQUIRES(application) EXCLUDES(handling);
 /// As ask(), without an answer.
 void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(application) EXCLUDES(handling);
 /// Fetches the page at `address` from its home into `page`.

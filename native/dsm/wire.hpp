@@ -24,13 +24,13 @@ enum class WireKind : std::uint16_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,    ///< payload: the page
-  done,          ///< value: what was asked for, if it is a number
-  quit,          ///< the program has ended
-  hello,         ///< the first message on a connection; payload: Hello
-  lock_try,      ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
-  lock_held,     ///< to who has it, says the manager: address: LockId. Answer: done; value: 1 if so
-  lock_name,     ///< address of the lock object; value: LockClass. Answer: done; value: LockId
+  page_reply,  ///< payload: the page
+  done,        ///< value: what was asked for, if it is a number
+  quit,        ///< the program has ended
+  hello,       ///< the first message on a connection; payload: Hello
+  lock_try,    ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
+  lock_held,   ///< to who has it, says the manager: address: LockId. Answer: done; value: 1 if so
+  lock_name,   ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   // Of what else the C library synchronises by (native/pthreads/engine.hpp). address: LockId of the object.
   object_give,    ///< as lock_release. Answer: done
   object_set,     ///< value: its number. Answer: done
@@ -41,18 +41,18 @@ enum class WireKind : std::uint16_t {
   object_wake,    ///< value: how many at most. Answer: done; value: how many
   object_leave,   ///< enlisted or waiting no longer. If it waited, that is answered by lock_grant: too_late
   make_key,       ///< Answer: done; value: a number that no key has
-  ordered_pass,  ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
-  region_of,     ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
-  touch_first,   ///< address: the page's index in region `value`. Answer: done; value: the page's home
-  allocate,      ///< payload: heap::Request. Answer: done; value: the block, or 0
-  free_block,    ///< address. Answer: done
-  room_of,       ///< address. Answer: done; value: bytes
-  put_page,      ///< address: page; payload: its bytes, for its new home. Answer: done
-  shut_copies,   ///< to a companion on the node (coherence.hpp). Answer: done
-  open_state,    ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
-  close_state,   ///< address: construct; payload: ConstructState. No answer
-  atomic,        ///< address; payload: program::AtomicOperation. Answer: done; payload: program::AtomicOutcome
-  exit_run,      ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
+  ordered_pass,   ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
+  region_of,      ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
+  touch_first,    ///< address: the page's index in region `value`. Answer: done; value: the page's home
+  allocate,       ///< payload: heap::Request. Answer: done; value: the block, or 0
+  free_block,     ///< address. Answer: done
+  room_of,        ///< address. Answer: done; value: bytes
+  put_page,       ///< address: page; payload: its bytes, for its new home. Answer: done
+  shut_copies,    ///< to a companion on the node (coherence.hpp). Answer: done
+  open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
+  close_state,    ///< address: construct; payload: ConstructState. No answer
+  atomic,         ///< address; payload: program::AtomicOperation. Answer: done; payload: program::AtomicOutcome
+  exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 
 /// How a thread ends the program.

@@ -1,5 +1,5 @@
-/// What the program does past the engine: memory that is not shared, clocks that are no events, waiting for others in the
-/// C library. They are counted, so that whoever reads a trace knows what it leaves out.
+/// What the program does past the engine: memory that is not shared, clocks that are no events, waiting for others in
+/// the C library. They are counted, so that whoever reads a trace knows what it leaves out.
 #pragma once
 
 #include <cstdint>

@@ -131,7 +131,8 @@ long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t 
     case FUTEX_WAIT:
       if (limit != nullptr) {
         const timespec left = *limit;
-        patience_ns = static_cast<std::uint64_t>(left.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(left.tv_nsec);
+        patience_ns =
+            static_cast<std::uint64_t>(left.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(left.tv_nsec);
       }
       return wait_for_change(word, value, patience_ns);
     case FUTEX_WAIT_BITSET:
@@ -151,7 +152,8 @@ SDSM_ENTRY long syscall(long number, ...) noexcept {
   va_end(arguments);
   const auto [a, b, c, d, e, f] = given;
   const auto* word = reinterpret_cast<const volatile std::uint32_t*>(a);
-  const bool is_ours = number == SYS_futex && program::program_image.is_program(SDSM_CALLER) && engine::has_object(word);
+  const bool is_ours =
+      number == SYS_futex && program::program_image.is_program(SDSM_CALLER) && engine::has_object(word);
   const long answer = is_ours ? use_futex(word, static_cast<int>(b), static_cast<std::uint32_t>(c),
                                           reinterpret_cast<const timespec*>(d))
                               : call_kernel(number, a, b, c, d, e, f);

@@ -98,8 +98,8 @@ SDSM_ENTRY int sem_getvalue(sem_t* semaphore, int* value) noexcept {
     static constinit NextFunction<int(pthread_rwlock_t*, const timespec*)> real{"pthread_rwlock_timed" #name "lock"}; \
     return engine::has_object(rwlock) ? lock_until(rwlock, demand, CLOCK_REALTIME, limit) : real(rwlock, limit);      \
   }                                                                                                                   \
-  SDSM_ENTRY int pthread_rwlock_clock##name##lock(pthread_rwlock_t* rwlock, clockid_t clock, const timespec* limit)   \
-      noexcept {                                                                                                      \
+  SDSM_ENTRY int pthread_rwlock_clock##name##lock(pthread_rwlock_t* rwlock, clockid_t clock,                          \
+                                                  const timespec* limit) noexcept {                                   \
     static constinit NextFunction<int(pthread_rwlock_t*, clockid_t, const timespec*)> real{                           \
         "pthread_rwlock_clock" #name "lock"};                                                                         \
     return engine::has_object(rwlock) ? lock_until(rwlock, demand, clock, limit) : real(rwlock, clock, limit);        \

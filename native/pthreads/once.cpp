@@ -20,9 +20,7 @@ namespace {
 /// acquire it again. Only for variables, as other memory may be another object's later.
 class SeenDone {
  public:
-  bool holds(const volatile void* variable) const {
-    return capacity_ != 0 && places_[place_of(variable)] == variable;
-  }
+  bool holds(const volatile void* variable) const { return capacity_ != 0 && places_[place_of(variable)] == variable; }
   void add(const volatile void* variable) {
     if (!program::program_image.variables.holds(reinterpret_cast<std::uintptr_t>(variable)) || holds(variable)) return;
     if (2 * ++used_ > capacity_) grow();

@@ -96,7 +96,7 @@ struct ObjectRecord {
 
 /// Calls of one function by the program, at its end.
 struct UnseenRecord {
-  char call[32] = {};  ///< the function's name, ended by a zero
+  char call[48] = {};  ///< the function's name, ended by a zero
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;  ///< of memory that the program got by them
 };

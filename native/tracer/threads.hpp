@@ -60,9 +60,9 @@ struct VirtualThread {
   std::atomic<int> may_run = 0;  ///< a futex: the turn is handed on through it
 
   ThreadStatus status GUARDED_BY(turn) = ThreadStatus::idle;
-  std::uint64_t clock_ns GUARDED_BY(turn) = 0;       ///< the virtual clock: compute time, and waiting for others
-  const void* waits_for GUARDED_BY(turn) = nullptr;  ///< lock, object or loop
-  std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;    ///< by its clock, while it waits
+  std::uint64_t clock_ns GUARDED_BY(turn) = 0;            ///< the virtual clock: compute time, and waiting for others
+  const void* waits_for GUARDED_BY(turn) = nullptr;       ///< lock, object or loop
+  std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
   bool has_given_up GUARDED_BY(turn) = false;
   const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist

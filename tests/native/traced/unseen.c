@@ -1,4 +1,4 @@
-/* What a trace does not hold: memory from the kernel, clocks of the C library, its locks. And blocks whose addresses
+/* What a trace does not hold: memory from the kernel, clocks of the C library, for whom a thread waits at its barriers. And blocks whose addresses
  * the program looks at: all begin on multiples of 64 KiB. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -23,10 +23,13 @@ int main(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   clock_gettime(CLOCK_MONOTONIC, &now);
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, NULL, 3);
 #pragma omp parallel num_threads(3)
   {
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
+    pthread_barrier_wait(&barrier);
   }
   int wrong = 0;
   for (int i = 0; i < 8; ++i) {
