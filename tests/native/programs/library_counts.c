@@ -76,7 +76,7 @@ int main(void) {
         pthread_rwlock_unlock(&rwlock);
       } else {
         pthread_rwlock_rdlock(&rwlock);
-        wrong[self] += pthread_rwlock_tryrdlock(&rwlock) != 0;  /* readers share */
+        wrong[self] += pthread_rwlock_tryrdlock(&rwlock) != 0; /* readers share */
         for (int c = 1; c < cells; ++c) wrong[self] += table[c] != table[0];
         pthread_rwlock_unlock(&rwlock);
         wrong[self] += pthread_rwlock_trywrlock(&rwlock) != EBUSY;
