@@ -1,0 +1,62 @@
+/// A thread that sleeps or yields waits for something that another has to do. Where the program has atomic operations
+/// it may look for that with plain loads, so it looks at new copies afterwards, and others see what it has done.
+#include <sched.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "native/dsm/atomics.hpp"
+#include "native/dsm/ending.hpp"
+#include "native/dsm/synchronisation.hpp"
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
+
+using namespace sdsm::dsm;
+using sdsm::program::NextFunction;
+
+namespace {
+
+/// While it lives, the program sleeps.
+class Sleep {
+ public:
+  explicit Sleep(std::uintptr_t caller) {
+    waits_ = is_running && application.is_taken() && sdsm::program::program_image.is_program(caller);
+    if (waits_) look();
+  }
+  ~Sleep() {
+    if (waits_) look();
+  }
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+ private:
+  static void look() {
+    application.check();
+    if (is_in_flag_mode()) synchronise_memory();
+  }
+
+  bool waits_ = false;
+};
+
+}  // namespace
+
+SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
+  static constinit NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
+  const timespec time = *wanted;  // the kernel cannot reach protected pages
+  timespec rest{};
+  const Sleep sleep(SDSM_CALLER);
+  const int result = real(&time, &rest);
+  if (left != nullptr && result != 0) *left = rest;
+  return result;
+}
+SDSM_ENTRY int usleep(useconds_t microseconds) {
+  static constinit NextFunction<int(useconds_t)> real{"usleep"};
+  const Sleep sleep(SDSM_CALLER);
+  return real(microseconds);
+}
+SDSM_ENTRY int sched_yield() noexcept {
+  static constinit NextFunction<int()> real{"sched_yield"};
+  const Sleep sleep(SDSM_CALLER);
+  return real();
+}
