@@ -1,6 +1,12 @@
 /// What the C library synchronises by, among virtual threads (native/pthreads/engine.hpp).
 #include "native/pthreads/engine.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
 #include "native/program/unseen.hpp"
 #include "native/tracer/locks.hpp"
 #include "native/tracer/pages.hpp"
@@ -8,6 +14,8 @@
 
 namespace sdsm::tracer {
 namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
 
 constinit std::uint64_t enlisted_so_far GUARDED_BY(turn) = 0;
 
@@ -34,9 +42,31 @@ void take_now(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(t
   pass_own_lock(self);
 }
 
-std::uint64_t end_of(const VirtualThread& self, std::uint64_t patience_ns) REQUIRES(turn) {
-  const std::uint64_t now = self.clock_ns + self.stopwatch.elapsed_ns();
-  return patience_ns < never - now ? now + patience_ns : never;
+std::uint64_t real_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * second_ns + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// The end of a wait, by the thread's clock and by the real one.
+struct Limit {
+  std::uint64_t virtual_ns = never;
+  std::uint64_t real_ns = never;
+};
+Limit limit_of(const VirtualThread& self, std::uint64_t patience_ns) REQUIRES(turn) {
+  if (patience_ns == engine::for_ever) return {};
+  return {self.clock_ns + self.stopwatch.elapsed_ns() + patience_ns, real_ns() + patience_ns};
+}
+
+/// False when the time is over, also by the clocks that the program may read.
+bool wait_at(VirtualThread& self, const Lock& lock, const Limit& limit) REQUIRES(turn) {
+  if (wait_in_between(self, ThreadStatus::at_object, &lock, limit.virtual_ns)) return true;
+  self.stopwatch.pause();
+  const timespec until{static_cast<time_t>(limit.real_ns / second_ns), static_cast<long>(limit.real_ns % second_ns)};
+  while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == -1 && errno == EINTR) {
+  }
+  self.stopwatch.resume();
+  return false;
 }
 
 }  // namespace
@@ -59,11 +89,11 @@ bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns)
     take_lock(self, lock, demand);
     return true;
   }
-  const std::uint64_t gives_up_at = patience_ns == for_ever ? never : end_of(self, patience_ns);
+  const Limit limit = limit_of(self, patience_ns);
   yield(self, 0);
   const Uninterrupted guard;
   while (!demand.can_be_met(lock.number)) {
-    if (!wait_in_between(self, ThreadStatus::at_object, &lock, gives_up_at)) return false;
+    if (!wait_at(self, lock, limit)) return false;
   }
   take_now(self, lock, demand);
   return true;
@@ -125,7 +155,7 @@ bool meet(const volatile void* barrier) {
     wake_all(lock, self.clock_ns);
   } else {
     const std::uint64_t meeting = lock.meetings;
-    while (lock.meetings == meeting) wait_in_between(self, ThreadStatus::at_object, &lock);
+    while (lock.meetings == meeting) wait_at(self, lock, {});
   }
   pass_own_lock(self);
   return is_last;
@@ -141,10 +171,10 @@ bool await(const volatile void* object, std::uint64_t patience_ns) {
   VirtualThread& self = running_thread();
   const Lock& lock = object_at(object);
   count_unseen(UnseenCall::condition);
-  const std::uint64_t gives_up_at = patience_ns == for_ever ? never : end_of(self, patience_ns);
+  const Limit limit = limit_of(self, patience_ns);
   const Uninterrupted guard;
   while (self.enlisted_at == &lock) {
-    if (wait_in_between(self, ThreadStatus::at_object, &lock, gives_up_at)) continue;
+    if (wait_at(self, lock, limit)) continue;
     self.enlisted_at = nullptr;
     return false;
   }
