@@ -101,6 +101,15 @@ inline constexpr ProcessId barrier_master{0};
 inline constexpr auto barrier_synchronisations =
     static_cast<std::size_t>(std::ranges::count(barrier_phases, BarrierPhase::meet));
 
+/// A flag of a doacross loop: the construct's number in the upper half, in the lower one the part of the loop's
+/// iterations that it counts. In a static schedule a part is a thread's share, and its own process keeps the flag.
+constexpr std::uint64_t flag_number(std::uint64_t construct, std::uint64_t part) {
+  return construct << 32 | part;
+}
+constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes) {
+  return ProcessId{static_cast<std::uint32_t>(flag & 0xffffffffU) % processes};
+}
+
 /// Process that keeps a lock's queue (docs/protocol.md).
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};

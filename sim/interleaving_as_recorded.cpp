@@ -57,17 +57,26 @@ class AsRecorded final : public Interleaving {
     }
     flush(Sync::acquire);
     cluster_.locks.request(thread_, lock, take->value, [this] { thread_.bell.ring(); });
-    thread_.bell.wait();
-    flush(Sync::acquire);
-    if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", name_of(lock)));
-    drop();
-    drops_at_interval_ = order_.drops_until_latest(thread_.id());
+    heed_grant(name_of(lock));
   }
 
   void release(LockId lock) override {
     if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives {} back", name_of(lock)));
     flush(Sync::release);
     cluster_.locks.give_back(thread_, lock);
+  }
+
+  void post(std::uint64_t flag, std::uint64_t value) override {
+    if (next_of(OrderKind::give) == nullptr) misfit("it counts a flag up");
+    flush(Sync::release);
+    cluster_.locks.count_up(thread_, flag, value);
+  }
+
+  void wait(std::uint64_t flag, std::uint64_t value) override {
+    if (next_of(OrderKind::ask) == nullptr) misfit("it waits for a flag");
+    flush(Sync::acquire);
+    cluster_.locks.request_flag(thread_, flag, value, [this] { thread_.bell.ring(); });
+    heed_grant("a flag");
   }
 
   /// A run's threads wait for the next region before they learn that there is none.
@@ -90,6 +99,15 @@ class AsRecorded final : public Interleaving {
         "where timing decides who does what (who executes a single or a section, or takes a chunk of a dynamic or "
         "guided loop), every run goes another way, and no order fits: simulate without --order",
         index_of(thread_.id()), intervals_, what, position()));
+  }
+
+  /// Precondition: it was asked for.
+  void heed_grant(const std::string& what) {
+    thread_.bell.wait();
+    flush(Sync::acquire);
+    if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", what));
+    drop();
+    drops_at_interval_ = order_.drops_until_latest(thread_.id());
   }
 
   const OrderEvent* next_of(OrderKind kind) const {

@@ -42,6 +42,16 @@ class InTime final : public Interleaving {
     thread_.bell.wait();
   }
 
+  void post(std::uint64_t flag, std::uint64_t value) override {
+    thread_.catch_up([=, this] { cluster_.locks.post(thread_, flag, value, [this] { thread_.bell.ring(); }); });
+    thread_.bell.wait();
+  }
+
+  void wait(std::uint64_t flag, std::uint64_t value) override {
+    thread_.catch_up([=, this] { cluster_.locks.wait(thread_, flag, value, [this] { thread_.bell.ring(); }); });
+    thread_.bell.wait();
+  }
+
  private:
   /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.
   void touch_among_companions(PageId page, const Touch& touch, Owner owner) {

@@ -28,15 +28,18 @@ void LockManager::acquire(Thread& thread, LockId lock, std::function<void()> acq
 
 void LockManager::request(Thread& thread, LockId lock, std::optional<std::uint64_t> turn,
                           std::function<void()> granted) {
-  const ProcessId manager = manager_of(lock, cluster_.layout.processes());
+  Waiter asks{&thread, std::move(granted), cluster_.clock.now(), turn};
+  send_to(manager_of(lock, cluster_.layout.processes()), thread, MessageKind::lock_request,
+          [this, lock, waiter = std::move(asks)] {
+            locks_[index_of(lock)].queue.push_back(waiter);
+            grant_next(lock);
+          });
+}
+
+void LockManager::send_to(ProcessId manager, Thread& thread, MessageKind kind, std::function<void()> arrived) {
   const NodeId to = cluster_.layout.node_of(manager);
-  const Time now = cluster_.clock.now();
-  if (thread.node() != to) thread.account.count_message(now, MessageKind::lock_request, control_payload);
-  cluster_.network.send(thread.node(), to, control_payload,
-                        [this, lock, waiter = Waiter{&thread, std::move(granted), now, turn}] {
-                          locks_[index_of(lock)].queue.push_back(waiter);
-                          grant_next(lock);
-                        });
+  if (thread.node() != to) thread.account.count_message(cluster_.clock.now(), kind, control_payload);
+  cluster_.network.send(thread.node(), to, control_payload, std::move(arrived));
 }
 
 /// First come, first served, if nobody says otherwise.
@@ -51,11 +54,10 @@ void LockManager::grant_next(LockId lock) {
   state.queue.erase(next);
   state.held = true;
   ++state.grants;
-  grant(lock, std::move(waiter));
+  grant(manager_of(lock, cluster_.layout.processes()), std::move(waiter));
 }
 
-void LockManager::grant(LockId lock, Waiter waiter) {
-  const ProcessId manager = manager_of(lock, cluster_.layout.processes());
+void LockManager::grant(ProcessId manager, Waiter waiter) {
   if (!cluster_.costs.lock_is_measured(cluster_.layout)) cluster_.extrapolated_lock = true;
   const Time local = cluster_.costs.lock_local(cluster_.layout);
   cluster_.clock.at(cluster_.clock.now() + local, [this, manager, waiter = std::move(waiter)] {
@@ -80,14 +82,51 @@ void LockManager::release(Thread& thread, LockId lock, std::function<void()> rel
 }
 
 void LockManager::give_back(Thread& thread, LockId lock) {
-  const NodeId to = cluster_.layout.node_of(manager_of(lock, cluster_.layout.processes()));
-  if (thread.node() != to) {
-    thread.account.count_message(cluster_.clock.now(), MessageKind::lock_release, control_payload);
-  }
-  cluster_.network.send(thread.node(), to, control_payload, [this, lock] {
+  send_to(manager_of(lock, cluster_.layout.processes()), thread, MessageKind::lock_release, [this, lock] {
     locks_[index_of(lock)].held = false;
     grant_next(lock);
   });
+}
+
+void LockManager::post(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> posted) {
+  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), Sync::release);
+  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs),
+                                                 [this, &thread, flag, value, posted = std::move(posted)] {
+                                                   count_up(thread, flag, value);
+                                                   posted();
+                                                 });
+}
+
+void LockManager::count_up(Thread& thread, std::uint64_t flag, std::uint64_t value) {
+  const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
+  send_to(manager, thread, MessageKind::lock_release, [this, manager, flag, value] {
+    Flag& state = flags_[flag];
+    state.count = value;
+    const auto granted = std::stable_partition(state.waiters.begin(), state.waiters.end(),
+                                               [&](const Waiter& waiter) { return value < *waiter.turn; });
+    std::vector<Waiter> waiters(granted, state.waiters.end());
+    state.waiters.erase(granted, state.waiters.end());
+    for (Waiter& waiter : waiters) grant(manager, std::move(waiter));
+  });
+}
+
+void LockManager::request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value,
+                               std::function<void()> granted) {
+  const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
+  Waiter asks{&thread, std::move(granted), cluster_.clock.now(), value};
+  send_to(manager, thread, MessageKind::lock_request, [this, manager, flag, waiter = std::move(asks)] {
+    Flag& state = flags_[flag];
+    if (state.count >= *waiter.turn) return grant(manager, waiter);
+    state.waiters.push_back(waiter);
+  });
+}
+
+void LockManager::wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited) {
+  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), Sync::acquire);
+  cluster_.flushes[index_of(thread.id())]->start(
+      std::move(diffs), [this, &thread, flag, value, waited = std::move(waited)]() mutable {
+        request_flag(thread, flag, value, [this, &thread, waited = std::move(waited)] { flush(thread, waited); });
+      });
 }
 
 void LockManager::flush(Thread& thread, std::function<void()> flushed) {

@@ -5,8 +5,10 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "models/ids.hpp"
+#include "models/messages.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {
@@ -28,6 +30,12 @@ class LockManager {
   void acquire(Thread& thread, LockId lock, std::function<void()> acquired);
   /// Flushes, gives the lock back, and calls `released` when the thread may go on.
   void release(Thread& thread, LockId lock, std::function<void()> released);
+  /// A flag of a doacross loop: flushes and counts it up; or asks for it, and calls `granted` when it counts so far.
+  void post(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> posted);
+  void count_up(Thread& thread, std::uint64_t flag, std::uint64_t value);
+  void request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> granted);
+  /// Flushes, waits for the flag, drops copies.
+  void wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited);
   /// Flushes and drops copies, without a lock.
   void flush(Thread& thread, std::function<void()> flushed);
 
@@ -36,18 +44,24 @@ class LockManager {
     Thread* thread;
     std::function<void()> granted;
     Time since{};
-    std::optional<std::uint64_t> turn;
+    std::optional<std::uint64_t> turn;  ///< of a flag: what it has to count
+  };
+  struct Flag {
+    std::uint64_t count = 0;
+    std::vector<Waiter> waiters;
   };
   struct Lock {
     bool held = false;
     std::uint64_t grants = 0;
     std::deque<Waiter> queue;
   };
+  void send_to(ProcessId manager, Thread& thread, MessageKind kind, std::function<void()> arrived);
   void grant_next(LockId lock);
-  void grant(LockId lock, Waiter waiter);
+  void grant(ProcessId manager, Waiter waiter);
 
   Cluster& cluster_;
   std::unordered_map<std::uint32_t, Lock> locks_;
+  std::unordered_map<std::uint64_t, Flag> flags_;
 };
 
 }  // namespace sdsm::sim

@@ -105,6 +105,8 @@ void Player::close(const trace::Event& event) {
       break;
     case EventKind::acquire: interleaving_->acquire(LockId{static_cast<std::uint32_t>(event.object)}); break;
     case EventKind::release: interleaving_->release(LockId{static_cast<std::uint32_t>(event.object)}); break;
+    case EventKind::post: interleaving_->post(event.object, event.value); break;
+    case EventKind::wait: interleaving_->wait(event.object, event.value); break;
     case EventKind::chunk: perform(Directive::chunk, 0); break;
     case EventKind::flush: perform(Directive::flush, 0); break;
     case EventKind::clock:

@@ -48,7 +48,7 @@ std::uint64_t left_until(std::uint64_t until_ns) {
 bool waits_for_others(WireKind kind) {
   return kind == WireKind::barrier_arrive || kind == WireKind::lock_request || kind == WireKind::lock_try ||
          kind == WireKind::open_state || kind == WireKind::ordered_pass || kind == WireKind::object_meet ||
-         kind == WireKind::object_await;
+         kind == WireKind::object_await || kind == WireKind::flag_wait;
 }
 
 bool answers_long_question(WireKind kind) {

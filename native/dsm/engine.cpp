@@ -231,6 +231,20 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
       {.kind = WireKind::ordered_pass, .bytes = sizeof turn, .value = next_iteration}, &turn);
 }
 
+void post_flag(const gomp::Flag& flag, std::uint64_t value) {
+  application.check();
+  end_work(gomp::EventKind::post);
+  dsm::post_flag(flag_number(flag.construct, flag.part), value);
+  begin_work();
+}
+
+void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
+  application.check();
+  end_work(gomp::EventKind::wait);
+  await_flag(flag_number(flag.construct, flag.part), value);
+  begin_work();
+}
+
 double wtime() {
   if (!gomp::has_begun()) return static_cast<double>(now_ns()) * 1e-9;
   application.check();

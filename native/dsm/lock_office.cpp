@@ -2,10 +2,12 @@
 #include <bit>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "models/messages.hpp"
+#include "models/openmp.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/pthreads/engine.hpp"
@@ -42,6 +44,16 @@ struct LockOffice {
   std::vector<Passing> passing;
 };
 LockOffice office GUARDED_BY(handling);
+
+struct FlagWaiter {
+  ProcessId process{};
+  std::uint64_t value = 0;
+};
+struct Flag {
+  std::uint64_t count = 0;
+  std::vector<FlagWaiter> waiters;
+};
+std::map<std::uint64_t, Flag> flags GUARDED_BY(handling);
 
 bool has_come(const OrderedTurn& turn) REQUIRES(handling) {
   return office.turns[turn.construct] == turn.first_iteration;
@@ -113,6 +125,11 @@ void wake(Lock& lock, ProcessId from, std::uint64_t most) REQUIRES(handling) {
   grant_all(lock);
 }
 
+void grant_flag(ProcessId to) REQUIRES(handling) {
+  count_served(to, MessageKind::lock_grant, control_payload.count);
+  answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
+}
+
 }  // namespace
 
 void request_lock(ProcessId from, const Head& head, const std::byte* payload) {
@@ -170,6 +187,26 @@ void pass_turn(ProcessId from, const Head& head, const std::byte* payload) {
     one = office.passing.begin();
   }
   for (auto& [id, lock] : office.locks) grant_all(lock);
+}
+
+void await_flag(ProcessId from, const Head& head) {
+  Flag& flag = flags[head.address];
+  if (flag.count < head.value) return flag.waiters.push_back({from, head.value});
+  grant_flag(from);
+}
+
+void post_flag(const Head& head) {
+  Flag& flag = flags[head.address];
+  flag.count = head.value;
+  std::erase_if(flag.waiters, [&](const FlagWaiter& waiter) REQUIRES(handling) {
+    if (flag.count < waiter.value) return false;
+    grant_flag(waiter.process);
+    return true;
+  });
+}
+
+void forget_flags_before(std::uint64_t construct) {
+  flags.erase(flags.begin(), flags.lower_bound(flag_number(construct, 0)));
 }
 
 }  // namespace sdsm::dsm

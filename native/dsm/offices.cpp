@@ -39,6 +39,8 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::object_wake:
     case WireKind::object_leave: return serve_object(from, head);
     case WireKind::ordered_pass: return pass_turn(from, head, payload);
+    case WireKind::flag_post: return post_flag(head);
+    case WireKind::flag_wait: return await_flag(from, head);
     case WireKind::exit_run: return want_end(head);
     default: return keep_books(from, head, payload);
   }

@@ -34,6 +34,13 @@ void give_lock_back(const Head& head) REQUIRES(handling);
 void serve_object(ProcessId from, const Head& head) REQUIRES(handling);
 void pass_turn(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 
+// Flags of doacross loops.
+
+void post_flag(const Head& head) REQUIRES(handling);
+void await_flag(ProcessId from, const Head& head) REQUIRES(handling);
+/// All processes have left the constructs before `construct`.
+void forget_flags_before(std::uint64_t construct) REQUIRES(handling);
+
 // The home of a page.
 
 void send_page(ProcessId from, const Head& head) REQUIRES(handling);

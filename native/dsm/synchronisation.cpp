@@ -11,6 +11,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
+#include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
@@ -74,16 +75,20 @@ void count_lock_request(LockId lock) REQUIRES(application) {
   count_message(manager_of(lock, processes()), MessageKind::lock_request, control_payload.count);
 }
 
-void finish_acquire(LockId lock, const Head& answer) REQUIRES(application) {
-  {
-    const Held guard(holding);
-    held_locks.insert(lock);
-  }
+void heed_grant(LockId lock, const Head& answer) REQUIRES(application) {
   heed_generation(answer.generation);
   const Grant granted{lock, answer.value};
   flush(Sync::acquire, &granted);
   drop(Sync::acquire);
   ++asked.locks;
+}
+
+void finish_acquire(LockId lock, const Head& answer) REQUIRES(application) {
+  {
+    const Held guard(holding);
+    held_locks.insert(lock);
+  }
+  heed_grant(lock, answer);
 }
 
 Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex_demand) {
@@ -208,6 +213,26 @@ void release_memory() {
   // Who acquires it prints behind what was printed before.
   flush_output();
   flush(Sync::release);
+}
+
+void post_flag(std::uint64_t flag, std::uint64_t value) {
+  const program::HeldSignals held;
+  flush(Sync::release);
+  const ProcessId manager = manager_of_flag(flag, processes());
+  tell(manager, {.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value});
+  count_message(manager, MessageKind::lock_release, control_payload.count);
+}
+
+void await_flag(std::uint64_t flag, std::uint64_t value) {
+  const program::HeldSignals held;
+  flush(Sync::acquire);
+  const std::uint64_t since = now_ns();
+  const ProcessId manager = manager_of_flag(flag, processes());
+  const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
+  const Head grant = ask(manager, wanted, nullptr, nullptr, Wait::with_handlers);
+  asked.lock_ns += now_ns() - since;
+  count_message(manager, MessageKind::lock_request, control_payload.count);
+  heed_grant(ordered_lock, grant);
 }
 
 void synchronise_memory() {

@@ -22,6 +22,9 @@ bool try_acquire_lock(LockId lock, engine::Demand demand = engine::mutex_demand)
 void release_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 /// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
 bool holds_lock(LockId lock);
+/// Of doacross loops: sends own changes home and counts the flag up; waits until others have.
+void post_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
+void await_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 /// Asks the lock's manager what it answers at once, by a number.
 std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) REQUIRES(application);
 /// Flushes, without a lock.

@@ -12,6 +12,7 @@
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/engine.hpp"
+#include "native/gomp/thread.hpp"
 #include "native/program/stacks.hpp"
 
 namespace sdsm::dsm {
@@ -25,6 +26,13 @@ gomp::TeamStart* region_page() {
 
 /// A copy of the page, which goes at the region's first barrier.
 constinit gomp::TeamStart own_start GUARDED_BY(application);
+
+/// Behind it no member uses flags of constructs that they all have left.
+void pass_team_barrier() REQUIRES(application) EXCLUDES(handling) {
+  pass_barrier();
+  const Held nothing_is_handled(handling);
+  forget_flags_before(gomp::this_thread().next_construct);
+}
 
 void run_body(void* start) {
   gomp::run_member(*static_cast<const gomp::TeamStart*>(start), index_of(self.process));
@@ -44,14 +52,14 @@ void work_in_teams() {
     program::sdsm_call_on_stack(stack_of(index_of(self.process)).end, run_body, &own_start);
     end_work(trace::EventKind::join);
     flush_output();
-    pass_barrier();
+    pass_team_barrier();
   }
 }
 
 /// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
 void wait_for_team(std::uint32_t team_size) {
   if (team_size > 1) {
-    pass_barrier();
+    pass_team_barrier();
   } else {
     ++asked.barriers;
   }
@@ -91,7 +99,7 @@ void run_team(const gomp::TeamStart& start) {
   begin_work();
   gomp::run_member(team, 0);
   end_work(gomp::EventKind::join);
-  pass_barrier();
+  pass_team_barrier();
   end_parallel_region();
   begin_work();
 }

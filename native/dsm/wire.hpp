@@ -42,6 +42,8 @@ enum class WireKind : std::uint16_t {
   object_leave,   ///< enlisted or waiting no longer. If it waited, that is answered by lock_grant: too_late
   make_key,       ///< Answer: done; value: a number that no key has
   ordered_pass,   ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
+  flag_post,      ///< address: flag; value: what it counts now. No answer
+  flag_wait,      ///< address: flag; value: what it has to count. Answer (when it does): lock_grant
   region_of,      ///< address: page. Answer: done; payload: KnownRegion (of no pages if it is in none)
   touch_first,    ///< address: the page's index in region `value`. Answer: done; value: the page's home
   allocate,       ///< payload: heap::Request. Answer: done; value: the block, or 0
@@ -89,6 +91,7 @@ inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_pa
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {
   if (head.kind == WireKind::page_reply) return page_payload;
+  if (head.kind == WireKind::flag_post || head.kind == WireKind::flag_wait) return control_payload;
   if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
   return head.kind <= WireKind::lock_release ? control_payload : Bytes{0};
 }

@@ -59,6 +59,15 @@ constexpr Chunk static_chunk(const LoopBounds& loop, std::uint32_t thread, std::
   return {first, loop.chunk < left ? loop.chunk : left};
 }
 
+/// The thread that has iteration `iteration` in a static schedule.
+constexpr std::uint64_t static_owner(const LoopBounds& loop, std::uint64_t iteration, std::uint32_t threads) {
+  if (loop.chunk > 0) return iteration / loop.chunk % threads;
+  const std::uint64_t share = loop.iterations / threads;
+  const std::uint64_t rest = loop.iterations % threads;
+  const std::uint64_t in_larger_shares = rest * (share + 1);
+  return iteration < in_larger_shares ? iteration / (share + 1) : rest + (iteration - in_larger_shares) / share;
+}
+
 /// The next chunk of a dynamic or guided schedule when `taken` iterations are gone. Guided: a thread's share of what is
 /// left, rounded up, but at least the chunk size.
 constexpr Chunk shared_chunk(const LoopBounds& loop, std::uint64_t taken, std::uint32_t threads) {

@@ -41,6 +41,13 @@ struct OrderedLoop {
   std::uint64_t first_iteration = 0;  ///< of the caller's chunk
 };
 
+/// Counts the iterations of one part of a doacross loop.
+struct Flag {
+  std::uint64_t construct = 0;
+  std::uint64_t part = 0;
+  std::uint64_t parts = 0;  ///< of the loop
+};
+
 }  // namespace sdsm::gomp
 
 namespace sdsm::engine {
@@ -99,6 +106,11 @@ void leave_ordered(const gomp::OrderedLoop& loop);
 /// The caller's chunk is done, with or without ordered regions in it. Waits for its turn, and passes the turn on to the
 /// chunk that begins at `next_iteration`.
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration);
+
+/// Counts a flag up to `value`, with all that the caller has written; and waits until others have done so. Event: post,
+/// wait.
+void post_flag(const gomp::Flag& flag, std::uint64_t value);
+void wait_for_flag(const gomp::Flag& flag, std::uint64_t value);
 
 /// The thread's clock in seconds, and the event `clock`.
 double wtime();

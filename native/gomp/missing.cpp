@@ -8,8 +8,6 @@
     sdsm::engine::refuse(#name, why); \
   }
 
-#define SDSM_MISSING_DOACROSS(name) \
-  SDSM_MISSING(name, "loops with ordered(n) and depend(sink) are not implemented. Use ordered regions instead.")
 #define SDSM_MISSING_TARGET(name) \
   SDSM_MISSING(name, "target regions are not implemented: there is no device. Build without them.")
 #define SDSM_MISSING_OLD(name) SDSM_MISSING(name, "only gcc 4.8 and older generate it. Build with gcc 10 or newer.")

@@ -11,6 +11,16 @@ namespace sdsm::gomp {
 
 struct Taskgroup;
 
+inline constexpr unsigned most_doacross_loops = 12;
+
+/// The loops of `ordered(n)`, and the last flag that the thread waited for.
+struct Doacross {
+  unsigned loops = 0;
+  std::uint64_t inner_iterations[most_doacross_loops] = {};  ///< of the loops inside of each, multiplied
+  std::uint64_t awaited_part = 0;
+  std::uint64_t awaited = 0;  ///< 0: none
+};
+
 /// The work-sharing construct that the thread is in.
 struct CurrentConstruct {
   std::uint64_t number = 0;
@@ -20,6 +30,7 @@ struct CurrentConstruct {
   bool is_ordered = false;
   bool has_turn_to_pass = false;  ///< the current chunk is an ordered loop's
   void* memory = nullptr;
+  Doacross doacross;
 };
 
 struct ThreadState {

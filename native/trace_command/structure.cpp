@@ -36,6 +36,8 @@ std::string describe(const trace::Event& event) {
                          event.object);
     case EventKind::loop_begin:
     case EventKind::chunk: return fmt::format("{} of {} iterations in construct {}", name, event.value, event.object);
+    case EventKind::post:
+    case EventKind::wait: return fmt::format("{} of {} at flag {:#x}", name, event.value, event.object);
     case EventKind::single:
     case EventKind::copyprivate:
     case EventKind::loop_end: return fmt::format("{} of construct {}", name, event.object);

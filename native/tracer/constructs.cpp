@@ -16,6 +16,7 @@ struct Construct {
   bool single_taken = false;           ///< a thread executes the `single`
   const void* copied = nullptr;        ///< what that thread hands on (copyprivate)
   std::uint64_t ordered_turn = 0;      ///< first iteration of the chunk whose ordered regions may run
+  std::uint64_t* flags = nullptr;      ///< of a doacross loop, by part; null before the first use
   std::uint32_t left = 0;              ///< threads that are through
   gomp::ConstructState state{};
 };
@@ -74,6 +75,17 @@ constinit ConstructRing constructs GUARDED_BY(turn);
 
 std::uint64_t& ordered_turn(std::uint64_t number) {
   return constructs.open(number).ordered_turn;
+}
+
+std::uint64_t& progress_of(const gomp::Flag& flag) {
+  const Uninterrupted guard;
+  Construct& construct = constructs.open(flag.construct);
+  if (construct.flags == nullptr) {
+    const std::size_t bytes = flag.parts * sizeof(std::uint64_t);
+    construct.flags = static_cast<std::uint64_t*>(engine::allocate_private(bytes));
+    std::memset(construct.flags, 0, bytes);
+  }
+  return construct.flags[flag.part];
 }
 
 }  // namespace sdsm::tracer
@@ -145,6 +157,7 @@ void leave_construct(std::uint64_t number, std::uint32_t team_size) {
   tracer::Construct& construct = constructs.open(number);
   if (++construct.left < team_size) return;
   if (construct.state.memory != nullptr) free_shared(construct.state.memory);
+  if (construct.flags != nullptr) free_private(construct.flags);
   constructs.free(number);
 }
 

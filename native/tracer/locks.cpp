@@ -1,6 +1,7 @@
 /// What happens at a lock: mutual exclusion between virtual threads, in the order of their clocks.
 #include "native/tracer/locks.hpp"
 
+#include "models/openmp.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -113,13 +114,15 @@ const void* ordered_loop(std::uint64_t construct) {
   return reinterpret_cast<const void*>(construct + 1);
 }
 
-void wake_ordered(std::uint64_t construct, std::uint64_t clock_ns) REQUIRES(turn) {
+void wake_waiting(ThreadStatus status, const void* waits_for, std::uint64_t clock_ns) REQUIRES(turn) {
   for (std::uint32_t i = 0; i < thread_count(); ++i) {
     VirtualThread& thread = thread_of(i);
-    if (thread.status == ThreadStatus::at_ordered && thread.waits_for == ordered_loop(construct)) {
-      wake(thread, clock_ns);
-    }
+    if (thread.status == status && thread.waits_for == waits_for) wake(thread, clock_ns);
   }
+}
+
+trace::Event flag_event(EventKind kind, const gomp::Flag& flag, std::uint64_t value) {
+  return {kind, 0, flag_number(flag.construct, flag.part), value};
 }
 
 trace::Event ordered_event(EventKind kind) {
@@ -262,7 +265,29 @@ void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration) {
   }
   const Uninterrupted guard;
   ordered_turn(loop.construct) = next_iteration;
-  wake_ordered(loop.construct, self.clock_ns);
+  wake_waiting(ThreadStatus::at_ordered, ordered_loop(loop.construct), self.clock_ns);
+}
+
+void post_flag(const gomp::Flag& flag, std::uint64_t value) {
+  VirtualThread& self = running_thread();
+  end_interval(self, flag_event(EventKind::post, flag, value));
+  close_pages(self, Closing::at_synchronisation);
+  std::uint64_t& progress = progress_of(flag);
+  progress = value;
+  wake_waiting(ThreadStatus::at_flag, &progress, self.clock_ns);
+  begin_interval(self);
+}
+
+void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
+  VirtualThread& self = running_thread();
+  end_interval(self, flag_event(EventKind::wait, flag, value));
+  close_pages(self, Closing::at_synchronisation);
+  schedule();
+  while (progress_of(flag) < value) {
+    stop(self, ThreadStatus::at_flag, &progress_of(flag));
+    schedule();
+  }
+  begin_interval(self);
 }
 
 }  // namespace sdsm::engine

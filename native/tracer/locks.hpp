@@ -33,4 +33,7 @@ void wake_all(const Lock& lock, std::uint64_t clock_ns) REQUIRES(turn);
 /// First iteration of the chunk whose ordered regions may run, of loop `construct`.
 std::uint64_t& ordered_turn(std::uint64_t construct) REQUIRES(turn);
 
+/// What the flag counts so far.
+std::uint64_t& progress_of(const gomp::Flag& flag) REQUIRES(turn);
+
 }  // namespace sdsm::tracer

@@ -26,6 +26,7 @@ enum class ThreadStatus : std::uint8_t {
   at_lock,
   at_ordered,
   at_object,  ///< of the C library, other than a mutex
+  at_flag,
 };
 
 constexpr bool is_waiting(ThreadStatus status) {

@@ -31,6 +31,8 @@ constexpr std::array<EventRule, event_kinds> rules = {{
     {},                                                              // task
     {.max_detail = clock_sources},                                   // clock
     {},                                                              // end
+    {.object = true, .value = Value::any},                           // post
+    {.object = true, .value = Value::any},                           // wait
 }};
 
 }  // namespace

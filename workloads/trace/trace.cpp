@@ -19,6 +19,8 @@ std::string_view name_of(EventKind kind) {
     case EventKind::task: return "task";
     case EventKind::clock: return "clock";
     case EventKind::end: return "end";
+    case EventKind::post: return "post";
+    case EventKind::wait: return "wait";
   }
   return "?";
 }
