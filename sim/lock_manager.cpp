@@ -110,8 +110,7 @@ void LockManager::count_up(Thread& thread, std::uint64_t flag, std::uint64_t val
   });
 }
 
-void LockManager::request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value,
-                               std::function<void()> granted) {
+void LockManager::request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> granted) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
   Waiter asks{&thread, std::move(granted), cluster_.clock.now(), value};
   send_to(manager, thread, MessageKind::lock_request, [this, manager, flag, waiter = std::move(asks)] {

@@ -10,11 +10,12 @@ namespace {
 // Far from what the kernel chooses.
 constexpr std::uintptr_t stacks_address = 0x300000000000;
 constexpr std::uintptr_t control_address = 0x310000000000;
-constexpr std::uint64_t control_bytes = 1 << 20;
+constexpr std::uint64_t control_stack_bytes = 1 << 20;
 
 struct StackSizes {
   std::uint64_t initial = 0;
   std::uint64_t others = 0;
+  std::uint64_t control = 0;
 };
 constinit StackSizes sizes_at_start GUARDED_BY(starting);
 constexpr const StackSizes& sizes = sizes_at_start;
@@ -27,9 +28,9 @@ void name_stack(std::uint32_t id, const AddressRange& range, trace::RegionKind k
 }  // namespace
 
 void make_stacks() {
-  sizes_at_start = {initial_stack_bytes(), other_stack_bytes()};
+  sizes_at_start = {initial_stack_bytes(), other_stack_bytes(), control_stack_bytes + thread_local_bytes()};
   need_range(stacks_address, stack_of(processes() - 1).end + page_bytes - stacks_address, "the threads' stacks");
-  need_range(control_address, processes() * control_bytes, "the threads' own variables");
+  need_range(control_address, processes() * sizes.control, "the threads' own variables");
   for (std::uint32_t i = 0; i < processes(); ++i) {
     const auto kind = i == 0 ? trace::RegionKind::initial_stack : trace::RegionKind::thread_stack;
     name_stack(stack_region(i), stack_of(i), kind, i);
@@ -46,8 +47,8 @@ AddressRange stack_of(std::uint32_t process) {
 }
 
 AddressRange control_of(std::uint32_t process) {
-  const std::uintptr_t begin = control_address + process * control_bytes;
-  return {begin, begin + control_bytes};
+  const std::uintptr_t begin = control_address + process * sizes.control;
+  return {begin, begin + sizes.control};
 }
 
 bool is_below_stack(std::uintptr_t address) {

@@ -106,14 +106,14 @@ void wait(std::uint64_t outer, Next next) {
 
 }  // namespace
 
-#define SDSM_DOACROSS(name, kind)                                                                                   \
+#define SDSM_DOACROSS(name, kind)                                                                                    \
   SDSM_ENTRY bool GOMP_loop_doacross_##name##_start(unsigned loops, const long* iterations, long chunk, long* begin, \
-                                                    long* end) {                                                    \
-    return start(loops, iterations, {kind, static_cast<std::uint64_t>(chunk > 0 ? chunk : 0)}, begin, end);         \
-  }                                                                                                                 \
-  SDSM_ENTRY bool GOMP_loop_ull_doacross_##name##_start(unsigned loops, const Unsigned* iterations, Unsigned chunk, \
-                                                        Unsigned* begin, Unsigned* end) {                           \
-    return start(loops, iterations, {kind, chunk}, begin, end);                                                     \
+                                                    long* end) {                                                     \
+    return start(loops, iterations, {kind, static_cast<std::uint64_t>(chunk > 0 ? chunk : 0)}, begin, end);          \
+  }                                                                                                                  \
+  SDSM_ENTRY bool GOMP_loop_ull_doacross_##name##_start(unsigned loops, const Unsigned* iterations, Unsigned chunk,  \
+                                                        Unsigned* begin, Unsigned* end) {                            \
+    return start(loops, iterations, {kind, chunk}, begin, end);                                                      \
   }
 SDSM_DOACROSS(static, Schedule::static_)
 SDSM_DOACROSS(dynamic, Schedule::dynamic)

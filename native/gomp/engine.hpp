@@ -41,12 +41,14 @@ struct OrderedLoop {
   std::uint64_t first_iteration = 0;  ///< of the caller's chunk
 };
 
-/// Counts the iterations of one part of a doacross loop.
+/// Counts the iterations of one part of a doacross loop; or the uses of a thread's flag for events of detached tasks.
 struct Flag {
   std::uint64_t construct = 0;
-  std::uint64_t part = 0;
-  std::uint64_t parts = 0;  ///< of the loop
+  std::uint64_t part = 0;   ///< or the thread
+  std::uint64_t parts = 0;  ///< of the loop; 0: the flag is an event's, and lasts
 };
+/// Where the numbers of the flags of events begin, beyond those of constructs.
+inline constexpr std::uint64_t first_event_construct = std::uint64_t{1} << 31;
 
 }  // namespace sdsm::gomp
 
@@ -124,6 +126,8 @@ void free_shared(void* block);
 void* allocate_private(std::size_t bytes);
 void free_private(void* block);
 
+/// Ends the run, as the program wants a team of so many threads and may not get a smaller one.
+[[noreturn]] void refuse_team(std::uint32_t threads);
 /// Ends the run: `what` is the entry point or feature, `why` what the user can do. Never returns.
 [[noreturn]] void refuse(const char* what, const char* why);
 

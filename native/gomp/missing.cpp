@@ -9,9 +9,8 @@
   }
 
 #define SDSM_MISSING_TARGET(name) \
-  SDSM_MISSING(name, "target regions are not implemented: there is no device. Build without them.")
+  SDSM_MISSING(name, "it is for devices, and there is none but the host. Build without it.")
 #define SDSM_MISSING_OLD(name) SDSM_MISSING(name, "only gcc 4.8 and older generate it. Build with gcc 10 or newer.")
 #define SDSM_MISSING_ACC(name) SDSM_MISSING(name, "OpenACC is not OpenMP. Build without -fopenacc.")
-#define SDSM_MISSING_EVENT(name) SDSM_MISSING(name, "tasks with a detach clause are not implemented.")
 
 #include "native/gomp/missing.inc"

@@ -4,13 +4,14 @@
 #include "native/gomp/entry.hpp"
 #include "native/gomp/loop.hpp"
 #include "native/gomp/reductions.hpp"
+#include "native/gomp/unfinished.hpp"
 
 namespace sdsm::gomp {
 namespace {
 
 /// Only one active level is supported. Regions of one thread do not count as active.
 bool is_serialised(const ThreadState& thread) {
-  return thread.active_level > 0 || !has_begun();
+  return thread.shared_size > 1 || !has_begun();
 }
 
 /// A region inside an active region, or in a constructor: the caller runs it alone.
@@ -24,7 +25,9 @@ void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
   thread.in_task = false;
   begin_construct(thread);
   if (loop) enter_combined_loop(thread, *loop);
+  thread.tasks_before = tasks_so_far();
   body(data);
+  finish_tasks(thread.tasks_before);
   // Locks, tasks and clocks inside went on in the engine; everything of the front end is as before.
   thread = outer;
 }
@@ -33,8 +36,12 @@ void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
 
 std::uint32_t team_size_for(const ThreadState& thread, unsigned requested) {
   if (is_serialised(thread)) return 1;
-  const std::uint32_t wanted = requested > 0 ? requested : thread.variables.threads;
-  return wanted < engine::thread_limit() ? wanted : engine::thread_limit();
+  const ControlVariables& variables = thread.variables;
+  std::uint32_t size = requested > 0 ? requested : variables.threads;
+  if (size > variables.thread_limit) size = variables.thread_limit;
+  if (size <= engine::thread_limit()) return size;
+  if (!variables.dynamic) engine::refuse_team(size);
+  return engine::thread_limit();
 }
 
 void run_member(const TeamStart& start, std::uint32_t number) {
@@ -57,7 +64,9 @@ void run_member(const TeamStart& start, std::uint32_t number) {
     begin_construct(thread);
     enter_combined_loop(thread, start.loop);
   }
+  thread.tasks_before = tasks_so_far();
   start.body(start.data);
+  finish_tasks(thread.tasks_before);
   reductions.end();
   // What is numbered over the whole run goes on.
   outer.next_construct = thread.next_construct;
@@ -144,13 +153,13 @@ SDSM_ENTRY_AS(bool, GOMP_cancellation_point, (int /*which*/), false)
 SDSM_ENTRY void GOMP_teams_reg(void (*body)(void*), void* data, unsigned teams, unsigned thread_limit,
                                unsigned /*flags*/) {
   gomp::ThreadState& thread = gomp::this_thread();
-  const std::uint32_t threads = thread.variables.threads;
-  if (thread_limit > 0 && thread_limit < threads) thread.variables.threads = thread_limit;
+  const gomp::ControlVariables variables = thread.variables;
+  if (thread_limit > 0 && thread_limit < variables.thread_limit) thread.variables.thread_limit = thread_limit;
   thread.in_teams = true;
   thread.teams = teams > 0 ? teams : 1;
   for (thread.team = 0; thread.team < thread.teams; ++thread.team) body(data);
   thread.in_teams = false;
   thread.teams = 1;
   thread.team = 0;
-  thread.variables.threads = threads;
+  thread.variables = variables;
 }

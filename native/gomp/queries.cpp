@@ -73,7 +73,10 @@ std::size_t copy_fortran_text(const char* text, char* buffer, std::size_t size) 
 SDSM_QUERY(int, omp_get_thread_num, to_int(this_thread().number))
 SDSM_QUERY(int, omp_get_num_threads, to_int(this_thread().team_size))
 SDSM_QUERY(int, omp_get_max_threads, to_int(threads_or([] { return this_thread().variables.threads; })))
-SDSM_QUERY(int, omp_get_thread_limit, to_int(threads_or(engine::thread_limit)))
+SDSM_QUERY(int, omp_get_thread_limit, to_int(threads_or([] {
+             const std::uint32_t own = this_thread().variables.thread_limit;
+             return own < engine::thread_limit() ? own : engine::thread_limit();
+           })))
 SDSM_QUERY(int, omp_get_num_procs, to_int(threads_or(engine::default_threads)))
 SDSM_QUERY(int, omp_in_parallel, this_thread().active_level > 0 ? 1 : 0)
 SDSM_QUERY(int, omp_get_level, to_int(this_thread().level))

@@ -1,6 +1,7 @@
 #include "native/gomp/reductions.hpp"
 
 #include "native/gomp/entry.hpp"
+#include "native/gomp/unfinished.hpp"
 
 namespace sdsm::gomp {
 namespace {
@@ -55,13 +56,15 @@ void begin_taskgroup(ThreadState& thread) {
   auto* taskgroup = static_cast<Taskgroup*>(storage);
   *taskgroup = {.outer = thread.taskgroup,
                 .reductions = thread.taskgroup ? thread.taskgroup->reductions : nullptr,
-                .of_workshare = false};
+                .of_workshare = false,
+                .tasks_before = tasks_so_far()};
   thread.taskgroup = taskgroup;
 }
 
 void end_taskgroup(ThreadState& thread) {
   Taskgroup* taskgroup = thread.taskgroup;
   if (taskgroup == nullptr) return;
+  finish_tasks(taskgroup->tasks_before);
   thread.taskgroup = taskgroup->outer;
   engine::free_private(taskgroup);
 }

@@ -49,6 +49,14 @@ void complain(const char* name, const char* value) {
   message({"the environment variable ", name, "='", value, "' is not understood and has no effect"});
 }
 
+void read_threads(const char* name, std::uint32_t& threads) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return;
+  const std::uint32_t number = parse_threads(text);
+  if (number == 0) return complain(name, text);
+  threads = number;
+}
+
 }  // namespace
 
 bool parse_schedule(const char* text, ControlVariables& variables) {
@@ -97,14 +105,8 @@ std::uint32_t parse_threads(const char* text) {
 ControlVariables initial_control_variables(std::uint32_t default_threads) {
   ControlVariables variables;
   variables.threads = default_threads;
-  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const std::uint32_t threads = parse_threads(text);
-    if (threads == 0) {
-      complain("OMP_NUM_THREADS", text);
-    } else {
-      variables.threads = threads;
-    }
-  }
+  read_threads("OMP_NUM_THREADS", variables.threads);
+  read_threads("OMP_THREAD_LIMIT", variables.thread_limit);
   if (const char* text = std::getenv("OMP_SCHEDULE"); text && !parse_schedule(text, variables)) {
     complain("OMP_SCHEDULE", text);
   }

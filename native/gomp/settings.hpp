@@ -13,10 +13,13 @@ enum class RunSchedule : std::uint32_t { static_ = 1, dynamic = 2, guided = 3, a
 inline constexpr std::uint32_t monotonic_modifier = 0x80000000U;
 inline constexpr std::uint32_t supported_active_levels = 1;  ///< nested regions are serialised
 
+inline constexpr std::uint32_t no_thread_limit = 0xffffffff;
+
 /// Each task has its own copy; the members of a team get the forking thread's.
 struct ControlVariables {
-  std::uint32_t threads = 1;            ///< nthreads-var
-  bool dynamic = false;                 ///< dyn-var: programs can set and read it; it has no effect
+  std::uint32_t threads = 1;                     ///< nthreads-var
+  std::uint32_t thread_limit = no_thread_limit;  ///< thread-limit-var
+  bool dynamic = false;                 ///< dyn-var: a team may be smaller than asked for, where the engine has no more
   std::uint32_t max_active_levels = 1;  ///< max-active-levels-var: the same; see supported_active_levels
   RunSchedule schedule = RunSchedule::dynamic;
   bool monotonic = false;
@@ -24,8 +27,9 @@ struct ControlVariables {
   std::uint64_t chunk = 1;      ///< 0: none given
 };
 
-/// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_SCHEDULE, OMP_DYNAMIC,
-/// OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. Reports a malformed one on stderr and ignores it, as libgomp does.
+/// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_THREAD_LIMIT,
+/// OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. Reports a malformed one on stderr and ignores it,
+/// as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" after an optional "monotonic:" or "nonmonotonic:", in any case, with blanks around each part.

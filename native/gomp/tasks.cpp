@@ -1,10 +1,11 @@
 /// Tasks run in place, by the thread that meets them, as if each were undeferred: an order that OpenMP allows. Whatever
-/// a task depends on has then run before it.
+/// a task depends on has then run before it, unless that is detached (unfinished.hpp).
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/reductions.hpp"
 #include "native/gomp/thread.hpp"
+#include "native/gomp/unfinished.hpp"
 
 using namespace sdsm;
 using gomp::EventKind;
@@ -63,6 +64,7 @@ class TaskScope {
   ThreadState& thread_;
   bool was_final_;
   bool was_in_task_;
+  gomp::Generation children_;
 };
 
 /// Tasks of a taskloop: `large` of them have `iterations + 1`, then come those with `iterations`; the last has `rest`
@@ -132,20 +134,54 @@ void run_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), l
 
 }  // namespace
 
+namespace {
+
+/// Whoever runs the task later finds its arguments in memory that lives as long.
+void defer(gomp::Task task, const void* source, void (*copy)(void*, void*), long size, long alignment, void** depend,
+           std::uint64_t event) {
+  task.arguments = engine::allocate_shared(static_cast<std::size_t>(size > 0 ? size : 1),
+                                           static_cast<std::size_t>(alignment > 16 ? alignment : 16));
+  if (task.arguments == nullptr) engine::refuse("a task that depends on a detached one", "there is no memory left");
+  if (copy) {
+    copy(task.arguments, const_cast<void*>(source));
+  } else {
+    std::memcpy(task.arguments, source, static_cast<std::size_t>(size));
+  }
+  gomp::run_later(task, depend, event);
+}
+
+}  // namespace
+
+void sdsm::gomp::run_task(const Task& task) {
+  const TaskScope scope(this_thread(), task.flags);
+  task.body(task.arguments);
+}
+
 SDSM_ENTRY void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
-                          bool /*if_clause*/, unsigned flags, void** /*depend*/, int /*priority*/, void* /*detach*/) {
-  if ((flags & detachable) != 0) {
-    engine::refuse("GOMP_task with a detach clause", "tasks run in place and are complete when their body is");
+                          bool if_clause, unsigned flags, void** dependences, int /*priority*/, void* detach) {
+  constexpr unsigned has_dependences = 1U << 3;
+  void** const depend = (flags & has_dependences) != 0 ? dependences : nullptr;
+  const std::uint64_t event = (flags & detachable) != 0 ? gomp::create_event() : 0;
+  if (event != 0) {
+    // The event's variable is the first one that the task gets.
+    std::memcpy(detach, &event, sizeof event);
+    if (data != nullptr) std::memcpy(data, &event, sizeof event);
   }
-  const TaskScope scope(this_thread(), flags);
+  const bool is_undeferred = !if_clause || this_thread().in_final_task;
+  if (gomp::must_wait(depend)) {
+    if (!is_undeferred) return defer({body, nullptr, flags}, data, copy, size, alignment, depend, event);
+    gomp::await_dependences(depend);
+  }
+  if (event != 0) gomp::detach(event, depend);
   if (copy == nullptr && size == 0) {
-    body(data);
-    return;
+    gomp::run_task({body, data, flags});
+  } else {
+    // On the stack: the thread that runs the task owns its arguments, and others see them only through pointers.
+    void* room = __builtin_alloca(static_cast<std::size_t>(size + alignment));
+    const Arguments arguments(room, data, copy, size, alignment);
+    gomp::run_task({body, arguments.get(), flags});
   }
-  // On the stack: the thread that runs the task owns its arguments, and others see them only through pointers.
-  void* room = __builtin_alloca(static_cast<std::size_t>(size + alignment));
-  const Arguments arguments(room, data, copy, size, alignment);
-  body(arguments.get());
+  if (event != 0 && is_undeferred) gomp::finish_event(event);
 }
 
 SDSM_ENTRY void GOMP_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long size, long alignment,
@@ -161,7 +197,15 @@ SDSM_ENTRY void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(
                                    gomp::iterations_of((flags & ascending) != 0, start, end, step), start, step);
 }
 
-SDSM_ENTRY void GOMP_taskwait() {}
-SDSM_ENTRY void GOMP_taskwait_depend(void** /*depend*/) {}
-SDSM_ENTRY void GOMP_taskwait_depend_nowait(void** /*depend*/) {}
-SDSM_ENTRY void GOMP_taskyield() {}
+SDSM_ENTRY void GOMP_taskwait() {
+  gomp::finish_children();
+}
+SDSM_ENTRY void GOMP_taskwait_depend(void** depend) {
+  gomp::await_dependences(depend);
+}
+SDSM_ENTRY void GOMP_taskwait_depend_nowait(void** depend) {
+  gomp::await_dependences(depend);
+}
+SDSM_ENTRY void GOMP_taskyield() {
+  gomp::run_ready();
+}

@@ -1,5 +1,7 @@
 #include "native/gomp/thread.hpp"
 
+#include "native/gomp/unfinished.hpp"
+
 namespace sdsm::gomp {
 
 namespace {
@@ -47,6 +49,7 @@ void note(const ThreadState& thread, EventKind kind, std::uint64_t object, std::
 }
 
 void team_barrier(const ThreadState& thread) {
+  finish_tasks(thread.tasks_before);
   if (!thread.serialised) engine::barrier(thread.team_size);
 }
 

@@ -44,6 +44,7 @@ struct ThreadState {
   std::uint32_t shared_size = 1;
   bool in_final_task = false;
   bool in_task = false;
+  std::uint64_t tasks_before = 0;  ///< unfinished tasks before the region began
   std::uint64_t next_construct = 0;
   std::uint64_t next_region = 0;  ///< the initial thread's, which alone starts teams
   CurrentConstruct construct;

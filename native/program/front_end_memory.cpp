@@ -35,6 +35,12 @@ void free_private(void* block) {
   __libc_free(block);
 }
 
+void refuse_team(std::uint32_t threads) {
+  const Decimal wanted(threads), most(thread_limit());
+  end_run({"a parallel region asks for ", wanted, " threads, and the run has ", most, ". Give it as many (-n ", wanted,
+           "), or let teams be smaller: set OMP_THREAD_LIMIT=", most, ", or call omp_set_dynamic(1)"});
+}
+
 void refuse(const char* what, const char* why) {
   end_run({"the program calls ", what, ": ", why});
 }

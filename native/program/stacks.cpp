@@ -1,5 +1,7 @@
 #include "native/program/stacks.hpp"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -64,6 +66,15 @@ std::uint64_t parse_stack_size(const char* text) {
 }
 
 }  // namespace
+
+std::uint64_t thread_local_bytes() {
+  // The C library's own name for it (glibc, allocatestack.c): what a new thread's stack must have besides the stack.
+  using LeastStack = std::size_t (*)(const pthread_attr_t*);
+  const auto least_stack = reinterpret_cast<LeastStack>(dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
+  pthread_attr_t attributes;
+  if (least_stack == nullptr || pthread_attr_init(&attributes) != 0) return 0;
+  return region_up(least_stack(&attributes));
+}
 
 std::uint64_t initial_stack_bytes() {
   rlimit limit{};

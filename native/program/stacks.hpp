@@ -19,6 +19,9 @@ constexpr std::uint64_t stack_slot(std::uint64_t bytes) {
 
 /// Gives the calling thread a stack for handlers: each thread that runs the program's code needs one.
 void give_signal_stack();
+/// Room that a thread's block and its thread-local variables take at the end of the stack that it is made with; whole
+/// pages.
+std::uint64_t thread_local_bytes();
 
 /// Calls function(argument) with the stack pointer at `top`, and returns when it does.
 extern "C" void sdsm_call_on_stack(std::uintptr_t top, void (*function)(void*), void* argument);

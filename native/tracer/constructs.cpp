@@ -1,5 +1,6 @@
 /// State of work-sharing constructs that threads of the team have reached and not all have left.
 
+#include "models/openmp.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/tracer/locks.hpp"
@@ -71,6 +72,13 @@ class ConstructRing {
 
 constinit ConstructRing constructs GUARDED_BY(turn);
 
+/// Of tasks' events: few, as each is used again.
+struct EventFlag {
+  std::uint64_t number = 0;
+  std::uint64_t count = 0;
+};
+constinit GrowingArray<EventFlag> event_flags GUARDED_BY(turn);
+
 }  // namespace
 
 std::uint64_t& ordered_turn(std::uint64_t number) {
@@ -79,6 +87,14 @@ std::uint64_t& ordered_turn(std::uint64_t number) {
 
 std::uint64_t& progress_of(const gomp::Flag& flag) {
   const Uninterrupted guard;
+  if (flag.parts == 0) {
+    const std::uint64_t number = flag_number(flag.construct, flag.part);
+    for (EventFlag& event : event_flags) {
+      if (event.number == number) return event.count;
+    }
+    event_flags.push_back({number, 0});
+    return event_flags.back().count;
+  }
   Construct& construct = constructs.open(flag.construct);
   if (construct.flags == nullptr) {
     const std::size_t bytes = flag.parts * sizeof(std::uint64_t);

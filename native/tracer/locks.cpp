@@ -121,6 +121,10 @@ void wake_waiting(ThreadStatus status, const void* waits_for, std::uint64_t cloc
   }
 }
 
+const void* flag_key(const gomp::Flag& flag) {
+  return reinterpret_cast<const void*>(flag_number(flag.construct, flag.part) + 1);
+}
+
 trace::Event flag_event(EventKind kind, const gomp::Flag& flag, std::uint64_t value) {
   return {kind, 0, flag_number(flag.construct, flag.part), value};
 }
@@ -272,9 +276,8 @@ void post_flag(const gomp::Flag& flag, std::uint64_t value) {
   VirtualThread& self = running_thread();
   end_interval(self, flag_event(EventKind::post, flag, value));
   close_pages(self, Closing::at_synchronisation);
-  std::uint64_t& progress = progress_of(flag);
-  progress = value;
-  wake_waiting(ThreadStatus::at_flag, &progress, self.clock_ns);
+  progress_of(flag) = value;
+  wake_waiting(ThreadStatus::at_flag, flag_key(flag), self.clock_ns);
   begin_interval(self);
 }
 
@@ -284,7 +287,7 @@ void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
   close_pages(self, Closing::at_synchronisation);
   schedule();
   while (progress_of(flag) < value) {
-    stop(self, ThreadStatus::at_flag, &progress_of(flag));
+    stop(self, ThreadStatus::at_flag, flag_key(flag));
     schedule();
   }
   begin_interval(self);

@@ -9,6 +9,7 @@
 
 #include "native/program/processes.hpp"
 #include "native/program/signals.hpp"
+#include "native/program/stacks.hpp"
 #include "native/tracer/deadlock.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -213,7 +214,7 @@ void create_thread(VirtualThread& thread) {
   pthread_attr_init(&attributes);
   // The program's code does not run on it: signal frames and the tracer's own frames do.
   constexpr std::size_t control_stack_bytes = 128 * 1024;
-  pthread_attr_setstacksize(&attributes, control_stack_bytes);
+  pthread_attr_setstacksize(&attributes, control_stack_bytes + thread_local_bytes());
   // It begins with what this thread holds.
   thread.signals = program::HeldSignals::held_now();
   thread.signals.depth = 1;

@@ -97,6 +97,27 @@ TEST_CASE("ordered regions come in the order of their turns, not of their reques
   CHECK(take_answers() == Answers{{2, WireKind::done}, {1, WireKind::done}});
 }
 
+TEST_CASE("who waits for a flag goes on when it has counted so far, and a later construct's flag counts anew") {
+  const Offices offices;
+  const auto flag = [](std::uint64_t construct, std::uint64_t value) {
+    return Head{.kind = WireKind::flag_wait, .address = flag_number(construct, 5), .value = value};
+  };
+  await_flag(ProcessId{1}, flag(1, 2));
+  await_flag(ProcessId{2}, flag(1, 3));
+  await_flag(ProcessId{3}, flag(2, 1));
+  post_flag(flag(1, 2));
+  CHECK(take_answers() == Answers{{1, WireKind::lock_grant}});
+  await_flag(ProcessId{1}, flag(1, 1));
+  CHECK(take_answers() == Answers{{1, WireKind::lock_grant}});
+  post_flag(flag(1, 4));
+  CHECK(take_answers() == Answers{{2, WireKind::lock_grant}});
+  forget_flags_before(2);
+  await_flag(ProcessId{1}, flag(1, 1));
+  CHECK(take_answers().empty());
+  post_flag(flag(2, 1));
+  CHECK(take_answers() == Answers{{3, WireKind::lock_grant}});
+}
+
 TEST_CASE("a barrier ends when the team is here, this process last, and whoever comes after the end is dismissed") {
   const Offices offices;
   set_team(3);

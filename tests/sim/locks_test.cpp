@@ -53,6 +53,29 @@ TEST_CASE("lock k is managed by process k mod P") {
   CHECK(lock_time(result, 1) == us(24.4));
 }
 
+TEST_CASE("a flag counts up at its manager, the thread of a static share: who waits pays a message each way") {
+  const auto post = [](std::uint64_t value) {
+    return trace::Event{trace::EventKind::post, 0, flag_number(7, 0), value};
+  };
+  const auto wait = [](std::uint64_t value) {
+    return trace::Event{trace::EventKind::wait, 0, flag_number(7, 0), value};
+  };
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.interval(0, 1000, {}, post(1));
+  program.interval(0, 5000, {}, post(3));
+  program.interval(1, 2000, {}, wait(1));
+  program.interval(1, 0, {}, wait(2));
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 0) == us(0));
+  CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));  // from the first question to the second post
+  CHECK(messages(result, 0, MessageKind::lock_release) == 0);
+  CHECK(messages(result, 1, MessageKind::lock_request) == 2);
+  CHECK(messages(result, 0, MessageKind::lock_grant) == 2);
+  CHECK(result.threads[1].whole.locks == 2);
+}
+
 TEST_CASE("a held lock goes to whoever asked first") {
   // Threads 1, 2 and 3 ask 1 ms apart while thread 0 holds the lock for 10 ms; each holds it for 1 ms.
   TestProgram program({4, 1});

@@ -74,6 +74,7 @@ def test_fft(tmp_path, impl, threads):
         "nested_lock",
         "test_lock",
         "ordered",
+        "doacross",
         "two_sums",
         "teams",
         "blocks",

@@ -131,6 +131,18 @@ static void ordered(void) {
   }
 }
 
+/* Rows of a page each, each behind the one above. */
+static void doacross(void) {
+#pragma omp parallel for ordered(2) schedule(static, 1)
+  for (int i = 1; i < pages; ++i) {
+    for (int j = 1; j < 20; ++j) {
+#pragma omp ordered depend(sink : i - 1, j)
+      page(i)[j * 50] = page(i - 1)[j * 50] + page(i)[j * 50 - 50] + 1;
+#pragma omp ordered depend(source)
+    }
+  }
+}
+
 /* Two sums at once are added up under the atomics' lock. */
 static void two_sums(void) {
   int one = 0;
@@ -249,6 +261,7 @@ static const struct {
     {"nested_lock", nested_lock},
     {"test_lock", test_lock},
     {"ordered", ordered},
+    {"doacross", doacross},
     {"two_sums", two_sums},
     {"teams", teams},
     {"blocks", blocks},

@@ -1,0 +1,51 @@
+/// Tasks that are not complete when they were met: detached ones (their event has yet to be fulfilled), and those that
+/// depend on them, which run later. All others run in place (tasks.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sdsm::gomp {
+
+/// A task as the compiler passes it. `arguments` are a copy if the task runs later.
+struct Task {
+  void (*body)(void*) = nullptr;
+  void* arguments = nullptr;
+  unsigned flags = 0;
+};
+
+/// Runs the body of a task, as a task of the calling thread.
+void run_task(const Task& task);
+
+/// Whether a task with these dependences has to wait for an unfinished one. Null: it has none.
+bool must_wait(void** depend);
+/// Waits for all that it has to wait for.
+void await_dependences(void** depend);
+/// The task runs when those before it are complete. Takes `arguments`, of allocate_shared().
+void run_later(const Task& task, void** depend, std::uint64_t event);
+
+/// A new event's handle: never 0.
+std::uint64_t create_event();
+/// The task of the event is unfinished until somebody fulfils it.
+void detach(std::uint64_t event, void** depend);
+void fulfil(std::uint64_t event);
+
+/// What may run runs.
+void run_ready();
+/// Waits until the current task's children are complete; all of the thread's tasks; those since a number of
+/// tasks_so_far().
+void finish_children();
+void finish_tasks(std::uint64_t since);
+void finish_event(std::uint64_t event);
+std::uint64_t tasks_so_far();
+
+/// The calling thread is in a task, whose children are another generation. At its end they are nobody's children.
+class Generation {
+ public:
+  Generation();
+  ~Generation();
+  Generation(const Generation&) = delete;
+  Generation& operator=(const Generation&) = delete;
+};
+
+}  // namespace sdsm::gomp
