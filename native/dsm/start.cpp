@@ -178,7 +178,31 @@ void call_main(void* /*unused*/) {
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }
 
-void* run_application(void* /*unused*/) {
+/// The program's thread-local variables, of the calling thread.
+AddressRange own_thread_locals() {
+  AddressRange found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* range) {
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          if (object->dlpi_phdr[i].p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
+          const auto begin = reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data);
+          *static_cast<AddressRange*>(range) = {begin, begin + object->dlpi_phdr[i].p_memsz};
+        }
+        return 1;  // the program comes first
+      },
+      &found);
+  return found;
+}
+
+/// The constructors ran on the thread that `constructed` is of: what they left there is the initial thread's.
+void take_over_thread_locals(const AddressRange& constructed) {
+  const AddressRange own = own_thread_locals();
+  std::memcpy(reinterpret_cast<void*>(own.begin), reinterpret_cast<const void*>(constructed.begin),
+              own.end - own.begin);
+}
+
+void* run_application(void* constructed) {
+  if (is_initial()) take_over_thread_locals(*static_cast<const AddressRange*>(constructed));
   give_signal_stack();
   gomp::start_initial_thread();
   may_begin.wait(0);
@@ -196,8 +220,10 @@ void start_application_thread() {
   pthread_attr_init(&attributes);
   const AddressRange stack = control_of(index_of(self.process));
   pthread_attr_setstack(&attributes, reinterpret_cast<void*>(stack.begin), stack.end - stack.begin);
+  static AddressRange constructed;  // it is read after this function has returned
+  constructed = own_thread_locals();
   pthread_t thread;
-  const int error = real_pthread_create(&thread, &attributes, run_application, nullptr);
+  const int error = real_pthread_create(&thread, &attributes, run_application, &constructed);
   if (error != 0) {
     end_run({"no thread can be created: ", std::strerror(error),
              ". Is the number of processes limited (ulimit -u, or a container's limit of pids)? Run fewer threads, or "

@@ -1,4 +1,5 @@
 /// State of work-sharing constructs that threads of the team have reached and not all have left.
+#include <cstring>
 
 #include "models/openmp.hpp"
 #include "native/gomp/engine.hpp"

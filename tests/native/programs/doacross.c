@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { n = 60 };
+static volatile unsigned long long bound = n; /* that the compiler does not know */
 static int line[n];
 static int grid[n][n], expected[n][n];
 
@@ -16,12 +17,11 @@ static int is_line(void) {
   return right;
 }
 
-#define LINE(SCHEDULE, NUMBER)                        \
-  _Pragma(SCHEDULE) for (NUMBER i = 0; i < n; ++i) {  \
-    _Pragma("omp ordered depend(sink : i - 1)")       \
-    line[i] = i == 0 ? 1 : line[i - 1] + (int)i;      \
-    _Pragma("omp ordered depend(source)")             \
-  }                                                   \
+#define LINE(SCHEDULE, NUMBER)                                                               \
+  _Pragma(SCHEDULE) for (NUMBER i = 0; i < (NUMBER)bound; ++i) {                             \
+    _Pragma("omp ordered depend(sink : i - 1)") line[i] = i == 0 ? 1 : line[i - 1] + (int)i; \
+    _Pragma("omp ordered depend(source)")                                                    \
+  }                                                                                          \
   EXPECT(is_line())
 
 static void clear_grid(void) {
@@ -42,14 +42,14 @@ static int is_grid(void) {
 }
 
 /* What lies outside of the loops' bounds is not waited for. */
-#define GRID(SCHEDULE)                                               \
-  _Pragma(SCHEDULE) for (int i = 1; i < n; ++i) {                    \
-    for (int j = 1; j < n; ++j) {                                    \
-      _Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)") \
-      grid[i][j] = (grid[i - 1][j] + grid[i][j - 1]) % 10007;        \
-      _Pragma("omp ordered depend(source)")                          \
-    }                                                                \
-  }                                                                  \
+#define GRID(SCHEDULE)                                                                    \
+  _Pragma(SCHEDULE) for (int i = 1; i < n; ++i) {                                         \
+    for (int j = 1; j < n; ++j) {                                                         \
+      _Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)") grid[i][j] = \
+          (grid[i - 1][j] + grid[i][j - 1]) % 10007;                                      \
+      _Pragma("omp ordered depend(source)")                                               \
+    }                                                                                     \
+  }                                                                                       \
   EXPECT(is_grid())
 
 /* Downwards by steps of 3, then of a long long: the compiler counts the iterations. */
@@ -83,8 +83,7 @@ static void collapsed(void) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 5; ++j) {
       for (int k = 0; k < 6; ++k) {
-        const int value =
-            1 + (i ? cube[i - 1][j][k] : 0) + (j ? cube[i][j - 1][k] : 0) + (k ? cube[i][j][k - 1] : 0);
+        const int value = 1 + (i ? cube[i - 1][j][k] : 0) + (j ? cube[i][j - 1][k] : 0) + (k ? cube[i][j][k - 1] : 0);
         right &= cube[i][j][k] == value % 9973;
       }
     }
