@@ -144,7 +144,9 @@ struct ProcessEnded {
 struct Result {
   Tally region{};
   Tally whole{};
-  std::uint64_t clock_calls = 0;  ///< of the initial thread; the region is the clock's if 2 or more
+  std::uint64_t clock_calls = 0;   ///< of the initial thread; the region is the clock's if 2 or more
+  std::uint64_t tasks = 0;         ///< in teams of several threads
+  std::uint64_t task_regions = 0;  ///< bit n: in a region whose number is n modulo 64
 };
 
 }  // namespace sdsm::dsm

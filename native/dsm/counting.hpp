@@ -11,6 +11,13 @@ namespace sdsm::dsm {
 inline constinit Tally asked GUARDED_BY(application){};
 inline constinit Tally served GUARDED_BY(handling){};
 
+/// As in Result.
+struct TasksRun {
+  std::uint64_t count = 0;
+  std::uint64_t regions = 0;
+};
+inline constinit TasksRun tasks_run GUARDED_BY(application){};
+
 /// Both, at that time.
 inline Tally tally_at(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
   const Held nothing_is_handled(handling);

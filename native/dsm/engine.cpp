@@ -6,6 +6,7 @@
 #include "models/openmp.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
+#include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
@@ -72,6 +73,10 @@ std::uint32_t thread_limit() {
 
 void note(const gomp::Event& event) {
   application.check();
+  if (event.kind == gomp::EventKind::task && gomp::this_thread().team_size > 1) {
+    ++tasks_run.count;
+    tasks_run.regions |= std::uint64_t{1} << gomp::this_thread().region % 64;
+  }
   end_work(event.kind);
   begin_work();
 }

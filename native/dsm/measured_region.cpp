@@ -43,6 +43,8 @@ Result result() {
   Result result;
   result.whole = tally_at(now_ns() - self.begun_ns);
   result.clock_calls = clock_calls().count;
+  result.tasks = tasks_run.count;
+  result.task_regions = tasks_run.regions;
   result.region = result.clock_calls >= 2 ? measured.end - measured.begin : result.whole;
   return result;
 }

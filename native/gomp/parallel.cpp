@@ -55,6 +55,7 @@ void run_member(const TeamStart& start, std::uint32_t number) {
   thread.shared_level = start.level;
   thread.shared_number = number;
   thread.shared_size = start.size;
+  thread.region = start.region;
   thread.next_construct = start.first_construct;
   thread.in_task = false;
   thread.in_final_task = false;

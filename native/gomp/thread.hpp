@@ -45,6 +45,7 @@ struct ThreadState {
   bool in_final_task = false;
   bool in_task = false;
   std::uint64_t tasks_before = 0;  ///< unfinished tasks before the region began
+  std::uint64_t region = 0;        ///< the innermost's number, of those that are not serialised
   std::uint64_t next_construct = 0;
   std::uint64_t next_region = 0;  ///< the initial thread's, which alone starts teams
   CurrentConstruct construct;

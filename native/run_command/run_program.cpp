@@ -15,6 +15,7 @@
 #include "commands/standard_streams.hpp"
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
+#include "native/program_start/tasks_note.hpp"
 #include "native/run_command/atomics.hpp"
 #include "native/run_command/results.hpp"
 
@@ -106,6 +107,9 @@ int run_program(const RunRequest& request) {
   }
   if (request.repeat > 1 && !request.is_quiet) commands::tell(repeats_text(makespans));
   const ClusterResult& median = runs[median_run(makespans)];
+  std::vector<TasksRun> tasks;
+  for (const dsm::Result& process : median.processes) tasks.push_back({process.tasks, process.task_regions});
+  if (const auto note = tasks_note(tasks)) commands::say(*note);
   write_logs(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};

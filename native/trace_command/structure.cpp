@@ -62,6 +62,24 @@ void Structure::cut(std::uint32_t thread) {
   threads_.at(thread).back().event = {.kind = trace::EventKind::end};
 }
 
+std::vector<program_start::TasksRun> Structure::tasks() const {
+  using trace::EventKind;
+  std::vector<program_start::TasksRun> threads;
+  for (const auto& steps : threads_) {
+    program_start::TasksRun tasks;
+    trace::Event begin{.value = 1};
+    for (const Step& step : steps) {
+      const EventKind kind = step.event.kind;
+      if (kind == EventKind::fork || kind == EventKind::team_begin) begin = step.event;
+      if (kind != EventKind::task || begin.value == 1) continue;
+      ++tasks.count;
+      tasks.regions |= std::uint64_t{1} << begin.object % 64;
+    }
+    threads.push_back(tasks);
+  }
+  return threads;
+}
+
 std::uint64_t Structure::intervals(std::uint32_t thread) const {
   return threads_.at(thread).size();
 }

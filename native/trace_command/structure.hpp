@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "native/program_start/tasks_note.hpp"
 #include "native/tracer/stream.hpp"
 #include "workloads/trace/trace.hpp"
 
@@ -24,6 +25,8 @@ class Structure {
   /// The program ended while `thread` waited: its last interval ends the thread instead.
   void cut(std::uint32_t thread);
 
+  /// Tasks in teams of several threads, by thread.
+  std::vector<program_start::TasksRun> tasks() const;
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint64_t intervals(std::uint32_t thread) const;
   std::uint64_t least_compute_ns(std::uint32_t thread, std::uint64_t interval) const;

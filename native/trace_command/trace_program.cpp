@@ -17,6 +17,7 @@
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
 #include "native/program_start/program_start.hpp"
+#include "native/program_start/tasks_note.hpp"
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
 
@@ -112,6 +113,7 @@ class Run {
           "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again",
           structure_.threads(), request_.threads));
     }
+    if (const auto note = tasks_note(structure_.tasks())) commands::say(*note);
     trace::Writer writer(request_.output, structure_.threads());
     const unsigned number = request_.passes + 1;
     TrackedPass pass(structure_, number, writer, program_.file);

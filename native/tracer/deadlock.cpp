@@ -48,7 +48,7 @@ void describe(Text& text, const VirtualThread& thread) REQUIRES(turn) {
     case ThreadStatus::at_barrier: text.append("waits at a barrier"); break;
     case ThreadStatus::at_join: text.append("waits at the end of the region"); break;
     case ThreadStatus::at_ordered: text.append("waits for its turn in an ordered loop"); break;
-    case ThreadStatus::at_flag: text.append("waits for another iteration of a doacross loop, or for a detached task"); break;
+    case ThreadStatus::at_flag: text.append("waits for an iteration of a doacross loop or a detached task"); break;
     case ThreadStatus::at_lock: describe_lock(text, thread); break;
     case ThreadStatus::at_object: text.append("waits for a semaphore, barrier or condition of the C library"); break;
   }

@@ -44,8 +44,8 @@ enum class EventKind : std::uint8_t {
   task,      ///< begins a task (run in place)
   clock,     ///< read a clock. detail: ClockSource. The initial thread's first and last bound the measured region
   end,       ///< the thread's last interval
-  post,      ///< counts a flag up (doacross: depend(source)). object: flag (models/openmp.hpp); value: what it counts now
-  wait,      ///< waits until a flag has counted so far (depend(sink)). object, value: as in `post`
+  post,  ///< counts a flag up (doacross: depend(source)). object: flag (models/openmp.hpp); value: what it counts now
+  wait,  ///< waits until a flag has counted so far (depend(sink)). object, value: as in `post`
 };
 
 inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::wait) + 1;

@@ -1,0 +1,67 @@
+"""What is refused when it is called is refused by its name, in a trace and in a run alike, and stands in the table of
+docs/running.md: each row has a program in tests/native/refused, and each entry point of libgomp that is missing a row."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = SOURCE / "build"
+PROGRAMS = sorted(path for path in (SOURCE / "tests/native/refused").glob("*.c*") if path.stem != "entry_point")
+MISSING = re.findall(r"^SDSM_MISSING_\w+\((\w+)\)", (SOURCE / "native/gomp/missing.inc").read_text(), re.M)
+
+
+def table() -> set[str]:
+    """Names in backticks in the first column."""
+    text = (SOURCE / "docs/running.md").read_text()
+    rows = text.split("| refused when called |")[1].split("\n\n")[0].splitlines()[2:]
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+
+
+def head(program: Path) -> tuple[str, str, bool]:
+    """Name in the table, what the message says, and whether only a run refuses it."""
+    found = re.match(r"// `(.+?)`: (.+?)( \(run only\))?\n", program.read_text())
+    assert found, f"{program} does not begin with what is refused"
+    return found[1], found[2], bool(found[3])
+
+
+def said(folder: Path, command: str, program: str, *arguments: str) -> str:
+    options = ["-o", folder / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
+    words = [BUILD / command, "-q", "-n", "2", *options, "--", BUILD / "tests/refused" / program, *arguments]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_a_refused_program_is_told_by_name(tmp_path, program):
+    _, message, run_only = head(program)
+    for command in ("sdsm-run",) if run_only else ("sdsm-run", "sdsm-trace"):
+        assert message in said(tmp_path, command, program.stem)
+
+
+def test_the_table_has_a_row_for_each_program_and_a_program_for_each_row():
+    entry_points = {"acc_*", "GOACC_*", "GOMP_*", "omp_*"}
+    assert table() == {head(program)[0] for program in PROGRAMS} | entry_points
+
+
+@pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
+def test_missing_entry_points_are_told_by_name(tmp_path, command):
+    of_openacc = [name for name in MISSING if "acc_" in name or name.startswith("GOACC_")]
+    others = [name for name in MISSING if name not in of_openacc]
+    assert len(of_openacc) > 100 and len(others) > 20
+    for name in others + of_openacc[::10]:
+        assert f"the program calls {name}: " in said(tmp_path, command, "entry_point", name)
+
+
+@pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
+@pytest.mark.parametrize("program, is_told", [("task_depend_c", True), ("task_reductions_c", False)])
+def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program, is_told):
+    options = ["-o", tmp_path / "p.trace", "--passes", "1"] if command == "sdsm-trace" else []
+    words = [BUILD / command, "-q", "-n", "4", *options, "--", BUILD / "tests/constructs" / f"construct_{program}"]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.count("share no work") == (1 if is_told else 0)
