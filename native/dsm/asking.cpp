@@ -189,7 +189,7 @@ void tell(ProcessId to, Head head, const void* payload) {
   if (!send_all(asking.sockets[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
 }
 
-void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
+std::uint64_t ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
   const int socket = asking.sockets[index_of(home)];
   Head head{.kind = WireKind::page_request, .address = address};
   head.ticket = put_on_wire(home, payload_of(head));
@@ -202,6 +202,7 @@ void ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
     end_without(home);
   }
   wait_for_arrival(reply.ticket);
+  return reply.value;
 }
 
 bool is_at_barrier() {

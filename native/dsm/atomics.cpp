@@ -8,6 +8,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/synchronisation.hpp"
@@ -19,20 +20,28 @@
 namespace sdsm::dsm {
 namespace {
 
-constinit bool flag_mode GUARDED_BY(application) = false;
+/// The operation, and how often the home's pages had been changed then.
+struct Done {
+  program::AtomicOutcome outcome;
+  std::uint64_t changes = 0;
+};
 
 /// Processes of one node have the memory in common, whose operations the processor orders.
-program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t address,
-                                       const program::AtomicOperation& operation) REQUIRES(application) {
+Done operate_at_home(const Place& place, std::uintptr_t address, const program::AtomicOperation& operation)
+    REQUIRES(application) {
   const std::uint64_t begun = now_ns();
-  program::AtomicOutcome outcome;
+  Done done;
   if (place.owner == Owner::remote) {
-    ask(place.home, {.kind = WireKind::atomic, .bytes = sizeof operation, .address = address}, &operation, &outcome);
+    const Head reply = ask(place.home, {.kind = WireKind::atomic, .bytes = sizeof operation, .address = address},
+                           &operation, &done.outcome);
+    done.changes = reply.value;
   } else {
-    outcome = program::operate(operation, find_range(address)->view_of(address));
+    const Held nothing_else_changes(changing);
+    done.changes = ++node().changes;
+    done.outcome = program::operate(operation, find_range(address)->view_of(address));
   }
   asked.lock_ns += now_ns() - begun;
-  return outcome;
+  return done;
 }
 
 /// Another place of the program may have the same page: its faults are those of any other access.
@@ -46,25 +55,21 @@ program::AtomicOutcome operate_in_lock(std::uintptr_t address, const program::At
 
 program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t address,
                                        const program::AtomicOperation& operation) REQUIRES(application) {
-  flag_mode = true;
   ++asked.atomics;
   switch (self.atomics) {
     case Atomics::lock: return operate_in_lock(address, operation);
-    case Atomics::relaxed: return operate_at_home(place, address, operation);
+    case Atomics::relaxed: return operate_at_home(place, address, operation).outcome;
     default: break;
   }
+  enter_flag_mode();
   flush(Sync::acquire);
-  const program::AtomicOutcome outcome = operate_at_home(place, address, operation);
+  const Done done = operate_at_home(place, address, operation);
   drop(Sync::acquire);
-  return outcome;
+  note_changes(place.home, done.changes);
+  return done.outcome;
 }
 
 }  // namespace
-
-bool is_in_flag_mode() {
-  application.check();
-  return flag_mode;
-}
 
 }  // namespace sdsm::dsm
 
@@ -95,7 +100,10 @@ void fence_shared() {
   const BlockedSignals blocked;
   const std::uint64_t begun = now_ns();
   ++asked.atomics;
-  if (self.atomics != Atomics::relaxed) synchronise_memory();
+  if (self.atomics != Atomics::relaxed) {
+    enter_flag_mode();
+    synchronise_memory();
+  }
   resume_work(begun);
 }
 

@@ -23,7 +23,4 @@ constexpr std::string_view name_of(Atomics atomics) {
   return atomics_names[static_cast<std::size_t>(atomics)];
 }
 
-/// Whether this process has used one on shared memory, or noticed that it waits for a plain store.
-bool is_in_flag_mode();
-
 }  // namespace sdsm::dsm

@@ -17,6 +17,7 @@
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/emulation.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
@@ -43,16 +44,35 @@ void make_twin(const Place& place) {
   std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
 }
 
+void drop_copies() REQUIRES(application, node().mutex);
+
+/// How often a home's pages had been changed when this node last dropped its copies.
+std::uint64_t& changes_seen_of(ProcessId home) REQUIRES(node().mutex) {
+  return node().seen_changes[index_of(self.layout.node_of(home))];
+}
+
+/// In flag mode: if what was stored before the home's last change may be newer than some copy, drops them all, so that
+/// the caller does not see the change before the rest. Returns whether it did.
+bool learn_changes(ProcessId home, std::uint64_t changes) REQUIRES(application, node().mutex) {
+  std::uint64_t& seen = changes_seen_of(home);
+  if (changes <= seen) return false;
+  seen = changes;
+  if (node().fetched == 0) return false;
+  drop_copies();
+  return true;
+}
+
 /// Brings the page from its home. Meanwhile companions on the node do other things, but wait for this page.
 void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   node().arriving.push_back(place.address);
   node().mutex.unlock();
-  ask_for_page(place.home, place.address, view_of(place.address));
+  const std::uint64_t changes = ask_for_page(place.home, place.address, view_of(place.address));
   count_message(place.home, MessageKind::page_request, control_payload.count);
   if (rule.makes_twin) make_twin(place);
   node().mutex.lock();
   std::erase(node().arriving, place.address);
   pthread_cond_broadcast(&node().arrival);
+  if (!is_in_flag_mode() || !learn_changes(place.home, changes)) ++node().fetched;
 }
 
 /// Does what the rule of the fault says; the pages' access() has made the transition.
@@ -63,6 +83,20 @@ void resolve(const Place& place, const FaultRule& rule) REQUIRES(application, no
   if (rule.sends_request && rule.owner == Owner::remote) {
     tell(place.home, {.kind = WireKind::write_request, .address = place.address});
     count_message(place.home, MessageKind::write_request, control_payload.count);
+  }
+}
+
+/// Opens a home page when nothing that others have changed is newer than a copy. Nobody changes it meanwhile.
+template <typename Open>
+void open_changed_page(ProcessId home, Open open) REQUIRES(application, node().mutex) {
+  for (;;) {
+    std::uint64_t changes = 0;
+    {
+      const Held nothing_changes(changing);
+      changes = node().changes;
+      if (changes <= changes_seen_of(home)) return open();
+    }
+    learn_changes(home, changes);
   }
 }
 
@@ -81,9 +115,16 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES
     resolve(place, rule_of(*kind));
     ++asked.faults[static_cast<std::size_t>(*kind)];
   }
-  // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or one that
-  // was shut for lack of mappings.
-  open_page(place, pages.process_permission(self.process, place.id, place.owner));
+  // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or that
+  // another node has changed, or a page that was shut for lack of mappings.
+  const auto open = [&]() REQUIRES(application, node().mutex) {
+    open_page(place, pages.process_permission(self.process, place.id, place.owner));
+  };
+  if (place.owner == Owner::home && is_in_flag_mode()) {
+    open_changed_page(place.home, open);
+  } else {
+    open();
+  }
   if (kind) asked.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
@@ -231,6 +272,16 @@ void flush_held(Sync sync) REQUIRES(application, node().mutex) {
   diffs.send();
 }
 
+/// Drops the node's copies in mid-interval, behind what was changed in them.
+void drop_copies() {
+  if (self.layout.threads_per_node > 1) shut_companions();
+  flush_held(Sync::acquire);
+  node().pages.drop(Sync::acquire);
+  node().fetched = 0;
+  std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
+  shut_copies();
+}
+
 void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mutex) {
   using Kind = PageEvent::Kind;
   if (granted != nullptr) {
@@ -289,19 +340,25 @@ void drop(Sync sync) {
     // All of the node's threads that are in the team are here; the first one speaks for them.
     if (index_of(self.process) % self.layout.threads_per_node == 0) {
       pages.drop(sync);
+      node().fetched = 0;
       node().twinned.clear();
     }
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
-    if (self.layout.threads_per_node > 1) shut_companions();
     log_in_turn({.kind = PageEvent::Kind::drop});
-    flush_held(sync);  // what companions have changed since
-    pages.drop(sync);
-    std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
+    drop_copies();
+    asked.protect_ns += now_ns() - begun;
+    return;
   }
   if (rule.drop_copies) shut_copies();
   if (rule.rest_home_pages) rest_pages();
   asked.protect_ns += now_ns() - begun;
+}
+
+void note_changes(ProcessId home, std::uint64_t changes) {
+  const NodeGuard guard;
+  std::uint64_t& seen = changes_seen_of(home);
+  seen = std::max(seen, changes);
 }
 
 void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {

@@ -27,6 +27,9 @@ void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCL
 /// Drops copies as the rule of `sync` says. Precondition: everything is flushed.
 void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 
+/// Everything that this node has a copy of is at least as new as the home was after so many changes.
+void note_changes(ProcessId home, std::uint64_t changes) REQUIRES(application) EXCLUDES(node().mutex);
+
 /// Sends the pages of [begin, begin + pages) to their homes. Zeros::are_there: pages of zeros need not go, as nobody
 /// has ever written them.
 enum class Zeros : bool { are_there, must_go };

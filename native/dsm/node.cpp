@@ -46,7 +46,8 @@ Node::Node(std::byte* memory, std::size_t bytes)
       pages(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node}, self.layout.threads_per_node,
             nullptr, &arena),
       twinned(&arena),
-      arriving(&arena) {
+      arriving(&arena),
+      seen_changes(self.layout.nodes, 0, &arena) {
   mutex.share_between_processes(false);
   pthread_condattr_t waiting;
   pthread_condattr_init(&waiting);

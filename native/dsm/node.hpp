@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory_resource>
 
@@ -46,8 +47,13 @@ struct Node {
   NodePages pages GUARDED_BY(mutex);
   std::pmr::vector<Place> twinned GUARDED_BY(mutex);            ///< as in `pages`, in its order
   std::pmr::vector<std::uintptr_t> arriving GUARDED_BY(mutex);  ///< pages that some process of the node is fetching
-  std::uint64_t next_turn GUARDED_BY(mutex) = 0;                ///< of the log (page_log.hpp)
-  pthread_cond_t arrival;                                       ///< a page has arrived
+  /// By node: how often its home pages had been changed, as this node knew when it last dropped its copies.
+  std::pmr::vector<std::uint64_t> seen_changes GUARDED_BY(mutex);
+  std::uint64_t fetched GUARDED_BY(mutex) = 0;  ///< pages since then
+  /// Changes of this node's home pages by atomic operations, and in flag mode by diffs. Counted before they are made.
+  std::atomic<std::uint64_t> changes = 1;
+  std::uint64_t next_turn GUARDED_BY(mutex) = 0;  ///< of the log (page_log.hpp)
+  pthread_cond_t arrival;                         ///< a page has arrived
 };
 
 /// The node's shared state, at the same address in each of its processes.

@@ -1,5 +1,6 @@
 #include "native/dsm/offices.hpp"
 
+#include "native/dsm/flags.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/synchronisation.hpp"
 
@@ -21,6 +22,7 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::page_request: return send_page(from, head);
     case WireKind::write_request: return;
     case WireKind::diff: return receive_diff(from, head, payload);
+    case WireKind::flag_mode: return hear_of_flags(from);
     case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);

@@ -111,6 +111,11 @@ void shut_copies() {
   shut(Owner::remote, [](const Opened& page) { return page.owner == Owner::remote; });
 }
 
+void shut_before_change(std::uintptr_t page) {
+  if (self.layout.threads_per_node > 1 || own.stack.holds(page) || own.variables.holds(page)) return;
+  if (!set_protection(page, page + page_bytes, PROT_NONE)) end_run({"there are too many mappings to shut a page"});
+}
+
 void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   if (!own.is_protected) return;
   const std::uintptr_t end = begin + count * page_bytes;

@@ -16,11 +16,16 @@ void protect_pages(const AddressRange& stack, const AddressRange& variables) REQ
 /// Whether protect_pages() has been called.
 bool are_pages_protected();
 
+/// The caller holds `changing` for a home page in flag mode.
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
 
 /// Shuts all pages to their resting protection, or only the copies of other nodes' pages, as the protocol's tables say.
 void rest_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
+
+/// In flag mode: before a home page is changed for another node, so that this process comes to coherence.hpp before it
+/// sees the change. Not on nodes of several processes, each of which has the page open, nor in the process's own stack.
+void shut_before_change(std::uintptr_t page) REQUIRES(changing);
 
 /// The pages lose their region: forgets changes to them; the next access looks the region up again.
 void forget_pages(std::uintptr_t begin, std::uint64_t pages) EXCLUDES(node().mutex);

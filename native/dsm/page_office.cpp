@@ -6,8 +6,10 @@
 #include "models/messages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/opened_pages.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
 
@@ -22,6 +24,7 @@ struct Incoming {
   std::byte twin_words[most_twin_bytes];
 };
 constinit std::vector<Incoming> incoming GUARDED_BY(handling);  ///< by process
+constinit std::byte snapshot[page_bytes] GUARDED_BY(handling);
 
 /// The `bytes` at `address`, which lie on one page.
 std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
@@ -32,11 +35,33 @@ std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = pa
   return range->view_of(address);
 }
 
+/// Before a home page is changed for another process. Returns the number of the change.
+std::uint64_t begin_change(std::uint64_t address) REQUIRES(handling, changing) {
+  const std::uint64_t number = ++node().changes;
+  if (is_in_flag_mode()) shut_before_change(page_down(address));
+  return number;
+}
+
+void apply(ProcessId from, const Incoming& diff) REQUIRES(handling) {
+  const std::uint64_t address = address_of_diff(diff.diff);
+  std::byte* const page = view_of(from, address);
+  const Held nothing_else_changes(changing);
+  begin_change(address);
+  if (apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, page)) return;
+  end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
+}
+
 }  // namespace
 
 void send_page(ProcessId from, const Head& head) {
   count_served(from, static_cast<std::uint64_t>(page_payload.count));
-  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes}, view_of(from, head.address));
+  const std::byte* page = view_of(from, head.address);
+  if (is_in_flag_mode()) {
+    // Processes of this node may change the page: what the number does not count is not sent.
+    std::memcpy(snapshot, page, page_bytes);
+    page = snapshot;
+  }
+  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes, .value = node().changes}, page);
 }
 
 void receive_page(ProcessId from, const Head& head, const std::byte* page) {
@@ -59,10 +84,7 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   std::memcpy(diff.twin_words + diff.twin_bytes, payload + sizes.bytes, twin_piece);
   diff.bytes += sizes.bytes;
   diff.twin_bytes += twin_piece;
-  if (diff.bytes == sizes.diff_bytes &&
-      !apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, view_of(from, address_of_diff(diff.diff)))) {
-    end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
-  }
+  if (diff.bytes == sizes.diff_bytes) apply(from, diff);
   answer(from, {.kind = WireKind::done});
 }
 
@@ -72,8 +94,11 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   const bool is_known = operation.kind <= program::AtomicKind::compare_exchange_pair &&
                         std::has_single_bit(operation.bytes) && operation.bytes <= sizeof operation.operand;
   if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
-  const auto outcome = program::operate(operation, view_of(from, head.address, operation.bytes));
-  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome}, &outcome);
+  void* const memory = view_of(from, head.address, operation.bytes);
+  const Held nothing_else_changes(changing);
+  const std::uint64_t number = begin_change(head.address);
+  const auto outcome = program::operate(operation, memory);
+  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome, .value = number}, &outcome);
 }
 
 }  // namespace sdsm::dsm

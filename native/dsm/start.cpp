@@ -22,6 +22,7 @@
 #include "native/dsm/connections.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/ending.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
@@ -208,6 +209,7 @@ void* run_application(void* constructed) {
   may_begin.wait(0);
   application.take();
   is_running = true;
+  notice_waits();
   if (!is_initial()) work_in_teams();
   sdsm_call_on_stack(stack_of(0).end, call_main, nullptr);
   return nullptr;

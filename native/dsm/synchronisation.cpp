@@ -11,6 +11,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/opened_pages.hpp"

@@ -24,7 +24,7 @@ enum class WireKind : std::uint16_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< payload: the page
+  page_reply,  ///< value: changes of the home's pages (node.hpp); payload: the page
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello
@@ -53,7 +53,9 @@ enum class WireKind : std::uint16_t {
   shut_copies,    ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,    ///< address: construct; payload: ConstructState. No answer
-  atomic,         ///< address; payload: program::AtomicOperation. Answer: done; payload: program::AtomicOutcome
+  flag_mode,      ///< threads wait for what others store (flags.hpp): flush what can be. Answer: done
+  atomic,         ///< address; payload: program::AtomicOperation. Answer: done; value: changes; payload:
+                  ///< program::AtomicOutcome
   exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 

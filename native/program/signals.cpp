@@ -110,6 +110,9 @@ void HeldSignals::release() {
   set_kernel_mask(SIG_SETMASK, state.outside);
 }
 
+bool HeldSignals::are_held() {
+  return state.depth > 0;
+}
 void HeldSignals::hold_for_good() {
   ++state.depth;
   set_kernel_mask(SIG_BLOCK, handled_now());
@@ -155,7 +158,6 @@ AdmittedSignals::~AdmittedSignals() {
 
 bool wait_for_input(int descriptor, std::uint64_t patience_ns) {
   const bool is_patient = patience_ns == ~std::uint64_t{0};
-  if (!state.is_blocked && is_patient) return true;
   const SignalState before = state;
   state = {};
   pollfd wanted{descriptor, POLLIN, 0};

@@ -37,6 +37,8 @@ class HeldSignals {
   /// The same for work without a scope of its own. A thread that holds nothing may release, too.
   static void hold();
   static void release();
+  /// Whether the calling thread holds them now.
+  static bool are_held();
   /// The calling thread holds them from now on; or no longer, after a jump that destroyed no object.
   static void hold_for_good();
   static void let_go();
