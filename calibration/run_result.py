@@ -37,7 +37,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Thread(msgspec.Struct, frozen=True):
-    """What a thread did. The last four are of native runs only."""
+    """What a thread did. The last five are of native runs only."""
 
     id: Count
     node: Count
@@ -54,6 +54,7 @@ class Thread(msgspec.Struct, frozen=True):
     diff_bytes: Count
     traps: Count = 0
     atomics: Count = 0
+    waits: Count = 0
     pages_served: Count = 0
     page_service_s: Seconds = 0.0
 

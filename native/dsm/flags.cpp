@@ -112,11 +112,7 @@ void enter_flag_mode() {
 
 void notice_waits() {
   if (!takes_faults(self.layout)) return;
-  struct sigaction action {};
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  action.sa_sigaction = on_look;
-  sigfillset(&action.sa_mask);
-  program::real_sigaction(program::preemption_signal(), &action, nullptr);
+  program::take_signal(program::preemption_signal(), on_look, SA_RESTART);
   watched = pthread_self();
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;

@@ -235,13 +235,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 
 void take_over_locked_instructions(TakenOver what) {
   replacements.what = what;
-  struct sigaction action {};
-  // On the signal stack: the program's own may be protected, and in the tracer another thread may run in between.
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  action.sa_sigaction = on_trap;
-  sigfillset(&action.sa_mask);  // the program's own handlers wait
-  sigdelset(&action.sa_mask, SIGSEGV);
-  real_sigaction(SIGTRAP, &action, nullptr);
+  take_signal(SIGTRAP, on_trap);
   look_at_objects();
   if (what == TakenOver::everything) watch_linker();
 }

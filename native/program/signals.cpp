@@ -180,6 +180,7 @@ void take_signal(int signal, void (*handler)(int, siginfo_t*, void*), int flags)
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | flags;
   action.sa_sigaction = handler;
   sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGSEGV);  // an operation that a trap's handler does may touch any memory
   real_sigaction(signal, &action, nullptr);
 }
 

@@ -105,6 +105,7 @@ Json thread_list(const Layout& layout, const std::vector<dsm::Result>& processes
     threads.push_back(results::thread(id, layout.node_of(id), times_of(tally), tally,
                                       {{"traps", tally.traps},
                                        {"atomics", tally.atomics},
+                                       {"waits", tally.waits},
                                        {"pages_served", tally.pages_served},
                                        {"page_service_s", seconds(tally.page_service_ns)}}));
   }
