@@ -134,6 +134,9 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
                     "work; so does the simulation.",
                     request.trace, status));
   }
+  if (const std::uint64_t waits = trace::waits_for_flags(file.header().unseen); waits > 0) {
+    say(fmt::format("warning: the program waited {} times for flags, and the prediction has no time for that.", waits));
+  }
   for (const std::string& what : result.extrapolated) {
     say(
         fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "

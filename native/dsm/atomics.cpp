@@ -77,6 +77,10 @@ namespace sdsm::program {
 
 using namespace dsm;
 
+bool take_trap(const siginfo_t& /*info*/, ucontext_t& /*machine*/) {
+  return false;
+}
+
 bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome) {
   if (!are_pages_protected() || find_range(address) == nullptr) return false;
   application.check();

@@ -206,6 +206,10 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const auto address = static_cast<std::uintptr_t>(registers[REG_RIP]) - 1;
   const int saved_errno = errno;
+  if (take_trap(*info, *static_cast<ucontext_t*>(context))) {
+    errno = saved_errno;
+    return;
+  }
   if (address == replacements.linker_news) {
     hear_of_linker(registers);
     errno = saved_errno;

@@ -2,6 +2,9 @@
 /// and done by the engine beneath if the memory is shared. The address decides, as libraries' code meets both kinds.
 #pragma once
 
+#include <ucontext.h>
+
+#include <csignal>
 #include <cstdint>
 
 #include "native/program/atomic_operation.hpp"
@@ -17,10 +20,12 @@ enum class TakenOver : std::uint8_t {
 /// Replaces the instructions, and takes SIGTRAP.
 void take_over_locked_instructions(TakenOver what) REQUIRES(starting);
 
-// Each engine defines these two. They run in a signal's handler.
+// Each engine defines these. They run in a signal's handler.
 
 /// Does the operation if the memory is shared, else returns false: it is done where it is then.
 bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome);
+/// Does what a trap of the engine's own asks for; false: it is none of those.
+bool take_trap(const siginfo_t& info, ucontext_t& machine);
 /// What comes after it sees what other threads wrote before theirs.
 void fence_shared();
 

@@ -13,6 +13,7 @@
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
+#include "workloads/trace/trace.hpp"
 
 namespace sdsm::program {
 namespace {
@@ -29,7 +30,8 @@ constexpr const char* names[unseen_call_count] = {"mmap",
                                                   "sem_wait (the waiting)",
                                                   "pthread_rwlock_rdlock (the waiting)",
                                                   "pthread_barrier_wait (the waiting)",
-                                                  "pthread_cond_wait (the waiting)"};
+                                                  "pthread_cond_wait (the waiting)",
+                                                  trace::wait_for_flag};
 
 struct Counter {
   std::atomic<std::uint64_t> calls = 0;

@@ -27,8 +27,9 @@ enum class UnseenCall : std::uint8_t {
   shared_lock,
   barrier,
   condition,
+  flag,
 };
-inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::condition) + 1;
+inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::flag) + 1;
 
 /// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);

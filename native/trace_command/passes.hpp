@@ -84,6 +84,7 @@ class TrackedPass : public RepeatedPass {
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
   void finish(trace::Header header);
   bool was_cut() const { return was_cut_; }
+  std::uint64_t waits_for_flags() const { return trace::waits_for_flags(unseen_); }
 
  private:
   struct ThreadState {

@@ -10,6 +10,7 @@
 
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
+#include "native/tracer/wait_loops.hpp"
 
 namespace sdsm::tracer::schedule_log {
 namespace {
@@ -25,10 +26,6 @@ struct Log {
   std::size_t next = 0;
 };
 constinit Log log GUARDED_BY(turn);
-
-bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn) {
-  return log.next < log.count && log.entries[log.next].kind == kind && log.entries[log.next].self == self;
-}
 
 }  // namespace
 
@@ -49,13 +46,25 @@ void append(const ScheduleEntry& entry) {
   if (log.used == buffered) flush();
 }
 
+bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) {
+  return log.next < log.count && log.entries[log.next].kind == kind && log.entries[log.next].self == self;
+}
+
+void set_wait_loops() {
+  for (; log.next < log.count && log.entries[log.next].kind == ScheduleEntry::Kind::wait_loop; ++log.next) {
+    set_wait_loop(log.entries[log.next].value, log.entries[log.next].chosen != 0);
+  }
+}
+
 bool is_preempted_next(std::uint32_t self, std::uint64_t interval) {
   return is_next(ScheduleEntry::Kind::preempt, self) && log.entries[log.next].value == interval;
 }
 
 ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) {
   if (!is_next(kind, self)) end_diverged(self);
-  return log.entries[log.next++];
+  const ScheduleEntry entry = log.entries[log.next++];
+  set_wait_loops();
+  return entry;
 }
 
 void flush() {

@@ -17,6 +17,12 @@ void open() REQUIRES(turn);
 void append(const ScheduleEntry& entry) REQUIRES(turn);
 ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
 
+/// Whether the next entry is of this kind and of `self`. Later passes only.
+bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
+
+/// Later passes: sets the loops that the first pass knew from here on.
+void set_wait_loops() REQUIRES(turn);
+
 /// Whether the next entry is an interruption of `self` in its interval number `interval`. Later passes only.
 bool is_preempted_next(std::uint32_t self, std::uint64_t interval) REQUIRES(turn);
 

@@ -19,14 +19,6 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-bool others_can_go_on(const VirtualThread& self) REQUIRES(turn) {
-  for (std::uint32_t i = 0; i < thread_count(); ++i) {
-    const VirtualThread& other = thread_of(i);
-    if (&other != &self && can_go_on(other)) return true;
-  }
-  return false;
-}
-
 /// False if nobody else can go on: then nothing has happened.
 bool let_others_go_on(std::uint64_t nanoseconds) {
   if (!turn.is_taken() || watched.is_inside || !watched.is_in_team) return false;

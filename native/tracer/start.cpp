@@ -141,6 +141,7 @@ int run_main(int argc, char** argv, char** environment) {
   gomp::start_initial_thread();
   take_over_locked_instructions(TakenOver::fences);
   patch_calls();
+  if (is_replay()) schedule_log::set_wait_loops();
   // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded,
   // where it was copied there) that there are threads now.
   start_watchdog();

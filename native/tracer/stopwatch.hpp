@@ -35,6 +35,12 @@ class Stopwatch {
  public:
   void reset() { own_ns_ = 0; }
 
+  /// Goes on from `own_ns`, as if what came after it had not been.
+  void rewind(std::uint64_t own_ns) {
+    own_ns_ = own_ns;
+    resume();
+  }
+
   void resume() {
     rebase(own_ns_);
     excluded_ticks_ = 0;

@@ -149,9 +149,11 @@ struct DivergedRecord {
 /// The schedule's file: what happened in the first pass and has to happen again, in order.
 struct ScheduleEntry {
   enum class Kind : std::uint8_t {
-    pick,     ///< thread `self` reached a scheduling point; `chosen` went on
-    preempt,  ///< thread `self` was interrupted in its interval number `value`; `chosen` went on
-    clock,    ///< thread `self` read its clock: `value` nanoseconds
+    pick,       ///< thread `self` reached a scheduling point; `chosen` went on
+    wait,       ///< thread `self` waited for a flag; `chosen` went on
+    wait_loop,  ///< from here on there is a trap in a loop, at `value` in the program's file; none if `chosen` is 0
+    preempt,    ///< thread `self` was interrupted in its interval number `value`; `chosen` went on
+    clock,      ///< thread `self` read its clock: `value` nanoseconds
   };
   Kind kind{};
   std::uint8_t unused = 0;

@@ -275,6 +275,38 @@ bool can_go_on(const VirtualThread& thread) {
   return goes_on_at(thread) != never;
 }
 
+bool others_can_go_on(const VirtualThread& self) {
+  return first_to_go_on(&self) != nullptr;
+}
+
+bool wait_for_flag(VirtualThread& self, unsigned rounds) {
+  const bool was_inside = set_inside(true);
+  if (is_replay()) {
+    follow_preemptions(self);
+    if (!schedule_log::is_next(ScheduleEntry::Kind::wait, self.number)) {
+      set_inside(was_inside);
+      return false;
+    }
+  }
+  VirtualThread& next = is_replay() ? repeat_pick(ScheduleEntry::Kind::wait, self) : *first_to_go_on(&self);
+  if (!is_replay()) {
+    let_give_up(next);
+    schedule_log::append(pick_entry(ScheduleEntry::Kind::wait, self, next));
+  }
+  if (rounds == 0) {
+    end_interval(self, {trace::EventKind::flush, 0, 0, 0});
+    close_pages(self, Closing::at_synchronisation);
+  }
+  constexpr unsigned most_doublings = 20;  // 1 ms
+  const std::uint64_t behind =
+      next.clock_ns + (std::uint64_t{1} << (rounds < most_doublings ? rounds : most_doublings));
+  if (self.clock_ns < behind) self.clock_ns = behind;
+  switch_to(next);
+  if (rounds == 0) begin_interval(self);
+  set_inside(was_inside);
+  return true;
+}
+
 void preempt(VirtualThread& self) {
   if (is_replay()) {
     if (!schedule_log::is_preempted_next(self.number, self.intervals)) return;

@@ -51,6 +51,27 @@ struct Stack {
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
 };
 
+/// Where the thread last came by an instruction of a loop that waits (wait_loops.hpp).
+struct FlagWait {
+  std::uintptr_t place = 0;
+  std::uint64_t state = 0;   ///< of registers and stack
+  std::uint64_t own_ns = 0;  ///< the interval's compute time then
+  unsigned rounds = 0;       ///< that others have gone on since
+  unsigned ignored = 0;      ///< times that the first pass did not wait here
+};
+
+/// What the thread does instruction by instruction.
+struct Steps {
+  enum class Purpose : std::uint8_t { none, looks_for_loop, passes_place };
+  Purpose purpose{};
+  std::uint64_t interval = 0;
+  std::uint64_t own_ns = 0;  ///< the interval's compute time so far
+  std::uintptr_t begin = 0;
+  std::uint64_t state = 0;  ///< at `begin`
+  unsigned count = 0;
+  unsigned turns = 0;
+};
+
 struct VirtualThread {
   // Fixed before the thread runs.
   std::uint32_t number = 0;
@@ -70,6 +91,8 @@ struct VirtualThread {
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
   std::uint32_t flushes_in_a_row GUARDED_BY(turn) = 0;
+  FlagWait flag_wait GUARDED_BY(turn);
+  Steps steps GUARDED_BY(turn);
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in
   std::uintptr_t control_stack GUARDED_BY(turn) = 0;  ///< where it may wait while its stack is protected
@@ -135,6 +158,14 @@ bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits
                      std::uint64_t gives_up_at_ns = never) REQUIRES(turn);
 /// Whether it is the thread's turn sooner or later, whatever others do.
 bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
+
+/// The same of any thread but `self`.
+bool others_can_go_on(const VirtualThread& self) REQUIRES(turn);
+
+/// Another thread, which there is, goes on, because the caller waits for a flag; it comes again the later the
+/// more `rounds` it has waited. Before the first round the wait is recorded as a flush. False if the first pass did not
+/// wait here.
+bool wait_for_flag(VirtualThread& self, unsigned rounds) REQUIRES(turn);
 
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.
 void preempt(VirtualThread& self) REQUIRES(turn);

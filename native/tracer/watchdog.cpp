@@ -9,20 +9,25 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 
 #include "native/program/processes.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
+#include "native/tracer/wait_loops.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr long look_every_ns = 10'000'000;
-/// Looks without a change of thread before the running one is sampled: most intervals are shorter.
-constexpr unsigned patient_looks = 5;
+constexpr long look_every_ns = 2'000'000;
+/// Looks without a change of thread at which the running one is sampled: twice soon, as it may wait for a flag, then
+/// now and then.
+constexpr bool is_time_for_sample(unsigned looks) {
+  return looks == 2 || looks == 3 || (looks > 0 && looks % 5 == 0);
+}
 /// Samples that must look alike, and samples after which a thread yields whatever it does.
 constexpr unsigned alike_samples = 5;
 constexpr unsigned most_samples = 1000;
@@ -36,11 +41,13 @@ struct Sample {
 
 constexpr greg_t loop_bytes = 256;
 
-bool looks_alike(const Sample& a, const Sample& b) {
-  unsigned different = 0;
-  for (unsigned i = 0; i < 16; ++i) different += a.values[i] != b.values[i] ? 1 : 0;
+bool is_near_to(const Sample& a, const Sample& b) {
   const greg_t distance = a.instruction - b.instruction;
-  return different == 0 && distance < loop_bytes && distance > -loop_bytes;
+  return distance < loop_bytes && distance > -loop_bytes;
+}
+
+bool looks_alike(const Sample& a, const Sample& b) {
+  return is_near_to(a, b) && std::memcmp(a.values, b.values, sizeof a.values) == 0;
 }
 
 /// What the samples of the thread that runs have shown since it began to.
@@ -49,6 +56,8 @@ struct Samples {
   std::uint64_t switches = 0;
   unsigned alike = 0;  ///< in a row
   unsigned taken = 0;
+  unsigned next_look = 0;  ///< in numbers of samples, as `taken`
+  unsigned between_looks = 0;
 };
 constinit Samples samples GUARDED_BY(turn);
 
@@ -61,15 +70,35 @@ Sample sample_of(const ucontext_t& machine) {
   return sample;
 }
 
+/// Looking costs some hundred microseconds: less and less often while one thread runs.
+bool is_time_to_look() REQUIRES(turn) {
+  if (is_replay() || samples.taken < samples.next_look) return false;
+  constexpr unsigned most_between = 64;
+  samples.between_looks = samples.between_looks == 0             ? 1
+                          : samples.between_looks < most_between ? 2 * samples.between_looks
+                                                                 : most_between;
+  samples.next_look = samples.taken + samples.between_looks;
+  return true;
+}
+
 /// In the thread that runs for long.
 void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
   if (!turn.is_taken() || watched.is_inside || !watched.is_in_team) return;
   VirtualThread& self = running_thread();
-  const Sample now = sample_of(*static_cast<const ucontext_t*>(context));
-  if (watched.switches != samples.switches) samples = {.last = samples.last, .switches = watched.switches};
+  if (self.steps.purpose != Steps::Purpose::none || !others_can_go_on(self)) return;
+  auto& machine = *static_cast<ucontext_t*>(context);
+  const Sample now = sample_of(machine);
+  if (watched.switches != samples.switches) {
+    samples = {};
+    samples.switches = watched.switches;
+  }
   samples.alike = looks_alike(now, samples.last) ? samples.alike + 1 : 0;
+  const bool is_near = is_near_to(now, samples.last);
   samples.last = now;
-  if (samples.alike < alike_samples && ++samples.taken < most_samples) return;
+  if (samples.alike < alike_samples && ++samples.taken < most_samples) {
+    if (is_near && is_time_to_look()) look_for_wait_loop(self, machine);
+    return;
+  }
   samples.alike = samples.taken = 0;
   const int saved_errno = errno;
   set_inside(true);
@@ -90,7 +119,7 @@ void* watch(void* /*unused*/) {
     const std::uint64_t now = watched.switches;
     looks = now == seen ? looks + 1 : 0;
     seen = now;
-    if (looks >= patient_looks && !watched.is_inside && watched.is_in_team) {
+    if (is_time_for_sample(looks) && !watched.is_inside && watched.is_in_team) {
       pthread_kill(watched.running.load()->posix_thread, preemption_signal());
     }
   }

@@ -107,10 +107,28 @@ TEST_CASE("1024 threads meet one single, a lock, two barriers and the join, and 
   CHECK(executed == 1);
 }
 
-TEST_CASE("a thread that spins on a flag without a flush is interrupted, and the trace is whole") {
+TEST_CASE("a thread that waits for a flag without a flush lets others go on: its wait is a flush, and is counted") {
   const TraceContent trace = trace_of("spin", 2);
-  CHECK(trace.in_region(0, 0).size() == 1);
+  CHECK(events_of(trace.in_region(0, 0)) ==
+        std::vector<Event>{{EventKind::flush, 0, 0, 0}, {EventKind::join, 0, 0, 2}});
   CHECK(trace.in_region(1, 0).size() == 1);
+  CHECK(trace.header.unseen == std::vector<trace::UnseenCall>{{"wait for a flag", 1, 0}});
+}
+
+TEST_CASE("thousands of waits for flags by acquire and release take seconds, and each is a flush") {
+  for (const unsigned threads : {2U, 4U}) {
+    constexpr std::uint64_t turns = 1000;  // of each thread: 400 s a pass, if the watchdog had to find each wait
+    const TraceContent trace = trace_of("flag_pipeline", threads, {std::to_string(turns)});
+    std::uint64_t flushes = 0;
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      for (const EventKind kind : trace.events(thread)) flushes += kind == EventKind::flush ? 1 : 0;
+    }
+    // Who comes first, or finds its turn come already, does not wait; who finds another's waits again.
+    CHECK(flushes > threads * turns * 9 / 10);
+    CHECK(flushes <= threads * turns * (threads - 1));
+    REQUIRE(trace.header.unseen.size() == 1);
+    CHECK(trace.header.unseen[0].calls == flushes);
+  }
 }
 
 TEST_CASE("memory that the program maps, clocks and waits of the C library are counted, as they are not in the trace") {

@@ -184,6 +184,14 @@ struct UnseenCall {
   bool operator==(const UnseenCall&) const = default;
 };
 
+/// Stands for a call where a thread waited in a loop of its own until another had set a flag.
+inline constexpr const char* wait_for_flag = "wait for a flag";
+inline std::uint64_t waits_for_flags(const std::vector<UnseenCall>& unseen) {
+  std::uint64_t waits = 0;
+  for (const UnseenCall& call : unseen) waits += call.call == wait_for_flag ? call.calls : 0;
+  return waits;
+}
+
 /// What describes a trace as a whole.
 struct Header {
   std::vector<std::string> program{};  ///< argv of the traced program

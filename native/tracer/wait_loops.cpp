@@ -1,0 +1,236 @@
+#include "native/tracer/wait_loops.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "native/program/atomic_operation.hpp"
+#include "native/program/locked_instructions.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
+#include "native/program/unseen.hpp"
+#include "native/tracer/ending.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/schedule_log.hpp"
+
+namespace sdsm::tracer {
+using namespace program;
+namespace {
+
+constexpr std::uint8_t trap = 0xcc;           // int3
+constexpr greg_t single_step = 0x100;         // TF, of the flags
+constexpr unsigned most_steps = 512;          // of a loop's turns: each costs 1 to 2 us
+constexpr unsigned most_ignored = 1'000'000;  // some seconds
+constexpr unsigned turns_without_change = 2;  // that make a loop one that waits
+
+/// An instruction of a loop that waits.
+struct Place {
+  std::uintptr_t address = 0;
+  std::uint8_t code = 0;  ///< the byte that the trap replaces
+  bool is_set = false;
+};
+
+struct WaitLoops {
+  Place places[64];
+  std::size_t count = 0;  ///< of `places`
+};
+constinit WaitLoops loops GUARDED_BY(turn);
+
+class Digest {
+ public:
+  void add(const void* bytes, std::size_t count) {
+    const auto* at = static_cast<const unsigned char*>(bytes);
+    for (std::size_t i = 0; i + sizeof(std::uint64_t) <= count; i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, at + i, sizeof word);
+      value_ = (value_ ^ word) * 0x9e3779b97f4a7c15U;
+      value_ ^= value_ >> 29;
+    }
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+/// All that a loop that computes would change: registers, and the end of the stack, where unoptimised code has its
+/// variables.
+std::uint64_t state_of(const VirtualThread& self, const ucontext_t& machine) {
+  const auto& context = machine.uc_mcontext;
+  Digest digest;
+  static_assert(REG_R8 == 0 && REG_RSP == 15, "the first 16 are the general registers");
+  digest.add(context.gregs, 16 * sizeof context.gregs[0]);
+  const greg_t flags = context.gregs[REG_EFL] & static_cast<greg_t>(status_flags);
+  digest.add(&flags, sizeof flags);
+  if (context.fpregs != nullptr) {
+    digest.add(context.fpregs->_st, sizeof context.fpregs->_st);
+    digest.add(context.fpregs->_xmm, sizeof context.fpregs->_xmm);
+  }
+  constexpr std::uintptr_t red_zone = 128;
+  constexpr std::uintptr_t most = 512;
+  const std::uintptr_t begin = static_cast<std::uintptr_t>(context.gregs[REG_RSP]) - red_zone;
+  if (!self.stack.holds(begin)) return digest.value();
+  const std::uintptr_t left = self.stack.end - begin;
+  digest.add(reinterpret_cast<const void*>(begin), left < most ? left : most);
+  return digest.value();
+}
+
+Place* find_place(std::uintptr_t address) REQUIRES(turn) {
+  for (std::size_t i = 0; i < loops.count; ++i) {
+    if (loops.places[i].address == address) return &loops.places[i];
+  }
+  return nullptr;
+}
+
+void write_code(std::uintptr_t address, std::uint8_t byte) {
+  *reinterpret_cast<volatile std::uint8_t*>(address) = byte;
+}
+
+void set(Place& place, bool is_set) {
+  place.is_set = is_set;
+  write_code(place.address, is_set ? trap : place.code);
+}
+
+/// Null if there are too many.
+Place* learn(std::uintptr_t address) REQUIRES(turn) {
+  Place* place = find_place(address);
+  if (place == nullptr) {
+    if (loops.count == sizeof loops.places / sizeof loops.places[0]) return nullptr;
+    const std::uintptr_t page = address & ~(page_bytes - 1);
+    set_protection(page, page + page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);  // for good
+    place = &loops.places[loops.count++];
+    *place = {.address = address, .code = *reinterpret_cast<const std::uint8_t*>(address)};
+  }
+  set(*place, true);
+  return place;
+}
+
+void log_loop(const VirtualThread& self, const Place& place) REQUIRES(turn) {
+  ScheduleEntry entry;
+  entry.kind = ScheduleEntry::Kind::wait_loop;
+  entry.self = static_cast<std::uint16_t>(self.number);
+  entry.chosen = place.is_set ? 1 : 0;
+  entry.value = program_image.file_address(place.address);
+  schedule_log::append(entry);
+}
+
+/// Does the instruction under the trap; in between there is no trap.
+void pass(VirtualThread& self, const Place& place, ucontext_t& machine) REQUIRES(turn) {
+  machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(place.address);
+  if (!place.is_set) return;
+  write_code(place.address, place.code);
+  machine.uc_mcontext.gregs[REG_EFL] |= single_step;
+  self.steps = {.purpose = Steps::Purpose::passes_place,
+                .interval = self.intervals,
+                .own_ns = self.stopwatch.elapsed_ns(),
+                .begin = place.address};
+}
+
+/// The thread has come by without a change since the last time.
+void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
+  FlagWait& wait = self.flag_wait;
+  self.stopwatch.rewind(wait.own_ns);
+  if (!is_replay() && !others_can_go_on(self)) {
+    // What is left is a wait for a signal or for the time, or no wait at all.
+    set(place, false);
+    return log_loop(self, place);
+  }
+  if (!wait_for_flag(self, wait.rounds)) {
+    if (++wait.ignored > most_ignored) end_diverged(self.number);
+    return;
+  }
+  if (wait.rounds++ == 0) count_unseen(UnseenCall::flag, place.address);
+  wait.own_ns = self.stopwatch.elapsed_ns();
+}
+
+void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(turn) {
+  self.stopwatch.pause();
+  const std::uint64_t state = state_of(self, machine);
+  FlagWait& wait = self.flag_wait;
+  if (wait.place == place.address && wait.state == state) {
+    wait_at(self, place);
+    self.stopwatch.pause();
+  } else {
+    wait = {.place = place.address, .state = state, .own_ns = self.stopwatch.elapsed_ns()};
+  }
+  pass(self, place, machine);
+  self.stopwatch.resume();
+}
+
+/// After the instruction of the place. In the tracked pass it may have touched a page, so that its time stays.
+void end_pass(VirtualThread& self) REQUIRES(turn) {
+  const Place* place = find_place(self.steps.begin);
+  if (place->is_set) write_code(place->address, trap);
+  if (!is_tracked() && self.intervals == self.steps.interval) self.stopwatch.rewind(self.steps.own_ns);
+}
+
+void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
+  Steps& steps = self.steps;
+  const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
+  const bool is_there = here == steps.begin && state_of(self, machine) == steps.state;
+  if (is_there) ++steps.turns;
+  const bool is_lost = self.intervals != steps.interval || !program_image.code.holds(here);
+  if (!is_lost && steps.turns < turns_without_change && ++steps.count < most_steps) return;
+  machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
+  steps.purpose = Steps::Purpose::none;
+  if (is_lost) return;
+  self.stopwatch.rewind(steps.own_ns);
+  if (steps.turns < turns_without_change) return;
+  self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
+  Place* place = learn(here);
+  if (place == nullptr) return;
+  log_loop(self, *place);
+  come_by(self, *place, machine);
+}
+
+}  // namespace
+
+void look_for_wait_loop(VirtualThread& self, ucontext_t& machine) {
+  const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
+  if (!program_image.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
+  self.stopwatch.pause();
+  self.steps = {.purpose = Steps::Purpose::looks_for_loop,
+                .interval = self.intervals,
+                .own_ns = self.stopwatch.elapsed_ns(),
+                .begin = here,
+                .state = state_of(self, machine)};
+  machine.uc_mcontext.gregs[REG_EFL] |= single_step;
+}
+
+void set_wait_loop(std::uintptr_t address, bool is_learnt) {
+  Place* place = learn(address + program_image.load_offset);
+  if (place != nullptr && !is_learnt) set(*place, false);
+}
+
+}  // namespace sdsm::tracer
+
+namespace sdsm::program {
+
+using namespace tracer;
+
+bool take_trap(const siginfo_t& info, ucontext_t& machine) {
+  if (!turn.is_taken()) return false;
+  VirtualThread& self = running_thread();
+  greg_t& flags = machine.uc_mcontext.gregs[REG_EFL];
+  Steps& steps = self.steps;
+  if (info.si_code == TRAP_TRACE) {
+    if (steps.purpose == Steps::Purpose::none) return false;
+    if (steps.purpose == Steps::Purpose::looks_for_loop) {
+      look_on(self, machine);
+    } else {
+      flags &= ~single_step;
+      end_pass(self);
+      steps.purpose = Steps::Purpose::none;
+    }
+    return true;
+  }
+  Place* place = find_place(static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]) - 1);
+  if (place == nullptr || !place->is_set) return false;
+  machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(place->address);
+  come_by(self, *place, machine);
+  return true;
+}
+
+}  // namespace sdsm::program

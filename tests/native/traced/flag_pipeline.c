@@ -1,0 +1,30 @@
+/* Threads hand a turn round by a flag that they read and write with acquire and release: plain moves, no call.
+ * flag_pipeline TURNS (of each thread) */
+#include <omp.h>
+#include <stdlib.h>
+
+static int turn;
+static long sum;
+
+int main(int argc, char** argv) {
+  const int turns = argc == 2 ? atoi(argv[1]) : 1;
+  int team = 1;
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num();
+#pragma omp single
+    team = omp_get_num_threads();
+    for (int i = 0; i < turns; ++i) {
+      int now = 0;
+      do {
+#pragma omp atomic read acquire
+        now = turn;
+      } while (now != i * team + me);
+      sum += now;
+#pragma omp atomic write release
+      turn = now + 1;
+    }
+  }
+  const long all = (long)team * turns;
+  return sum != all * (all - 1) / 2;
+}
