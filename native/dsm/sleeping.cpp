@@ -5,8 +5,8 @@
 
 #include <ctime>
 
-#include "native/dsm/atomics.hpp"
 #include "native/dsm/ending.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
