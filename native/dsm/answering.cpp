@@ -38,7 +38,9 @@ void end_answering(ProcessId to) {
 
 void answer(ProcessId to, const Head& head, const void* payload) {
   if (to == self.process) {
-    Mailbox& asker = *answering.mailbox;
+    Mailbox& latest = *answering.mailbox;
+    const bool is_outer = latest.outer != nullptr && answers_long_question(head.kind) && !latest.is_of_long_question;
+    Mailbox& asker = is_outer ? *latest.outer : latest;
     asker.head = head;
     if (payload != nullptr) std::memcpy(asker.payload, payload, head.bytes);
     if (asker.state.exchange(Mailbox::full, std::memory_order_release) == Mailbox::awaited) {

@@ -35,6 +35,8 @@ void heed_passing(std::uint32_t generation) REQUIRES(handling);
 struct Mailbox {
   enum State : std::uint32_t { empty, awaited, full };
   std::atomic<std::uint32_t> state = empty;  ///< a futex
+  bool is_of_long_question = false;
+  Mailbox* outer = nullptr;  ///< of the question during which a handler asks
   Head head;
   std::byte payload[most_payload];
 };

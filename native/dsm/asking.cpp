@@ -51,10 +51,6 @@ bool waits_for_others(WireKind kind) {
          kind == WireKind::object_await || kind == WireKind::flag_wait;
 }
 
-bool answers_long_question(WireKind kind) {
-  return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
-         kind == WireKind::lock_grant;
-}
 bool is_asked_meanwhile(int socket) REQUIRES(application) {
   return asking.long_question.socket == socket && !asking.long_question.is_answered;
 }
@@ -103,6 +99,7 @@ bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until
 bool hand_to_self(const Head& head, const void* payload, Mailbox& own, Mailbox*& outer) EXCLUDES(handling) {
   const Held nothing_else_is_handled(handling);
   outer = exchange_mailbox(&own);
+  own.outer = outer;
   handle(self.process, head, static_cast<const std::byte*>(payload));
   if (own.state.load(std::memory_order_relaxed) != Mailbox::full) return false;
   exchange_mailbox(outer);
@@ -162,6 +159,7 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
   Head reply;
   if (to == self.process) {
     Mailbox own;
+    own.is_of_long_question = wait == Wait::with_handlers;
     ask_self(head, payload, own, wait, until_ns);
     if (own.head.bytes > 0) std::memcpy(answer_payload, own.payload, own.head.bytes);
     reply = own.head;

@@ -88,6 +88,12 @@ struct DiffPiece {
   std::uint16_t unused = 0;
 };
 
+/// Of questions during which handlers are let in, whose own questions never get these answers.
+constexpr bool answers_long_question(WireKind kind) {
+  return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
+         kind == WireKind::lock_grant;
+}
+
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
