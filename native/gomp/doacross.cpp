@@ -92,6 +92,8 @@ template <typename Next>
 void wait(std::uint64_t outer, Next next) {
   ThreadState& thread = this_thread();
   if (thread.serialised || thread.team_size == 1) return;
+  // gcc 12 does not see that an unsigned loop's first iterations wait for none.
+  if (outer >= thread.construct.loop.iterations) return;
   gomp::Doacross& doacross = thread.construct.doacross;
   std::uint64_t number = 1 + outer * doacross.inner_iterations[0];
   for (unsigned i = 1; i < doacross.loops; ++i) number += next() * doacross.inner_iterations[i];

@@ -278,6 +278,7 @@ Generation::~Generation() {
 SDSM_ENTRY void omp_fulfill_event(std::uintptr_t event) {
   sdsm::gomp::fulfil(event);
 }
-SDSM_ENTRY void omp_fulfill_event_(const std::uintptr_t* event) {
-  sdsm::gomp::fulfil(*event);
+/// Of Fortran, which passes the handle by its value.
+SDSM_ENTRY void omp_fulfill_event_(std::uintptr_t event) {
+  sdsm::gomp::fulfil(event);
 }

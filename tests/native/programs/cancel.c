@@ -17,6 +17,35 @@ int main(void) {
     }
 #pragma omp cancel parallel if (omp_get_thread_num() == 0)
   }
+  int sections = 0;
+#pragma omp parallel
+  {
+#pragma omp sections reduction(+ : sections)
+    {
+#pragma omp section
+      {
+        ++sections;
+#pragma omp cancel sections if (n < 0)
+      }
+#pragma omp section
+      ++sections;
+    }
+#pragma omp barrier
+#pragma omp cancellation point parallel
+#pragma omp cancel parallel if (n < 0)
+#pragma omp single
+#pragma omp taskgroup
+    {
+#pragma omp task
+      {
+#pragma omp cancel taskgroup if (n < 0)
+#pragma omp cancellation point taskgroup
+        ++visits[10];
+      }
+    }
+  }
+  EXPECT(sections == 2 && visits[10] == 2);
+  --visits[10];
   int done = 0;
   for (int i = 0; i < n; ++i) done += visits[i];
   EXPECT(visits[10] == 1);

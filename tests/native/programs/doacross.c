@@ -17,11 +17,12 @@ static int is_line(void) {
   return right;
 }
 
-#define LINE(SCHEDULE, NUMBER)                                                               \
-  _Pragma(SCHEDULE) for (NUMBER i = 0; i < (NUMBER)bound; ++i) {                             \
-    _Pragma("omp ordered depend(sink : i - 1)") line[i] = i == 0 ? 1 : line[i - 1] + (int)i; \
-    _Pragma("omp ordered depend(source)")                                                    \
-  }                                                                                          \
+/* From 1, as the compiler takes 0 - 1 of an unsigned loop for one of its iterations. */
+#define LINE(SCHEDULE, NUMBER)                                                                       \
+  _Pragma(SCHEDULE) for (NUMBER i = 1; i <= (NUMBER)bound; ++i) {                                    \
+    _Pragma("omp ordered depend(sink : i - 1)") line[i - 1] = i == 1 ? 1 : line[i - 2] + (int)i - 1; \
+    _Pragma("omp ordered depend(source)")                                                            \
+  }                                                                                                  \
   EXPECT(is_line())
 
 static void clear_grid(void) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { n = 300 };
+static volatile unsigned long long bound = n; /* that the compiler does not know */
 static int input[n], output[n], more[n];
 
 static void scan(void) {
@@ -65,6 +66,14 @@ static void last(void) {
     if (i % 11 == 0) last_even = i;
   }
   EXPECT(last_even == (n - 1) / 11 * 11);
+#pragma omp parallel
+#pragma omp for lastprivate(conditional : last_even) ordered(1)
+  for (unsigned long long i = 1; i < bound; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+    if (i % 17 == 0) last_even = (int)i;
+#pragma omp ordered depend(source)
+  }
+  EXPECT(last_even == (n - 1) / 17 * 17);
 }
 
 static void scope(void) {
@@ -98,8 +107,13 @@ static void with_task_modifier(void) {
 #pragma omp ordered
       loop += 1;
     }
-#pragma omp for reduction(task, + : loop)
-    for (unsigned long long i = 0; i < n; ++i) loop += 1;
+#pragma omp for reduction(task, + : loop) schedule(guided)
+    for (unsigned long long i = 0; i < bound; ++i) loop += 1;
+#pragma omp for reduction(task, + : loop) ordered schedule(dynamic)
+    for (unsigned long long i = 0; i < bound; ++i) {
+#pragma omp ordered
+      loop += 1;
+    }
 #pragma omp sections reduction(task, + : sections)
     {
 #pragma omp section
@@ -110,7 +124,7 @@ static void with_task_modifier(void) {
     }
   }
   EXPECT(region == omp_get_max_threads());
-  EXPECT(loop == n * (n - 1) / 2 + 2 * n);
+  EXPECT(loop == n * (n - 1) / 2 + 3 * n);
   EXPECT(sections == 3);
 }
 
