@@ -82,7 +82,7 @@ Figures run(Words words, Processors processors) {
 
 /// One run of each program.
 struct Round {
-  Figures bare, two_nodes, four_nodes;
+  Figures bare, two_nodes, four_nodes, breakpoints, atomics;
 };
 
 Round run_round(int samples, Processors processors) {
@@ -92,7 +92,10 @@ Round run_round(int samples, Processors processors) {
                processors);
   };
   // system_bench's row of traps is another measurement's; the least that it takes.
-  return {run({SDSM_BINARY_DIR "/system_bench", count, "1000"}, processors), microbench("2"), microbench("4")};
+  return {run({SDSM_BINARY_DIR "/system_bench", count, "1000"}, processors), microbench("2"), microbench("4"),
+          run({SDSM_BINARY_DIR "/atomic_bench", "bare", count}, processors),
+          run({SDSM_BINARY_DIR "/sdsm-run", "-q", "-n", "2", "--", SDSM_BINARY_DIR "/atomic_bench", "atomics", count},
+              processors)};
 }
 
 using Figure = std::function<double(const Round&)>;
@@ -130,6 +133,15 @@ Figure two_nodes(const std::string& name) {
 Figure four_nodes(const std::string& name) {
   return [name](const Round& round) { return round.four_nodes.at(name); };
 }
+Figure atomics(const std::string& name) {
+  return [name](const Round& round) { return round.atomics.at(name); };
+}
+double breakpoint(const Round& round) {
+  return round.breakpoints.at("breakpoint");
+}
+double breakpoint_and_message(const Round& round) {
+  return breakpoint(round) + round.bare.at("message.32");
+}
 Figure operator/(const Figure& one, const Figure& other) {
   return [one, other](const Round& round) { return one(round) / other(round); };
 }
@@ -150,6 +162,9 @@ void print_figures(const char* title, const std::vector<Round>& rounds, bool wit
   row("remote page fetch, 4 nodes", four_nodes("RUMR"));
   row("bare barrier of 4 processes", bare("barrier.4"));
   row("empty barrier, 4 nodes", four_nodes("barrier"));
+  row("bare breakpoint", breakpoint);
+  row("atomic operation, own page", atomics("atomic.own"));
+  row("atomic operation, other node's page", atomics("atomic.remote"));
   if (!with_pages) return;
   row("memcpy of a page", bare("twin"));
   row("memcpy and memcmp of a page", bare("memcpy_compare"));
@@ -181,6 +196,8 @@ void run_all(int rounds, int samples) {
     for (const std::string& name : diffs_of(round)) worst = std::max(worst, round.bare.at(name));
     return worst / round.bare.at("memcpy_compare");
   };
+  const Figure own_atomic = atomics("atomic.own") / breakpoint;
+  const Figure remote_atomic = atomics("atomic.remote") / breakpoint_and_message;
   print_figures("all on one processor", one, true);
   print_ratio("remote fetch / (message + trap)", one, sum);
   print_ratio("diff of every other word / copy, compare", one, bare("diff.alternating") / bare("memcpy_compare"));
@@ -188,11 +205,15 @@ void run_all(int rounds, int samples) {
   print_ratio("remote fetch / bare message", one, fetch, "; at most 1.5");
   print_ratio("worst diff / copy and compare", one, worst_diff, "; at most 2");
   print_ratio("empty barrier / bare barrier", one, barrier, "; at most 1.5");
+  print_ratio("atomic on an own page / breakpoint", one, own_atomic, "; at most 1.3");
+  print_ratio("remote atomic / (breakpoint + message)", one, remote_atomic, "; at most 1.5");
   fmt::print("\n");
   print_figures("as the scheduler likes", scheduled, false);
   print_ratio("scheduled: local write fault / bare", scheduled, fault, "; at most 1.5");
   print_ratio("scheduled: remote fetch / message", scheduled, fetch, "; at most 1.5");
   print_ratio("scheduled: empty barrier / bare", scheduled, barrier, "; at most 1.5");
+  print_ratio("scheduled: atomic, own page / breakpoint", scheduled, own_atomic, "; at most 1.3");
+  print_ratio("scheduled: remote atomic / both", scheduled, remote_atomic, "; at most 1.5");
 }
 
 }  // namespace

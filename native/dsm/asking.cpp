@@ -187,20 +187,18 @@ void tell(ProcessId to, Head head, const void* payload) {
   if (!send_all(asking.sockets[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
 }
 
-std::uint64_t ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) {
-  const int socket = asking.sockets[index_of(home)];
-  Head head{.kind = WireKind::page_request, .address = address};
-  head.ticket = put_on_wire(home, payload_of(head));
+Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) {
+  const int socket = asking.sockets[index_of(to)];
+  head.ticket = put_on_wire(to, payload_of(head));
   Head reply;
   // The answer's size is known, so one call takes all of it: unless another answer may come before.
-  if (!send_all(socket, &head, sizeof head) ||
-      !(is_asked_meanwhile(socket)
-            ? receive_head(socket, reply) && receive_all(socket, page, most_payload)
-            : receive_both(socket, &reply, sizeof reply, page, most_payload, fetch_patience_ns()))) {
-    end_without(home);
+  if (!send_all(socket, &head, sizeof head, payload, head.bytes) ||
+      !(is_asked_meanwhile(socket) ? receive_head(socket, reply) && receive_all(socket, answer, bytes)
+                                   : receive_both(socket, &reply, sizeof reply, answer, bytes, fetch_patience_ns()))) {
+    end_without(to);
   }
   wait_for_arrival(reply.ticket);
-  return reply.value;
+  return reply;
 }
 
 bool is_at_barrier() {

@@ -27,8 +27,9 @@ Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = 
          std::uint64_t until_ns = no_end) REQUIRES(application) EXCLUDES(handling);
 /// As ask(), without an answer.
 void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(application) EXCLUDES(handling);
-/// Fetches the page at `address` from its home into `page`. Returns how often the home's pages had been changed.
-std::uint64_t ask_for_page(ProcessId home, std::uint64_t address, std::byte* page) REQUIRES(application);
+/// As ask(), for an answer that comes at once, with `bytes` bytes of payload: looks for it before it sleeps. `to` is
+/// another process.
+Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) REQUIRES(application);
 
 /// For handlers that never return: whether the thread was interrupted at a barrier, and the barrier's answer.
 bool is_at_barrier() REQUIRES(application);

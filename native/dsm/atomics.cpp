@@ -29,18 +29,17 @@ struct Done {
 /// Processes of one node have the memory in common, whose operations the processor orders.
 Done operate_at_home(const Place& place, std::uintptr_t address, const program::AtomicOperation& operation)
     REQUIRES(application) {
-  const std::uint64_t begun = now_ns();
   Done done;
   if (place.owner == Owner::remote) {
-    const Head reply = ask(place.home, {.kind = WireKind::atomic, .bytes = sizeof operation, .address = address},
-                           &operation, &done.outcome);
-    done.changes = reply.value;
+    const std::uint64_t begun = now_ns();
+    const Head question{.kind = WireKind::atomic, .bytes = sizeof operation, .address = address};
+    done.changes = ask_soon(place.home, question, &operation, &done.outcome, sizeof done.outcome).value;
+    asked.lock_ns += now_ns() - begun;
   } else {
     const Held nothing_else_changes(changing);
     done.changes = ++node().changes;
     done.outcome = program::operate(operation, find_range(address)->view_of(address));
   }
-  asked.lock_ns += now_ns() - begun;
   return done;
 }
 

@@ -66,7 +66,8 @@ bool learn_changes(ProcessId home, std::uint64_t changes) REQUIRES(application, 
 void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   node().arriving.push_back(place.address);
   node().mutex.unlock();
-  const std::uint64_t changes = ask_for_page(place.home, place.address, view_of(place.address));
+  const Head question{.kind = WireKind::page_request, .address = place.address};
+  const std::uint64_t changes = ask_soon(place.home, question, nullptr, view_of(place.address), page_bytes).value;
   count_message(place.home, MessageKind::page_request, control_payload.count);
   if (rule.makes_twin) make_twin(place);
   node().mutex.lock();
