@@ -141,3 +141,40 @@ def test_a_program_with_a_timer_can_be_traced(tmp_path, threads):
     for _ in range(3):
         done = subprocess.run(trace, capture_output=True, text=True, timeout=120)
         assert (done.returncode, done.stdout, done.stderr) == (0, "119900 1\n", "")
+
+
+POSTING = r"""
+#include <omp.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+static sem_t posted;
+static void post(int number) { sem_post(&posted); }
+static void tick_every(int us) {
+  const struct itimerval timer = {{0, us}, {0, us}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+int main(void) {
+  int done[64] = {0};
+  sem_init(&posted, 0, 0);
+#pragma omp parallel
+  {
+    const int self = omp_get_thread_num();
+    signal(SIGALRM, post);
+    if (self == omp_get_num_threads() - 1) tick_every(5000);
+    for (; done[self] < 10; ++done[self]) sem_wait(&posted);
+#pragma omp barrier
+    tick_every(0);
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_handler_posts_the_semaphore_that_its_thread_waits_for(tmp_path, threads):
+    (tmp_path / "posting.c").write_text(POSTING)
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "posting", tmp_path / "posting.c"], check=True)
+    with MarkedRun("-q", "-n", threads, "--", tmp_path / "posting") as run:
+        assert (run.end(), run.errors) == (0, "")
