@@ -1,5 +1,6 @@
 // Static objects of functions, std::call_once and the standard mutexes; initialisations that throw and are done again.
 #include <omp.h>
+#include <unistd.h>
 
 #include <map>
 #include <mutex>
@@ -59,6 +60,16 @@ struct Early {
   std::size_t length = name().size();
 } early;
 
+/// What the initialisation writes elsewhere is seen too, by who has an old copy of it.
+alignas(4096) volatile int elsewhere[2048];
+int made_late() {
+  static const int made = [] {
+    elsewhere[1024] = 7;
+    return 1;
+  }();
+  return made * elsewhere[1024];
+}
+
 std::once_flag flag, failing_flag;
 int once_calls = 0, once_tries = 0;
 int once_data[3000];
@@ -87,6 +98,9 @@ int main() {
     int bad = 0;
 #pragma omp master
     team = omp_get_num_threads();
+    bad += elsewhere[1024] % 7;
+    usleep(self == 0 ? 10000 : 40000);  // no thread waits for another
+    bad += made_late() != 7;
     for (int i = 0; i < rounds; ++i) bad += Settings::get().values.at("k" + std::to_string(i)) != i + 1;
     for (int i = 0; i < 2000; ++i) bad += table()[static_cast<std::size_t>(i)] != i * i;
     bad += name().size() != early.length || name().compare(0, 6, "before") != 0;
