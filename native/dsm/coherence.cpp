@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <atomic>
 
 #include <algorithm>
 #include <bit>
@@ -46,6 +47,8 @@ void make_twin(const Place& place) {
 
 void drop_copies() REQUIRES(application, node().mutex);
 
+constinit std::atomic<std::uint64_t> shut_by_touches = 0;
+
 /// How often a home's pages had been changed when this node last dropped its copies.
 std::uint64_t& changes_seen_of(ProcessId home) REQUIRES(node().mutex) {
   return node().seen_changes[index_of(self.layout.node_of(home))];
@@ -59,6 +62,7 @@ bool learn_changes(ProcessId home, std::uint64_t changes) REQUIRES(application, 
   seen = changes;
   if (node().fetched == 0) return false;
   drop_copies();
+  ++shut_by_touches;
   return true;
 }
 
@@ -378,6 +382,10 @@ void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {
 namespace sdsm::program {
 
 using namespace dsm;
+
+std::uint64_t times_shut_by_touches() {
+  return shut_by_touches;
+}
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
   if (bytes == 0) return;

@@ -59,14 +59,19 @@ bool is_bad_address(Answer answer) {
   return false;
 }
 
-/// Calls `touch_and_call` again while it fails for an address that the kernel could not use: a companion on the node
+/// Calls `touch` and `call` again while it fails for an address that the kernel could not use: a companion on the node
 /// may have taken a lock, and shut the pages again, after they were touched. A call that fails so has done nothing. (If
 /// the address is bad indeed, it still is at the end.)
-template <typename TouchAndCall>
-auto with_open_pages(TouchAndCall touch_and_call) {
+template <typename Touch, typename Call>
+auto with_open_pages(Touch touch, Call call) {
   constexpr int most_tries = 1000;
   for (int tries = 1;; ++tries) {
-    const auto answer = touch_and_call();
+    // A later page may come with news that shuts an earlier one: the call would move a part.
+    for (std::uint64_t shut = ~std::uint64_t{0}; shut != times_shut_by_touches() && tries < most_tries; ++tries) {
+      shut = times_shut_by_touches();
+      touch();
+    }
+    const auto answer = call();
     if (tries == most_tries || !is_bad_address(answer)) return answer;
   }
 }
@@ -77,10 +82,7 @@ auto with_open_pages(TouchAndCall touch_and_call) {
 #define SDSM_TOUCHING_AS(specifier, result, name, parameters, arguments, touches) \
   SDSM_ENTRY result name parameters specifier {                                   \
     static constinit NextFunction<result parameters> real{#name};                 \
-    return with_open_pages([&] {                                                  \
-      touches;                                                                    \
-      return real arguments;                                                      \
-    });                                                                           \
+    return with_open_pages([&] { touches; }, [&] { return real arguments; });     \
   }
 #define SDSM_TOUCHING(...) SDSM_TOUCHING_AS(, __VA_ARGS__)
 #define SDSM_TOUCHING_QUIETLY(...) SDSM_TOUCHING_AS(noexcept, __VA_ARGS__)
@@ -156,17 +158,14 @@ SDSM_TOUCHING_QUIETLY(ssize_t, readlink, (const char* path, char* buffer, std::s
                       (reads_text(path), writes(buffer, bytes)))
 SDSM_TOUCHING_QUIETLY(char*, getcwd, (char* buffer, std::size_t bytes), (buffer, bytes), writes(buffer, bytes))
 
-#define SDSM_OPENING(name)                                                 \
-  SDSM_ENTRY int name(const char* path, int flags, ...) {                  \
-    static constinit NextFunction<int(const char*, int, ...)> real{#name}; \
-    va_list arguments;                                                     \
-    va_start(arguments, flags);                                            \
-    const mode_t mode = va_arg(arguments, mode_t);                         \
-    va_end(arguments);                                                     \
-    return with_open_pages([&] {                                           \
-      reads_text(path);                                                    \
-      return real(path, flags, mode);                                      \
-    });                                                                    \
+#define SDSM_OPENING(name)                                                                      \
+  SDSM_ENTRY int name(const char* path, int flags, ...) {                                       \
+    static constinit NextFunction<int(const char*, int, ...)> real{#name};                      \
+    va_list arguments;                                                                          \
+    va_start(arguments, flags);                                                                 \
+    const mode_t mode = va_arg(arguments, mode_t);                                              \
+    va_end(arguments);                                                                          \
+    return with_open_pages([&] { reads_text(path); }, [&] { return real(path, flags, mode); }); \
   }
 SDSM_OPENING(open)
 SDSM_OPENING(open64)
@@ -175,10 +174,7 @@ SDSM_OPENING(open64)
 SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
   static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(dlsym(RTLD_NEXT, "clock_gettime"));
   count_unseen(UnseenCall::clock_gettime, SDSM_CALLER);
-  return with_open_pages([&] {
-    fills(time);
-    return real(clock, time);
-  });
+  return with_open_pages([&] { fills(time); }, [&] { return real(clock, time); });
 }
 SDSM_TOUCHING_QUIETLY(int, getrusage, (__rusage_who_t who, rusage* usage), (who, usage), fills(usage))
 SDSM_TOUCHING_QUIETLY(clock_t, times, (tms * times_used), (times_used), fills(times_used))
