@@ -241,16 +241,17 @@ void wake(VirtualThread& thread, std::uint64_t clock_ns) {
   if (thread.clock_ns < clock_ns) thread.clock_ns = clock_ns;
 }
 
-void schedule() {
+void schedule(std::uint64_t slack_ns) {
   VirtualThread& self = running_thread();
   if (is_replay()) {
     follow_preemptions(self);
-    if (first_to_go_on(nullptr) == nullptr) end_deadlocked();
+    if (self.status != ThreadStatus::runnable && first_to_go_on(nullptr) == nullptr) end_deadlocked();
     switch_to(repeat_pick(ScheduleEntry::Kind::pick, self));
     return;
   }
   VirtualThread* next = first_to_go_on(nullptr);
   if (next == nullptr) end_deadlocked();
+  if (self.status == ThreadStatus::runnable && self.clock_ns <= goes_on_at(*next) + slack_ns) next = &self;
   let_give_up(*next);
   schedule_log::append(pick_entry(ScheduleEntry::Kind::pick, self, *next));
   switch_to(*next);

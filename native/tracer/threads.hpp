@@ -147,8 +147,9 @@ void stop(VirtualThread& self, ThreadStatus status, const void* waits_for = null
 void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in
-/// the first). Returns when the caller is chosen again.
-void schedule() REQUIRES(turn);
+/// the first). Returns when the caller is chosen again. A caller that can go on does so while its clock is ahead by no
+/// more than `slack_ns`.
+void schedule(std::uint64_t slack_ns = 0) REQUIRES(turn);
 
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
 void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
