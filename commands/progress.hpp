@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@ class Progress {
 
   /// A bar of the part that is done, 0 to 1; on a terminal only.
   void show_part(double done);
+  /// How far a step is, in words: in the line that changes, or a line every half a minute.
+  void show(std::string_view text);
   /// Begins a step, whose line end() completes.
   void begin(std::string_view step);
   /// Ends the line that changes: with `text` for a line that stays, or without a trace.
@@ -21,6 +24,7 @@ class Progress {
   bool is_quiet_;
   bool is_terminal_;
   int percent_ = -1;
+  std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace sdsm::commands

@@ -54,6 +54,7 @@ void Pass::on_hello(const tracer::Hello& hello) {
 }
 
 void FirstPass::on_interval(const tracer::IntervalRecord& record) {
+  ++ended_;
   structure_.add(record.thread, event_of(record), record.compute_ns);
 }
 
@@ -61,6 +62,7 @@ std::uint64_t RepeatedPass::next_interval(const tracer::IntervalRecord& record) 
   const std::uint64_t number = record.thread < intervals_.size() ? intervals_[record.thread] : 0;
   structure_.compare(number_, record.thread, number, event_of(record));
   ++intervals_[record.thread];
+  ++ended_;
   return number;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,12 +24,22 @@ class Pass : public StreamHandler {
   void on_diverged(const tracer::DivergedRecord& record) override { diverged_ = record.thread; }
   void on_finished() override { is_finished_ = true; }
 
+  /// Whom on_time() tells how many intervals have ended.
+  void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
+  void on_time() override {
+    if (watcher_) watcher_(ended_);
+  }
+
   bool has_begun() const { return has_begun_; }
   bool is_finished() const { return is_finished_; }
   const std::optional<std::string>& refusal() const { return refusal_; }
   const std::optional<std::uint32_t>& diverged() const { return diverged_; }
 
+ protected:
+  std::uint64_t ended_ = 0;  ///< intervals
+
  private:
+  std::function<void(std::uint64_t)> watcher_;
   bool has_begun_ = false;
   bool is_finished_ = false;
   std::optional<std::string> refusal_;

@@ -1,5 +1,6 @@
 #include "native/trace_command/stream_reader.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -108,6 +109,11 @@ bool read_stream(int descriptor, StreamHandler& handler) {
     std::memmove(buffer.data(), buffer.data() + begin, end - begin);
     end -= begin;
     begin = 0;
+    constexpr int second_ms = 1000;
+    pollfd records{descriptor, POLLIN, 0};
+    const int ready = poll(&records, 1, second_ms);
+    handler.on_time();
+    if (ready == 0) continue;
     const ssize_t count = read(descriptor, buffer.data() + end, buffer.size() - end);
     if (count < 0) {
       throw_if_interrupted(interrupted);

@@ -13,6 +13,8 @@ namespace sdsm::trace_command {
 class StreamHandler {
  public:
   virtual ~StreamHandler() = default;
+  /// Between the others, at least once in a second.
+  virtual void on_time() {}
   virtual void on_hello(const tracer::Hello&) {}
   virtual void on_region(const tracer::RegionRecord&) {}
   virtual void on_region_size(const tracer::RegionSizeRecord&) {}

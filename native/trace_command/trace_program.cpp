@@ -145,6 +145,7 @@ class Run {
     const std::string step = fmt::format("pass {} of {} ({})", number, request_.passes + 1, what);
     const auto start = std::chrono::steady_clock::now();
     progress_.begin(step);
+    pass.watch([&](std::uint64_t ended) { show(step, ended, start); });
     streams.input = input_.next_pass();
     TracedProcess process(program_, mode, schedule_.get(), streams);
     const bool is_whole = read_stream(process.stream(), pass);
@@ -160,8 +161,23 @@ class Run {
     }
     status_ = end.status;
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    if (number == 1) {
+      first_s_ = time.count();
+      for (std::uint32_t thread = 0; thread < structure_.threads(); ++thread) events_ += structure_.intervals(thread);
+    }
     progress_.end(fmt::format("{} took {:.2f} s", step, time.count()));
     if (request_.after_pass) request_.after_pass(number);
+  }
+
+  /// The first pass knows only how far it is, the others of how many events and after what time.
+  void show(const std::string& step, std::uint64_t ended, std::chrono::steady_clock::time_point start) {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    const std::string done =
+        events_ == 0 ? fmt::format("{} events", ended)
+                     : fmt::format("{:.0f} % of {} events",
+                                   100.0 * static_cast<double>(ended) / static_cast<double>(events_), events_);
+    const std::string known = events_ == 0 ? "" : fmt::format("; the first took {:.0f} s", first_s_);
+    progress_.show(fmt::format("{}: {}, {:.0f} s{}", step, done, time.count(), known));
   }
 
   void check_end(const Pass& pass, unsigned number, const ProcessEnd& end, bool is_whole) const {
@@ -195,6 +211,8 @@ class Run {
   ProgramInput input_;
   Descriptor schedule_;
   Structure structure_;
+  std::uint64_t events_ = 0;  ///< of the first pass, once it is through
+  double first_s_ = 0;        ///< how long it took
   int status_ = 0;
 };
 
