@@ -115,6 +115,18 @@ TEST_CASE("a thread that waits for a flag without a flush lets others go on: its
   CHECK(trace.header.unseen == std::vector<trace::UnseenCall>{{"wait for a flag", 1, 0}});
 }
 
+TEST_CASE("on a terminal a pass says how many events it has, and later ones what share of the first pass's") {
+  const TemporaryFolder folder;
+  std::vector<std::string> command = tracing(2, folder / "t.trace", {program("flag_pipeline"), "20000"});
+  std::erase(command, "--quiet");
+  const CommandResult result = run_with("exec script -qefc \"$*\" /dev/null", command);
+  INFO(result.output);
+  CHECK(result.status == 0);
+  CHECK(result.output.find("pass 1 of 4 (untracked): ") != std::string::npos);
+  CHECK(result.output.find(" events, ") != std::string::npos);
+  CHECK(result.output.find(" % of ") != std::string::npos);
+}
+
 TEST_CASE("thousands of waits for flags by acquire and release take seconds, and each is a flush") {
   for (const unsigned threads : {2U, 4U}) {
     constexpr std::uint64_t turns = 1000;  // of each thread: 400 s a pass, if the watchdog had to find each wait
