@@ -21,7 +21,7 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 
 #: Where the two count differently. An idle process of a run hears of the clock's first reading when its next region
 #: begins, and does not count what it served in between, as to the serial code before the region.
-NOT_COMPARED = {"teams": ("served",), "blocks": ("served",)}
+NOT_COMPARED = {"teams": ("served",), "blocks": ("served",), "large_blocks": ("served",)}
 
 
 def simulated(folder: Path, threads: int, *program: object, placement: str = "as-asked") -> dict:
@@ -78,6 +78,7 @@ def test_fft(tmp_path, impl, threads):
         "two_sums",
         "teams",
         "blocks",
+        "large_blocks",
         "stacks",
         "master",
     ],

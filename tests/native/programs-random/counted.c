@@ -168,17 +168,24 @@ static void teams(void) {
 }
 
 /* Blocks come and go between regions, at the same addresses: what was in one is found in the next. */
-static void blocks(void) {
-  for (int round = 1; round <= rounds; ++round) {
-    const size_t ints = (size_t)(round % 3 + (round % 2 ? 40 : 2)) * page_ints;
-    int* block = malloc(ints * sizeof *block);
-    if (block == NULL) exit(1);
-    for (size_t i = 0; i < ints; i += 7) block[i] = round;
+static void blocks_of(int round, size_t ints) {
+  int* block = malloc(ints * sizeof *block);
+  if (block == NULL) exit(1);
+  for (size_t i = 0; i < ints; i += 7) block[i] = round;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < ints; ++i) block[i] = (int)i;
-    page(0)[round] = block[ints / 2];
-    free(block);
-  }
+  for (size_t i = 0; i < ints; ++i) block[i] = (int)i;
+  page(0)[round] = block[ints / 2];
+  free(block);
+}
+
+static void blocks(void) {
+  for (int round = 1; round <= rounds; ++round) blocks_of(round, (size_t)(round % 3 + 2) * page_ints);
+}
+
+/* The same with some that the C library would give back to the system. */
+static void large_blocks(void) {
+  for (int round = 1; round <= rounds; ++round)
+    blocks_of(round, (size_t)(round % 3 + (round % 2 ? 40 : 2)) * page_ints);
 }
 
 /* What main and the threads have on their stacks, by pointer. */
@@ -265,6 +272,7 @@ static const struct {
     {"two_sums", two_sums},
     {"teams", teams},
     {"blocks", blocks},
+    {"large_blocks", large_blocks},
     {"stacks", stacks},
     {"master", master},
     {"singles", singles},
