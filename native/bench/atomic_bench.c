@@ -1,5 +1,5 @@
-/* What an atomic operation costs in a bare loop, under `sdsm run -n 2`; or what a breakpoint costs without anything. Prints
- * one JSON object, as microbench does: for each quantity the samples in nanoseconds, means of 100 each.
+/* What an atomic operation costs in a bare loop, under `sdsm run -n 2`; or what a breakpoint costs without anything.
+ * Prints one JSON object, as microbench does: for each quantity the samples in nanoseconds, means of 100 each.
  *
  *   atomic_bench bare SAMPLES       breakpoint: int3 and a handler on a signal stack that does nothing
  *   atomic_bench atomics SAMPLES    atomic.own, atomic.remote: on a page that is at home here, or on the other node

@@ -119,7 +119,7 @@ bool wait_for_mail(Mailbox& own, std::uint64_t until_ns) {
 }
 
 void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait, std::uint64_t until_ns)
-    EXCLUDES(handling) {
+    REQUIRES(application) EXCLUDES(handling) {
   Mailbox* outer = nullptr;
   if (hand_to_self(head, payload, own, outer)) return;
   if (wait == Wait::with_handlers) {

@@ -92,10 +92,10 @@ SDSM_ENTRY int cnd_wait(cnd_t* condition, mtx_t* mutex) {
 SDSM_ENTRY int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* limit) {
   return c11_answer(pthread_cond_timedwait(as_posix(condition), as_posix(mutex), limit));
 }
-SDSM_ENTRY int cnd_signal(cnd_t* condition) noexcept {
+SDSM_ENTRY int cnd_signal(cnd_t* condition) {
   return c11_answer(pthread_cond_signal(as_posix(condition)));
 }
-SDSM_ENTRY int cnd_broadcast(cnd_t* condition) noexcept {
+SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
   return c11_answer(pthread_cond_broadcast(as_posix(condition)));
 }
 

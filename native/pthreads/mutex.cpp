@@ -125,16 +125,16 @@ pthread_mutex_t* as_posix(mtx_t* mutex) {
 }
 }  // namespace
 
-SDSM_ENTRY int mtx_lock(mtx_t* mutex) noexcept {
+SDSM_ENTRY int mtx_lock(mtx_t* mutex) {
   return c11_answer(pthread_mutex_lock(as_posix(mutex)));
 }
-SDSM_ENTRY int mtx_trylock(mtx_t* mutex) noexcept {
+SDSM_ENTRY int mtx_trylock(mtx_t* mutex) {
   return c11_answer(pthread_mutex_trylock(as_posix(mutex)));
 }
-SDSM_ENTRY int mtx_unlock(mtx_t* mutex) noexcept {
+SDSM_ENTRY int mtx_unlock(mtx_t* mutex) {
   return c11_answer(pthread_mutex_unlock(as_posix(mutex)));
 }
-SDSM_ENTRY int mtx_timedlock(mtx_t* mutex, const timespec* limit) noexcept {
+SDSM_ENTRY int mtx_timedlock(mtx_t* mutex, const timespec* limit) {
   return c11_answer(pthread_mutex_timedlock(as_posix(mutex), limit));
 }
 

@@ -17,8 +17,12 @@ static unsigned draw(unsigned limit) {
   state = state * 1664525u + 1013904223u;
   return (state >> 8) % limit;
 }
-static int load(int number) { return __atomic_load_n(&page[number][7], __ATOMIC_SEQ_CST); }
-static void store(int number, int value) { __atomic_store_n(&page[number][7], value, __ATOMIC_SEQ_CST); }
+static int load(int number) {
+  return __atomic_load_n(&page[number][7], __ATOMIC_SEQ_CST);
+}
+static void store(int number, int value) {
+  __atomic_store_n(&page[number][7], value, __ATOMIC_SEQ_CST);
+}
 
 static void fail(const char* what, int round) {
   if (failures++ < 5) printf("FAILED: %s in round %d\n", what, round);

@@ -21,14 +21,14 @@ static int in_order(int step) {
 
 #define PRAGMA(text) _Pragma(#text)
 /* The iterations first, first + 1, ... of a loop whose counter has this type. */
-#define RECORD_EACH(type, first, schedule)        \
-  do {                                            \
-    PRAGMA(omp parallel for ordered schedule)     \
-    for (type i = first; i < first + n; ++i) {    \
-      PRAGMA(omp ordered)                         \
-      record((int)(i - first));                   \
-    }                                             \
-    EXPECT(in_order(1));                          \
+#define RECORD_EACH(type, first, schedule)     \
+  do {                                         \
+    PRAGMA(omp parallel for ordered schedule)  \
+    for (type i = first; i < first + n; ++i) { \
+      PRAGMA(omp ordered)                      \
+      record((int)(i - first));                \
+    }                                          \
+    EXPECT(in_order(1));                       \
   } while (0)
 
 static void under_each_schedule(void) {

@@ -1,5 +1,5 @@
-/* What a trace does not hold: memory from the kernel, clocks of the C library, for whom a thread waits at its barriers. And blocks whose addresses
- * the program looks at: all begin on multiples of 64 KiB. */
+/* What a trace does not hold: memory from the kernel, clocks of the C library, for whom a thread waits at its barriers.
+ * And blocks whose addresses the program looks at: all begin on multiples of 64 KiB. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
