@@ -182,6 +182,7 @@ void finish() {
 void become_untraced_child() {
   program.is_started = false;
   options.thread_limit = 1;  // the other virtual threads stayed with the parent
+  gomp::this_thread().variables.thread_limit = 1;
   stop_tracking();
   close(options.stream);
   go_on_untraced();
