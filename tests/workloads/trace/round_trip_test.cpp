@@ -45,7 +45,11 @@ TEST_CASE("random traces of format 1 are read as they were written") {
   const Scratch scratch;
   std::mt19937_64 random(20050522);
   for (int round = 0; round < 60; ++round) {
-    const Trace trace = random_trace(random, 3, 20, round % 10 == 0 ? 20'000 : 60);
+    Trace trace = random_trace(random, 3, 20, round % 10 == 0 ? 20'000 : 60);
+    for (auto& intervals : trace.threads) {
+      // Flags came with format 2.
+      std::erase_if(intervals, [](const Interval& interval) { return interval.end.kind > EventKind::end; });
+    }
     store(write_format_1(trace), scratch / "random.trace");
     INFO("round " << round);
     REQUIRE(File(scratch / "random.trace").format() == 1);
