@@ -109,7 +109,7 @@ int run_program(const RunRequest& request) {
   const ClusterResult& median = runs[median_run(makespans)];
   std::vector<TasksRun> tasks;
   for (const dsm::Result& process : median.processes) tasks.push_back({process.tasks, process.task_regions});
-  if (const auto note = tasks_note(tasks)) commands::say(*note);
+  if (const auto note = tasks_note(tasks); note && !request.is_quiet) commands::say(*note);
   write_logs(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};

@@ -113,7 +113,10 @@ bool read_stream(int descriptor, StreamHandler& handler) {
     pollfd records{descriptor, POLLIN, 0};
     const int ready = poll(&records, 1, second_ms);
     handler.on_time();
-    if (ready == 0) continue;
+    if (ready <= 0) {
+      throw_if_interrupted(interrupted);
+      continue;
+    }
     const ssize_t count = read(descriptor, buffer.data() + end, buffer.size() - end);
     if (count < 0) {
       throw_if_interrupted(interrupted);
