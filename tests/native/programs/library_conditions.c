@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "expect.h"
+#include "from_now.h"
 
 enum { room = 4, items = 120, phases = 5 };
 
@@ -51,15 +52,6 @@ static void take_items(void) {
     pthread_cond_signal(&not_full);
     pthread_mutex_unlock(&mutex);
   }
-}
-
-static struct timespec from_now(clockid_t clock, long ms) {
-  struct timespec at;
-  clock_gettime(clock, &at);
-  at.tv_nsec += ms * 1000000;
-  at.tv_sec += at.tv_nsec / 1000000000;
-  at.tv_nsec %= 1000000000;
-  return at;
 }
 
 int main(void) {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "expect.h"
+#include "from_now.h"
 
 enum { rounds = 40, cells = 2000 };
 
@@ -21,15 +22,6 @@ static int columns[256];
 static sem_t early;
 __attribute__((constructor)) static void make_early(void) {
   sem_init(&early, 0, 3);
-}
-
-static struct timespec from_now(clockid_t clock, long ms) {
-  struct timespec at;
-  clock_gettime(clock, &at);
-  at.tv_nsec += ms * 1000000;
-  at.tv_sec += at.tv_nsec / 1000000000;
-  at.tv_nsec %= 1000000000;
-  return at;
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "expect.h"
+#include "from_now.h"
 
 enum { rounds = 60, nodes = 40 };
 
@@ -24,15 +25,6 @@ struct node {
   pthread_mutex_t lock;
   long sum;
 };
-
-static struct timespec from_now(clockid_t clock, long ms) {
-  struct timespec at;
-  clock_gettime(clock, &at);
-  at.tv_nsec += ms * 1000000;
-  at.tv_sec += at.tv_nsec / 1000000000;
-  at.tv_nsec %= 1000000000;
-  return at;
-}
 
 /* What each thread found wrong. */
 static int wrong[256];
