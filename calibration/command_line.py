@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
 Value = TypeVar("Value")
 DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
@@ -81,7 +81,7 @@ def say(text: str) -> None:
     try:
         print(f"sdsm: {text}", file=sys.stderr, flush=True)
     except OSError:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # the flush at exit must not fail again
+        _drop_what_is_unwritten(sys.stderr)
 
 
 def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
@@ -141,14 +141,20 @@ def _open_closed_streams() -> None:
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
 
 
+def _drop_what_is_unwritten(stream: IO[str]) -> None:
+    """So that the flush at exit does not fail again, and Python complain of it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 def _not_written(error: OSError) -> int:
     """Tells what could not be written: a file by its name (write_output() sees to that), else standard output.
 
     Returns the exit status: 0 where whoever read standard output has read enough.
     """
     if error.filename is None:
-        # The flush at exit must not complain again.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        _drop_what_is_unwritten(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return DONE
     say(f"{error.filename or 'standard output'}: {error.strerror or error}. Make room, or name another place")
