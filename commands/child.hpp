@@ -26,21 +26,22 @@ ProcessEnd process_end(int wait_status);
 class Child {
  public:
   Child() = default;  ///< no process
-  /// Starts a copy of this process, which calls `body` and ends with the status that this returns. Signals that this
-  /// process handles kill it. The kernel sends it `last_signal` when this process is gone. Throws RunError if the
-  /// system has no room for it.
+  /// Starts a copy of this process, which calls `body` and ends with the status that `body` returns. Signals that this
+  /// process handles kill the copy. The kernel sends it `last_signal` when this process is gone. Throws RunError if the
+  /// system cannot start another process.
   explicit Child(const std::function<int()>& body, int last_signal = SIGKILL);
   /// Kills it and waits for its end, if that has not been seen.
   ~Child();
   Child(Child&& other) noexcept { *this = std::move(other); }
   Child& operator=(Child&& other) noexcept;
 
-  void send(int signal) const;  ///< nothing if it has ended
+  void send(int signal) const;  ///< does nothing if it has ended
   /// How it ended (waitpid's status), if it has.
   const std::optional<int>& look_for_end();
-  /// Waits for that. With a text: throws RunError that says it when the command is interrupted meanwhile.
+  /// Waits for its end and returns waitpid's status. Throws RunError with the text `interrupted`, if there is one, when
+  /// the command is interrupted meanwhile.
   int wait(const char* interrupted = nullptr);
-  /// What it used until its end.
+  /// The resources that it had used at its end.
   const rusage& usage() const { return usage_; }
 
  private:

@@ -1,5 +1,6 @@
-/// The command line of every command: how it is read, and checks of options whose words are ours, whatever CLI11's
-/// version (its own take -1 for the largest number there is, 010 for eight, nan for a number in any range).
+/// The command line of every command: how it is read, and checks of options. The checks replace CLI11's own, which take
+/// -1 for the largest number there is, 010 for eight and nan for a number in any range, and whose words differ by
+/// version.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -30,7 +31,7 @@ int run(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 /// What is wrong with an option's text, or nothing: for CLI::Option::check().
 using Check = std::function<std::string(const std::string&)>;
 
-/// A file's, host's or variable's name. A script's variable that is not set must not pass for an option not given.
+/// A file's, host's or variable's name: not empty, as a script's unset variable must not pass for an option not given.
 std::string name_problem(const std::string& text);
 
 /// A count or a seed: plain digits.

@@ -28,7 +28,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Both ends close when a program is executed (exec). Makers throw std::system_error.
+/// Both ends close when a program is executed (exec). make_pipe() and make_temporary_file() throw std::system_error.
 struct Pipe {
   Descriptor read_end;
   Descriptor write_end;

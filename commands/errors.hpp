@@ -1,4 +1,4 @@
-/// What goes wrong in a command: the exit status that it is worth, and the one place where it becomes that.
+/// What can go wrong in a command, and the one function that turns it into an exit status.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,9 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The body of every main(). Opens standard streams that are closed, calls `body` and returns its exit status, or that
-/// of its exception, which it says on stderr: 2 for BadInput, any other std::invalid_argument, and errors of the system
-/// that another file would mend; else 1. What stdout has not taken fails the run.
+/// The body of every main(). Opens standard streams that are closed, calls `body` and returns its exit status. If
+/// `body` throws, says so on stderr and returns 2 for BadInput, any other std::invalid_argument and system errors that
+/// naming another file would avoid; else 1. Output that stdout has not taken fails the run.
 int exit_status_of(const std::function<int()>& body) noexcept;
 
 }  // namespace sdsm::commands

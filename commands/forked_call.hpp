@@ -15,12 +15,12 @@ class ForkedCall {
   /// Starts a process that runs `body`. Throws RunError or std::system_error if there can be none.
   explicit ForkedCall(const std::function<std::string()>& body) : ForkedCall(make_pipe(), body) {}
 
-  /// Becomes readable when the child has something to say or has ended.
+  /// Becomes readable when the child has sent something or has ended.
   int descriptor() const { return answer_.get(); }
 
-  /// Waits for the end, and returns what `body` returned. If it threw, so does this: BadInput if it was that or another
-  /// std::invalid_argument, else RunError. A child that ended by itself with status 2 has said why on stderr
-  /// (CrashIsBadInput): BadInput without findings.
+  /// Waits for the end, and returns what `body` returned. If `body` threw, throws BadInput for BadInput and any other
+  /// std::invalid_argument, else RunError. If the child ended by itself with status 2, it has said why on stderr
+  /// (CrashIsBadInput): throws BadInput without findings.
   std::string result();
 
  private:

@@ -4,14 +4,14 @@
 
 namespace sdsm::commands {
 
-/// From now on SIGINT, SIGTERM and SIGHUP interrupt what the process waits for, instead of killing it. A signal that is
+/// From now on SIGINT, SIGTERM and SIGHUP interrupt the process's waits, instead of killing it. A signal that is
 /// ignored, as under nohup, stays ignored.
 void catch_interruptions();
 
 /// The signal that has come, or 0.
 int interruption();
 
-/// While one lives, those signals wait: for what must not be left half done.
+/// While one lives, those signals wait, so that nothing is left half done.
 class HeldInterruptions {
  public:
   HeldInterruptions();

@@ -23,8 +23,8 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
 /// check_output() for a trace, which needs a regular file of its own: neither a device, nor "", nor "-".
 void check_trace_output(const std::string& where, const std::vector<std::filesystem::path>& inputs = {});
 
-/// Whether output for this target is written beside it and then takes its place: so for a regular file, or where there
-/// is none yet. Devices and pipes are written to directly.
+/// Whether output for this target is written beside it and then takes its place: true for a regular file, and where
+/// there is none yet. Devices and pipes are written to directly.
 bool is_replaced(const std::filesystem::path& target);
 
 /// The name of a trace until it is whole and takes the name `target`.

@@ -6,14 +6,14 @@
 
 namespace sdsm::commands {
 
-/// How far a command is, on stderr: on a terminal in one line that changes, else only what is to stay.
+/// How far a command is, on stderr: on a terminal in one line that changes, elsewhere only in lines that stay.
 class Progress {
  public:
   explicit Progress(bool is_quiet);
 
-  /// A bar of the part that is done, 0 to 1; on a terminal only.
+  /// A bar for the share that is done, 0 to 1; on a terminal only.
   void show_part(double done);
-  /// How far a step is, in words: in the line that changes, or a line every half a minute.
+  /// How far a step is, in words: in the line that changes, elsewhere a line every half a minute.
   void show(std::string_view text);
   /// Begins a step, whose line end() completes.
   void begin(std::string_view step);

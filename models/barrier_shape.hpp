@@ -35,8 +35,8 @@ constexpr NodeId parent_in_tree(NodeId node) {
 /// Messages that cross the network in one gather.
 std::int64_t messages_of(BarrierShape shape, Layout team);
 
-/// Length of the longest chain of messages in one gather of which each waits for the one before: 1, or floor(log2 N)
-/// in the tree.
+/// Messages in the longest chain of one gather, in which each message waits for the one before: 1, or floor(log2 N) in
+/// the tree.
 std::int64_t depth_of(BarrierShape shape, Layout team);
 
 /// Time from the moment when all processes have arrived until process 0 has all messages. A receiver takes one message
@@ -52,12 +52,12 @@ struct BarrierModel {
   MessageTimes message;             ///< a control message on that network; all zero without one
   std::map<Layout, Time> measured;  ///< EPCC overhead of an empty barrier
 
-  /// From messages alone: 3 synchronisations, each a gather and a release; plus, per further thread of a node, what 1x2
-  /// (or the nearest one-node layout) gives.
+  /// From messages alone: 3 synchronisations, each a gather and a release. Each further thread of a node adds what
+  /// layout 1x2 (or the nearest one-node layout) says.
   Time modelled(Layout team) const;
 
-  /// modelled(), times the ratio of measured to modelled of the layouts measured with as many threads per node (else
-  /// with the nearest number of them), interpolated over nodes and held constant beyond them.
+  /// modelled(), times the ratio of measured to modelled. The ratio is that of the layouts measured with as many
+  /// threads per node (else with the nearest number of threads), interpolated over nodes and constant beyond them.
   Time extrapolated(Layout team) const;
 };
 

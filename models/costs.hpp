@@ -21,7 +21,7 @@ struct Costs {
   std::array<Time, fault_kinds> fault{};  ///< uncontended, trap to resumed access; by FaultKind
   Time message_fixed{};                   ///< an uncontended diff or control message of b bytes takes, end to end,
   Time message_per_byte{};                ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
-  Time dirty_home_page{};                 ///< at a barrier, for each home page that the process wrote itself
+  Time dirty_home_page{};                 ///< at a barrier, for each of its own home pages that a process wrote
   std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
@@ -56,9 +56,9 @@ class CostModel {
     return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
   }
 
-  /// Times of the three synchronisations of a team's empty barrier; their sum is its cost. A measured layout has its
-  /// measured total, with the messages' time exchanged for that on the simulated network. Others: see
-  /// barrier_is_measured.
+  /// Times of the three synchronisations of a team's empty barrier; their sum is its cost. A measured layout costs its
+  /// measured total, with the messages' time replaced by that on the simulated network. For other layouts see
+  /// barrier_is_measured().
   std::array<Time, 3> synchronisations(Layout team) const;
 
   /// Whether the platform gives a barrier for this layout. If not, BarrierModel::extrapolated() stands in for it.
@@ -76,13 +76,13 @@ class CostModel {
     return threads <= 1 || costs_.memory_bus.contains(threads);
   }
 
-  /// How many times as long computing takes with `threads` threads on its node as alone. `memory_bound`, 0 to 1, is the
-  /// share of the time alone that waits for memory and takes s times as long; the rest keeps its time. s is 1 for one
-  /// thread, else costs().memory_bus: between measured numbers of threads on the line between neighbours, beyond the
-  /// largest on the line of the last two, but not below the last. With none measured s is 1.
+  /// How many times as long computing takes with `threads` threads on its node as with one. `memory_bound`, 0 to 1, is
+  /// the share of the one-thread time that waits for memory: it takes s times as long, and the rest keeps its time. s
+  /// is 1 for one thread, else costs().memory_bus: interpolated linearly between measured numbers of threads; beyond
+  /// the largest on the line of the last two, but not below the last. With none measured s is 1.
   double stretch(std::uint32_t threads, double memory_bound) const;
 
-  /// What is wrong: a local part below zero, as costs and reference network contradict each other. Empty if nothing is.
+  /// What is wrong: local parts below zero, where costs and reference network contradict each other. Empty if nothing.
   std::vector<std::string> contradictions() const;
 
  private:

@@ -16,8 +16,8 @@ struct Change {
   constexpr explicit operator bool() const { return words != 0; }
 };
 
-/// Where a page's words changed: a bit for each of its 64 lines of 64 bytes (bit 0: the first), and whether the words
-/// at its ends did, as changes of adjacent pages are one run where pages are larger.
+/// Where a page's words changed: a bit for each of its 64 lines of 64 bytes (bit 0: the first), and whether its first
+/// and its last word did. Where larger pages are simulated, changes that meet at such an end are one run.
 struct ChangedLines {
   std::uint64_t lines = 0;
   bool first_word = false;

@@ -10,7 +10,7 @@ namespace sdsm {
 
 enum class MessageKind : std::uint8_t {
   page_request,     ///< RUMR, WUMR: asks the home for a page
-  write_request,    ///< WROL, WROR, RROR, RRWR: tells the owner; nobody waits for an answer
+  write_request,    ///< WROL, WROR, RROR, RRWR: tells the home; nobody waits for an answer
   diff,             ///< a piece of a diff, to the home
   barrier_arrive,   ///< to process 0, three per barrier
   barrier_release,  ///< from process 0, three per barrier

@@ -39,8 +39,8 @@ enum class Directive : std::uint8_t {
   fork_master,        ///< the initial thread starts a team
   fork_worker,        ///< another member begins the region
   barrier,            ///< also the end of a region
-  single_executes,    ///< the first thread at a `single`: finds the counter behind and moves it
-  single_passes,      ///< the other threads: find it moved
+  single_executes,    ///< the first thread at a `single`: finds the counter not yet advanced, and advances it
+  single_passes,      ///< the other threads: find it advanced
   copyprivate_gives,  ///< the thread that executed the `single`
   copyprivate_takes,  ///< the others
   chunk,              ///< takes iterations of a dynamic or guided loop
@@ -92,7 +92,7 @@ inline constexpr RegionHomes administrative_homes{Placement::initial, administra
 enum class BarrierPhase : std::uint8_t {
   meet,   ///< sends the master a message, and gets one when all have come
   flush,  ///< sends its changes home
-  drop,   ///< lets copies die and home pages rest
+  drop,   ///< drops copies, and makes written home pages read-only
 };
 /// In this order ([WR-env]'s phases 1 to 5).
 inline constexpr std::array barrier_phases{BarrierPhase::meet, BarrierPhase::flush, BarrierPhase::meet,

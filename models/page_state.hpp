@@ -104,7 +104,7 @@ constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owne
                             [static_cast<std::size_t>(owner)];
 }
 
-/// What a page is before anyone touched it, and what a copy becomes when it is dropped.
+/// A page's state before anyone touches it, and a copy's after it is dropped.
 constexpr Permission resting(Owner owner) {
   return owner == Owner::remote ? Permission::unmapped : Permission::read_only;
 }
@@ -116,10 +116,11 @@ enum class Sync : std::uint8_t {
   barrier,  ///< fork and join are barriers too
 };
 
-/// Which diffs a process sends home, renewing their twins: those of pages that it twinned itself, and of some remote
-/// pages that companions twinned. (Never of local pages that companions twinned: their home is the same memory.)
+/// Which diffs a process sends home, renewing their twins: always those of pages that it twinned itself; this says
+/// which of the remote pages that companions twinned. (Local pages that companions twinned never: their home is this
+/// memory.)
 enum class Flushes : std::uint8_t {
-  own,      ///< none of companions: they come to the same barrier and send their own
+  own,      ///< none: companions come to the same barrier and send their own
   written,  ///< those that it wrote too: the next holder of the lock must find at home what it wrote under the lock
   node,     ///< all: a copy dies only when all of the node's changes to it are home
 };

@@ -14,7 +14,7 @@ using Time = std::chrono::duration<std::int64_t, std::pico>;
 
 using namespace std::chrono_literals;
 
-/// Nearest picosecond. For the edges only (SimGrid's clock, JSON, XML); never in the middle of a computation.
+/// Nearest picosecond. For inputs and outputs only (SimGrid's clock, JSON, XML); never in the middle of a computation.
 /// Precondition: |seconds| < 9e6.
 Time from_seconds(double seconds);
 
@@ -36,7 +36,7 @@ struct Bytes {
   friend constexpr Bytes operator*(std::int64_t n, Bytes a) { return {n * a.count}; }
 };
 
-/// No bandwidth may be larger: beyond it a megabyte takes less than the picosecond that is counted in.
+/// No bandwidth may be larger: beyond it a megabyte takes less than a picosecond, the unit of time.
 inline constexpr double most_bytes_per_second = 1e18;
 
 /// Bytes per second of a link or a copy.
@@ -47,8 +47,8 @@ struct Bandwidth {
   Time time_of(Bytes bytes) const;
 };
 
-/// Readers of quantities as people write them. Each throws std::invalid_argument whose text says what was read and
-/// what is expected; a unit is always required, so that "8" is never taken for seconds by accident.
+/// These read quantities as people write them. Each throws std::invalid_argument whose text says what was read and
+/// what is expected. A unit is always required, so that "8" is never taken for seconds by accident.
 Time parse_time(std::string_view text);            ///< "8us", "587 us", "7.5s", "0.2ms", "61.66us", "140ns", "5ps"
 Bytes parse_bytes(std::string_view text);          ///< "64B", "4KiB", "512KiB", "1kB"
 Bandwidth parse_bandwidth(std::string_view text);  ///< "100Mbps", "1Gbps" (bits), "12.5MBps" (bytes), as in SimGrid

@@ -26,8 +26,8 @@ class Clock {
   /// Whether SimGrid's clock has other users. Each of its steps costs about 0.2 us
   /// (docs/decisions/003-clock-steps-for-actors.md).
   enum class Alone : bool {
-    no,   ///< SimGrid's communications use it: each date is a step
-    yes,  ///< this alone uses it: the clock steps when an actor has to run; actions in between share a step
+    no,   ///< SimGrid's communications use it too: each date is a step
+    yes,  ///< only this class uses it: the clock steps when an actor has to run; actions in between share a step
   };
 
   explicit Clock(Alone alone) : alone_(alone) {}

@@ -1,4 +1,5 @@
-/// The simulated cluster: what its threads share.
+/// The simulated cluster: what its threads share. Timers drive requests, diffs and hand-overs of locks; only a thread's
+/// own actor ever blocks.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,6 @@ class Cluster {
   Cluster(Clock& clock, Network& network, const Topology& topology, Layout layout, const CostModel& costs,
           const std::vector<trace::Region>& regions, const RunOptions& options);
 
-  /// Timers drive the waits inside a request, a diff or a lock's hand-over; only the actor of `thread` blocks.
   Thread& thread(ProcessId process) { return *threads[index_of(process)]; }
   NodePages& pages(NodeId node) { return *node_pages[index_of(node)]; }
   Owner owner_of(ProcessId accessor, ProcessId home) const { return sdsm::owner_of(layout, accessor, home); }
@@ -49,14 +49,14 @@ class Cluster {
   ProcessId home_of_page(PageId page) const {
     return homes[index_of(page.region)].home(page.index, layout.processes());
   }
-  /// The home of a page that is placed by first touch. Who comes first is a matter of simulated time: blocks the
+  /// The home of a page that is placed by first touch. Simulated time decides who comes first, so this blocks the
   /// thread's actor until simulated time has reached the thread's.
   ProcessId first_toucher(Thread& thread, PageId page);
   /// A processor part of a remote fault, times a lognormal factor of mean 1. Each part has a draw of its own, as the
   /// home's processor and the requester's are independent.
   Time jittered(Time part);
 
-  /// Pages on their way to a node of several processes. A companion that wants one waits until it has come.
+  /// Pages on their way to a node of several processes. A companion that needs one waits until it has arrived.
   /// await_arrival() blocks the thread's actor; its caller charges the time.
   void await_arrival(Thread& thread, PageId page);
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }

@@ -13,8 +13,8 @@
 
 namespace sdsm::sim {
 
-/// Of each: its name, how its messages' idle time is worked out (models/wire.hpp), whether its events leave SimGrid's
-/// clock to the simulator alone, and what --help says. A file of its own defines make_NAME_network.
+/// Each row: the name, how the idle time of a message is computed (models/wire.hpp), whether the simulator alone uses
+/// SimGrid's clock (Clock::Alone), and what --help says. A file of its own defines make_NAME_network.
 // clang-format off
 #define SDSM_NETWORKS(row)                                                 \
   row(queue, store_and_forward, yes, "store-and-forward FIFO ports, fast") \

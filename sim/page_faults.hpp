@@ -17,7 +17,7 @@ class PageFaults {
   PageFaults(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}
 
   /// The thread takes a fault of this kind on each of `pages` adjacent pages of one home. Blocks its actor while a page
-  /// comes.
+  /// is fetched.
   void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home);
 
   /// The same for one page, which companions find once it is installed. Precondition for a fetch:

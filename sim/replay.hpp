@@ -39,9 +39,9 @@ struct ReplayRequest {
 inline constexpr Bytes most_message_bytes{std::int64_t{1} << 40};
 
 /// Re-runs every fault, each barrier and lock of the platform, releases, dirty home pages, a millisecond of
-/// memory-bound computing for each number of threads that it gives, and messages. `skipped` names what the platform's
-/// hosts have no room for. Each runs in a child process, as SimGrid allows one engine per process: call it before any
-/// engine exists.
+/// memory-bound computing for each number of threads that it gives, and messages. `skipped` names what the platform has
+/// too few hosts or cores for. Each runs in a child process, as SimGrid allows one engine per process: call this before
+/// any engine exists.
 std::vector<Replayed> replay_microbenchmarks(const Platform& platform, NetworkKind network,
                                              std::vector<std::string>* skipped = nullptr,
                                              const ReplayRequest& request = {});

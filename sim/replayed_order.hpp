@@ -1,4 +1,4 @@
-/// Repeats the order of a real run: each thread of a node acts on what they share when it was its turn there. A
+/// Repeats the order of a real run: each thread of a node acts on what they share in the turn that it had there. A
 /// thread's events are in its program's order, so it finds its own next one, and waits until its companions' earlier
 /// ones are over.
 #pragma once

@@ -22,16 +22,16 @@ struct RunDescription {
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
 };
 
-/// A property of a run that is beyond what was measured to calibrate its platform.
+/// A property of a run that exceeds what was measured to calibrate its platform.
 struct Beyond {
   std::string what;  ///< nodes, threads_per_node, diff_bytes
   std::uint64_t value;
   std::uint64_t calibrated;
 };
-/// What of the run is beyond the calibration; empty if nothing is, or the platform gives no range.
+/// The properties of the run that exceed the calibration; none if the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
 
-/// What a simulated result was made by, beside sdsm itself.
+/// Versions of what made a simulated result, besides sdsm itself.
 nlohmann::ordered_json versions(NetworkKind network);
 
 /// `uncertainty`: null if none was asked for. Throws std::system_error if an input cannot be read.

@@ -66,7 +66,7 @@ void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, 
 std::vector<Time> time_messages(const Platform& platform, NetworkKind network, const std::vector<Bytes>& payloads,
                                 std::uint32_t burst = 1);
 
-/// Called from time to time with the part of the run that is done, 0..1.
+/// Called from time to time with the share of the run that is done, 0..1.
 using Progress = std::function<void(double)>;
 
 /// Plays the program on the platform. Throws std::invalid_argument if the layout does not fit the platform, or the

@@ -22,8 +22,8 @@ class CostSampler {
   /// `platform` must outlive the sampler. Throws std::invalid_argument if it gives no standard error.
   CostSampler(const Platform& platform, std::uint64_t seed);
 
-  /// The next possible set: skips sets whose costs are less than their messages take, on either network model. Throws
-  /// std::invalid_argument if hardly any is possible.
+  /// The next possible set: skips sets in which a cost is less than its messages take, on either network model. Throws
+  /// std::invalid_argument if hardly any set is possible.
   Costs draw();
   std::uint64_t refused() const { return refused_; }
 
@@ -47,8 +47,8 @@ struct Uncertainty {
   std::uint64_t refused = 0;
 };
 
-/// Quantile of the draws' makespans, linear between neighbours: part 0.05 has a twentieth of them below. Precondition:
-/// there are draws.
+/// Quantile of the draws' makespans, linear between neighbours: a twentieth of them lies below the one of `part` 0.05.
+/// Precondition: there are draws.
 Time quantile(const Uncertainty& uncertainty, double part);
 
 /// Simulates `count` draws, each in a child process, as many at once as there are processors. Draw i (from 1) has the

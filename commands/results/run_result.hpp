@@ -18,7 +18,7 @@ namespace sdsm::results {
 
 using Json = nlohmann::ordered_json;
 
-/// Of every result document: a reader refuses another one.
+/// Version of every result document; a reader refuses any other.
 inline constexpr int format = 1;
 
 /// Where one thread's time went; these sum to the makespan.
@@ -33,20 +33,20 @@ struct Times {
   double idle_s = 0;
 };
 
-/// `own`: an object with what only this kind of run counts, after the shared fields; null for nothing.
+/// `own`: an object with the fields that only this kind of run has, placed after the shared ones; null for none.
 Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts, const Json& own = nullptr);
 
 /// The first fields of every result document.
 Json head(std::string_view kind);
 
-/// The same of a run.
+/// The same for a run.
 Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout);
 
 /// Adds the time and the threads of the measured region to a result, or of the whole run to its `whole_run`.
 void add_part(Json& to, double makespan_s, Json threads);
 
-/// Adds what the result was made from and by: `inputs` as they are on disk, and beside sdsm's own version `versions`,
-/// an object or null. Throws std::system_error if an input cannot be read.
+/// Adds what the result was made from (`inputs`, hashed as they are on disk) and by what: sdsm's version and those in
+/// `versions`, an object or null. Throws std::system_error if an input cannot be read.
 void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, const Json& versions = nullptr);
 
 /// Writes a document to a file, or to stdout for "-". What is not UTF-8 in a name becomes U+FFFD. Throws what

@@ -10,8 +10,8 @@ namespace sdsm::platform_file {
 
 class Lint {
  public:
-  /// What is wrong with an element: a link or host that is there twice, a host without a processor, numbers that no
-  /// machine has, an unknown routing. `line`: of the element, from 1. To be called once for each element.
+  /// What is wrong with an element: a link or host given twice, a host without a processor, numbers that no machine
+  /// has, an unknown routing. `line`: the element's, from 1. To be called once for each element.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:

@@ -49,8 +49,8 @@ struct Platform {
   std::vector<UncertainCost> uncertain = {};  ///< in an order that does not depend on the file's
   double message_correlation = 0;             ///< of the errors of message.fixed and message.per-byte
   CalibratedRange calibrated = {};
-  /// A link of the reference network as the file gives it. If `costs` have a drawn one instead, the platform's links
-  /// that equal this one are simulated as the drawn one: costs are measured and played on one network.
+  /// A link of the reference network as the file gives it. If `costs` hold a drawn one instead, the platform's links
+  /// that equal this one are simulated as the drawn one, so that costs still belong to the simulated network.
   LinkSpec reference_link = {};
 };
 

@@ -46,7 +46,7 @@ struct Family {
   std::function<std::optional<Property>(std::string_view id)> member;
   /// Ids of those that have a value, in order.
   std::function<std::vector<std::string>(const Costs&)> given;
-  /// What is wrong with an id that looks like one of the family and is none; empty if it looks like none.
+  /// What is wrong with an id that looks like one of the family but is not; empty if it does not look like one.
   std::function<std::string(std::string_view id)> misnamed;
 };
 

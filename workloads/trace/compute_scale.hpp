@@ -1,4 +1,4 @@
-/// How long a trace's compute takes on another machine: a factor, or what makes its sum a given time
+/// How long a trace's compute takes on another machine: by a factor, or so that its sum is a given time
 /// (docs/user-guide.md).
 #pragma once
 

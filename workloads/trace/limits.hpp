@@ -67,14 +67,14 @@ const EventRule* rule_of(EventKind kind);
 /// What is wrong with an event in a trace of `threads` threads; empty if it is as EventKind says.
 std::optional<std::string> problem_with(const Event& event, std::uint32_t threads);
 
-/// Whether a run by itself is one. The region's size and the position's order are for the caller to check.
+/// Whether a run is valid by itself. The caller checks the region's size and the order of positions.
 constexpr bool is_valid(const TouchRun& run) {
   return (run.access == Access::write || (run.access == Access::read && run.change == Change{})) &&
          index_of(run.region) < max_regions && run.pages != 0 && run.first <= max_region_pages &&
          run.pages <= max_region_pages - run.first && possible(run.change);
 }
 
-/// What is wrong with a run that is not valid; nothing if it is.
+/// What is wrong with a run; empty if it is valid.
 std::optional<std::string> problem_with(const TouchRun& run);
 
 /// The same for the lines of a page that changed in part.

@@ -39,7 +39,7 @@ template <typename Value>
 class PagePredictor {
  public:
   Value& prediction(unsigned stream) {
-    // Fibonacci hashing: the product's upper bits depend on all of the value's.
+    // Fibonacci hashing: the product's upper bits depend on all bits of the value.
     const std::uint64_t mixed = (hash_of(last_[stream]) * streams_ + stream) * 0x9E37'79B9'7F4A'7C15;
     return predictions_[mixed >> 56];
   }
