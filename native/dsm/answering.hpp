@@ -17,8 +17,8 @@ void answer_over(std::vector<int> sockets) REQUIRES(starting);
 /// The process has ended: closes its socket.
 void end_answering(ProcessId to) REQUIRES(handling);
 
-/// Sends an answer with head.bytes bytes of `payload`. A process that cannot be reached is gone; the service thread
-/// will notice.
+/// Sends an answer with head.bytes bytes of `payload`. Ignores a process that cannot be reached: it is gone, and the
+/// service thread will notice.
 void answer(ProcessId to, const Head& head, const void* payload = nullptr) REQUIRES(handling);
 /// When the last answer to another process was sent; on an emulated network, when it was put on the wire.
 std::uint64_t last_answer_ns() REQUIRES(handling);
@@ -26,9 +26,9 @@ std::uint64_t last_answer_ns() REQUIRES(handling);
 /// Answers `done` with a number.
 void answer_value(ProcessId to, std::uint64_t value) REQUIRES(handling);
 
-/// The newest generation of regions known to this process or to anybody who passed a lock or a barrier here; and a
-/// process says what it knows.
+/// The newest generation of regions that this process knows, or a process that came here for a lock or a barrier.
 std::uint32_t newest_generation() REQUIRES(handling);
+/// A process that comes for a lock or a barrier knows this generation.
 void heed_passing(std::uint32_t generation) REQUIRES(handling);
 
 /// Holds the answer to a question that this process asks itself.

@@ -14,7 +14,7 @@ namespace sdsm::dsm {
 void ask_over(std::vector<int> sockets) REQUIRES(application);
 
 /// Whether the program's signal handlers may run while ask() waits. If they may, what they write counts as written
-/// before the question, and the answer's kind must be one that handlers' own questions never get
+/// before the question, and the answer must be of a kind that answers no question of a handler
 /// (answers_long_question()).
 enum class Wait : std::uint8_t { alone, with_handlers };
 

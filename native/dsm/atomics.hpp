@@ -1,5 +1,5 @@
 /// The program's inline atomic operations on shared memory. Each node has its own copy of a page: an operation that is
-/// atomic on one copy is a plain write for the other nodes. So they are done where the page is at home.
+/// atomic on one copy is a plain write for the other nodes. So by default the page's home does them.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace sdsm::dsm {
 
 /// How they are done.
 enum class Atomics : std::uint32_t {
-  home,     ///< at the page's home; what orders memory flushes before and drops copies after
+  home,     ///< at the page's home; operations that order memory flush before it and drop copies after it
   lock,     ///< on the page as the program would, between a lock's acquire and release, as Omni has it
   relaxed,  ///< as home, but other memory is not ordered
   refuse,   ///< programs that have any are not started

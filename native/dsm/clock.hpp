@@ -17,8 +17,8 @@ inline timespec to_timespec(std::uint64_t ns) {
   return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
 }
 
-/// A thread that waits for a moment of the emulation wakes up so long before, and then watches the clock: a sleeping
-/// processor, above all a virtual one, may take so long to begin (docs/decisions/008-emulated-time.md).
+/// A thread that waits for a moment of the emulation wakes up this long before it, and then watches the clock: a
+/// sleeping processor, above all a virtual one, may take so long to wake (docs/decisions/008-emulated-time.md).
 constexpr std::uint64_t wake_up_ns = 60'000;
 
 inline void wait_until(std::uint64_t due_ns) {

@@ -10,10 +10,10 @@
 
 namespace sdsm::dsm {
 
-/// Protects the shared memory but for the process's own (opened_pages.hpp), and begins to take faults.
+/// Protects the shared memory except the process's own part (opened_pages.hpp), and begins to take faults.
 void start_coherence(const program::AddressRange& stack, const program::AddressRange& variables) REQUIRES(starting);
 
-/// Where the page of `address` is at home. False if the address is not in shared memory, or in none that is allocated.
+/// Finds the page of `address` and its home. False if the address is not in shared memory, or not allocated there.
 bool find_place(std::uintptr_t address, Place& place) REQUIRES(application);
 
 /// A lock that this process has just got, and how often it was granted before.
@@ -27,11 +27,11 @@ void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCL
 /// Drops copies as the rule of `sync` says. Precondition: everything is flushed.
 void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// Everything that this node has a copy of is at least as new as the home was after so many changes.
+/// All copies on this node are at least as new as the home's pages were after this many changes.
 void note_changes(ProcessId home, std::uint64_t changes) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// Sends the pages of [begin, begin + pages) to their homes. Zeros::are_there: pages of zeros need not go, as nobody
-/// has ever written them.
+/// Sends `pages` pages from `begin` on to their homes. Zeros::are_there: pages of zeros need not go, as the homes have
+/// zeros already.
 enum class Zeros : bool { are_there, must_go };
 void move_home(std::uintptr_t begin, std::uint64_t pages, Zeros zero_pages) REQUIRES(application);
 

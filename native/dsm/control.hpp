@@ -106,11 +106,11 @@ struct PageEvent {
     clock,    ///< the initial thread called omp_get_wtime, as this process knows now. value: calls so far
     barrier,  ///< comes to a barrier, or waits for work
     ask,      ///< flushes before it asks for a lock
-    take,     ///< flushes with the lock. object: lock; value: the lock's grants before this one
+    take,     ///< flushes once it has the lock. object: lock; value: the lock's grants before this one
     drop,     ///< flushes what is left, and drops the node's copies
     give,     ///< flushes before it gives a lock back
   };
-  std::uint64_t turn = 0;  ///< place in the order of the node's events; of `diff` and `clock` none
+  std::uint64_t turn = 0;  ///< place in the order of the node's events; 0 for `diff` and `clock`, which have none
   std::uint64_t value = 0;
   std::uint32_t object = 0;
   std::uint16_t bytes = 0;
@@ -118,7 +118,7 @@ struct PageEvent {
   FaultKind fault{};
 };
 
-/// How a region that the program made is told from others.
+/// What identifies a region that the program made.
 struct RegionOrigin {
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of arrays that the program placed: in the program file's own addresses

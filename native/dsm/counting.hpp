@@ -18,7 +18,7 @@ struct TasksRun {
 };
 inline constinit TasksRun tasks_run GUARDED_BY(application){};
 
-/// Both, at that time.
+/// The sum of both, taken at time `ns`.
 inline Tally tally_at(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
   const Held nothing_is_handled(handling);
   Tally taken = asked + served;

@@ -29,7 +29,7 @@ struct MessageUnderway {
 
 /// The cable from the switch to a node.
 struct EmulatedCable {
-  std::uint64_t free = 0;  ///< when the messages that have arrived had left it
+  std::uint64_t free = 0;  ///< when the last message that has arrived had left it
   Ticket last_ticket = 0;
   std::uint32_t count = 0;
   MessageUnderway underway[most_messages_underway];  ///< in the order in which they come to the switch

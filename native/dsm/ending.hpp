@@ -24,7 +24,7 @@ void send_result(const Result& result) REQUIRES(application);
 [[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);
 
 /// Process 0, any thread: ends the program without its exit functions if the application thread does not come to
-/// end_initial() soon, as it may wait for something that the thread that ended the program had.
+/// end_initial() soon: it may wait for something that the thread which ended the program holds.
 void end_without_initial_thread(int status);
 
 }  // namespace sdsm::dsm

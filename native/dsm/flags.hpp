@@ -13,9 +13,9 @@ bool is_in_flag_mode();
 /// Returns when all processes are in flag mode. The first call of a process tells the others.
 void enter_flag_mode() REQUIRES(application);
 
-/// From now on the calling thread is looked at every 2 ms of its processor time: one that is where it was, with the
-/// same registers and stack, waits for a store. Its changes go home then, its copies are dropped, and others send
-/// theirs.
+/// From now on the run-time looks at the calling thread every 2 ms of its processor time. If it is found again at the
+/// same place with the same registers and stack, it waits for a store: its changes go home, its copies are dropped, and
+/// other processes send their changes home.
 void notice_waits() REQUIRES(application);
 
 /// Another process's thread waits, or does its first atomic operation.

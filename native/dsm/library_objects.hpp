@@ -1,5 +1,5 @@
-/// What the C library synchronises by, in shared memory (native/pthreads/engine.hpp): each object has a manager, as
-/// locks have.
+/// Synchronisation objects of the C library in shared memory (native/pthreads/engine.hpp): each has a manager, as locks
+/// have.
 #pragma once
 
 #include "native/dsm/threads.hpp"
@@ -9,7 +9,7 @@ namespace sdsm::dsm {
 /// Whether the address is in shared memory, or in what will be: constructors run before variables are.
 bool is_shared(const volatile void* address);
 
-/// Process 0, before main: tells the managers the numbers that constructors gave to objects.
+/// Process 0, before main: sends the managers the numbers that constructors gave to objects.
 void send_early_numbers() REQUIRES(application);
 
 }  // namespace sdsm::dsm

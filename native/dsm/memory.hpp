@@ -48,7 +48,7 @@ inline std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }
 
-/// Protects all ranges but the two open ones.
+/// Protects all ranges except these two.
 void protect_ranges(const AddressRange& open, const AddressRange& open_too);
 
 }  // namespace sdsm::dsm

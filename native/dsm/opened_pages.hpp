@@ -19,17 +19,19 @@ bool are_pages_protected();
 /// The caller holds `changing` for a home page in flag mode.
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
 
-/// Shuts all pages to their resting protection, or only the copies of other nodes' pages, as the protocol's tables say.
+/// Gives all pages their resting protection, as the protocol's tables say.
 void rest_pages() REQUIRES(node().mutex);
+/// The same for copies of other nodes' pages only.
 void shut_copies() REQUIRES(node().mutex);
 
-/// In flag mode: before a home page is changed for another node, so that this process comes to coherence.hpp before it
-/// sees the change. Not on nodes of several processes, each of which has the page open, nor in the process's own stack.
+/// In flag mode, before a home page is changed for another node: shuts it, so that this process traps before it sees
+/// the change. Does nothing on nodes of several processes, each of which has the page open, or in the process's stack.
 void shut_before_change(std::uintptr_t page) REQUIRES(changing);
 
 /// The pages lose their region: forgets changes to them; the next access looks the region up again.
 void forget_pages(std::uintptr_t begin, std::uint64_t pages) EXCLUDES(node().mutex);
-/// Regions have changed: the next access to each page of the heap and of the globals looks its region up again.
+/// Regions have changed: shuts the heap and the globals, so that the next access to each page looks its region up
+/// again.
 void look_anew() EXCLUDES(node().mutex);
 
 }  // namespace sdsm::dsm

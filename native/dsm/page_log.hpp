@@ -1,5 +1,5 @@
-/// Logs this process's events for the launcher, which makes page figures and the order of a node's events of them. Does
-/// nothing if the launcher wants neither.
+/// Logs this process's events for the launcher, which turns them into page figures and the order of a node's events.
+/// Does nothing if the launcher wants neither.
 #pragma once
 
 #include <vector>

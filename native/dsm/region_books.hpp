@@ -1,6 +1,6 @@
 /// What this process knows of regions, by page. Process 0 keeps the books; others know what they have asked for
-/// (regions.hpp). A block that is freed and allocated again is a new region at old addresses. Every message carries a
-/// generation of regions, so every lock and barrier does; a newer one makes a process forget what it knows.
+/// (regions.hpp). A block that is freed and allocated again is a new region at old addresses. Every message carries the
+/// sender's generation of regions, so locks and barriers spread it; a newer one makes a process forget its regions.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace sdsm::dsm {
 
-/// Names the memory of all processes' stacks and thread-local variables.
+/// Makes regions of all processes' stacks and thread-local variables.
 void make_stacks() REQUIRES(starting);
 
 /// The stack on which a process runs the program.

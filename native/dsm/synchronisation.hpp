@@ -12,8 +12,8 @@ namespace sdsm::dsm {
 void pass_barrier(bool is_fork = false) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
-/// Asks the lock's manager for a grant, which is a release and then an acquire of memory; no acquire if it is too late.
-/// `question`: kind, value, and the payload's bytes.
+/// Asks the lock's manager for a grant, which is a release and then an acquire of memory; there is no acquire if the
+/// time is over. `question`: kind, value, and the payload's bytes.
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload = nullptr, std::uint64_t until_ns = no_end)
     REQUIRES(application);
 /// Returns false if somebody else holds the lock. A lock that was given back is free, even if its manager has not heard
@@ -22,8 +22,9 @@ bool try_acquire_lock(LockId lock, engine::Demand demand = engine::mutex_demand)
 void release_lock(LockId lock, engine::Demand demand = engine::mutex_demand) REQUIRES(application);
 /// Whether this process holds the lock and has not begun to give it back, for managers that ask. Any thread.
 bool holds_lock(LockId lock);
-/// Of doacross loops: sends own changes home and counts the flag up; waits until others have.
+/// Doacross loops: sends own changes home, then counts the flag up to `value`.
 void post_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
+/// Waits until the flag has counted up to `value`.
 void await_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 /// Asks the lock's manager what it answers at once, by a number.
 std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) REQUIRES(application);

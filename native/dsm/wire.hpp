@@ -11,7 +11,7 @@
 namespace sdsm::dsm {
 
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
-/// and a run-time's arrangements of which SCASH's sources say nothing.
+/// and messages of this run-time of which SCASH's sources say nothing.
 enum class WireKind : std::uint16_t {
   page_request,     ///< address: page. Answer: page_reply
   write_request,    ///< address: page. No answer
@@ -29,9 +29,9 @@ enum class WireKind : std::uint16_t {
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello
   lock_try,    ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
-  lock_held,   ///< to who has it, says the manager: address: LockId. Answer: done; value: 1 if so
+  lock_held,   ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so
   lock_name,   ///< address of the lock object; value: LockClass. Answer: done; value: LockId
-  // Of what else the C library synchronises by (native/pthreads/engine.hpp). address: LockId of the object.
+  // Of other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
   object_give,    ///< as lock_release. Answer: done
   object_set,     ///< value: its number. Answer: done
   object_number,  ///< Answer: done; value
@@ -39,7 +39,7 @@ enum class WireKind : std::uint16_t {
   object_enlist,  ///< Answer: done
   object_await,   ///< Answer: lock_grant (when it is no longer enlisted)
   object_wake,    ///< value: how many at most. Answer: done; value: how many
-  object_leave,   ///< enlisted or waiting no longer. If it waited, that is answered by lock_grant: too_late
+  object_leave,   ///< no longer enlisted or waiting. A question that waited is answered by lock_grant: too_late
   make_key,       ///< Answer: done; value: a number that no key has
   ordered_pass,   ///< payload: OrderedTurn; value: whose turn is next. Answer (when the turn has come): done
   flag_post,      ///< address: flag; value: what it counts now. No answer
@@ -88,7 +88,7 @@ struct DiffPiece {
   std::uint16_t unused = 0;
 };
 
-/// Of questions during which handlers are let in, whose own questions never get these answers.
+/// Whether this answers a question during which handlers may run. A handler's own questions never get such an answer.
 constexpr bool answers_long_question(WireKind kind) {
   return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
          kind == WireKind::lock_grant;

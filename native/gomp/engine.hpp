@@ -41,7 +41,7 @@ struct OrderedLoop {
   std::uint64_t first_iteration = 0;  ///< of the caller's chunk
 };
 
-/// Counts the iterations of one part of a doacross loop; or the uses of a thread's flag for events of detached tasks.
+/// Counts the iterations of one part of a doacross loop, or how often a thread's flag for a detached task was used.
 struct Flag {
   std::uint64_t construct = 0;
   std::uint64_t part = 0;   ///< or the thread
@@ -109,9 +109,9 @@ void leave_ordered(const gomp::OrderedLoop& loop);
 /// chunk that begins at `next_iteration`.
 void pass_ordered(const gomp::OrderedLoop& loop, std::uint64_t next_iteration);
 
-/// Counts a flag up to `value`, with all that the caller has written; and waits until others have done so. Event: post,
-/// wait.
+/// Counts a flag up to `value`, which is a release of memory. Event: post.
 void post_flag(const gomp::Flag& flag, std::uint64_t value);
+/// Waits until others have counted it up to `value`, which is an acquire. Event: wait.
 void wait_for_flag(const gomp::Flag& flag, std::uint64_t value);
 
 /// The thread's clock in seconds, and the event `clock`.

@@ -45,7 +45,7 @@ struct ThreadState {
   bool in_final_task = false;
   bool in_task = false;
   std::uint64_t tasks_before = 0;  ///< unfinished tasks before the region began
-  std::uint64_t region = 0;        ///< the innermost's number, of those that are not serialised
+  std::uint64_t region = 0;        ///< number of the innermost region that is not serialised
   std::uint64_t next_construct = 0;
   std::uint64_t next_region = 0;  ///< the initial thread's, which alone starts teams
   CurrentConstruct construct;
@@ -65,8 +65,8 @@ ThreadState& this_thread();
 /// Gives the initial thread its control variables. To be called before any other function.
 void start_initial_thread();
 
-/// Whether the initial thread was started. Constructors run before: of the program, and in each process of libraries.
-/// There regions have one thread, and locks make nobody wait.
+/// Whether the initial thread was started. Constructors run before that: the program's in process 0, those of libraries
+/// in each process. In them regions have one thread, and locks make nobody wait.
 bool has_begun();
 
 /// Shared state of the current construct: the team's, or the thread's own in a serialised team.

@@ -1,5 +1,5 @@
-/// Tasks that are not complete when they were met: detached ones (their event has yet to be fulfilled), and those that
-/// depend on them, which run later. All others run in place (tasks.cpp).
+/// Tasks that are not complete once the thread that met them goes on: detached ones, whose event has yet to be
+/// fulfilled, and those that depend on them, which run later. All others run in place (tasks.cpp).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ void run_task(const Task& task);
 
 /// Whether a task with these dependences has to wait for an unfinished one. Null: it has none.
 bool must_wait(void** depend);
-/// Waits for all that it has to wait for.
+/// Waits until no unfinished task is left that a task with these dependences has to wait for.
 void await_dependences(void** depend);
 /// The task runs when those before it are complete. Takes `arguments`, of allocate_shared().
 void run_later(const Task& task, void** depend, std::uint64_t event);
@@ -30,12 +30,13 @@ std::uint64_t create_event();
 void detach(std::uint64_t event, void** depend);
 void fulfil(std::uint64_t event);
 
-/// What may run runs.
+/// Runs the tasks that have nothing left to wait for.
 void run_ready();
-/// Waits until the current task's children are complete; all of the thread's tasks; those since a number of
-/// tasks_so_far().
+/// Waits until the current task's children are complete.
 void finish_children();
+/// Waits until the thread's tasks since this number of tasks_so_far() are complete.
 void finish_tasks(std::uint64_t since);
+/// Waits until the task of the event is complete.
 void finish_event(std::uint64_t event);
 std::uint64_t tasks_so_far();
 

@@ -1,5 +1,5 @@
-/// Where the functions of a loaded object lie, by the tables that C++ exceptions unwind the stack by (.eh_frame), which
-/// compilers for x86-64 make for every function of any language.
+/// Where the functions of a loaded object lie, according to the tables with which C++ exceptions unwind the stack
+/// (.eh_frame). Compilers for x86-64 make them for every function of any language.
 #pragma once
 
 #include <link.h>

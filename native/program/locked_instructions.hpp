@@ -1,5 +1,5 @@
-/// The program's atomic operations. Compilers make them of one instruction, without a call: each is replaced by a trap,
-/// and done by the engine beneath if the memory is shared. The address decides, as libraries' code meets both kinds.
+/// The program's atomic operations. Compilers make each of one instruction, without a call. A trap replaces it, and the
+/// engine beneath does it if the memory is shared. The address decides, as code of libraries works on both kinds.
 #pragma once
 
 #include <ucontext.h>
@@ -22,11 +22,11 @@ void take_over_locked_instructions(TakenOver what) REQUIRES(starting);
 
 // Each engine defines these. They run in a signal's handler.
 
-/// Does the operation if the memory is shared, else returns false: it is done where it is then.
+/// Does the operation if the memory is shared; else returns false, and the caller does it in place.
 bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome);
 /// Does what a trap of the engine's own asks for; false: it is none of those.
 bool take_trap(const siginfo_t& info, ucontext_t& machine);
-/// What comes after it sees what other threads wrote before theirs.
+/// After this the thread sees what other threads wrote before their own fences.
 void fence_shared();
 
 }  // namespace sdsm::program

@@ -36,8 +36,8 @@ extern const ProgramImage& program_image;
 /// From the first to the last address of a loaded file.
 AddressRange whole_of(const dl_phdr_info& object);
 
-/// Looks the addresses up in the dynamic linker's list. From here on the program's allocations are shared memory:
-/// nothing of the program may run before the heap is there.
+/// Looks the addresses up in the dynamic linker's list. From here on the program's allocations are shared memory, so no
+/// code of the program may run before heap::start().
 void find_program_image() REQUIRES(starting);
 
 }  // namespace sdsm::program

@@ -57,7 +57,7 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
 /// fail instead of trapping.
 enum class KernelUse : bool { reads, writes };
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use);
-/// How often one touch has shut other pages so far.
+/// How often a touch has shut other pages, so far: a buffer touched before may need to be touched again.
 std::uint64_t times_shut_by_touches();
 
 /// While it lives, no other thread of the program sees the heap's books: they may be half changed. One call of a

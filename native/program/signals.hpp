@@ -59,7 +59,7 @@ class ShutSignals {
   std::uint64_t before_;  ///< the kernel's mask
 };
 
-/// For code that runs with all signals blocked, which has nothing to hold.
+/// For code that runs with all signals blocked already: while one lives, HeldSignals have nothing to do.
 class BlockedSignals {
  public:
   BlockedSignals();
@@ -78,8 +78,8 @@ class AdmittedSignals {
   SignalState before_;
 };
 
-/// Waits until there is something to read, and lets handlers run meanwhile. Returns false after each handler, and after
-/// `patience_ns`; ~0: never. May return true at once if there are no handlers and all patience.
+/// Waits until there is something to read, and lets handlers run meanwhile. Returns false after each handler, and when
+/// `patience_ns` are over (~0: no limit). Without handlers and without a limit it may return true at once.
 bool wait_for_input(int descriptor, std::uint64_t patience_ns);
 
 /// Whether the program has a handler of its own for SIGSEGV or SIGTRAP.

@@ -80,7 +80,7 @@ class CAPABILITY("mutex") Mutex {
     if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
   }
   void unlock() RELEASE() { pthread_mutex_unlock(&mutex_); }
-  /// For who works for the one that holds it, which waits meanwhile.
+  /// For a thread that works on behalf of the holder, which waits meanwhile.
   void is_held_by_asker() ASSERT_CAPABILITY(this) {}
   /// Waits for `condition`, without the mutex meanwhile.
   void wait_for(pthread_cond_t& condition) REQUIRES(this) { pthread_cond_wait(&condition, &mutex_); }

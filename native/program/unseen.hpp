@@ -1,5 +1,5 @@
-/// What the program does past the engine: memory that is not shared, clocks that are no events, waiting for others in
-/// the C library. They are counted, so that whoever reads a trace knows what it leaves out.
+/// What the program does past the engine: memory that is not shared, clock readings that are no events, waits for
+/// others in the C library. They are counted, so that whoever reads a trace knows what it leaves out.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class UnseenCall : std::uint8_t {
   timespec_get,
   time,
   clock,
-  // Waiting of which the trace has the messages, and not for whom: a prediction goes on at once.
+  // Waits: the trace has their messages, but not for whom the thread waits, so in a prediction it goes on at once.
   semaphore,
   shared_lock,
   barrier,

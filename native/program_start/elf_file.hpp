@@ -11,7 +11,7 @@
 
 namespace sdsm::program_start {
 
-/// Checks every access against the file's size, so a damaged file just has no symbols.
+/// Checks every access against the file's size, so a damaged file merely has no symbols.
 class ElfFile {
  public:
   /// Throws std::system_error if the file cannot be read.

@@ -6,7 +6,7 @@
 
 namespace sdsm::pthreads {
 
-/// The nanoseconds from now until `limit` on `clock`, 0 if it is past. False if that is no time.
+/// The nanoseconds from now until `limit` on `clock`, 0 if it is past. False if `limit` is no valid time.
 bool patience_until(clockid_t clock, const timespec* limit, std::uint64_t& patience_ns);
 
 /// The answer of a C11 function for the error that its POSIX twin returns.

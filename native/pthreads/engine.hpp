@@ -10,7 +10,8 @@ namespace sdsm::engine {
 /// Whether the engine has the object at `address`. It has none before main begins.
 bool has_object(const volatile void* address);
 
-/// An object is a number, 0 at first. Who takes it waits until `add` more would not be above `limit`, and adds.
+/// An object is a number, 0 at first. A thread that takes it waits until the number plus `add` is at most `limit`, then
+/// adds.
 struct Demand {
   std::int32_t add = 1;
   std::int32_t limit = 1;
@@ -28,19 +29,19 @@ inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the se
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
 /// Both are acquires of memory if they return true; take() returns false when `patience_ns` are over.
-/// Events: acquire, of a lock; of anything but a mutex, acquire and release of a lock that no other thread uses.
+/// Events: of a mutex, acquire; of any other object, acquire and release of a lock that no other thread uses.
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns = for_ever);
 bool try_take(const volatile void* object, Demand demand);
 /// Gives back what take() took, which is a release of memory. Event: release, or as take().
 void give(const volatile void* object, Demand demand);
-/// How often the caller holds an exclusive object, for who counts on; null if it does not.
+/// How often the caller holds an exclusive object, for the caller to change; null if it does not hold it.
 std::uint32_t* times_held(const volatile void* object);
 
 /// Any object's number; possible before main, too.
 void set_number(const volatile void* object, std::int32_t number);
 std::int32_t number_of(const volatile void* object);
 
-/// Waits until as many threads as the object's number are here, which is a release and an acquire. True for one of
+/// Waits until as many threads as the object's number have come, which is a release and an acquire. True for one of
 /// them.
 bool meet(const volatile void* barrier);
 

@@ -1,5 +1,5 @@
-/// The agent runs on each host of `sdsm run --hosts`. It makes the memory of the host's nodes and their processes,
-/// tells the launcher how these end, and ends everything when the launcher is gone.
+/// An agent runs on each host of `sdsm run --hosts`. It makes the memory of the host's nodes, starts their processes,
+/// reports to the launcher how these end, and ends everything when the launcher is gone.
 #pragma once
 
 namespace sdsm::run_command {

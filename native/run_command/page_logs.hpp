@@ -13,7 +13,7 @@
 
 namespace sdsm::run_command {
 
-/// Adds figures up as they come, so that they take memory for each page only. An order grows with the run.
+/// Adds figures up as they come, so their memory grows with the pages, not with the run. An order grows with the run.
 class PageLogs {
  public:
   PageLogs(const Layout& layout, bool keeps_order) : layout_(layout), keeps_order_(keeps_order) {

@@ -1,5 +1,5 @@
-/// What a native run tells: as a table for people, and as a document. The document has what all results share
-/// (commands/results), and what only a native run knows.
+/// The result of a native run: a table for people, and a JSON document. The document has the fields that all results
+/// share (commands/results), and those that only a native run has.
 #pragma once
 
 #include <cstddef>

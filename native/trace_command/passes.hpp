@@ -24,7 +24,7 @@ class Pass : public StreamHandler {
   void on_diverged(const tracer::DivergedRecord& record) override { diverged_ = record.thread; }
   void on_finished() override { is_finished_ = true; }
 
-  /// Whom on_time() tells how many intervals have ended.
+  /// on_time() will call `watcher` with the number of intervals that have ended.
   void watch(std::function<void(std::uint64_t)> watcher) { watcher_ = std::move(watcher); }
   void on_time() override {
     if (watcher_) watcher_(ended_);

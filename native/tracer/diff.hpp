@@ -1,4 +1,4 @@
-/// What a page's words say against its twin: how many differ, in how many runs, in which lines (docs/protocol.md).
+/// How a page differs from its twin: in how many words, in how many runs, in which lines (docs/protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline void find_changes(const void* page, const void* twin, ChangeMap& map) {
   const auto* before = static_cast<const std::uint32_t*>(twin);
   for (unsigned block = 0; block < map_words; ++block) {
     std::uint64_t bits = 0;
-    // Most of a page is mostly unchanged: 256 bytes are skipped by one comparison that the compiler vectorises.
+    // Most of a page is usually unchanged: one comparison, which the compiler vectorises, skips 256 bytes.
     if (std::memcmp(now + block * 64, before + block * 64, 256) != 0) {
       for (unsigned word = 0; word < 64; ++word) {
         bits |= std::uint64_t{now[block * 64 + word] != before[block * 64 + word]} << word;

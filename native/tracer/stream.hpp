@@ -39,9 +39,9 @@ enum class RecordKind : std::uint32_t {
   changes,      ///< ChangesHead, then ChangeRecords
   change_maps,  ///< ChangesHead, then ChangeMapRecords
   refused,      ///< text: the run-time has ended the program, and why
-  diverged,     ///< DivergedRecord: this pass does otherwise than the first
+  diverged,     ///< DivergedRecord: this pass differs from the first
   cut,          ///< CutRecord: the program ended while a thread waited
-  finished,     ///< the program is through; its exit status comes with the process
+  finished,     ///< the program has ended; its exit status is the process's
 };
 
 struct RecordHead {
@@ -113,7 +113,7 @@ struct IntervalRecord {
   std::uint64_t compute_ns = 0;
 };
 
-/// Why the thread's pages were closed: it synchronised, or another thread had to run in between.
+/// Why the thread's pages were closed: the thread synchronised, or another thread had to run in mid-interval.
 enum class Closing : std::uint32_t { at_synchronisation, in_between };
 
 struct ChangesHead {

@@ -60,7 +60,7 @@ struct FlagWait {
   unsigned ignored = 0;      ///< times that the first pass did not wait here
 };
 
-/// What the thread does instruction by instruction.
+/// Why and how far the thread is single-stepped.
 struct Steps {
   enum class Purpose : std::uint8_t { none, looks_for_loop, passes_place };
   Purpose purpose{};
@@ -99,7 +99,7 @@ struct VirtualThread {
   bool exists GUARDED_BY(turn) = false;
 };
 
-/// What handlers of signals and the watchdog read at any time. Only who has the turn writes it.
+/// What signal handlers and the watchdog read at any time. Only the thread that has the turn writes it.
 struct Watched {
   std::atomic<VirtualThread*> running = nullptr;  ///< who has the turn; null before there are threads
   std::atomic<bool> is_inside = true;             ///< the tracer's own code runs, which no other thread may interrupt
@@ -108,8 +108,8 @@ struct Watched {
 };
 extern Watched watched;
 
-/// Where the program's code comes in: it runs in the thread that has the turn. Another that calls (one that neither
-/// OpenMP nor pthread_create has made) ends the run.
+/// To be called where the program's code enters the tracer: the caller must be the thread that has the turn. Any other
+/// (one that neither OpenMP nor pthread_create has made) ends the run.
 void enter() ASSERT_CAPABILITY(turn);
 /// The same; the thread. Only after start_threads().
 VirtualThread& running_thread() ASSERT_CAPABILITY(turn);
@@ -141,9 +141,9 @@ std::uint32_t thread_count() REQUIRES(turn);
 /// Gives `thread` a POSIX thread if it has none yet.
 void create_thread(VirtualThread& thread) REQUIRES(turn);
 
-/// The caller stops to be runnable: it waits, or its part in the team is done.
+/// The caller is no longer runnable: it waits, or its part in the team is done.
 void stop(VirtualThread& self, ThreadStatus status, const void* waits_for = nullptr) REQUIRES(turn);
-/// Makes a thread runnable that is not; its clock is `clock_ns` at least.
+/// Makes a thread runnable again; its clock is then at least `clock_ns`.
 void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in
@@ -154,18 +154,19 @@ void schedule(std::uint64_t slack_ns = 0) REQUIRES(turn);
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).
 void yield(VirtualThread& self, std::uint64_t nanoseconds) REQUIRES(turn);
 
-/// The same, until somebody wakes the caller, or until its turn comes after `gives_up_at_ns` of its clock: false.
+/// The same, until somebody wakes the caller (true), or until its turn comes with its clock past `gives_up_at_ns`
+/// (false).
 bool wait_in_between(VirtualThread& self, ThreadStatus status, const void* waits_for,
                      std::uint64_t gives_up_at_ns = never) REQUIRES(turn);
-/// Whether it is the thread's turn sooner or later, whatever others do.
+/// Whether the thread's turn will come whatever others do.
 bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
 
 /// The same of any thread but `self`.
 bool others_can_go_on(const VirtualThread& self) REQUIRES(turn);
 
-/// Another thread, which there is, goes on, because the caller waits for a flag; it comes again the later the
-/// more `rounds` it has waited. Before the first round the wait is recorded as a flush. False if the first pass did not
-/// wait here.
+/// Lets another thread go on, because the caller waits for a flag. The more `rounds` the caller has waited, the later
+/// its turn comes again. In round 0 the wait is recorded as a flush. False if the first pass did not wait here.
+/// Precondition: others_can_go_on(self).
 bool wait_for_flag(VirtualThread& self, unsigned rounds) REQUIRES(turn);
 
 /// Lets another runnable thread go on, if there is one, because the caller spins or has run for too long.

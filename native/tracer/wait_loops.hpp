@@ -1,6 +1,6 @@
-/// Threads that wait for a flag in a loop of the program's own, by plain loads: no call and no flush says so. A loop is
-/// learnt once, from the thread that the watchdog finds in it; from then on an instruction of it is a trap, and whoever
-/// comes by twice without having changed anything lets others go on at once.
+/// Threads that wait for a flag in a loop of the program's own, by plain loads, without a call or a flush that says so.
+/// A loop is learnt once, from the thread that the watchdog finds in it. From then on an instruction of it is a trap: a
+/// thread that comes to it twice without having changed anything lets others go on at once.
 #pragma once
 
 #include <ucontext.h>
