@@ -26,6 +26,11 @@ SHAPES = (
 )
 
 
+#: Small programs of all that does not hand on data by plain loads or stores of a flag.
+MIXED = ("--phases", 8, "--steps", 24, "--locks", 8, "--with", "all-but-plain")
+OPTIMISED = ("random_program", "random_program_O0")
+
+
 def run(*command: object, **environment: str) -> subprocess.CompletedProcess:
     arguments = [str(part) for part in command]
     return subprocess.run(
@@ -72,11 +77,44 @@ def test_many_random_programs(case, nodes, threads_per_node, placement, transpor
         check_random_programs(100 + case * len(SHAPES) + shape, 40, nodes, threads_per_node, placement, transport)
 
 
+def check_mixed_programs(first_seed: int, count: int, nodes: int, threads_per_node: int, program: str):
+    command = (PROGRAMS / program, "--seed", first_seed, "--programs", count, *MIXED)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", *command)
+    assert (result.returncode, result.stderr) == (0, ""), f"{' '.join(map(str, command))}: {result.stderr}"
+    assert result.stdout.startswith(f"{count} programs")
+
+
+@pytest.mark.parametrize("program", OPTIMISED)
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (4, 1), (1, 3), (2, 2)])
+def test_programs_of_atomic_operations_library_locks_and_flags(nodes, threads_per_node, program):
+    check_mixed_programs(1, 5, nodes, threads_per_node, program)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first_seed", range(1, 10_001, 50))
+def test_ten_thousand_programs_of_atomic_operations_library_locks_and_flags(first_seed):
+    number = first_seed // 50
+    nodes, threads_per_node = LAYOUTS[number % len(LAYOUTS)]
+    check_mixed_programs(first_seed, 50, nodes, threads_per_node, OPTIMISED[number // len(LAYOUTS) % 2])
+
+
+@pytest.mark.parametrize("program", OPTIMISED)
+def test_programs_of_atomic_operations_library_locks_and_flags_trace(tmp_path, program):
+    command = (PROGRAMS / program, "--programs", 5, *MIXED)
+    result = run(BUILD / "sdsm-trace", "--quiet", "--passes", 2, "-n", 4, "-o", tmp_path / "trace", "--", *command)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("5 programs")
+
+
 @pytest.mark.parametrize("threads", [1, 3, 4])
 def test_random_programs_are_right_about_an_ordinary_memory(threads):
     for number, shape in enumerate(SHAPES):
         program = random_programs(number * 100, 20, shape)
         result = run(*program, OMP_NUM_THREADS=str(threads))
+        assert (result.returncode, result.stderr) == (0, "")
+    for name in OPTIMISED:
+        everything = (PROGRAMS / name, "--programs", 4, *MIXED, "--with", "+read-flags,plain-flags")
+        result = run(*everything, OMP_NUM_THREADS=str(threads))
         assert (result.returncode, result.stderr) == (0, "")
 
 
