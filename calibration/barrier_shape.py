@@ -1,8 +1,8 @@
 """Which messages a cluster's barriers look like: flat (all to one process) or a tree.
 
-The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp). Here it is chosen, where three or more
-numbers of nodes were measured with as many threads on each; and each such layout is left out and predicted from the others as
-the simulator would, by either shape, which tells how far to trust the model.
+The simulator uses the shape for layouts that were not measured (models/barrier_shape.hpp). It is chosen here, where three or more
+numbers of nodes were measured with as many threads on each. Each such layout is also left out and predicted from the others, as the
+simulator would with either shape: that shows how far to trust the model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LeftOut:
     predicted: Mapping[str, float]
 
     def error(self, shape: str) -> float:
-        """In parts, of the logarithm, so that twice and half are equally wrong."""
+        """Error of the logarithm, so that twice and half are equally wrong."""
         return math.log(self.predicted[shape] / self.measured)
 
 
@@ -91,7 +91,7 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
         how = f"{most} numbers of nodes were measured, of {LEAST_NODE_COUNTS} that it takes to tell a tree from it"
         return Choice("flat", "assumed", how)
     if message.processor < 0 or any(values[layout] <= 0 for layout in usable):
-        return Choice("flat", "assumed", "a barrier's messages cost less than nothing, so no model can be held against it")
+        return Choice("flat", "assumed", "a barrier's messages cost less than nothing, so no model can be compared with it")
     left_out = []
     for layout in usable:
         others = {other: value for other, value in values.items() if other != layout}

@@ -54,7 +54,7 @@ def file_name(text: str) -> Path:
 
 
 def told(parse: Callable[[str], Value]) -> Callable[[str], Value]:
-    """For add_argument(type=...): what parse() raises ValueError with is what the user reads."""
+    """For add_argument(type=...): the text of parse()'s ValueError reaches the user."""
 
     def parsed(text: str) -> Value:
         try:
@@ -85,7 +85,7 @@ def say(text: str) -> None:
 
 
 def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
-    """Makes main(arguments) return the exit status of whatever it raises, having said why."""
+    """Makes main(arguments) say why it failed and return the exit status that belongs to what it raises."""
 
     @functools.wraps(main)
     def status_of(arguments: list[str] | None = None) -> int:

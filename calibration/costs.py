@@ -49,7 +49,7 @@ class Diff(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """wire_bytes: what it takes of one wire, with its frames. idle_bytes: what passes one after another until it has come
+    """wire_bytes: what it takes of one wire, with its frames. idle_bytes: the bytes whose wire times add up until it has come
     over an idle route, where each switch sends a frame on when it has it whole."""
 
     bytes: int
@@ -127,13 +127,13 @@ def default_frame() -> Frame:
 
 @cache
 def diff(words: int) -> Diff:
-    """Of so many words of a page, in one run."""
+    """The diff of `words` changed words of a page, in one run."""
     return _asker.ask({"diff_words": [words]}).diffs[0]
 
 
 @cache
 def message(size: int, frame: Frame, links: int) -> Message:
-    """Of `size` bytes of payload over a route of so many links."""
+    """A message of `size` bytes of payload over a route of `links` links."""
     asked = {"payloads": [size], "frame": msgspec.structs.asdict(frame), "links": links}
     return _asker.ask(asked).messages[0]
 

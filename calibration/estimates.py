@@ -28,7 +28,7 @@ MOST_CORRELATION = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """standard_error is None for what nothing tells the spread of. batches: how many were pooled."""
+    """standard_error is None where nothing tells the spread. batches: how many were pooled."""
 
     value: float
     standard_error: float | None
@@ -51,7 +51,7 @@ class Estimate:
         return self._with(other, ratio, 1 / other.value, ratio / other.value)
 
     def _with(self, other: Estimate, value: float, by_self: float, by_other: float) -> Estimate:
-        """`value` of both, which changes by these factors with either."""
+        """An estimate of `value`, computed from both; by_self, by_other: its derivatives by either."""
         if self.standard_error is None or other.standard_error is None:
             error = None
         else:

@@ -1,13 +1,14 @@
 """Parameters of a platform from benchmark outputs: what `sdsm calibrate FILES...` computes.
 
-Each quantity has one estimate per batch, which is one file and layout: the median of its samples. Batches of what does not
+Each quantity has one estimate per batch, which is one file and layout: the median of its samples. Quantities that do not
 depend on the layout (faults, messages, dirty pages, the home's share) are pooled over files and layouts, the memory bus over
-files and layouts with as many threads per node, barriers and locks over files. What batches differ by beyond their own errors goes into the standard error (estimates.pooled): a machine
-that was slower an hour later is less well known than any one run of it says.
+files and layouts with as many threads per node, barriers and locks over files. What batches differ by beyond their own errors
+goes into the standard error (estimates.pooled): a machine that was slower an hour later is less well known than any one run
+of it says.
 
-A release with the diff of b bytes in k messages takes, beyond one without a diff, k message.fixed + b message.per-byte. If
-the sizes of one message alone, with the larger ones left out, have the lesser Bayesian information criterion (chi^2 + p ln n;
-a larger size left out counts as a parameter of its own), the line is theirs, and the larger sizes are told as not explained.
+A release with the diff of b bytes in k messages takes, beyond one without a diff, k message.fixed + b message.per-byte. The
+line is fitted to the sizes of one message alone if these have the lower Bayesian information criterion (chi^2 + p ln n; a
+larger size left out counts as a parameter of its own). The larger sizes are then reported as not explained.
 """
 
 from __future__ import annotations
@@ -404,8 +405,8 @@ def _messages(
                     continue
                 told = best.at(diff.messages, diff.bytes)
                 notes.append(
-                    f"a release of {diff.bytes} bytes takes {estimate.value:.4g} us, but the line of the smaller ones says "
-                    f"{told:.4g} us: a platform file has one line for all sizes, so long diffs will be off by that"
+                    f"a release of {diff.bytes} bytes takes {estimate.value:.4g} us, but the line through the smaller ones gives "
+                    f"{told:.4g} us: a platform file has one straight line for all sizes, so long diffs will be off by that"
                 )
                 name = f"release.{words}"
                 beyond = "median beyond that of an empty release; not in the platform file"
@@ -415,7 +416,7 @@ def _messages(
     shape = f"{how}, {len(chosen)} sizes"
     if best.misfit is not None and best.misfit > 1:
         shape += (
-            f", errors times {math.sqrt(best.misfit):.3g} as the points lie that much further from it than theirs say"
+            f", errors times {math.sqrt(best.misfit):.3g}, as the points lie that much further off than their own errors say"
         )
     known = all(e.standard_error is not None for _, e, _ in chosen)
     for name, value, error, unit in zip(
@@ -496,8 +497,8 @@ def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], n
 
 
 def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
-    """By threads of a node: how many times as long the memory-bound loop took with all of them at it as with one. Less than
-    once is none. Without any measurement the base file's, which may be none: the property is optional."""
+    """By threads of a node: the time of the memory-bound loop on all of them over that on one, at least 1. Without a
+    measurement the base file's, which may be none: the property is optional."""
     alone = {_key(b): b for b in data.batches if b.quantity == "stream.alone" and b.estimate.value > 0}
     together = [b for b in data.batches if b.quantity == "stream.together" and _key(b) in alone]
     if not together:
@@ -507,7 +508,7 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         estimate = pooled([b.estimate.over(alone[_key(b)].estimate) for b in batches])
         name = f"memory-bus.{threads}"
         if estimate.value < 1:
-            notes.append(f"{name} came out as {estimate.value:.3g}: that threads make each other faster is not taken, but 1")
+            notes.append(f"{name} came out as {estimate.value:.3g}: threads do not make each other faster, so 1 is taken")
         sources, how = _sources(batches), "stream.together by stream.alone, medians"
         parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources))
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))

@@ -120,9 +120,9 @@ def _correlation(fit: Fit) -> list[Node]:
 
 
 def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
-    """The largest that was measured, beyond which `sdsm simulate` warns; the base's where its costs are.
+    """The largest layout and diff that were measured, beyond which `sdsm simulate` warns; the base's where its costs are used.
 
-    Of diffs that is the largest which the line of message.* was fitted to: larger ones that were measured are off it.
+    The largest diff is that of the points which message.* was fitted to: larger ones that were measured do not fit.
     """
     sizes = [int(check.row.removeprefix("release.")) for check in fit.checks if check.row.startswith("release.")]
     largest = {

@@ -177,7 +177,7 @@ class Piece:
 
     sizes in bytes, times and errors (standard errors; None where nothing tells) in us. is_one_way: else the time of each of
     many messages sent at once. gives: the parameter that was fitted from them, bandwidth or latency, or None, as a platform
-    file has one line for all sizes; about: where the errors are from, or why nothing was fitted.
+    file has one straight line for all sizes; about: where the errors are from, or why nothing was fitted.
     """
 
     source: str
@@ -248,7 +248,7 @@ def _pieces(curve: _Curve, network: Network) -> list[Piece]:
     for segment in curve.found:
         rest = [i for i in within(segment) if i not in taken]
         if rest:
-            add(segment, rest, None, "gave no parameter: a platform file has one line for all sizes")
+            add(segment, rest, None, "gave no parameter: a platform file has one straight line for all sizes")
     if not curve.found:
         add(None, order, None, f"gave no parameter: a line needs {LEAST_POINTS} sizes")
     return found
@@ -268,10 +268,10 @@ def fit(readings: Sequence[Reading], network: Network) -> tuple[Fitted | None, F
 
     `network` gives links and frames, and the bandwidth where only latencies were measured. Of the broken line through times
     over sizes (estimates.segments), the piece with the most sizes above one frame gives the time of a byte of payload in
-    its slope, and the wire carries (payload + overhead) / payload bytes for it. Of the broken line through those that fill
-    a frame but need no second one, the first piece's intercept is what a frame without payload takes: the latencies of all
-    links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone. iperf3's intervals give bandwidth; its least round trip, halved, gives the latency only where no other file
-    does, as it was taken under load.
+    its slope, and the wire carries (payload + overhead) / payload bytes for it. Of the broken line through the sizes that
+    need no padding and no second frame, the first piece's intercept is what a frame without payload takes: the latencies of
+    all links and the time of its overhead on each. A windowed bandwidth test gives bandwidth alone, and so do iperf3's
+    intervals; its least round trip, halved, gives the latency only where no other file does, as it was taken under load.
     """
     rates: list[tuple[Estimate, str, str]] = []
     empty: list[tuple[Estimate, str, str]] = []

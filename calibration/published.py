@@ -1,7 +1,7 @@
 """Reader of the published measurements in calibration/published/*.csv.
 
 Every row has a column `use`. Rows with use = calibration may become a parameter of a simulation; rows with
-use = comparison may only be held against a finished prediction. The two are read by two functions, so that a piece of
+use = comparison may only be compared with a finished prediction. The two are read by two functions, so that a piece of
 code shows by the function it calls which of them it can see.
 """
 

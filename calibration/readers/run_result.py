@@ -1,7 +1,7 @@
 """Measurements of `sdsm run --json`: what a program did and took on the native software DSM.
 
 Only native results are measurements; those of `sdsm simulate` and `sdsm replay` have the same form and are refused, as a
-simulation must not be taken for what it is to be held against.
+simulation must not be taken for the measurement that it is compared with.
 
 Seen: format 1.
 """

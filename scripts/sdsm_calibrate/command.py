@@ -31,15 +31,16 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME_AN_OUTPUT = "Name a benchmark's output"
 
 DESCRIPTION = """\
-Make a platform file from benchmark outputs, and prove that the simulator gives them back.
+Make a platform file from benchmark outputs, and check that the simulator gives them back.
 
 Reads any of: what `sdsm microbench -o` wrote (faults, messages, barriers, locks, dirty pages, the memory bus, the home's
 share); outputs of EPCC's syncbench (barriers and locks); NetPIPE, OSU and iperf3 (bandwidth and latency). Each parameter
 comes with unit, standard error, number of samples, source, and whether it was measured, fitted or assumed: in the file's
 comments and in the report. Then the microbenchmarks are re-run in the simulator on that file, and the messages of NetPIPE,
-OSU and iperf3: each must come out as measured, within the larger of 2 % and two standard errors. Of messages that holds for the
-points that bandwidth and latency were fitted from; others are re-run and shown, as a platform file has one line for all sizes.
-Barriers of layouts that were not measured follow barrier.shape, flat or a tree, which three measured numbers of nodes decide.
+OSU and iperf3: each must come out as measured, within the larger of 2 % and two standard errors. Of messages only the points
+that bandwidth and latency were fitted from are checked. The others are re-run and shown, as a platform file has one straight
+line for all sizes. Barriers of layouts that were not measured follow barrier.shape, flat or a tree, which three measured
+numbers of nodes decide.
 
 sdsm calibrate p3-score writes the platform of the published measurements, from their tables alone."""
 
@@ -197,7 +198,7 @@ def _measured(options: argparse.Namespace) -> int:
     for failure in failures:
         say(failure)
     if not rows:
-        say("nothing that was read is a cost that the simulator can re-run: no cost is proved")
+        say("nothing that was read is a cost that the simulator can re-run, so no cost was checked")
     return 1 if failures else 0
 
 

@@ -1,10 +1,11 @@
 """The gate's part for the network: measured times of messages beside those of the simulator, point by point.
 
-Held are the points that a parameter was fitted from: the first piece of the messages of one frame (latency), the piece with
-the most sizes above one frame (bandwidth), a stream's rate (bandwidth). Each piece is a line, and gives one of its two numbers;
-a platform file takes the other one from the other piece. So a piece of which a point does not come back is held once more
-less what its line lies off by in the number that it did not give: an offset where it gave the bandwidth, a time by byte where
-it gave the latency. That is told, as no parameter holds it. What gave no parameter is re-run and told, and not held.
+The gate checks the points that a parameter was fitted from: the first piece of one-frame messages (latency), the piece with
+the most sizes above one frame (bandwidth), a stream's rate (bandwidth). A piece is a straight line with two coefficients. It
+gave the platform file one of them; the other comes from another piece. So if a point of a piece does not come back, the piece
+is checked once more after its line's error in the coefficient that it did not give is subtracted: an offset where it gave the
+bandwidth, a time per byte where it gave the latency. The user is told, as no parameter has that. Pieces that gave no parameter
+are re-run and shown, not checked.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from sdsm_calibrate.gate import STANDARD_ERRORS, TOLERANCE
 
 
 def standard_errors(points: int) -> float:
-    """How many standard errors each of so many points may be off, for a chance of all of them that is that of one point
-    within two (Sidak)."""
+    """How many standard errors each of `points` points may be off, so that all of them pass as likely as one point passes
+    within two standard errors (Sidak)."""
     normal = statistics.NormalDist()
     alone = 2 * normal.cdf(STANDARD_ERRORS) - 1
     return normal.inv_cdf((1 + alone ** (1 / points)) / 2)
@@ -30,7 +31,7 @@ def standard_errors(points: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Times in us. simulated: None where the platform has no room to re-run it; off: what its piece lies off by here."""
+    """Times in us. simulated: None where the platform has too few nodes to re-run it; off: its piece's line's error here."""
 
     size: int
     measured: float
@@ -46,9 +47,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Held:
-    """A piece beside the simulator. parameter: the property that must give it back, None for what is not held.
+    """A piece beside the simulator. parameter: the property that must give it back, None for a piece that is not checked.
 
-    offset_us, us_per_byte: what the points were held less. flow: of the network `simgrid`, for comparison.
+    offset_us, us_per_byte: subtracted from the measured points. flow: of the network `simgrid`, for comparison.
     """
 
     piece: Piece
@@ -68,7 +69,7 @@ class Held:
 
     @property
     def worst(self) -> Point:
-        """The point that is furthest off, in parts of what is allowed."""
+        """The point that is furthest off, relative to its allowance."""
         return max(
             self.points,
             key=lambda p: math.inf if p.simulated is None else abs(p.simulated + p.off - p.measured) / p.allowed,
@@ -140,24 +141,24 @@ def notes(held: Sequence[Held]) -> list[str]:
         if one.offset_us:
             told.append(
                 f"{what} {one.offset_us:+.4g} us beside the platform's line, which has the latency of messages of one frame; "
-                f"{one.parameter} is proved by what they take beyond that"
+                f"{one.parameter} is checked by what they take beyond that"
             )
         if one.us_per_byte:
             told.append(
                 f"{what} {one.us_per_byte:+.4g} us a byte beside the platform's line, which has the bandwidth of long messages; "
-                f"{one.parameter} is proved by what they take beyond that"
+                f"{one.parameter} is checked by what they take beyond that"
             )
     proved = {one.parameter.rpartition(".")[2] for one in held if one.parameter}
     others = [one for one in held if one.parameter is None]
     if others:
         points = sum(len(one.points) for one in others)
         told.append(
-            f"{points} measured times of messages gave no parameter (a platform file has one line for all sizes): "
-            "re-run and told, but not held"
+            f"{points} measured times of messages gave no parameter (a platform file has one straight line for all sizes): "
+            "re-run and shown, but not checked"
         )
         unproved = {"bandwidth", "latency"} - proved
         if len(unproved) == 1 and proved:
-            told.append(f"no measured time proves the network's {unproved.pop()}")
+            told.append(f"no measured time checks the network's {unproved.pop()}")
     return told
 
 

@@ -1,4 +1,4 @@
-"""`sdsm validate`: the simulator held against the native DSM, both fed with the same programs.
+"""`sdsm validate`: the simulator compared with the native DSM on the same programs.
 
     plan.py      which programs on how many nodes
     measure.py   microbenchmarks, traces, runs and simulations, in that order

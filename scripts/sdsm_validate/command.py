@@ -22,7 +22,7 @@ NETWORK = ROOT / "platforms" / "p3-score.xml"
 LOCAL = ROOT / "platforms" / "one-machine.xml"
 
 DESCRIPTION = """\
-Hold the simulator against the native DSM: predict programs from their traces, run them, compare.
+Validate the simulator against the native DSM: predict programs from their traces, run them, compare.
 
 Two clusters: an emulated one (real protocol, emulated network and processors: eight slow nodes on a few processors), and
 this machine as it is. On each, `sdsm microbench` measures what the protocol costs, a platform file is made of that, and

@@ -25,8 +25,8 @@ DRAWS = 40
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is validated. network: the platform file whose network is measured on; emulated: whether it is put between the
-    processes, and computing takes its processors' time."""
+    """What is validated. network: the platform file of the network; emulated: whether that network lies between the
+    processes, and computing takes as long as on emulated processors."""
 
     name: str
     network: Path

@@ -93,7 +93,7 @@ def test_an_offset_of_the_long_messages_is_told_and_not_held_against_their_bandw
     long = held["bandwidth"]
     assert long.passes and long.offset_us == pytest.approx(300, rel=0.02)
     (note,) = [note for note in network_gate.notes([long]) if "beside the platform's line" in note]
-    assert f"{long.offset_us:+.4g} us" in note and "reference.bandwidth is proved" in note
+    assert f"{long.offset_us:+.4g} us" in note and "reference.bandwidth is checked" in note
     # The offset does not hide another bandwidth.
     wrong = by_what(network_gate.hold(found(points), "reference", simulated(Network(110.0, 20.0, 2)), {}))
     assert not wrong["bandwidth"].passes
