@@ -10,7 +10,7 @@
 namespace sdsm {
 namespace {
 
-/// Until a node of the tree has what the `nodes` numbers from its own on report to it.
+/// Time until a node of the tree has heard from the `nodes` nodes whose numbers begin at its own.
 Time combine(std::uint32_t nodes, const MessageTimes& message) {
   std::vector<Time> sent;
   for (std::uint32_t level = 0; (1U << level) < nodes; ++level) {
@@ -33,8 +33,8 @@ Time scaled(Time time, double factor) {
   return Time{std::llround(static_cast<double>(time.count()) * factor)};
 }
 
-/// At `nodes`, on the line between the neighbours; beyond the first and the last what they have. Precondition: not
-/// empty.
+/// The value at `nodes`, interpolated linearly between its neighbours; constant beyond the first and the last.
+/// Precondition: not empty.
 double interpolated(const std::map<std::uint32_t, double>& ratio, std::uint32_t nodes) {
   const auto above = ratio.lower_bound(nodes);
   if (above == ratio.end()) return ratio.rbegin()->second;

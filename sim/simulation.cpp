@@ -41,8 +41,8 @@ class LoadedEngine {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
-/// Gives the links that are like the reference's the speed and latency that `costs` give that: a drawn network is the
-/// one that the costs were measured on and the one that they are played on.
+/// Gives links that equal the reference's the bandwidth and latency that `costs` give the reference: a drawn network is
+/// both the one on which costs were measured and the one that is simulated.
 void follow_reference(simgrid::s4u::Engine& engine, const Platform& platform) {
   const LinkSpec& given = platform.reference_link;
   const LinkSpec& drawn = platform.costs.reference.front();

@@ -26,7 +26,7 @@ std::mt19937_64 generator_of(std::uint64_t seed) {
   return std::mt19937_64(words);
 }
 
-/// Of a set of costs, on the network on which they were measured: empty if it can be.
+/// What is impossible in a set of costs on the network on which they were measured; empty if nothing is.
 std::vector<std::string> contradictions(const Costs& costs) {
   for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
     if (auto found = CostModel(costs, model, {}).contradictions(); !found.empty()) return found;

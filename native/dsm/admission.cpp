@@ -13,9 +13,9 @@
 namespace sdsm::dsm {
 namespace {
 
-/// Who belongs to the run speaks at once, though perhaps from afar.
+/// A process of the run says its secret at once, though perhaps from afar.
 constexpr std::uint64_t patience_ms = 10'000;
-/// Strangers who say nothing must not use up this process's files. Beyond so many the oldest goes.
+/// Strangers who say nothing must not use up this process's files. Beyond this number the oldest is closed.
 constexpr std::size_t most_visitors = 2 * most_processes;
 
 std::uint64_t now_ms() {
@@ -64,7 +64,7 @@ void Admission::take_new() {
       visitors_.erase(visitors_.begin());
       continue;
     }
-    // A connection that has gone again, or an error on its way here, is nothing to worry about.
+    // A connection that is gone again, or failed on its way here, is no error of the run.
     const bool is_fatal = lacks_files(errno) || errno == ENOMEM || errno == ENOBUFS || errno == EINVAL ||
                           errno == EBADF || errno == ENOTSOCK;
     if (is_fatal) {

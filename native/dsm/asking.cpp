@@ -23,8 +23,8 @@ namespace {
 
 using program::end_run;
 
-/// The question to another process during which handlers are let in, which may ask the same process. Its answer is one
-/// that theirs never are.
+/// The question to another process during which signal handlers may run, and may ask the same process. Its answer is of
+/// a kind that theirs never are.
 struct LongQuestion {
   int socket = -1;
   bool is_answered = false;
@@ -33,7 +33,7 @@ struct LongQuestion {
 struct Asking {
   std::vector<int> sockets;  ///< by process
   LongQuestion long_question;
-  /// What was asked with handlers let in, who may touch memory; to wait for others there is no place.
+  /// The question during which handlers may run. They may touch memory, but not wait for other threads.
   std::optional<WireKind> long_wait;
   std::optional<bool> has_own_processor;
 };
@@ -55,7 +55,7 @@ bool is_asked_meanwhile(int socket) REQUIRES(application) {
   return asking.long_question.socket == socket && !asking.long_question.is_answered;
 }
 
-/// The head of the next answer, but for that of the long question.
+/// The head of the next answer; keeps that of the long question aside.
 bool receive_head(int socket, Head& head) REQUIRES(application) {
   for (;;) {
     if (!receive_all(socket, &head, sizeof head)) return false;
@@ -65,7 +65,7 @@ bool receive_head(int socket, Head& head) REQUIRES(application) {
   }
 }
 
-/// What ends the wait for a question's answer.
+/// The message that ends the wait for a question's answer.
 Head impatience(const Head& question) {
   return {.kind = WireKind::object_leave, .address = question.address};
 }
@@ -131,8 +131,8 @@ void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait, st
   exchange_mailbox(outer);
 }
 
-/// How long a fault looks for its page before it goes to sleep, from which to be woken takes longer than the page does.
-/// Where processes share processors, it would keep its home from one.
+/// How long a fault polls for its page before it sleeps: a wake-up takes longer than the page does. Where processes
+/// share processors it does not poll, as it would keep the home from running.
 std::uint64_t fetch_patience_ns() REQUIRES(application) {
   if (!asking.has_own_processor) {
     cpu_set_t allowed;

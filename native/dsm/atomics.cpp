@@ -26,7 +26,7 @@ struct Done {
   std::uint64_t changes = 0;
 };
 
-/// Processes of one node have the memory in common, whose operations the processor orders.
+/// Processes of one node share the memory, so the processor orders their operations.
 Done operate_at_home(const Place& place, std::uintptr_t address, const program::AtomicOperation& operation)
     REQUIRES(application) {
   Done done;
@@ -117,8 +117,8 @@ using namespace sdsm::dsm;
 
 namespace {
 
-/// Objects that no instruction takes at once are libatomic's, whose locks are each process's own. A lock of all
-/// processes stands in for them.
+/// libatomic handles objects too large for one instruction under locks of its own, which each process has for itself. A
+/// lock of all processes replaces them.
 class WholeObject {
  public:
   WholeObject(const void* object, std::size_t bytes) {

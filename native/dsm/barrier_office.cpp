@@ -34,7 +34,7 @@ void release_team() REQUIRES(handling) {
     office.arrived[i] = false;
     count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
   }
-  // This process goes on last, when all is counted that it may look at.
+  // This process goes on last: by then everything is counted that it may look at.
   for (std::uint32_t i = office.team; i-- > 0;) {
     answer(ProcessId{i}, {.kind = WireKind::barrier_release,
                           .generation = newest_generation(),

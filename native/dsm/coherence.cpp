@@ -133,7 +133,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES
   if (kind) asked.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
-/// What the program finds everywhere else may not be in this process.
+/// The address is outside of shared memory: what it names elsewhere may not exist in this process.
 [[noreturn]] void end_at_foreign_address(const siginfo_t& info) {
   constexpr std::uintptr_t null_page = 4096;
   constexpr const char* elsewhere = ". If it does so without sdsm run too, look for the reason in the program";
@@ -175,7 +175,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const Access access = is_write ? Access::write : Access::read;
-  // When this process comes to a page of its node concerns nobody else, and sleeping so often would be no emulation.
+  // Nobody else sees when this process comes to a page of its own node, and so many sleeps would distort the emulation.
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
   take_fault(place, access, begun);
@@ -271,13 +271,13 @@ class Diffs {
 };
 Diffs diffs GUARDED_BY(application);
 
-/// Nobody of the node gets past this process with changes that are still on their way.
+/// The caller holds the node, so no companion goes on while changes are still on their way.
 void flush_held(Sync sync) REQUIRES(application, node().mutex) {
   diffs.find(sync);
   diffs.send();
 }
 
-/// Drops the node's copies in mid-interval, behind what was changed in them.
+/// Drops the node's copies in mid-interval, after it has sent their changes home.
 void drop_copies() {
   if (self.layout.threads_per_node > 1) shut_companions();
   flush_held(Sync::acquire);

@@ -17,7 +17,7 @@ struct RunHead {
 };
 static_assert(sizeof(RunHead) == run_header.count);
 
-/// What is needed of the run that may go on in the next block.
+/// The state of the run that may go on in the next block.
 struct Runs {
   std::byte* at = nullptr;       ///< where the next byte of the diff goes
   std::byte* twin_at = nullptr;  ///< where the twin's next word goes

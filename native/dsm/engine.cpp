@@ -86,7 +86,7 @@ bool take_single(std::uint64_t number) {
   end_work(gomp::EventKind::single);
   auto& state = on_page<SingleState>(AdministrativePage::single);
   bool is_first = false;
-  // Who passes does the same but for the write: which of the two it is shows in between.
+  // A thread that passes does the same steps without the write; only the read shows which it is.
   perform(
       Directive::single_executes, [&] { is_first = state.executed <= number; },
       [&] {

@@ -18,7 +18,7 @@ constexpr RegionInfo* const& regions = regions_at_start;
 
 /// Regions that the program has made, behind the fixed ones.
 constinit std::uint32_t made GUARDED_BY(heap::books_lock) = 0;
-/// What was asked for, by a process that does not keep the books.
+/// Regions that this process has asked for, where it does not keep the books.
 constinit std::vector<KnownRegion> learned GUARDED_BY(application);
 constinit std::atomic<std::uint32_t> known_generation = 0;
 

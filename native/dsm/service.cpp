@@ -40,8 +40,8 @@ void answer_launcher() {
   send_to_launcher(FrameKind::pong);
 }
 
-/// Whoever closes its connection has ended, or died: the launcher sees which, and tells everybody. Here it only has no
-/// more questions.
+/// A process that closes its connection has ended, or died: the launcher sees which, and tells everybody. For this
+/// process it merely has no more questions.
 void forget_process(ProcessId from) REQUIRES(service) {
   const Held nothing_is_handled(handling);
   end_answering(from);

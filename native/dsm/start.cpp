@@ -195,7 +195,8 @@ AddressRange own_thread_locals() {
   return found;
 }
 
-/// The constructors ran on the thread that `constructed` is of: what they left there is the initial thread's.
+/// `constructed` are the thread-local variables of the thread that ran the constructors: copies them to the initial
+/// one.
 void take_over_thread_locals(const AddressRange& constructed) {
   const AddressRange own = own_thread_locals();
   std::memcpy(reinterpret_cast<void*>(own.begin), reinterpret_cast<const void*>(constructed.begin),

@@ -27,7 +27,7 @@ std::set<LockId> held_locks GUARDED_BY(holding);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
 
-/// Somebody allocated what another had freed: what this process knows of those pages is out of date.
+/// Others may have allocated blocks anew: forgets what this process knows of pages if its knowledge is older.
 void heed_generation(std::uint32_t told) REQUIRES(application) {
   learn_generation(told);
   if (seen_generation == generation()) return;
@@ -110,7 +110,7 @@ void pass_barrier(bool is_fork) {
     log_in_turn({.kind = PageEvent::Kind::barrier});
   }
   send_long_page_log();
-  // Others may wait for what this thread stored, and not come before they see it.
+  // Others may wait for what this thread stored, and come to the barrier only after they see it.
   if (is_in_flag_mode()) flush(Sync::release);
   std::uint64_t since = now_ns();
   bool waits_for_work = is_fork;
@@ -192,7 +192,7 @@ void release_lock(LockId lock, engine::Demand demand) {
   if (demand == engine::mutex_demand) {
     tell(manager, lock_head(WireKind::lock_release, lock));
   } else {
-    // Whom this thread tells of it finds it done: nobody asks the holder.
+    // Waits for the answer: a thread that hears of it from this one must find it done, as nobody asks the holder.
     ask(manager, lock_head(WireKind::object_give, lock, demand));
   }
   count_message(manager, MessageKind::lock_release, control_payload.count);

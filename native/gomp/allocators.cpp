@@ -50,7 +50,7 @@ SDSM_ENTRY void* GOMP_alloc(std::size_t alignment, std::size_t bytes, std::uintp
 }
 SDSM_ENTRY_AS(void, GOMP_free, (void* block, std::uintptr_t /*allocator*/), engine::free_shared(block))
 
-/// Allocators with traits of their own are told from the default one by nothing.
+/// Allocators with traits of their own behave as the default one.
 SDSM_ENTRY_AS(std::uintptr_t, omp_init_allocator, (std::uintptr_t /*space*/, int /*count*/, const void* /*traits*/),
               default_allocator)
 SDSM_ENTRY_AS(std::uintptr_t, omp_init_allocator_,

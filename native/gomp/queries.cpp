@@ -195,7 +195,7 @@ SDSM_ENTRY void omp_get_schedule_8_(std::uint32_t* kind, Fortran8* chunk) {
   *chunk = small;
 }
 
-// Affinity is told as it is: threads are not bound, and no format changes that.
+// Affinity: threads are not bound, whatever format was asked for.
 SDSM_ENTRY void omp_set_affinity_format(const char* /*format*/) {}
 SDSM_ENTRY void omp_set_affinity_format_(const char* /*format*/, std::size_t /*length*/) {}
 SDSM_ENTRY_AS(std::size_t, omp_get_affinity_format, (char* buffer, std::size_t size),

@@ -111,7 +111,7 @@ int ProgramInput::next_pass() {
       if (is_first_) {
         kept_ = make_temporary_file();
         Pipe pipe = make_pipe();
-        // The copier's end alone: the program's blocks, as any input does.
+        // Only the copier's end is non-blocking: the program's end blocks, as any input does.
         fcntl(pipe.write_end.get(), F_SETFL, O_NONBLOCK);
         current_ = std::move(pipe.read_end);
         copier_ = std::make_unique<Copier>(std::move(pipe.write_end), kept_.get());

@@ -110,8 +110,8 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   return answer;
 }
 
-/// The kernel's answer: negative errors. Whoever changes the word by a plain store, and then finds nobody waiting in a
-/// copy of its own, wakes nobody: so no wait is longer than this before the caller looks again.
+/// The kernel's answer: negative errors. A thread that changes the word by a plain store, and then sees no waiter in
+/// its own copy, wakes nobody: so no wait is longer than this before the caller looks again.
 long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, std::uint64_t patience_ns) {
   constexpr std::uint64_t longest_ns = 5'000'000;
   // Enlisted first, then a look: whoever changes the word later finds the caller when it wakes.

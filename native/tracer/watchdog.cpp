@@ -23,8 +23,8 @@ using namespace program;
 namespace {
 
 constexpr long look_every_ns = 2'000'000;
-/// Looks without a change of thread at which the running one is sampled: twice soon, as it may wait for a flag, then
-/// now and then.
+/// After how many looks without a change of thread the running one is sampled: twice soon, as it may wait for a flag,
+/// then now and then.
 constexpr bool is_time_for_sample(unsigned looks) {
   return looks == 2 || looks == 3 || (looks > 0 && looks % 5 == 0);
 }

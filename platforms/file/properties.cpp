@@ -17,7 +17,7 @@ namespace {
 /// Of an error without a unit: a file may say that it knows nothing of the cost.
 constexpr double most_plain_error = 1e6;
 
-/// Of a drawn time: far beyond any cost, and far from where picoseconds end.
+/// Largest drawn time: far above any cost, and far below what picoseconds can hold.
 constexpr double most_seconds = 1e6;
 
 constexpr double most_slowdown = 1000;

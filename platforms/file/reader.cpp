@@ -20,7 +20,7 @@ namespace {
 /// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
 constexpr std::uintmax_t most_platform_bytes = 64 << 20;
 
-/// Of elements in each other: no machine needs more, and the stack holds it.
+/// Deepest nesting of elements: no machine needs more, and the stack can hold it.
 constexpr int most_depth = 64;
 
 class Reader {
