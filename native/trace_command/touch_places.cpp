@@ -44,7 +44,7 @@ std::vector<std::uint8_t> places_of(const TrackedInterval& interval) {
   constexpr std::size_t enough_to_compare = 64;
   if (touches >= enough_to_compare && added * static_cast<double>(touches) > compute) {
     constexpr double most_of_whole = 1.0 / 16;
-    // The whole includes what stands out, so that it takes some rounds to bring that down.
+    // The sum includes the outliers, so capping them takes several rounds.
     for (int round = 0; round < 4; ++round) {
       const double most = std::accumulate(gaps.begin(), gaps.end(), 0.0) * most_of_whole;
       for (double& gap : gaps) gap = std::min(gap, most);

@@ -169,7 +169,7 @@ class Run {
     if (request_.after_pass) request_.after_pass(number);
   }
 
-  /// The first pass knows only how far it is, the others of how many events and after what time.
+  /// The first pass can show only how far it is; the others also show the total of events and the first pass's time.
   void show(const std::string& step, std::uint64_t ended, std::chrono::steady_clock::time_point start) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     const std::string done =

@@ -14,7 +14,7 @@ namespace {
   for (;;) syscall(SYS_exit_group, 1);
 }
 
-/// False if there is no driver, or the records are another thread's.
+/// False if there is no command, or the records are another thread's.
 bool tell_driver(std::initializer_list<const char*> why) {
   if (!turn.is_taken()) return false;
   turn.check();

@@ -1,4 +1,4 @@
-/// What the C library synchronises by, among virtual threads (native/pthreads/engine.hpp).
+/// Synchronisation objects of the C library, for virtual threads (native/pthreads/engine.hpp).
 #include "native/pthreads/engine.hpp"
 
 #include <sys/syscall.h>

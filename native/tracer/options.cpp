@@ -18,7 +18,7 @@ int read_descriptor(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return -1;
   const int descriptor = std::atoi(text);
-  // Programs that the traced one starts have no business with it.
+  // Programs that the traced one starts are not traced.
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   return descriptor;
 }

@@ -14,7 +14,7 @@ struct Options {
   std::uint32_t thread_limit = 1;  ///< of a team, whatever the program says
   Mode mode = Mode::record;
   bool has_sites = false;  ///< touches come with their instructions
-  int stream = -1;         ///< -1: no driver; the program runs on virtual threads, and nothing is recorded
+  int stream = -1;         ///< -1: no command; the program runs on virtual threads, and nothing is recorded
   int schedule = -1;       ///< file of ScheduleEntry
 };
 inline constinit Options options GUARDED_BY(turn);

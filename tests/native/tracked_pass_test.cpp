@@ -1,4 +1,4 @@
-/// What the driver makes of the run-time's records, without running a program.
+/// What the command makes of the run-time's records, without running a program.
 #include <unistd.h>
 
 #include <filesystem>
