@@ -269,6 +269,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
     _dirty_pages(data, parameters, checks, notes, fallback)
+    _atomics(data, parameters, fallback)
     _memory_bus(data, parameters, checks, notes, fallback)
     if is_reference:
         _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
@@ -512,6 +513,16 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         sources, how = _sources(batches), "stream.together by stream.alone, medians"
         parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources))
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
+
+
+def _atomics(data: Data, parameters: list[Parameter], base: Base) -> None:
+    """On a page of the own node. Optional: where there is none a fault on an own page stands in for it."""
+    name = "atomic.own"
+    batches = _remote(data, name)
+    if batches:
+        parameters.append(_found(name, pooled([b.estimate for b in batches]), "us", "measured", "median", _sources(batches)))
+    else:
+        base.add([name], parameters)
 
 
 def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networks.Fitted | None) -> float:

@@ -173,6 +173,10 @@ def _network(made: _Properties) -> list[Node]:
             [made.assumed("protocol.invalidation", "invalidation")],
         ),
         *_section(
+            "Atomic operations: each within a lock, as Omni compiles `#pragma omp atomic` (or: home, relaxed).",
+            [made.assumed("protocol.atomics", "atomics")],
+        ),
+        *_section(
             "An optional effect for which no figure is published: off. Uncalibrated.",
             [made.assumed("home.interrupt-delay", "interrupt_delay")],
         ),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/atomics.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/ids.hpp"
 #include "models/page_state.hpp"
@@ -35,6 +36,9 @@ struct Costs {
   Framing framing;
   std::vector<LinkSpec> reference;  ///< route between two nodes of the network on which the above was measured
   Invalidation invalidation = Invalidation::all;
+
+  Atomics atomics = Atomics::home;  ///< how the machine does atomic operations
+  Time atomic_own{};  ///< one on a page of the own node: its trap, and doing what the instruction would. Optional: 0
 };
 
 /// Costs on a given network, split into what the wire takes and what processors take.
@@ -70,6 +74,13 @@ class CostModel {
   /// manager unless the releaser is on its node, and one from it unless the next holder is. A layout that was not
   /// measured has the nearest measured one's, as a hand-off has at most two messages on any number of nodes.
   Time lock_local(Layout layout) const;
+
+  /// An atomic operation on a page of the own node. Where none was measured a fault on an own page stands in for it: a
+  /// trap, too, whose handler changes the page's protection instead.
+  Time atomic_own() const {
+    return atomic_is_measured() ? costs_.atomic_own : costs_.fault[static_cast<std::size_t>(FaultKind::WROH)];
+  }
+  bool atomic_is_measured() const { return costs_.atomic_own > Time{}; }
 
   /// Whether the platform says how much that many threads of a node slow each other's memory down.
   bool memory_bus_is_measured(std::uint32_t threads) const {

@@ -20,6 +20,7 @@ struct ThreadCounts {
   std::uint64_t served_bytes = 0;
   std::uint64_t diffs = 0;
   std::uint64_t diff_bytes = 0;
+  std::uint64_t atomics = 0;  ///< operations on shared memory, wherever it is at home, and fences
 };
 
 }  // namespace sdsm

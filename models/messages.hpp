@@ -17,8 +17,12 @@ enum class MessageKind : std::uint8_t {
   lock_request,     ///< to the lock's manager
   lock_grant,       ///< from the manager
   lock_release,     ///< to the manager
+  atomic_request,   ///< an atomic operation, to the page's home
+  atomic_reply,     ///< what was there before
 };
-inline constexpr std::size_t message_kinds = 8;
+inline constexpr std::size_t message_kinds = 10;
+/// The kinds before this one stand in every result, the others where there are some.
+inline constexpr std::size_t usual_message_kinds = static_cast<std::size_t>(MessageKind::atomic_request);
 
 constexpr std::string_view name_of(MessageKind kind) {
   switch (kind) {
@@ -30,6 +34,8 @@ constexpr std::string_view name_of(MessageKind kind) {
     case MessageKind::lock_request: return "lock_request";
     case MessageKind::lock_grant: return "lock_grant";
     case MessageKind::lock_release: return "lock_release";
+    case MessageKind::atomic_request: return "atomic_request";
+    case MessageKind::atomic_reply: return "atomic_reply";
   }
   return "?";
 }
@@ -38,6 +44,8 @@ constexpr std::string_view name_of(MessageKind kind) {
 /// gives SCASH's.
 inline constexpr Bytes control_payload{32};
 inline constexpr Bytes page_payload{4096};
+/// A control message with the operation, or its outcome: two values of 16 bytes, flags and what operation. Of sdsm run.
+inline constexpr Bytes atomic_payload{72};
 /// What an Ethernet frame holds (inferred): a longer diff goes in pieces, each paid for.
 inline constexpr Bytes max_payload{1460};
 

@@ -75,6 +75,15 @@ class Account {
     });
   }
 
+  /// A reply to another thread.
+  void count_served(Time when, MessageKind kind, Bytes payload) {
+    count(when, [=](Tally& tally) {
+      ++tally.served;
+      tally.served_bytes += static_cast<std::uint64_t>(payload.count);
+      ++tally.messages_by_kind[static_cast<std::size_t>(kind)];
+    });
+  }
+
   Tally whole;
   Tally region;
 

@@ -18,6 +18,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       service(*this, layout_.processes()),
       barrier(*this),
       locks(*this),
+      atomics(*this),
       arriving_(layout_.nodes),
       random_(options_.seed) {
   for (const trace::Region& region : regions) {

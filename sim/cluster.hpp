@@ -13,6 +13,7 @@
 #include "models/node_pages.hpp"
 #include "models/openmp.hpp"
 #include "models/placement.hpp"
+#include "sim/atomic_operations.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"
 #include "sim/lock_manager.hpp"
@@ -33,8 +34,9 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   HeapPlacement placement = HeapPlacement::as_asked;
-  bool whole_run = false;     ///< measure everything, not the region between the clock calls
-  bool page_figures = false;  ///< keep what each page cost each thread
+  bool whole_run = false;          ///< measure everything, not the region between the clock calls
+  bool page_figures = false;       ///< keep what each page cost each thread
+  std::optional<Atomics> atomics;  ///< if not as the platform says
 };
 
 class Cluster {
@@ -84,8 +86,12 @@ class Cluster {
   HomeService service;
   TeamBarrier barrier;
   LockManager locks;
+  AtomicOperations atomics;
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
+  bool extrapolated_atomic = false;
+  /// Flag mode, from the first atomic operation at a home or fence on: changes go home before a barrier is waited at.
+  bool has_flags = false;
   std::uint64_t remote_faults = 0;
   trace::PageBook page_book;  ///< by the trace's regions
   std::optional<ReplayedOrder> order;

@@ -5,23 +5,14 @@
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
-namespace {
 
-void count_served(Cluster& cluster, ProcessId server, MessageKind kind, Bytes payload) {
-  cluster.thread(server).account.count(cluster.clock.now(), [=](Tally& tally) {
-    ++tally.served;
-    tally.served_bytes += static_cast<std::uint64_t>(payload.count);
-    ++tally.messages_by_kind[static_cast<std::size_t>(kind)];
-  });
+void LockManager::send_changes(Thread& thread, Sync sync, std::function<void()> sent) {
+  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), sync);
+  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs), std::move(sent));
 }
 
-}  // namespace
-
 void LockManager::acquire(Thread& thread, LockId lock, std::function<void()> acquired) {
-  NodePages& pages = cluster_.pages(thread.node());
-  std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::acquire);
-  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs), [this, &thread, lock,
-                                                                    acquired = std::move(acquired)]() mutable {
+  send_changes(thread, Sync::acquire, [this, &thread, lock, acquired = std::move(acquired)]() mutable {
     request(thread, lock, std::nullopt, [this, &thread, acquired = std::move(acquired)] { flush(thread, acquired); });
   });
 }
@@ -62,7 +53,9 @@ void LockManager::grant(ProcessId manager, Waiter waiter) {
   const Time local = cluster_.costs.lock_local(cluster_.layout);
   cluster_.clock.at(cluster_.clock.now() + local, [this, manager, waiter = std::move(waiter)] {
     const NodeId from = cluster_.layout.node_of(manager);
-    if (from != waiter.thread->node()) count_served(cluster_, manager, MessageKind::lock_grant, control_payload);
+    if (from != waiter.thread->node()) {
+      cluster_.thread(manager).account.count_served(cluster_.clock.now(), MessageKind::lock_grant, control_payload);
+    }
     cluster_.network.send(from, waiter.thread->node(), control_payload, [this, waiter] {
       waiter.thread->waited(Spent::lock, waiter.since);
       waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
@@ -72,13 +65,10 @@ void LockManager::grant(ProcessId manager, Waiter waiter) {
 }
 
 void LockManager::release(Thread& thread, LockId lock, std::function<void()> released) {
-  NodePages& pages = cluster_.pages(thread.node());
-  std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::release);
-  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs),
-                                                 [this, &thread, lock, released = std::move(released)] {
-                                                   give_back(thread, lock);
-                                                   released();
-                                                 });
+  send_changes(thread, Sync::release, [this, &thread, lock, released = std::move(released)] {
+    give_back(thread, lock);
+    released();
+  });
 }
 
 void LockManager::give_back(Thread& thread, LockId lock) {
@@ -89,12 +79,10 @@ void LockManager::give_back(Thread& thread, LockId lock) {
 }
 
 void LockManager::post(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> posted) {
-  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), Sync::release);
-  cluster_.flushes[index_of(thread.id())]->start(std::move(diffs),
-                                                 [this, &thread, flag, value, posted = std::move(posted)] {
-                                                   count_up(thread, flag, value);
-                                                   posted();
-                                                 });
+  send_changes(thread, Sync::release, [this, &thread, flag, value, posted = std::move(posted)] {
+    count_up(thread, flag, value);
+    posted();
+  });
 }
 
 void LockManager::count_up(Thread& thread, std::uint64_t flag, std::uint64_t value) {
@@ -121,11 +109,9 @@ void LockManager::request_flag(Thread& thread, std::uint64_t flag, std::uint64_t
 }
 
 void LockManager::wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited) {
-  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), Sync::acquire);
-  cluster_.flushes[index_of(thread.id())]->start(
-      std::move(diffs), [this, &thread, flag, value, waited = std::move(waited)]() mutable {
-        request_flag(thread, flag, value, [this, &thread, waited = std::move(waited)] { flush(thread, waited); });
-      });
+  send_changes(thread, Sync::acquire, [this, &thread, flag, value, waited = std::move(waited)]() mutable {
+    request_flag(thread, flag, value, [this, &thread, waited = std::move(waited)] { flush(thread, waited); });
+  });
 }
 
 void LockManager::flush(Thread& thread, std::function<void()> flushed) {

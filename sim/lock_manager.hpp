@@ -9,6 +9,7 @@
 
 #include "models/ids.hpp"
 #include "models/messages.hpp"
+#include "models/page_state.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {
@@ -36,6 +37,8 @@ class LockManager {
   void request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> granted);
   /// Flushes, waits for the flag, drops copies.
   void wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited);
+  /// Sends home what the thread has to at `sync`.
+  void send_changes(Thread& thread, Sync sync, std::function<void()> sent);
   /// Flushes and drops copies, without a lock.
   void flush(Thread& thread, std::function<void()> flushed);
 

@@ -16,6 +16,7 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
       interleaving_(cluster.order ? interleaving_as_recorded(cluster, thread_)
                                   : interleaving_in_time(cluster, thread_)),
       clock_calls_(clock_calls),
+      atomics_(cluster.options.atomics.value_or(cluster.costs.costs().atomics)),
       stretch_(cluster.costs.stretch(cluster.layout.threads_per_node, cluster.options.memory_bound)) {
   if (cluster_.options.whole_run || clock_calls_ < 2) {
     clock_calls_ = 0;
@@ -72,7 +73,7 @@ void Player::touch(const trace::TouchRun& run) {
   if (homes.placement == Placement::first_touch) {
     for (std::uint64_t index = run.first; index < end; ++index) {
       const PageId page{run.region, index};
-      interleaving_->touch({page, 1, cluster_.first_toucher(thread_, page), run.access, change, &run});
+      interleaving_->touch({page, 1, home_of(page), run.access, change, &run});
     }
     return;
   }
@@ -109,6 +110,12 @@ void Player::close(const trace::Event& event) {
     case EventKind::wait: interleaving_->wait(event.object, event.value); break;
     case EventKind::chunk: perform(Directive::chunk, 0); break;
     case EventKind::flush: perform(Directive::flush, 0); break;
+    case EventKind::atomic: {
+      const auto region = static_cast<std::uint32_t>(event.object);
+      operate({RegionId{region}, event.value / trace::page_bytes}, event.detail);
+      break;
+    }
+    case EventKind::fence: fence(); break;
     case EventKind::clock:
       if (thread_.id() == ProcessId{0}) note_clock();
       break;
@@ -150,6 +157,9 @@ void Player::perform(Directive directive, std::uint32_t team) {
         const auto kind = directive == Directive::fork_master   ? TeamBarrier::Kind::fork_master
                           : directive == Directive::fork_worker ? TeamBarrier::Kind::fork_worker
                                                                 : TeamBarrier::Kind::inside;
+        if (cluster_.has_flags) {
+          wait_for([this](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
+        }
         interleaving_->arrive(kind == TeamBarrier::Kind::fork_worker ? Spent::idle : Spent::barrier);
         thread_.catch_up(
             [this, team, kind] { cluster_.barrier.arrive(thread_, team, kind, [this] { thread_.bell.ring(); }); });
@@ -157,11 +167,46 @@ void Player::perform(Directive directive, std::uint32_t team) {
         break;
       }
       case Primitive::flush:
-        thread_.catch_up([this] { cluster_.locks.flush(thread_, [this] { thread_.bell.ring(); }); });
-        thread_.bell.wait();
+        wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
         break;
     }
   }
+}
+
+void Player::operate(PageId page, std::uint8_t words) {
+  // One process does its instructions itself, as in a run.
+  if (!takes_faults(cluster_.layout)) return;
+  thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
+  const ProcessId home = home_of(page);
+  if (atomics_ == Atomics::lock) {
+    interleaving_->acquire(atomic_lock);
+    const Change change{words, static_cast<std::uint16_t>(words > 0 ? 1 : 0)};
+    interleaving_->touch({page, 1, home, Access::write, change, nullptr});
+    interleaving_->release(atomic_lock);
+    return;
+  }
+  wait_for([&](auto done) {
+    if (atomics_ == Atomics::relaxed) return cluster_.atomics.operate(thread_, home, std::move(done));
+    cluster_.atomics.operate_in_order(thread_, home, std::move(done));
+  });
+}
+
+void Player::fence() {
+  if (!takes_faults(cluster_.layout)) return;
+  thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
+  if (atomics_ == Atomics::relaxed) return;
+  cluster_.has_flags = true;
+  perform(Directive::flush, 0);
+}
+
+ProcessId Player::home_of(PageId page) {
+  const bool is_first_touch = cluster_.homes[index_of(page.region)].placement == Placement::first_touch;
+  return is_first_touch ? cluster_.first_toucher(thread_, page) : cluster_.home_of_page(page);
+}
+
+void Player::wait_for(const std::function<void(std::function<void()>)>& action) {
+  thread_.catch_up([&] { action([this] { thread_.bell.ring(); }); });
+  thread_.bell.wait();
 }
 
 void Player::note_clock() {

@@ -30,6 +30,11 @@ class Player {
   void close(const trace::Event& event);
   /// `team`: threads in the team, for directives with a barrier; else 0.
   void perform(Directive directive, std::uint32_t team);
+  void operate(PageId page, std::uint8_t words);
+  void fence();
+  ProcessId home_of(PageId page);
+  /// Waits until `action` calls what it is given.
+  void wait_for(const std::function<void(std::function<void()>)>& action);
   void note_clock();
   Time scaled(std::uint64_t compute_ns) const;
 
@@ -38,6 +43,7 @@ class Player {
   std::unique_ptr<IntervalSource> source_;
   std::unique_ptr<Interleaving> interleaving_;
   std::uint64_t clock_calls_;
+  Atomics atomics_;
   double stretch_;  ///< how many times as long computing takes beside the node's other threads
   std::uint64_t clock_calls_seen_ = 0;
   std::uint64_t intervals_ = 0;

@@ -32,10 +32,13 @@ results::Times times_of(const Tally& tally) {
   return times;
 }
 
-Json thread_list(const Result& result, Tally ThreadResult::*which) {
+Json thread_list(const Result& result, Tally ThreadResult::*which, bool has_atomics) {
   Json threads = Json::array();
   for (const ThreadResult& thread : result.threads) {
-    threads.push_back(results::thread(thread.id, thread.node, times_of(thread.*which), thread.*which));
+    const Tally& tally = thread.*which;
+    Json own;
+    if (has_atomics) own["atomics"] = tally.atomics;
+    threads.push_back(results::thread(thread.id, thread.node, times_of(tally), tally, own));
   }
   return threads;
 }
@@ -86,9 +89,10 @@ Json result_document(const RunDescription& description, const Platform& platform
                      const Uncertainty* uncertainty) {
   Json document = results::head("simulation", description.program, description.layout);
   document["seed"] = description.seed;
-  results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region));
+  const bool has_atomics = description.has_atomics;
+  results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region, has_atomics));
   results::add_part(document["whole_run"], to_seconds(result.whole_makespan),
-                    thread_list(result, &ThreadResult::whole));
+                    thread_list(result, &ThreadResult::whole, has_atomics));
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"memory_bound", description.options.memory_bound},
@@ -96,6 +100,9 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"placement", sdsm::name_of(description.options.placement)},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
+  if (has_atomics) {
+    document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
+  }
   results::add_origin(document, description.inputs, versions(description.network));
   if (platform.calibrated.is_told()) {
     Json beyond = Json::array();

@@ -20,6 +20,7 @@ struct RunDescription {
   NetworkKind network = NetworkKind::queue;
   RunOptions options;
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
+  bool has_atomics = false;                   ///< the trace has atomic operations or fences
 };
 
 /// A property of a run that exceeds what was measured to calibrate its platform.

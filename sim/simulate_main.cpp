@@ -25,7 +25,8 @@ using namespace commands;
 
 /// Stands in for a cost that was not measured for the layout.
 std::string stand_in(const std::string& cost) {
-  return cost == "memory-bus" ? "the line of those numbers of threads that were" : "a message-level model";
+  if (cost == "memory-bus") return "the line of those numbers of threads that were";
+  return cost == "atomic" ? "a fault on an own page" : "a message-level model";
 }
 
 struct Request {
@@ -43,6 +44,10 @@ struct Request {
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
   RunOptions options;
 };
+
+std::string_view atomics_on(const Platform& platform, std::optional<Atomics> asked) {
+  return name_of(asked.value_or(platform.costs.atomics));
+}
 
 void print_uncertainty(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
   fmt::print("{} draws of its costs: median {:.6g} s, middle 90 % from {:.6g} to {:.6g} s\n", uncertainty.draws.size(),
@@ -98,13 +103,16 @@ void print_report(const Request& request, const Platform& platform, Layout layou
       count += thread.region.faults[static_cast<std::size_t>(rule.kind)];
     if (count > 0) fmt::print("  {} {}", rule.name, count);
   }
-  std::uint64_t messages = 0, bytes = 0, diffs = 0;
+  std::uint64_t messages = 0, bytes = 0, diffs = 0, atomics = 0;
   for (const ThreadResult& thread : result.threads) {
+    atomics += thread.region.atomics;
     messages += thread.region.messages;
     bytes += thread.region.bytes;
     diffs += thread.region.diffs;
   }
-  fmt::print("  diffs {}  messages {}  payload {} B\n", diffs, messages, bytes);
+  fmt::print("  diffs {}  messages {}  payload {} B", diffs, messages, bytes);
+  if (atomics > 0) fmt::print("  atomics {} ({})", atomics, atomics_on(platform, request.options.atomics));
+  fmt::print("\n");
 }
 
 std::string in_words(const Beyond& beyond) {
@@ -208,7 +216,8 @@ int simulate(const Request& request) {
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
-    const RunDescription description{file.header().program, layout, options.seed, network, options, inputs};
+    const RunDescription description{file.header().program,   layout, options.seed, network, options, inputs,
+                                     trace::has_atomics(file)};
     results::write(result_document(description, platform, result, told), request.json);
   }
   if (request.json != "-" && request.pages != "-") print_report(request, platform, layout, result, told);
@@ -239,7 +248,7 @@ void add_inputs(CLI::App& app, Request& request) {
       ->excludes(time);
 }
 
-void add_model(CLI::App& app, Request& request, std::string& placement) {
+void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
   app.add_option("--memory-bound", request.options.memory_bound,
                  "share of the program's computing that waits for memory, 0 to 1: with T threads on a node it takes "
                  "the platform's memory-bus.T times as long. docs/platforms.md says how to find it")
@@ -264,6 +273,10 @@ void add_model(CLI::App& app, Request& request, std::string& placement) {
                  "homes of the heap's pages: as the program asks (else round-robin), or one rule for all")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->capture_default_str();
+  app.add_option("--atomics", atomics,
+                 "how inline atomic operations are done: at the page's home, within a lock, or at the home without "
+                 "ordering other memory (default: as the platform says, else home)")
+      ->check(one_of({"home", "lock", "relaxed"}));
   app.add_option("--region", request.region,
                  "what to measure: clock is the time between the program's first and last omp_get_wtime, whole is the "
                  "whole run")
@@ -304,10 +317,12 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
   std::string placement(name_of(request.options.placement));
   add_inputs(app, request);
-  add_model(app, request, placement);
+  std::string atomics;
+  add_model(app, request, placement, atomics);
   add_outputs(app, request);
   return run(app, argc, argv, [&] {
     request.options.placement = *sdsm::heap_placement_named(placement);
+    if (!atomics.empty()) request.options.atomics = sdsm::atomics_named(atomics);
     return simulate(request);
   });
 }

@@ -241,6 +241,7 @@ Result result_of(Cluster& cluster) {
   }
   if (cluster.extrapolated_barrier) result.extrapolated.emplace_back("barrier");
   if (cluster.extrapolated_lock) result.extrapolated.emplace_back("lock");
+  if (cluster.extrapolated_atomic) result.extrapolated.emplace_back("atomic");
   if (cluster.options.memory_bound > 0 && !cluster.costs.memory_bus_is_measured(cluster.layout.threads_per_node)) {
     result.extrapolated.emplace_back("memory-bus");
   }

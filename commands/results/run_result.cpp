@@ -13,6 +13,7 @@ Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& c
     faults[rule.name] = counts.faults[kind];
   }
   for (std::size_t kind = 0; kind < message_kinds; ++kind) {
+    if (kind >= usual_message_kinds && counts.messages_by_kind[kind] == 0) continue;
     messages[name_of(static_cast<MessageKind>(kind))] = counts.messages_by_kind[kind];
   }
   Json json = {{"id", index_of(id)},

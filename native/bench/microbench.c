@@ -301,6 +301,24 @@ static void sample_streams(pages memory, int pages_each, int wanted, int per_nod
   if (companies > 1) print_samples("stream.together", singles, wanted);
 }
 
+/* Bare loops of operations on a page at home here, and at home with the last thread. From here on the run is in flag
+ * mode. */
+static void sample_atomics(pages memory, int pages_each, int wanted) {
+  const int threads = omp_get_max_threads();
+  for (int is_remote = 0; is_remote < 2; ++is_remote) {
+    enum { repetitions = 20 };
+    long* const counter = (long*)own_page(memory, is_remote * (threads - 1), pages_each, 0);
+#pragma omp parallel
+    for (int i = 0; i < wanted; ++i) {
+#pragma omp barrier
+      const double begin = now_ns();
+      for (int k = 0; omp_get_thread_num() == 0 && k < repetitions; ++k) __atomic_fetch_add(counter, 1, __ATOMIC_SEQ_CST);
+      if (omp_get_thread_num() == 0) samples[i] = (now_ns() - begin) / repetitions;
+    }
+    print_samples(is_remote ? "atomic.remote" : "atomic.own", samples, wanted);
+  }
+}
+
 int main(int argc, char** argv) {
   const int per_node = argc > 1 ? atoi(argv[1]) : 0;
   const int wanted = argc > 2 ? atoi(argv[2]) : 200;
@@ -327,6 +345,7 @@ int main(int argc, char** argv) {
   sample_dirty_barrier("barrier.dirty0", memory, pages_each, wanted, 0);
   sample_dirty_barrier("barrier.dirty64", memory, pages_each, wanted, 64);
   sample_streams(memory, pages_each, wanted, per_node);
+  if (threads > per_node) sample_atomics(memory, pages_each, wanted);
   printf("\n}\n");
   sdsm_gfree((void*)memory);
   return 0;

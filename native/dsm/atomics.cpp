@@ -1,7 +1,4 @@
-#include "native/dsm/atomics.hpp"
-
-#include <bit>
-#include <cstring>
+#include "models/atomics.hpp"
 
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
@@ -12,10 +9,8 @@
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/synchronisation.hpp"
-#include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/locked_instructions.hpp"
-#include "native/program/next_function.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -32,6 +27,7 @@ Done operate_at_home(const Place& place, std::uintptr_t address, const program::
   Done done;
   if (place.owner == Owner::remote) {
     const std::uint64_t begun = now_ns();
+    count_message(place.home, MessageKind::atomic_request, atomic_payload.count);
     const Head question{.kind = WireKind::atomic, .bytes = sizeof operation, .address = address};
     done.changes = ask_soon(place.home, question, &operation, &done.outcome, sizeof done.outcome).value;
     asked.lock_ns += now_ns() - begun;
@@ -47,6 +43,8 @@ Done operate_at_home(const Place& place, std::uintptr_t address, const program::
 program::AtomicOutcome operate_in_lock(std::uintptr_t address, const program::AtomicOperation& operation)
     REQUIRES(application) {
   acquire_lock(atomic_lock);
+  // As the program's instruction it is one access, which writes.
+  __atomic_fetch_or(reinterpret_cast<unsigned char*>(address), 0, __ATOMIC_RELAXED);
   const auto outcome = program::operate(operation, reinterpret_cast<void*>(address));
   release_lock(atomic_lock);
   return outcome;
@@ -84,16 +82,16 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   if (!are_pages_protected() || find_range(address) == nullptr) return false;
   application.check();
   const BlockedSignals blocked;
-  const std::uint64_t begun = now_ns();
   Place place;
   if (!find_place(address, place)) return false;
+  end_work(trace::EventKind::atomic);
   if (address % page_bytes + operation.bytes > page_bytes) {
     end_run(
         {"an atomic operation at address 0x", Hexadecimal(address),
          " reaches over the end of a page, and each page may be at home elsewhere. Align the variable to its size"});
   }
   outcome = operate_on_page(place, address, operation);
-  resume_work(begun);
+  begin_work();
   return true;
 }
 
@@ -101,87 +99,13 @@ void fence_shared() {
   if (!are_pages_protected()) return;
   application.check();
   const BlockedSignals blocked;
-  const std::uint64_t begun = now_ns();
+  end_work(trace::EventKind::fence);
   ++asked.atomics;
   if (self.atomics != Atomics::relaxed) {
     enter_flag_mode();
     synchronise_memory();
   }
-  resume_work(begun);
+  begin_work();
 }
 
 }  // namespace sdsm::program
-
-using namespace sdsm;
-using namespace sdsm::dsm;
-
-namespace {
-
-/// libatomic handles objects too large for one instruction under locks of its own, which each process has for itself. A
-/// lock of all processes replaces them.
-class WholeObject {
- public:
-  WholeObject(const void* object, std::size_t bytes) {
-    const auto address = reinterpret_cast<std::uintptr_t>(object);
-    const bool has_instruction = std::has_single_bit(bytes) && bytes <= 16 && address % bytes == 0;
-    is_shared_ = !has_instruction && are_pages_protected() && find_range(address) != nullptr;
-    if (!is_shared_) return;
-    application.check();
-    acquire_lock(atomic_lock);
-  }
-  ~WholeObject() {
-    if (!is_shared_) return;
-    application.check();
-    release_lock(atomic_lock);
-  }
-  WholeObject(const WholeObject&) = delete;
-  WholeObject& operator=(const WholeObject&) = delete;
-
-  bool is_shared() const { return is_shared_; }
-
- private:
-  bool is_shared_ = false;
-};
-
-}  // namespace
-
-// libatomic's functions of these names, which the compiler has as its own.
-SDSM_ENTRY void load_object(std::size_t bytes, const void* from, void* to, int order) asm("__atomic_load");
-SDSM_ENTRY void store_object(std::size_t bytes, void* to, const void* from, int order) asm("__atomic_store");
-SDSM_ENTRY void exchange_object(std::size_t bytes, void* object, const void* wanted, void* before,
-                                int order) asm("__atomic_exchange");
-SDSM_ENTRY bool compare_exchange_object(std::size_t bytes, void* object, void* expected, const void* wanted, int order,
-                                        int order_if_different) asm("__atomic_compare_exchange");
-
-void load_object(std::size_t bytes, const void* from, void* to, int order) {
-  static constinit NextFunction<decltype(load_object)> real{"__atomic_load"};
-  const WholeObject object(from, bytes);
-  if (!object.is_shared()) return real(bytes, from, to, order);
-  std::memcpy(to, from, bytes);
-}
-void store_object(std::size_t bytes, void* to, const void* from, int order) {
-  static constinit NextFunction<decltype(store_object)> real{"__atomic_store"};
-  const WholeObject object(to, bytes);
-  if (!object.is_shared()) return real(bytes, to, from, order);
-  std::memcpy(to, from, bytes);
-}
-void exchange_object(std::size_t bytes, void* at, const void* wanted, void* before, int order) {
-  static constinit NextFunction<decltype(exchange_object)> real{"__atomic_exchange"};
-  const WholeObject object(at, bytes);
-  if (!object.is_shared()) return real(bytes, at, wanted, before, order);
-  std::memcpy(before, at, bytes);
-  std::memcpy(at, wanted, bytes);
-}
-bool compare_exchange_object(std::size_t bytes, void* at, void* expected, const void* wanted, int order,
-                             int order_if_different) {
-  static constinit NextFunction<decltype(compare_exchange_object)> real{"__atomic_compare_exchange"};
-  const WholeObject object(at, bytes);
-  if (!object.is_shared()) return real(bytes, at, expected, wanted, order, order_if_different);
-  const bool is_equal = std::memcmp(at, expected, bytes) == 0;
-  if (is_equal) {
-    std::memcpy(at, wanted, bytes);
-  } else {
-    std::memcpy(expected, at, bytes);
-  }
-  return is_equal;
-}

@@ -36,7 +36,7 @@
 #include <cstdint>
 
 #include "models/placement.hpp"
-#include "native/dsm/atomics.hpp"
+#include "models/atomics.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/tally.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "models/ids.hpp"
 #include "models/placement.hpp"
-#include "native/dsm/atomics.hpp"
+#include "models/atomics.hpp"
 #include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/atomics.hpp"
 #include "models/ids.hpp"
 #include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"
@@ -10,7 +11,6 @@
 namespace sdsm::dsm {
 
 inline constexpr LockId critical_lock{0};  ///< of the critical section without a name
-inline constexpr LockId atomic_lock{1};
 inline constexpr LockId ordered_lock{2};
 inline constexpr std::uint64_t first_named_lock = 3;  ///< as the tracer numbers them
 

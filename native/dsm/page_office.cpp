@@ -98,6 +98,7 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   const Held nothing_else_changes(changing);
   const std::uint64_t number = begin_change(head.address);
   const auto outcome = program::operate(operation, memory);
+  count_served(from, MessageKind::atomic_reply, atomic_payload.count);
   answer(from, {.kind = WireKind::done, .bytes = sizeof outcome, .value = number}, &outcome);
 }
 

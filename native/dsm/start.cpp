@@ -263,7 +263,7 @@ void leave_signals_to_application() {
   starting.take();
   application.take();
   patch_calls();
-  if (takes_faults(self.layout)) take_over_locked_instructions(TakenOver::everything);
+  if (takes_faults(self.layout)) take_over_locked_instructions();
   start_application_thread();
   leave_signals_to_application();
   Connections others = meet_others(fingerprint());

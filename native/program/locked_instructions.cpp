@@ -28,7 +28,6 @@ struct Replaced {
 /// Only the thread that starts the process, and later whichever loads a library, which the dynamic linker lets one do
 /// at a time, writes here.
 struct Replacements {
-  TakenOver what{};
   GrowingArray<Replaced> all;          ///< by address
   GrowingArray<AddressRange> objects;  ///< those that have been looked at
   GrowingArray<AddressRange> loaded;   ///< those that are there now
@@ -102,7 +101,7 @@ class FunctionReader {
 
   void replace(std::uint32_t at) const {
     const auto instruction = decode_locked(begin_ + at, bytes_ - at);
-    if (!instruction || (replacements.what == TakenOver::fences && !instruction->is_fence)) return;
+    if (!instruction) return;
     replacements.all.push_back({reinterpret_cast<std::uintptr_t>(begin_ + at), *instruction});
   }
 
@@ -149,7 +148,6 @@ bool is_among(const GrowingArray<AddressRange>& objects, const AddressRange& wan
 
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   const AddressRange whole = whole_of(*object);
-  if (replacements.what == TakenOver::fences && !is_same(whole, program_image.whole)) return 0;
   replacements.loaded.push_back(whole);
   if (is_among(replacements.objects, whole) || is_of_system(object->dlpi_name)) return 0;
   const std::size_t first = replacements.all.size();
@@ -237,11 +235,10 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-void take_over_locked_instructions(TakenOver what) {
-  replacements.what = what;
+void take_over_locked_instructions() {
   take_signal(SIGTRAP, on_trap);
   look_at_objects();
-  if (what == TakenOver::everything) watch_linker();
+  watch_linker();
 }
 
 }  // namespace sdsm::program

@@ -12,13 +12,9 @@
 
 namespace sdsm::program {
 
-enum class TakenOver : std::uint8_t {
-  fences,      ///< of the program's own code
-  everything,  ///< of the program and of its libraries, those too that it loads later; not of the C library
-};
-
-/// Replaces the instructions, and takes SIGTRAP.
-void take_over_locked_instructions(TakenOver what) REQUIRES(starting);
+/// Replaces the instructions of the program and of its libraries, those too that it loads later, not of the C library;
+/// and takes SIGTRAP.
+void take_over_locked_instructions() REQUIRES(starting);
 
 // Each engine defines these. They run in a signal's handler.
 

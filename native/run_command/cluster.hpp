@@ -16,7 +16,7 @@ namespace sdsm::run_command {
 struct ClusterOptions {
   Layout layout;
   HeapPlacement placement{};
-  dsm::Atomics atomics{};
+  Atomics atomics{};
   dsm::Transport transport{};
   std::chrono::duration<double> timeout{30};  ///< for each step of the start, and for an answer after it
   std::optional<EmulationRequest> emulation;

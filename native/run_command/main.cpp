@@ -75,12 +75,6 @@ Layout layout_of(Size size, std::uint32_t hosts) {
   return layout;
 }
 
-/// `name` is one of dsm::atomics_names.
-dsm::Atomics atomics_named(std::string_view name) {
-  const auto found = std::find(dsm::atomics_names.begin(), dsm::atomics_names.end(), name);
-  return static_cast<dsm::Atomics>(found - dsm::atomics_names.begin());
-}
-
 /// Options of a run on several hosts.
 struct HostsRequest {
   std::string names;
@@ -142,7 +136,7 @@ struct Options {
   Size size;
   HostsRequest hosts;
   std::string placement;
-  std::string atomics{name_of(dsm::Atomics::home)};
+  std::string atomics{name_of(Atomics::home)};
   double timeout;  ///< seconds
   std::string emulated_platform;
   std::string emulated_trace;

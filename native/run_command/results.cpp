@@ -139,7 +139,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
   for (const double makespan : makespans_s) document["runs"].push_back({{"makespan_s", makespan}});
   Json& options = document["options"];
   options = {{"placement", sdsm::name_of(description.options.placement)},
-             {"atomics", dsm::name_of(description.options.atomics)},
+             {"atomics", sdsm::name_of(description.options.atomics)},
              {"transport", name_of(description.options.transport)},
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
   if (description.options.hosts) {

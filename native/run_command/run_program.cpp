@@ -45,7 +45,7 @@ ProgramStart prepare(const RunRequest& request) {
   ProgramStart start;
   start.file = find_program(request.program.at(0));
   check_program(start.file);
-  if (request.cluster.atomics == dsm::Atomics::refuse) refuse_atomics(start.file);
+  if (request.cluster.atomics == Atomics::refuse) refuse_atomics(start.file);
   start.arguments = request.program;
   if (request.cluster.hosts) {
     start.environment.keep([&](const std::string& name) { return is_for_hosts(name, request.exported); });

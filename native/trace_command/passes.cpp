@@ -258,6 +258,12 @@ void TrackedPass::append(std::uint32_t number, const trace::Interval& interval) 
   }
 }
 
+void TrackedPass::on_atomic_words(const tracer::AtomicWordsRecord& record) {
+  std::optional<trace::Interval>& last = thread(record.thread).last;
+  if (!last || last->end.kind != trace::EventKind::atomic) fail_inconsistent();
+  last->end.detail = static_cast<std::uint8_t>(record.words);
+}
+
 void TrackedPass::on_cut(const tracer::CutRecord& record) {
   was_cut_ = true;
   std::optional<trace::Interval>& last = thread(record.thread).last;

@@ -91,6 +91,7 @@ class TrackedPass : public RepeatedPass {
   void on_changes(const tracer::ChangesHead& head, std::span<const tracer::ChangeRecord> changes) override;
   void on_change_maps(const tracer::ChangesHead& head, std::span<const tracer::ChangeMapRecord> maps) override;
   void on_cut(const tracer::CutRecord& record) override;
+  void on_atomic_words(const tracer::AtomicWordsRecord& record) override;
 
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
   void finish(trace::Header header);

@@ -38,10 +38,12 @@ std::string describe(const trace::Event& event) {
     case EventKind::chunk: return fmt::format("{} of {} iterations in construct {}", name, event.value, event.object);
     case EventKind::post:
     case EventKind::wait: return fmt::format("{} of {} at flag {:#x}", name, event.value, event.object);
+    case EventKind::atomic: return fmt::format("{} operation on byte {} of region {}", name, event.value, event.object);
     case EventKind::single:
     case EventKind::copyprivate:
     case EventKind::loop_end: return fmt::format("{} of construct {}", name, event.object);
     case EventKind::flush:
+    case EventKind::fence:
     case EventKind::task:
     case EventKind::clock:
     case EventKind::end: break;

@@ -139,7 +139,7 @@ int run_main(int argc, char** argv, char** environment) {
   name_stack(0);
   give_signal_stack();
   gomp::start_initial_thread();
-  take_over_locked_instructions(TakenOver::fences);
+  take_over_locked_instructions();
   patch_calls();
   if (is_replay()) schedule_log::set_wait_loops();
   // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded,

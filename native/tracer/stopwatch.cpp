@@ -1,5 +1,9 @@
 #include "native/tracer/stopwatch.hpp"
 
+#include <csignal>
+
+#include "native/program/signals.hpp"
+
 namespace sdsm::tracer {
 namespace {
 
@@ -9,6 +13,33 @@ std::uint64_t wall_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// The least of some, as anything above it is something else's time.
+template <typename Measure>
+std::uint64_t least_of(Measure measure) {
+  constexpr int samples = 50;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < samples; ++i) {
+    const std::uint64_t sample = measure();
+    if (sample < least) least = sample;
+  }
+  return least;
+}
+
+std::uint64_t measure_traps() {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int /*signal*/) {};
+  action.sa_flags = SA_ONSTACK;
+  program::real_sigaction(SIGTRAP, &action, &before);
+  const std::uint64_t ticks = least_of([] {
+    const std::uint64_t begun = __rdtsc();
+    asm volatile("int3" ::: "memory");
+    return __rdtsc() - begun;
+  });
+  program::real_sigaction(SIGTRAP, &before, nullptr);
+  return ticks;
 }
 
 }  // namespace
@@ -23,14 +54,11 @@ void calibrate_clocks() {
   while (now_ns - start_ns < span_ns) now_ns = wall_ns();
   found.ns_per_tick = static_cast<double>(now_ns - start_ns) / static_cast<double>(__rdtsc() - start_ticks);
 
-  // The least, as anything above it is something else's time.
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < 50; ++i) {
+  found.read_ns = least_of([] {
     const std::uint64_t before = thread_cpu_ns();
-    const std::uint64_t after = thread_cpu_ns();
-    if (after - before < least) least = after - before;
-  }
-  found.read_ns = least;
+    return thread_cpu_ns() - before;
+  });
+  found.trap_ticks = measure_traps();
 }
 
 }  // namespace sdsm::tracer

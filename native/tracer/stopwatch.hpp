@@ -20,11 +20,12 @@ inline std::uint64_t thread_cpu_ns() {
 /// Rate of the processor's time stamp counter, and the cost of measuring. Found once, at start.
 struct ClockRates {
   double ns_per_tick = 1;
-  std::uint64_t read_ns = 0;  ///< CPU time that an interval's two clock reads add
+  std::uint64_t read_ns = 0;     ///< CPU time that an interval's two clock reads add
+  std::uint64_t trap_ticks = 0;  ///< from a trap instruction through its handler, which does nothing, to the next one
 };
 extern const ClockRates& clock_rates;
 
-/// Finds ns_per_tick and read_ns; takes about 2 ms.
+/// Finds them; takes about 2 ms.
 void calibrate_clocks() REQUIRES(program::starting);
 
 /// One interval's compute time. Between touches in quick succession it reads the time stamp counter, as a system call
@@ -54,6 +55,9 @@ class Stopwatch {
   }
 
   std::uint64_t elapsed_ns() const { return own_ns_; }
+
+  /// While it runs: the thread did something for so long that the program would not have done.
+  void exclude(std::uint64_t ticks) { excluded_ticks_ += ticks; }
 
   /// Enters a page touch at time stamp `ticks`; returns the compute time up to it.
   std::uint64_t enter_touch(std::uint64_t ticks) {

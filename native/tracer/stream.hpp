@@ -28,20 +28,21 @@ inline constexpr std::uint32_t stream_version = 2;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
-  hello,        ///< Hello: the run-time is there, main is about to run
-  region,       ///< RegionRecord
-  region_size,  ///< RegionSizeRecord: a region that has grown
-  touches,      ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
-  sites,        ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
-  object,       ///< ObjectRecord, then its file's name: before the first address in it
-  unseen,       ///< UnseenRecord
-  interval,     ///< IntervalRecord: ends the thread's interval
-  changes,      ///< ChangesHead, then ChangeRecords
-  change_maps,  ///< ChangesHead, then ChangeMapRecords
-  refused,      ///< text: the run-time has ended the program, and why
-  diverged,     ///< DivergedRecord: this pass differs from the first
-  cut,          ///< CutRecord: the program ended while a thread waited
-  finished,     ///< the program has ended; its exit status is the process's
+  hello,         ///< Hello: the run-time is there, main is about to run
+  region,        ///< RegionRecord
+  region_size,   ///< RegionSizeRecord: a region that has grown
+  touches,       ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
+  sites,         ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
+  object,        ///< ObjectRecord, then its file's name: before the first address in it
+  unseen,        ///< UnseenRecord
+  interval,      ///< IntervalRecord: ends the thread's interval
+  atomic_words,  ///< AtomicWordsRecord: of the interval that the thread ended last; tracked pass only
+  changes,       ///< ChangesHead, then ChangeRecords
+  change_maps,   ///< ChangesHead, then ChangeMapRecords
+  refused,       ///< text: the run-time has ended the program, and why
+  diverged,      ///< DivergedRecord: this pass differs from the first
+  cut,           ///< CutRecord: the program ended while a thread waited
+  finished,      ///< the program has ended; its exit status is the process's
 };
 
 struct RecordHead {
@@ -111,6 +112,11 @@ struct IntervalRecord {
   /// Compute time. In the tracked pass it holds, for each touch, what the kernel needs to deliver it: see places_of in
   /// trace_command/touch_places.hpp.
   std::uint64_t compute_ns = 0;
+};
+
+struct AtomicWordsRecord {
+  std::uint32_t thread = 0;
+  std::uint32_t words = 0;  ///< that the operation changed
 };
 
 /// Why the thread's pages were closed: the thread synchronised, or another thread had to run in mid-interval.

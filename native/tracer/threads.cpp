@@ -332,7 +332,8 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
   self.clock_ns += compute_ns;
   send_touches(self);
   record_event(self, event, compute_ns);
-  if (event.kind != trace::EventKind::flush) self.flushes_in_a_row = 0;
+  const bool may_spin = event.kind == trace::EventKind::fence || event.kind == trace::EventKind::atomic;
+  if (!may_spin) self.unchanged_in_a_row = 0;
 }
 
 void begin_interval(VirtualThread& self) {

@@ -90,7 +90,7 @@ struct VirtualThread {
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
-  std::uint32_t flushes_in_a_row GUARDED_BY(turn) = 0;
+  std::uint32_t unchanged_in_a_row GUARDED_BY(turn) = 0;  ///< fences, and atomic operations that changed nothing
   FlagWait flag_wait GUARDED_BY(turn);
   Steps steps GUARDED_BY(turn);
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised

@@ -80,6 +80,9 @@ void add_costs(std::vector<Property>& rows) {
   rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
       [](auto& costs) -> auto& { return costs.dirty_home_page; }));
+  rows.push_back(time_cost(
+      "atomic.own", "time of an atomic operation on a page of the own node (default: that of fault.WROH)", false,
+      [](auto& costs) -> auto& { return costs.atomic_own; }));
   rows.push_back({"barrier.shape", "messages of a barrier on layouts that are not given: flat or tree (default flat)",
                   false, [](Reading& r, std::string_view text) {
                     r.costs.barrier_shape =
@@ -135,6 +138,15 @@ void add_rules_and_range(std::vector<Property>& rows) {
                   [](Reading& r, std::string_view text) {
                     r.costs.invalidation =
                         parse_choice(text, "all", "changed") ? Invalidation::changed : Invalidation::all;
+                  }});
+  rows.push_back({"protocol.atomics",
+                  "how inline atomic operations are done: home, lock or relaxed (default home, as sdsm run)", false,
+                  [](Reading& r, std::string_view text) {
+                    const Atomics atomics = atomics_named(text);
+                    if (atomics >= Atomics::refuse) {
+                      throw std::invalid_argument(fmt::format("'{}' is none of home, lock and relaxed", text));
+                    }
+                    r.costs.atomics = atomics;
                   }});
   rows.push_back({"home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
                   [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); }});

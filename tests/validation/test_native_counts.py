@@ -24,20 +24,25 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 NOT_COMPARED = {"teams": ("served",), "blocks": ("served",), "large_blocks": ("served",)}
 
 
-def simulated(folder: Path, threads: int, *program: object, placement: str = "as-asked") -> dict:
+def simulated(
+    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home"
+) -> dict:
     trace = folder / "program.trace"
     output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", threads, "-o", trace, "--", *program)
     return json.loads(
         output_of(
             *(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads, "--placement", placement),
-            *("--quiet", "--json", "-"),
+            *("--atomics", atomics, "--quiet", "--json", "-"),
         )
     )
 
 
-def executed(folder: Path, threads: int, *program: object, placement: str = "as-asked") -> dict:
+def executed(
+    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home"
+) -> dict:
     path = folder / "run.json"
-    output_of(SDSM, "run", "--quiet", "-n", threads, "--placement", placement, "--json", path, "--", *program)
+    options = ("-n", threads, "--placement", placement, "--atomics", atomics, "--json", path)
+    output_of(SDSM, "run", "--quiet", *options, "--", *program)
     return json.loads(path.read_text())
 
 
@@ -87,6 +92,19 @@ def test_what_no_timing_decides(tmp_path, name, threads):
     left_out = NOT_COMPARED.get(name, ())
     run = counts(executed(tmp_path, threads, COUNTED, name), left_out)
     assert run == counts(simulated(tmp_path, threads, COUNTED, name), left_out)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
+@pytest.mark.parametrize("name", ["atomics", "fences", "whole_objects"])
+def test_atomic_operations(tmp_path, name, atomics, threads):
+    run = executed(tmp_path, threads, COUNTED, name, atomics=atomics)
+    simulation = simulated(tmp_path, threads, COUNTED, name, atomics=atomics)
+    assert counts(run) == counts(simulation)
+    if name == "whole_objects":
+        return  # library calls under a lock
+    assert [thread["atomics"] for thread in run["threads"]] == [thread["atomics"] for thread in simulation["threads"]]
+    assert run["options"]["atomics"] == simulation["options"]["atomics"] == atomics
 
 
 PLACEMENTS = ("round-robin", "block", "first-touch")

@@ -12,6 +12,7 @@ using Value = EventRule::Value;
 
 constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
+constexpr std::uint8_t words = 4;  // 16 bytes, the most that an instruction takes at once
 constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::fortran_cpu_time);
 
 /// By EventKind.
@@ -33,6 +34,8 @@ constexpr std::array<EventRule, event_kinds> rules = {{
     {},                                                              // end
     {.object = true, .value = Value::any},                           // post
     {.object = true, .value = Value::any},                           // wait
+    {.object = true, .value = Value::any, .max_detail = words},      // atomic
+    {},                                                              // fence
 }};
 
 }  // namespace
@@ -54,6 +57,9 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   const bool is_lock = event.kind == EventKind::acquire || event.kind == EventKind::release;
   if (is_lock && event.object > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: lock {} is above 2^32-1", name_of(event.kind), event.object);
+  }
+  if (event.kind == EventKind::atomic && event.object >= max_regions) {
+    return fmt::format("atomic: region {} is above {}", event.object, max_regions - 1);
   }
   if (rule->value == Value::none && event.value != 0) {
     return fmt::format("{}: has no value, but value is {}", name_of(event.kind), event.value);

@@ -246,6 +246,7 @@ struct ThreadCursor::Impl {
   bool decode_event();
   bool decode_event_of_format_1();
   bool decode_piece();
+  void check_page(const Event& event) const;
   template <bool keeps_streams>
   void decode_runs(std::uint64_t runs);
   Section take_section(bool is_there);
@@ -343,12 +344,22 @@ bool ThreadCursor::Impl::decode_event() {
   return true;
 }
 
+/// An atomic operation's page is in its region.
+void ThreadCursor::Impl::check_page(const Event& event) const {
+  if (event.kind != EventKind::atomic) return;
+  const auto& pages = file->region_pages;
+  if (event.object < pages.size() && event.value / page_bytes < pages[event.object]) return;
+  throw ContentError(
+      fmt::format("an atomic operation on byte {} of region {}, which ends before it", event.value, event.object));
+}
+
 /// Adds a piece to the interval; true if it ends the interval.
 bool ThreadCursor::Impl::decode_piece() {
   const bool is_format_1 = file->format == first_format;
   const bool is_last = is_format_1 ? decode_event_of_format_1() : decode_event();
   if (is_last) {
     if (const auto problem = problem_with(interval.end, file->footer.header.threads)) throw ContentError(*problem);
+    check_page(interval.end);
     interval.compute_ns = read_varint(cursor);
     if (interval.compute_ns > max_compute_ns - totals.compute_ns) throw ContentError("more compute time than fits");
   }
@@ -545,6 +556,16 @@ std::uint64_t File::file_bytes() const {
 
 const std::filesystem::path& File::path() const {
   return impl_->file.path();
+}
+
+bool has_atomics(const File& file) {
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    const EventCounts events = file.events(thread);
+    for (const EventKind kind : {EventKind::atomic, EventKind::fence}) {
+      if (events[static_cast<std::size_t>(kind)] > 0) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace sdsm::trace

@@ -69,4 +69,7 @@ class File {
   std::shared_ptr<Impl> impl_;
 };
 
+/// Whether a thread did an inline atomic operation on shared memory, or a fence.
+bool has_atomics(const File& file);
+
 }  // namespace sdsm::trace

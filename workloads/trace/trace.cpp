@@ -21,6 +21,8 @@ std::string_view name_of(EventKind kind) {
     case EventKind::end: return "end";
     case EventKind::post: return "post";
     case EventKind::wait: return "wait";
+    case EventKind::atomic: return "atomic";
+    case EventKind::fence: return "fence";
   }
   return "?";
 }

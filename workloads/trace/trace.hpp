@@ -44,11 +44,14 @@ enum class EventKind : std::uint8_t {
   task,      ///< begins a task (run in place)
   clock,     ///< read a clock. detail: ClockSource. The initial thread's first and last bound the measured region
   end,       ///< the thread's last interval
-  post,  ///< counts a flag up (doacross: depend(source)). object: flag (models/openmp.hpp); value: what it counts now
-  wait,  ///< waits until a flag has counted so far (depend(sink)). object, value: as in `post`
+  post,    ///< counts a flag up (doacross: depend(source)). object: flag (models/openmp.hpp); value: what it counts now
+  wait,    ///< waits until a flag has counted so far (depend(sink)). object, value: as in `post`
+  atomic,  ///< an inline atomic operation on shared memory. object: RegionId; value: its byte in the region; detail:
+           ///< the words that it changed (0 to 4)
+  fence,   ///< a fence instruction: own changes are made known, and others' are seen from here on
 };
 
-inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::wait) + 1;
+inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::fence) + 1;
 
 enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };

@@ -202,6 +202,7 @@ struct Writer::Impl {
                              PageWalk<SiteRun>* sites);
   void end_piece(ThreadState& state);
   void count(ThreadState& state, const TouchRun& run);
+  void count_pages(std::uint64_t region, std::uint64_t end);
   void flush_block(std::uint32_t thread);
   void write_footer(const Header& header, const std::vector<Region>& regions);
 
@@ -209,7 +210,7 @@ struct Writer::Impl {
   std::unique_ptr<ZSTD_CCtx, CompressorDeleter> compressor;
   std::vector<ThreadState> threads;
   std::vector<BlockEntry> blocks;
-  std::vector<std::uint64_t> region_pages;  ///< for each region the end of the highest run so far
+  std::vector<std::uint64_t> region_pages;  ///< for each region the end of the highest run so far, or atomic operation
   /// Runs of the interval at hand.
   std::vector<std::uint8_t> piece = std::vector<std::uint8_t>(max_block_bytes);
   std::size_t piece_bytes = 0;
@@ -292,9 +293,12 @@ void Writer::Impl::end_piece(ThreadState& state) {
 void Writer::Impl::count(ThreadState& state, const TouchRun& run) {
   ++state.totals.touch_runs;
   state.totals.page_touches += run.pages;
-  const std::uint32_t region = index_of(run.region);
+  count_pages(index_of(run.region), run.first + run.pages);
+}
+
+void Writer::Impl::count_pages(std::uint64_t region, std::uint64_t end) {
   if (region >= region_pages.size()) region_pages.resize(region + std::size_t{1});
-  region_pages[region] = std::max(region_pages[region], run.first + run.pages);
+  region_pages[region] = std::max(region_pages[region], end);
 }
 
 void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
@@ -338,13 +342,15 @@ void Writer::Impl::append(std::uint32_t thread, const Interval& interval) {
   });
 
   if (!has_room(0)) flush_block(thread);  // only without runs: they see to it that a head still fits
-  write_event(state.block, interval.end);
+  const Event& event = interval.end;
+  if (event.kind == EventKind::atomic) count_pages(event.object, event.value / page_bytes + 1);
+  write_event(state.block, event);
   write_varint(state.block, interval.compute_ns);
   end_piece(state);
   ++state.block_intervals;
   ++state.totals.intervals;
   state.totals.compute_ns += interval.compute_ns;
-  ++state.events[static_cast<std::size_t>(interval.end.kind)];
+  ++state.events[static_cast<std::size_t>(event.kind)];
 }
 
 void Writer::Impl::flush_block(std::uint32_t thread) {

@@ -155,6 +155,59 @@ static void two_sums(void) {
   page(0)[0] = one + two;
 }
 
+/* Operations on pages at home here and on the next node, on words that the touches before leave alone. */
+static void atomics(void) {
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num();
+    int* const own = page(me);
+    int* const next = page((me + 1) % omp_get_num_threads());
+    int* const far = page(me + 2);
+    for (int round = 1; round <= rounds; ++round) {
+      own[50] += round;
+      next[60] += round;
+#pragma omp barrier
+      for (int i = 0; i < 3; ++i) {
+        __atomic_fetch_add(&own[0], 1, __ATOMIC_SEQ_CST);
+        __atomic_fetch_sub((long long*)&next[8], 1LL << 40, __ATOMIC_SEQ_CST);
+        __atomic_exchange_n((char*)&far[40] + me, 1, __ATOMIC_SEQ_CST);
+      }
+      int expected = -1;
+      __atomic_compare_exchange_n(&next[0], &expected, 5, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+#pragma omp barrier
+    }
+  }
+}
+
+/* A fence sends home what was changed. */
+static void fences(void) {
+#pragma omp parallel
+  {
+    const int me = omp_get_thread_num();
+    int* const other = page(me + 1);
+    for (int round = 1; round <= rounds; ++round) {
+#pragma omp barrier
+#pragma omp flush
+#pragma omp barrier
+      other[60 + me] += round;
+#pragma omp flush
+    }
+  }
+}
+
+/* Objects that no instruction takes at once. */
+static void whole_objects(void) {
+  struct large {
+    int numbers[5];
+  };
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    struct large value = {{round, 2, 3, 4, 5}};
+    __atomic_store((struct large*)page(omp_get_thread_num() + 1), &value, __ATOMIC_SEQ_CST);
+#pragma omp barrier
+  }
+}
+
 /* Teams of all sizes, one after another. */
 static void teams(void) {
   for (int size = 1; size <= omp_get_max_threads(); ++size) {
@@ -270,6 +323,9 @@ static const struct {
     {"ordered", ordered},
     {"doacross", doacross},
     {"two_sums", two_sums},
+    {"atomics", atomics},
+    {"fences", fences},
+    {"whole_objects", whole_objects},
     {"teams", teams},
     {"blocks", blocks},
     {"large_blocks", large_blocks},

@@ -34,7 +34,7 @@ Change random_change(std::mt19937_64& random) {
   return {.words = words, .runs = pick<std::uint16_t>(random, 1, most)};
 }
 
-Event random_event(std::mt19937_64& random, std::uint32_t threads) {
+Event random_event(std::mt19937_64& random, std::uint32_t threads, const std::vector<Region>& regions) {
   Event event{.kind = static_cast<EventKind>(pick<unsigned>(random, 0, event_kinds - 1))};
   // Tries values until the rules take them: the rules are what says which are valid.
   for (;;) {
@@ -44,6 +44,10 @@ Event random_event(std::mt19937_64& random, std::uint32_t threads) {
                   : chance(random, 2) ? pick<std::uint64_t>(random, 1, threads)
                                       : any_size(random, std::numeric_limits<std::uint64_t>::max());
     event.team = chance(random, 4) ? static_cast<std::uint32_t>(random()) : 0;
+    if (event.kind == EventKind::atomic) {
+      event.object = pick<std::size_t>(random, 0, regions.size() - 1);
+      event.value = any_size(random, regions[event.object].pages * page_bytes - 1);
+    }
     if (!problem_with(event, threads)) return event;
   }
 }
@@ -239,7 +243,7 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
     for (unsigned i = 0; i < count; ++i) {
       intervals.push_back({.compute_ns = any_size(random, max_compute_ns / (count + 1)),
                            .touches = random_touches(random, trace.regions, chance(random, 3) ? max_runs : 8),
-                           .end = random_event(random, threads)});
+                           .end = random_event(random, threads, trace.regions)});
       add_random_pages(random, intervals.back(), static_cast<std::uint32_t>(trace.header.sites.size()));
     }
   }

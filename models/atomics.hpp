@@ -2,12 +2,15 @@
 /// atomic on one copy is a plain write for the other nodes. So by default the page's home does them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace sdsm::dsm {
+#include "models/ids.hpp"
+
+namespace sdsm {
 
 /// How they are done.
 enum class Atomics : std::uint32_t {
@@ -23,4 +26,12 @@ constexpr std::string_view name_of(Atomics atomics) {
   return atomics_names[static_cast<std::size_t>(atomics)];
 }
 
-}  // namespace sdsm::dsm
+/// `name` is one of atomics_names.
+constexpr Atomics atomics_named(std::string_view name) {
+  return static_cast<Atomics>(std::ranges::find(atomics_names, name) - atomics_names.begin());
+}
+
+/// Taken for each of them under Atomics::lock, and by what gcc compiles to calls.
+inline constexpr LockId atomic_lock{1};
+
+}  // namespace sdsm

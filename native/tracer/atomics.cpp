@@ -1,0 +1,104 @@
+/// What happens at the program's inline atomic operations on traced memory, and at fences: `#pragma omp flush` and
+/// __sync_synchronize, which are one instruction each.
+#include <sys/mman.h>
+
+#include "native/program/locked_instructions.hpp"
+#include "native/tracer/options.hpp"
+#include "native/tracer/pages.hpp"
+#include "native/tracer/recorder.hpp"
+#include "native/tracer/team.hpp"
+#include "native/tracer/threads.hpp"
+#include "native/tracer/touch.hpp"
+
+namespace sdsm::tracer {
+namespace {
+
+/// The thread spins: its clock goes past the next thread's, so that it does not fill the trace until that one has had
+/// its turn.
+void put_behind_others(VirtualThread& self) REQUIRES(turn) {
+  std::uint64_t next = ~std::uint64_t{0};
+  for (std::uint32_t i = 0; i < thread_count(); ++i) {
+    const VirtualThread& other = thread_of(i);
+    if (&other == &self || other.status != ThreadStatus::runnable) continue;
+    if (other.clock_ns < next) next = other.clock_ns;
+  }
+  if (next != ~std::uint64_t{0} && self.clock_ns <= next) self.clock_ns = next + 1;
+}
+
+/// Whether the instruction's trap is to be an event. Threads that are not the tracer's, and programs of one thread,
+/// have nobody to see it.
+bool is_event() {
+  if (!turn.is_taken() || watched.is_inside) return false;
+  turn.check();
+  running_thread().stopwatch.exclude(clock_rates.trap_ticks);
+  return options.threads > 1 || current_team_size() > 1;
+}
+
+/// The thread's pages are made known, and others may go first. A second one in a row that has changed nothing shows a
+/// loop that waits.
+void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
+  end_interval(self, event);
+  close_pages(self, Closing::at_synchronisation);
+  ++self.clock_ns;
+  // As at locks (locks.cpp).
+  constexpr std::uint64_t slack_ns = 10'000;
+  const bool spins = ++self.unchanged_in_a_row > 1;
+  if (spins) put_behind_others(self);
+  schedule(spins ? 0 : slack_ns);
+}
+
+/// The page is shut, and stays so: the operation is no touch.
+AtomicOutcome operate_on_shut(const VirtualThread& self, std::uintptr_t address, const AtomicOperation& operation)
+    REQUIRES(turn) {
+  auto* const memory = reinterpret_cast<void*>(address);
+  if (!is_tracked() || self.stack.holds(address)) return operate(operation, memory);
+  const std::uintptr_t page = address & ~(page_bytes - 1);
+  protect(page, page + page_bytes, PROT_READ | PROT_WRITE);
+  const AtomicOutcome outcome = operate(operation, memory);
+  protect(page, page + page_bytes, PROT_NONE);
+  return outcome;
+}
+
+std::uint32_t changed_words(const AtomicOutcome& outcome) {
+  std::uint32_t words = 0;
+  for (const std::uint64_t changed : {outcome.before.low ^ outcome.now.low, outcome.before.high ^ outcome.now.high}) {
+    constexpr unsigned word_bits = 8 * trace::word_bytes;
+    words += (changed << word_bits != 0 ? 1 : 0) + (changed >> word_bits != 0 ? 1 : 0);
+  }
+  return words;
+}
+
+}  // namespace
+}  // namespace sdsm::tracer
+
+namespace sdsm::program {
+
+using namespace tracer;
+
+void fence_shared() {
+  if (!is_event()) return;
+  turn.check();
+  VirtualThread& self = running_thread();
+  pass(self, {trace::EventKind::fence, 0, 0, 0});
+  begin_interval(self);
+}
+
+bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome) {
+  if (!is_event()) return false;
+  turn.check();
+  const Range* const range = find_range(address);
+  // One that reaches over the end of a page is two accesses.
+  if (range == nullptr || address % page_bytes + operation.bytes > page_bytes) return false;
+  const std::uint32_t region = range->page_of(address).region;
+  if (region == no_region) return false;
+  VirtualThread& self = running_thread();
+  pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
+  outcome = operate_on_shut(self, address, operation);
+  const AtomicWordsRecord record{self.number, changed_words(outcome)};
+  if (record.words > 0) self.unchanged_in_a_row = 0;
+  if (is_tracked()) recorder::put(RecordKind::atomic_words, &record, sizeof record);
+  begin_interval(self);
+  return true;
+}
+
+}  // namespace sdsm::program

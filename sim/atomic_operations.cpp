@@ -1,0 +1,46 @@
+#include "sim/atomic_operations.hpp"
+
+#include "sim/cluster.hpp"
+
+namespace sdsm::sim {
+
+void AtomicOperations::operate(Thread& thread, ProcessId home, std::function<void()> done) {
+  const Time since = cluster_.clock.now();
+  if (!cluster_.costs.atomic_is_measured()) cluster_.extrapolated_atomic = true;
+  const auto finish = [&thread, since, done = std::move(done)] {
+    thread.waited(Spent::lock, since);
+    done();
+  };
+  // Its instruction traps, wherever the page is.
+  cluster_.clock.at(since + cluster_.costs.atomic_own(), [this, &thread, home, finish] {
+    if (cluster_.owner_of(thread.id(), home) != Owner::remote) return finish();
+    ask(thread, home, finish);
+  });
+}
+
+/// Both messages are as long, so the home pays its part of the first and the sender's part of the second: one whole.
+void AtomicOperations::ask(Thread& thread, ProcessId home, std::function<void()> answered) {
+  const Time local = cluster_.costs.message_local(atomic_payload);
+  const Time receiving = cluster_.costs.home_part(local);
+  const NodeId to = cluster_.layout.node_of(home);
+  const auto answer = [this, &thread, home, to, receiving, answered = std::move(answered)] {
+    cluster_.thread(home).account.count_served(cluster_.clock.now(), MessageKind::atomic_reply, atomic_payload);
+    cluster_.network.send(to, thread.node(), atomic_payload, [this, receiving, answered] {
+      cluster_.clock.at(cluster_.clock.now() + receiving, answered);
+    });
+  };
+  cluster_.clock.at(cluster_.clock.now() + local - receiving, [this, &thread, home, to, local, answer] {
+    thread.account.count_message(cluster_.clock.now(), MessageKind::atomic_request, atomic_payload);
+    cluster_.network.send(thread.node(), to, atomic_payload,
+                          [this, home, local, answer] { cluster_.service.serve(home, local, answer); });
+  });
+}
+
+void AtomicOperations::operate_in_order(Thread& thread, ProcessId home, std::function<void()> done) {
+  cluster_.has_flags = true;
+  cluster_.locks.send_changes(thread, Sync::acquire, [this, &thread, home, done = std::move(done)] {
+    operate(thread, home, [this, &thread, done] { cluster_.locks.flush(thread, done); });
+  });
+}
+
+}  // namespace sdsm::sim

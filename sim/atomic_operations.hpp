@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+
+#include "models/ids.hpp"
+#include "models/units.hpp"
+
+namespace sdsm::sim {
+
+class Cluster;
+class Thread;
+
+/// Plays atomic operations that are done at their page's home, without a lock: there and then on the home's node, else
+/// by a request and its reply.
+class AtomicOperations {
+ public:
+  explicit AtomicOperations(Cluster& cluster) : cluster_(cluster) {}
+
+  /// Calls `done` when the thread has the outcome. Time is charged to Spent::lock.
+  void operate(Thread& thread, ProcessId home, std::function<void()> done);
+  /// The same as a full fence: own changes go home before it, and copies are dropped behind it.
+  void operate_in_order(Thread& thread, ProcessId home, std::function<void()> done);
+
+ private:
+  void ask(Thread& thread, ProcessId home, std::function<void()> answered);
+
+  Cluster& cluster_;
+};
+
+}  // namespace sdsm::sim
