@@ -125,7 +125,7 @@ struct RegionOrigin {
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
   std::uint32_t number = 0;   ///< of heap blocks: in order of allocation, from 1
   trace::RegionKind kind{};
-  std::uint8_t reserved[3] = {};
+  char library[35] = {};  ///< of globals that are not the program's own: the file, cut
 };
 
 struct LostPeer {

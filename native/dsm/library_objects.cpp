@@ -49,7 +49,7 @@ std::uint64_t end_of(std::uint64_t patience_ns) {
 
 bool is_shared(const volatile void* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
-  return find_range(number) != nullptr || program_image.variables.holds(number);
+  return find_range(number) != nullptr || program_image.variables_at(number).end != 0;
 }
 
 void send_early_numbers() {

@@ -11,7 +11,7 @@
 namespace sdsm::dsm {
 namespace {
 
-constexpr std::size_t most_ranges = 8;
+constexpr std::size_t most_ranges = 64;
 struct Map {
   Range ranges[most_ranges];
   std::size_t count = 0;

@@ -1,6 +1,7 @@
 #include "native/dsm/region_books.hpp"
 
 #include <atomic>
+#include <cstring>
 
 #include "native/dsm/identity.hpp"
 #include "native/dsm/opened_pages.hpp"
@@ -31,11 +32,9 @@ void name_pages(std::uintptr_t begin, std::uint64_t pages, std::uint32_t id) {
   }
 }
 
-std::uint32_t add(const RegionInfo& info) REQUIRES(heap::books_lock) {
+std::uint32_t next_number() REQUIRES(heap::books_lock) {
   const std::uint32_t id = stack_region(processes()) + made++;
   if (id > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
-  regions[id] = info;
-  name_pages(info.begin, info.pages, id);
   return id;
 }
 
@@ -48,6 +47,16 @@ void start_region_books() {
 void name_fixed_region(std::uint32_t id, const RegionInfo& info) {
   regions[id] = info;
   name_pages(info.begin, info.pages, id);
+}
+
+std::uint32_t number_region(const RegionInfo& info) {
+  const HeapGuard guard;
+  RegionOrigin origin{.kind = info.kind};
+  std::strncpy(origin.library, info.library, sizeof origin.library - 1);
+  log_region(origin);
+  const std::uint32_t id = next_number();
+  regions[id] = info;
+  return id;
 }
 
 std::uint32_t region_number(const Range& range, std::uintptr_t page) {
@@ -109,7 +118,10 @@ std::uint32_t add_region(const RegionInfo& info, std::uint64_t bytes, std::uintp
               .kind = info.kind});
   RegionInfo placed = info;
   if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(self.placement, info.placement);
-  return add(placed);
+  const std::uint32_t id = next_number();
+  regions[id] = placed;
+  name_pages(info.begin, info.pages, id);
+  return id;
 }
 
 void set_region_pages(std::uint32_t id, std::uint64_t pages) {

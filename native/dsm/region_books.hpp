@@ -30,6 +30,9 @@ struct KnownRegion {
 void start_region_books() REQUIRES(starting);
 void name_fixed_region(std::uint32_t id, const RegionInfo& region) REQUIRES(starting);
 
+/// Process 0: numbers a region of the program's before its pages are there, which name_fixed_region() names later.
+std::uint32_t number_region(const RegionInfo& region);
+
 /// Number of the page's region as known here; no_region if none is. Any thread.
 std::uint32_t region_number(const Range& range, std::uintptr_t page);
 const RegionInfo& region(std::uint32_t id);

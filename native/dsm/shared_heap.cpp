@@ -67,8 +67,8 @@ std::size_t room(const void* block) {
 
 bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement) {
   application.check();
-  const AddressRange variables = program_image.variables;
-  if (!is_initial() || !variables.holds(begin) || bytes > variables.end - begin) return false;
+  const AddressRange variables = program_image.variables_at(begin);
+  if (!is_initial() || variables.end == 0 || bytes > variables.end - begin) return false;
   RegionInfo region;
   region.begin = begin;
   region.pages = (bytes + page_bytes - 1) / page_bytes;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "models/openmp.hpp"
 #include "native/dsm/answering.hpp"
@@ -63,8 +64,9 @@ constexpr const ProgramCall& program_call = call_at_start;
 /// The application thread may begin.
 constinit std::atomic<std::uint32_t> may_begin = 0;
 
-void name_globals(std::uint32_t id, std::uintptr_t begin, std::uint64_t pages) REQUIRES(starting) {
-  name_fixed_region(id, {begin, pages, trace::RegionKind::globals, Placement::initial, 0});
+RegionInfo globals(const AddressRange& range, const char* library = "") {
+  return {range.begin, (range.end - range.begin) / page_bytes, trace::RegionKind::globals, Placement::initial, 0,
+          library};
 }
 
 /// Addresses that have to be the same in all processes: of the program, of the C library, of the run-time.
@@ -77,8 +79,8 @@ std::uint64_t fingerprint() {
         return 0;
       },
       const_cast<void*>(static_cast<const void*>(&add)));
-  add(program_image.variables.begin);
-  add(program_image.variables.end);
+  add(program_image.program.variables.begin);
+  add(program_image.program.variables.end);
   return hash;
 }
 
@@ -144,8 +146,15 @@ void ask_for_short_slices() {
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/// Before the program's constructors: from here on its allocations are shared memory.
+constinit bool is_prepared GUARDED_BY(starting) = false;
+/// Of the globals of the program's first library; those of the others follow.
+constinit std::uint32_t first_library_region GUARDED_BY(starting) = no_region;
+
+/// Before the constructors of the program and of its libraries: from here on its allocations are shared memory. Of the
+/// libraries' constructors, only process 0 runs those.
 void prepare() REQUIRES(starting) {
+  if (is_prepared) return;
+  is_prepared = true;
   self_at_start.begun_ns = now_ns();
   if (const std::optional<Welcome> welcome = meet_launcher()) {
     start_emulation(welcome->emulation);
@@ -158,9 +167,18 @@ void prepare() REQUIRES(starting) {
   make_node();
   start_region_books();
   need_range(administrative_address, administrative_pages * page_bytes, "administrative pages");
-  name_globals(administrative_region, administrative_address, administrative_pages);
+  name_fixed_region(administrative_region,
+                    globals({administrative_address, administrative_address + administrative_pages * page_bytes}));
   make_stacks();
   heap::start();
+  if (is_initial()) {
+    for (const ObjectImage& library : program_image.libraries) {
+      const std::uint32_t number = number_region(globals(library.variables, library.name));
+      if (first_library_region == no_region) first_library_region = number;
+    }
+  } else {
+    drop_library_constructors();
+  }
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
   if (is_initial()) {
     // Not atexit(), which the library would not get past no_destruction.cpp.
@@ -169,7 +187,6 @@ void prepare() REQUIRES(starting) {
   } else {
     on_exit(finish_member, nullptr);
   }
-  application.take();
 }
 
 void call_main(void* /*unused*/) {
@@ -179,17 +196,18 @@ void call_main(void* /*unused*/) {
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }
 
-/// The program's thread-local variables, of the calling thread.
-AddressRange own_thread_locals() {
-  AddressRange found;
+/// The thread-local variables of the program and its libraries, of the calling thread.
+std::vector<AddressRange> own_thread_locals() {
+  std::vector<AddressRange> found;
   dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* range) {
+      [](dl_phdr_info* object, std::size_t, void* ranges) {
+        if (!is_of_program(*object)) return 0;
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           if (object->dlpi_phdr[i].p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
           const auto begin = reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data);
-          *static_cast<AddressRange*>(range) = {begin, begin + object->dlpi_phdr[i].p_memsz};
+          static_cast<std::vector<AddressRange>*>(ranges)->push_back({begin, begin + object->dlpi_phdr[i].p_memsz});
         }
-        return 1;  // the program comes first
+        return 0;
       },
       &found);
   return found;
@@ -197,14 +215,16 @@ AddressRange own_thread_locals() {
 
 /// `constructed` are the thread-local variables of the thread that ran the constructors: copies them to the initial
 /// one.
-void take_over_thread_locals(const AddressRange& constructed) {
-  const AddressRange own = own_thread_locals();
-  std::memcpy(reinterpret_cast<void*>(own.begin), reinterpret_cast<const void*>(constructed.begin),
-              own.end - own.begin);
+void take_over_thread_locals(const std::vector<AddressRange>& constructed) {
+  const std::vector<AddressRange> own = own_thread_locals();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    std::memcpy(reinterpret_cast<void*>(own[i].begin), reinterpret_cast<const void*>(constructed[i].begin),
+                own[i].end - own[i].begin);
+  }
 }
 
 void* run_application(void* constructed) {
-  if (is_initial()) take_over_thread_locals(*static_cast<const AddressRange*>(constructed));
+  if (is_initial()) take_over_thread_locals(*static_cast<const std::vector<AddressRange>*>(constructed));
   give_signal_stack();
   gomp::start_initial_thread();
   may_begin.wait(0);
@@ -223,7 +243,7 @@ void start_application_thread() {
   pthread_attr_init(&attributes);
   const AddressRange stack = control_of(index_of(self.process));
   pthread_attr_setstack(&attributes, reinterpret_cast<void*>(stack.begin), stack.end - stack.begin);
-  static AddressRange constructed;  // it is read after this function has returned
+  static std::vector<AddressRange> constructed;  // it is read after this function has returned
   constructed = own_thread_locals();
   pthread_t thread;
   const int error = real_pthread_create(&thread, &attributes, run_application, &constructed);
@@ -239,14 +259,18 @@ void move_heap_home() REQUIRES(application) {
   for (const RegionInfo& region : made_regions()) move_home(region.begin, region.pages, Zeros::are_there);
 }
 
-void share_variables() REQUIRES(starting) {
-  const AddressRange variables = program_image.variables;
+void share_variables_of(const ObjectImage& object, std::uint32_t region) REQUIRES(starting) {
+  const AddressRange variables = object.variables;
   if (variables.begin >= variables.end) return;
-  const std::size_t bytes = variables.end - variables.begin;
-  need_range(variables.begin, bytes, "the program's variables", is_initial());
+  need_range(variables.begin, variables.end - variables.begin, "the program's variables", is_initial());
   // The others ask: some of the variables may be placed elsewhere.
-  if (!is_initial()) return;
-  name_globals(globals_region, variables.begin, bytes / page_bytes);
+  if (is_initial()) name_fixed_region(region, globals(variables, object.name));
+}
+
+void share_variables() REQUIRES(starting) {
+  share_variables_of(program_image.program, globals_region);
+  std::uint32_t number = first_library_region;
+  for (const ObjectImage& library : program_image.libraries) share_variables_of(library, number++);
 }
 
 /// Signals that tell of something outside are the program's thread's, whose handlers may use its memory.
@@ -287,6 +311,15 @@ int run_main(int argc, char** argv, char** environment) {
   become_service_thread();
 }
 
+/// The dynamic linker calls it before the constructors of all libraries (-z initfirst), the C library's among them,
+/// which would tell that one of the environment.
+__attribute__((constructor)) void before_constructors(int /*argc*/, char** /*argv*/, char** environment) {
+  environ = environment;
+  starting.take();
+  prepare();
+  application.take();
+}
+
 }  // namespace
 }  // namespace sdsm::dsm
 
@@ -299,10 +332,12 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   starting.take();
   call_at_start.main = main;
   prepare();
+  pass_library_constructors();
   if (!is_initial()) {
     make_standard_streams();
     become_service_thread();
   }
+  application.take();
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 

@@ -20,18 +20,8 @@ struct JumpSlots {
   std::size_t count = 0;
 };
 
-int find_dynamic_section(dl_phdr_info* object, std::size_t /*size*/, void* result) {
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const auto& header = object->dlpi_phdr[i];
-    if (header.p_type != PT_DYNAMIC) continue;
-    *static_cast<const ElfW(Dyn)**>(result) = reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + header.p_vaddr);
-  }
-  return 1;  // the program comes first; no other object is of interest
-}
-
-JumpSlots find_jump_slots() {
-  const ElfW(Dyn)* entry = nullptr;
-  dl_iterate_phdr(find_dynamic_section, &entry);
+JumpSlots find_jump_slots(const ObjectImage& object) {
+  const ElfW(Dyn)* entry = object.dynamic;
   JumpSlots slots;
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == DT_JMPREL) slots.first = reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr);
@@ -41,11 +31,11 @@ JumpSlots find_jump_slots() {
   return slots;
 }
 
-/// Memory within reach of the program's instructions (2 GiB); null if there is none.
-std::uintptr_t* reserve_near_program(std::size_t bytes) {
+/// Memory within reach of the object's instructions (2 GiB); null if there is none.
+std::uintptr_t* reserve_near(const ObjectImage& object, std::size_t bytes) {
   constexpr std::uintptr_t step = 16 << 20;
   constexpr int tries = 64;
-  std::uintptr_t wanted = (program_image.whole.end + step) & ~(step - 1);
+  std::uintptr_t wanted = (object.whole.end + step) & ~(step - 1);
   for (int i = 0; i < tries; ++i, wanted += step) {
     void* memory = mmap(reinterpret_cast<void*>(wanted), bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -59,29 +49,26 @@ std::uintptr_t* reserve_near_program(std::size_t bytes) {
 constexpr unsigned char indirect_jump[] = {0xff, 0x25};
 constexpr std::size_t jump_bytes = sizeof indirect_jump + sizeof(std::int32_t);
 
-}  // namespace
-
-void patch_calls() {
-  const JumpSlots slots = find_jump_slots();
-  const AddressRange variables = program_image.variables;
-  if (slots.count == 0 || !variables.holds(program_image.load_offset + slots.first->r_offset)) return;
-  std::uintptr_t* table = reserve_near_program(slots.count * sizeof(std::uintptr_t));
+void patch_calls_of(const ObjectImage& object) {
+  const JumpSlots slots = find_jump_slots(object);
+  if (slots.count == 0 || !object.variables.holds(object.load_offset + slots.first->r_offset)) return;
+  std::uintptr_t* table = reserve_near(object, slots.count * sizeof(std::uintptr_t));
   if (table == nullptr) return;
   std::uintptr_t low = std::numeric_limits<std::uintptr_t>::max();
   std::uintptr_t high = 0;
   for (std::size_t i = 0; i < slots.count; ++i) {
-    const std::uintptr_t slot = program_image.load_offset + slots.first[i].r_offset;
+    const std::uintptr_t slot = object.load_offset + slots.first[i].r_offset;
     if (slot < low) low = slot;
     if (slot > high) high = slot;
     std::memcpy(&table[i], reinterpret_cast<const void*>(slot), sizeof table[i]);
   }
   const auto number_of = [&](std::uintptr_t slot) {
     std::size_t i = 0;
-    while (i < slots.count && program_image.load_offset + slots.first[i].r_offset != slot) ++i;
+    while (i < slots.count && object.load_offset + slots.first[i].r_offset != slot) ++i;
     return i;
   };
 
-  const AddressRange code = program_image.code;
+  const AddressRange code = object.code;
   const std::uintptr_t begin = code.begin & ~(page_bytes - 1);
   const std::uintptr_t end = (code.end + page_bytes - 1) & ~(page_bytes - 1);
   set_protection(begin, end, PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -99,6 +86,13 @@ void patch_calls() {
     std::memcpy(bytes + sizeof indirect_jump, &distance, sizeof distance);
   }
   set_protection(begin, end, PROT_READ | PROT_EXEC);
+}
+
+}  // namespace
+
+void patch_calls() {
+  patch_calls_of(program_image.program);
+  for (const ObjectImage& library : program_image.libraries) patch_calls_of(library);
 }
 
 }  // namespace sdsm::program

@@ -110,17 +110,6 @@ class FunctionReader {
   bool is_linear_;  ///< what follows an instruction is code, whether or not control goes there
 };
 
-/// Libraries whose memory is each process's own, and whose functions the engines know.
-bool is_of_system(const char* path) {
-  const char* const slash = std::strrchr(path, '/');
-  const char* const name = slash == nullptr ? path : slash + 1;
-  for (const char* known : {"ld-linux", "libc.so", "libm.so", "libmvec.so", "libpthread.so", "libdl.so", "librt.so",
-                            "linux-vdso", "libgomp.so", "libsdsm-"}) {
-    if (std::strncmp(name, known, std::strlen(known)) == 0) return true;
-  }
-  return false;
-}
-
 void set_traps(const dl_phdr_info& object, std::size_t first) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
@@ -149,7 +138,8 @@ bool is_among(const GrowingArray<AddressRange>& objects, const AddressRange& wan
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   const AddressRange whole = whole_of(*object);
   replacements.loaded.push_back(whole);
-  if (is_among(replacements.objects, whole) || is_of_system(object->dlpi_name)) return 0;
+  if (is_among(replacements.objects, whole) || system_library(object->dlpi_name) == SystemLibrary::own_locking)
+    return 0;
   const std::size_t first = replacements.all.size();
   for_each_function(
       *object,

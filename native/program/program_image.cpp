@@ -1,8 +1,10 @@
 #include "native/program/program_image.hpp"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "native/program/ending.hpp"
@@ -25,12 +27,18 @@ AddressRange whole_of(const dl_phdr_info& object) {
 namespace {
 
 constinit ProgramImage found GUARDED_BY(starting);
+constinit AddressRange whole_cxx_library;
 
 std::uintptr_t page_down(std::uintptr_t address) {
   return address & ~(page_bytes - 1);
 }
 std::uintptr_t page_up(std::uintptr_t address) {
   return page_down(address + page_bytes - 1);
+}
+
+const char* name_in(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
 }
 
 /// Variables aligned to more than a page have a segment of their own, and nothing lies between it and the others: the
@@ -45,55 +53,130 @@ void fill_gap(std::uintptr_t begin, std::uintptr_t end) {
        "by itself, not by ld.so; if you did, align its variables to no more than 4096 bytes"});
 }
 
-void look_at_program(const dl_phdr_info& object) REQUIRES(starting) {
-  found.load_offset = object.dlpi_addr;
-  found.whole = whole_of(object);
+ObjectImage image_of(const dl_phdr_info& object) {
+  ObjectImage image;
+  image.load_offset = object.dlpi_addr;
+  image.whole = whole_of(object);
+  image.name = name_in(object.dlpi_name);
   std::uintptr_t relocated_end = 0;
   bool has_constants_behind = false;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
     const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_DYNAMIC) image.dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
     if (header.p_type == PT_GNU_RELRO) relocated_end = page_up(begin + header.p_memsz);
     if (header.p_type != PT_LOAD) continue;
-    if ((header.p_flags & PF_X) != 0) found.code = {begin, begin + header.p_memsz};
+    if ((header.p_flags & PF_X) != 0) image.code = {begin, begin + header.p_memsz};
     if ((header.p_flags & PF_W) == 0) {
-      has_constants_behind = found.variables.end != 0;
+      has_constants_behind = image.variables.end != 0;
       continue;
     }
     // Segments come in the order of their addresses (ELF).
-    if (found.variables.end == 0) {
-      found.variables.begin = page_down(begin);
+    if (image.variables.end == 0) {
+      image.variables.begin = page_down(begin);
     } else {
       if (has_constants_behind) {
         end_run(
             {"a segment that is not writable lies between those of its variables, which are to be shared memory. Link "
              "the program without a linker script or --section-start that puts it there"});
       }
-      fill_gap(found.variables.end, page_down(begin));
+      fill_gap(image.variables.end, page_down(begin));
     }
-    found.variables.end = page_up(begin + header.p_memsz);
+    image.variables.end = page_up(begin + header.p_memsz);
   }
-  AddressRange& variables = found.variables;
+  AddressRange& variables = image.variables;
   if (relocated_end > variables.begin && relocated_end <= variables.end) variables.begin = relocated_end;
+  return image;
 }
 
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
   if (*static_cast<bool*>(is_first)) {
     *static_cast<bool*>(is_first) = false;
-    look_at_program(*object);
+    found.program = image_of(*object);
   } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
-    found.cxx_library = whole_of(*object);
+    whole_cxx_library = whole_of(*object);
+  } else if (object->dlpi_name[0] != 0 && system_library(object->dlpi_name) == SystemLibrary::none) {
+    found.libraries.push_back(image_of(*object));
   }
   return 0;
 }
 
+/// The relocated tables of the dynamic section are read-only.
+void write_entry(const ElfW(Dyn) & entry, ElfW(Xword) value) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(&entry);
+  set_protection(page_down(begin), page_up(begin + sizeof entry), PROT_READ | PROT_WRITE);
+  const_cast<ElfW(Dyn)&>(entry).d_un.d_val = value;
+}
+
 }  // namespace
+
+SystemLibrary system_library(const char* path) {
+  struct Known {
+    const char* name;
+    SystemLibrary kind;
+  };
+  using enum SystemLibrary;
+  constexpr Known table[] = {
+      // The C library and the dynamic linker: their variables are the process's (its heap, streams, threads).
+      {"ld-linux", own_locking},
+      {"libc.so", own_locking},
+      {"libm.so", own_locking},
+      {"libmvec.so", own_locking},
+      {"libpthread.so", own_locking},
+      {"libdl.so", own_locking},
+      {"librt.so", own_locking},
+      {"libresolv.so", own_locking},
+      {"libutil.so", own_locking},
+      {"libanl.so", own_locking},
+      {"linux-vdso", own_locking},
+      // The OpenMP run-times: the stand-ins are in the process in their place.
+      {"libgomp.so", own_locking},
+      {"libsdsm-", own_locking},
+      // The compiler's: streams, units, unwinding and locales are the process's.
+      {"libstdc++.so", locks_for_program},
+      {"libgcc_s.so", locks_for_program},
+      {"libgfortran.so", locks_for_program},
+      {"libquadmath.so", locks_for_program},
+      {"libatomic.so", locks_for_program},
+  };
+  const char* const name = name_in(path);
+  for (const Known& known : table) {
+    if (std::strncmp(name, known.name, std::strlen(known.name)) == 0) return known.kind;
+  }
+  return none;
+}
+
+bool is_of_program(const dl_phdr_info& object) {
+  const std::uintptr_t begin = whole_of(object).begin;
+  return program_image.is_program(begin) && !whole_cxx_library.holds(begin);
+}
+
+void pass_library_constructors() {
+  found.cxx_library = whole_cxx_library;
+}
+
+void drop_library_constructors() {
+  for (const ObjectImage& library : program_image.libraries) {
+    for (const ElfW(Dyn)* entry = library.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_INIT_ARRAYSZ) write_entry(*entry, 0);
+    }
+  }
+}
 
 constinit const ProgramImage& program_image = found;
 
 void find_program_image() {
   bool is_first = true;  // the program itself comes first (dl_iterate_phdr(3))
   dl_iterate_phdr(look_at, &is_first);
+  // operator new and its twin for alignments, which lie side by side.
+  for (const char* name : {"_Znwm", "_ZnwmSt11align_val_t"}) {
+    constexpr std::uintptr_t most_bytes = 256;
+    const auto begin = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));
+    if (!whole_cxx_library.holds(begin)) continue;
+    AddressRange& range = found.cxx_library;
+    range.begin = range.end == 0 ? begin : std::min(range.begin, begin);
+    range.end = std::max(range.end, begin + most_bytes);
+  }
 }
 
 }  // namespace sdsm::program

@@ -1,10 +1,12 @@
-/// The program in memory: where its code and its variables are, and whose allocations are shared memory.
+/// The program and its shared libraries in memory: where their code and variables are, and whose allocations are shared
+/// memory.
 #pragma once
 
 #include <link.h>
 
 #include <cstdint>
 
+#include "native/program/raw_memory.hpp"
 #include "native/program/thread_safety.hpp"
 
 namespace sdsm::program {
@@ -16,25 +18,66 @@ struct AddressRange {
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
 };
 
-struct ProgramImage {
+/// A loaded file.
+struct ObjectImage {
   std::uintptr_t load_offset = 0;  ///< added to the file's addresses (position-independent programs)
   AddressRange whole;
   AddressRange code;
-  AddressRange variables;    ///< whole pages of .data and .bss, without what is read-only after relocation
-  AddressRange cxx_library;  ///< libstdc++, whose operator new allocates for the program
+  AddressRange variables;  ///< whole pages of .data and .bss, without what is read-only after relocation
+  const ElfW(Dyn) * dynamic = nullptr;
+  const char* name = "";  ///< of a library, without folders
+};
+
+struct ProgramImage {
+  ObjectImage program;
+  GrowingArray<ObjectImage> libraries;  ///< the program's own that were linked to it
+  AddressRange cxx_library;             ///< what of libstdc++ allocates for the program: operator new at first
 
   /// Whether an allocation requested by code at `caller` is the program's.
-  bool is_program(std::uintptr_t caller) const { return whole.holds(caller) || cxx_library.holds(caller); }
-  /// 0 for an address outside of the program.
-  std::uintptr_t file_address(std::uintptr_t address) const { return whole.holds(address) ? address - load_offset : 0; }
+  bool is_program(std::uintptr_t caller) const {
+    if (program.whole.holds(caller) || cxx_library.holds(caller)) return true;
+    for (const ObjectImage& library : libraries) {
+      if (library.whole.holds(caller)) return true;
+    }
+    return false;
+  }
+  /// The variables of the object that has one at `address`; empty if none has.
+  AddressRange variables_at(std::uintptr_t address) const {
+    if (program.variables.holds(address)) return program.variables;
+    for (const ObjectImage& library : libraries) {
+      if (library.variables.holds(address)) return library.variables;
+    }
+    return {};
+  }
+  /// 0 for an address outside of the program's own file.
+  std::uintptr_t file_address(std::uintptr_t address) const {
+    return program.whole.holds(address) ? address - program.load_offset : 0;
+  }
 };
 /// Return address of the function that uses it, which lies in its caller's code.
 #define SDSM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 extern const ProgramImage& program_image;
 
+/// Libraries whose memory is each process's own, and whose functions the run-times know. All others are the program's.
+enum class SystemLibrary : std::uint8_t {
+  none,
+  own_locking,        ///< it locks instructions for itself only
+  locks_for_program,  ///< its locked instructions may be on the program's memory
+};
+SystemLibrary system_library(const char* path);
+
 /// From the first to the last address of a loaded file.
 AddressRange whole_of(const dl_phdr_info& object);
+
+/// Takes the constructors of the program's libraries out of the dynamic linker's hands, who then runs none of them.
+void drop_library_constructors() REQUIRES(starting);
+
+/// The constructors of libraries are through: from here on, all that the C++ library allocates is for the program.
+void pass_library_constructors() REQUIRES(starting);
+
+/// Whether it is the program or one of its libraries.
+bool is_of_program(const dl_phdr_info& object);
 
 /// Looks the addresses up in the dynamic linker's list. From here on the program's allocations are shared memory, so no
 /// code of the program may run before heap::start().

@@ -18,7 +18,7 @@ std::string format_bytes(std::uint64_t bytes) {
 
 std::optional<std::string> RegionNamer::name_of(const RegionFacts& region) const {
   switch (region.kind) {
-    case trace::RegionKind::globals: return "globals";
+    case trace::RegionKind::globals: return region.library.empty() ? "globals" : "globals of " + region.library;
     case trace::RegionKind::mapped:
       return file_.variable_at(region.address).value_or(fmt::format("array at {}+{:#x}", program_, region.address));
     case trace::RegionKind::heap_block:

@@ -19,6 +19,7 @@ struct RegionFacts {
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of placed arrays: in the program file's own addresses
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
+  std::string library{};      ///< of globals that are not the program's own
 };
 
 class RegionNamer {

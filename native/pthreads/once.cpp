@@ -22,7 +22,8 @@ class SeenDone {
  public:
   bool holds(const volatile void* variable) const { return capacity_ != 0 && places_[place_of(variable)] == variable; }
   void add(const volatile void* variable) {
-    if (!program::program_image.variables.holds(reinterpret_cast<std::uintptr_t>(variable)) || holds(variable)) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(variable);
+    if (program::program_image.variables_at(address).end == 0 || holds(variable)) return;
     if (2 * ++used_ > capacity_) grow();
     places_[place_of(variable)] = variable;
   }

@@ -93,7 +93,8 @@ trace::RegionNames PageLogs::names(const program_start::RegionNamer& namer) cons
   trace::RegionNames names;
   std::uint32_t number = trace::first_made_region(layout_.processes());
   for (const dsm::RegionOrigin& origin : origins_) {
-    const auto name = namer.name_of({origin.kind, 0, origin.number, origin.bytes, origin.address, origin.caller});
+    const auto name =
+        namer.name_of({origin.kind, 0, origin.number, origin.bytes, origin.address, origin.caller, origin.library});
     names[number++] = name.value_or("?");
   }
   return names;

@@ -100,8 +100,8 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
   region.pages = record.pages;
   region.owner = record.owner;
   region.lead_pages = record.lead_pages;
-  const auto name =
-      namer_.name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller});
+  const auto name = namer_.name_of(
+      {region.kind, record.owner, record.number, record.bytes, record.address, record.caller, record.library});
   if (!name) fail_inconsistent();
   region.name = *name;
   regions_.push_back(std::move(region));

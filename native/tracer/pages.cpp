@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "native/program/program_image.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -12,7 +14,7 @@ namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr std::size_t most_ranges = 4;
+constexpr std::size_t most_ranges = 64;
 constexpr std::uint32_t most_regions = std::uint32_t{1} << 20;
 
 struct Memory {
@@ -97,6 +99,7 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   record.bytes = bytes;
   record.address = region.kind == trace::RegionKind::mapped ? program_image.file_address(region.begin) : 0;
   record.caller = caller == 0 ? 0 : program_image.file_address(caller);
+  std::strncpy(record.library, region.library, sizeof record.library - 1);
   recorder::put(RecordKind::region, &record, sizeof record);
   return id;
 }

@@ -66,8 +66,8 @@ int home_of_address(std::uintptr_t address) {
 }
 
 bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement) {
-  const AddressRange variables = program_image.variables;
-  if (!variables.holds(begin) || bytes > variables.end - begin) return false;
+  const AddressRange variables = program_image.variables_at(begin);
+  if (variables.end == 0 || bytes > variables.end - begin) return false;
   RegionInfo region;
   region.begin = begin;
   region.pages = (bytes + page_bytes - 1) / page_bytes;

@@ -74,8 +74,8 @@ void go_on_untraced() REQUIRES(turn) {
   options.schedule = -1;
 }
 
-void name_globals() REQUIRES(turn, starting) {
-  const AddressRange variables = program_image.variables;
+void name_globals_of(const ObjectImage& object) REQUIRES(turn, starting) {
+  const AddressRange variables = object.variables;
   if (variables.begin >= variables.end) return;
   add_range(variables.begin, variables.end);
   RegionInfo region;
@@ -83,6 +83,7 @@ void name_globals() REQUIRES(turn, starting) {
   region.pages = (variables.end - variables.begin) / page_bytes;
   region.kind = trace::RegionKind::globals;
   region.placement = Placement::initial;
+  region.library = object.name;
   add_region(region, variables.end - variables.begin);
 }
 
@@ -113,7 +114,8 @@ void prepare() {
   recorder::put(RecordKind::hello, &hello, sizeof hello);
   recorder::flush();
   heap::start();
-  name_globals();
+  name_globals_of(program_image.program);
+  for (const ObjectImage& library : program_image.libraries) name_globals_of(library);
   reserve_stacks(options.thread_limit);
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
   std::atexit([] {
@@ -152,6 +154,13 @@ int run_main(int argc, char** argv, char** environment) {
   program.is_started = true;
   sdsm_call_on_stack(running_thread().stack.end, call_main, nullptr);
   return program.status;
+}
+
+/// The dynamic linker calls it before the constructors of all libraries (-z initfirst), the C library's among them,
+/// which would tell that one of the environment.
+__attribute__((constructor)) void before_constructors(int /*argc*/, char** /*argv*/, char** environment) {
+  environ = environment;
+  prepare();
 }
 
 }  // namespace
@@ -196,7 +205,9 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
                                  void* stack_end) {
   const auto real = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
   prepare();
-  turn.check();
+  starting.take();
+  pass_library_constructors();
+  turn.take();
   program.main = main;
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }

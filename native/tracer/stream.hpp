@@ -66,6 +66,7 @@ struct RegionRecord {
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of mapped arrays: in the program file's own addresses
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
+  char library[32] = {};      ///< of globals that are not the program's own: the file, cut
 };
 
 struct RegionSizeRecord {

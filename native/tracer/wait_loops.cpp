@@ -171,7 +171,7 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   const bool is_there = here == steps.begin && state_of(self, machine) == steps.state;
   if (is_there) ++steps.turns;
-  const bool is_lost = self.intervals != steps.interval || !program_image.code.holds(here);
+  const bool is_lost = self.intervals != steps.interval || !program_image.program.code.holds(here);
   if (!is_lost && steps.turns < turns_without_change && ++steps.count < most_steps) return;
   machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
   steps.purpose = Steps::Purpose::none;
@@ -189,7 +189,7 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
 
 void look_for_wait_loop(VirtualThread& self, ucontext_t& machine) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
-  if (!program_image.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
+  if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
   self.stopwatch.pause();
   self.steps = {.purpose = Steps::Purpose::looks_for_loop,
                 .interval = self.intervals,
@@ -200,7 +200,7 @@ void look_for_wait_loop(VirtualThread& self, ucontext_t& machine) {
 }
 
 void set_wait_loop(std::uintptr_t address, bool is_learnt) {
-  Place* place = learn(address + program_image.load_offset);
+  Place* place = learn(address + program_image.program.load_offset);
   if (place != nullptr && !is_learnt) set(*place, false);
 }
 

@@ -1,5 +1,4 @@
-"""Shared libraries of a program: their constructors run before the program's memory is shared, in every process, and some come by
-dlopen."""
+"""Shared libraries of a program: their variables are shared, their constructors run before that, in process 0, and some come by dlopen."""
 
 from __future__ import annotations
 
@@ -100,3 +99,76 @@ def test_a_library_of_fortran_that_comes_by_dlopen_prints(tmp_path):
     build(tmp_path, "gcc", "-o", "main", "main.c")
     for command in (RUN, TRACE):
         assert lines(tmp_path, command, "./main", "./library.so") == ["from c", "from fortran", "from c again"]
+
+
+#: Static arrays and statics of functions, memory from a constructor, thread-local data, a call back, allocation in a region.
+STATIC_C = r"""
+#include <stdlib.h>
+static int table[10000], *made, initialised[2000] = {7};
+static __thread int own = 5;
+__attribute__((constructor)) static void begin(void) {
+  made = calloc(3000, sizeof *made);
+  made[0] = 3;
+  own = 6;
+}
+int fill(int n, int (*value)(int)) {
+  int bad = own != 6 || made[0] != 3 || initialised[0] != 7;
+#pragma omp parallel for reduction(+ : bad)
+  for (int i = 0; i < n; ++i) {
+    table[i] = value(i);
+    if (i < 3000) made[i] = i + 2;
+    if (i < 2000) initialised[i] += i;
+    bad += ++own < 6;
+  }
+  for (int i = 0; i < n; ++i) bad += table[i] != value(i) || (i < 3000 && made[i] != i + 2);
+  for (int i = 1; i < 2000; ++i) bad += initialised[i] != i;
+  return bad;
+}
+"""
+STATIC_CXX = r"""
+#include <omp.h>
+#include <string>
+#include <vector>
+static std::vector<double> numbers(5000, 1.5);
+static std::vector<std::string> words;
+static int& count() { static int counter = 40; return counter; }
+extern "C" int sum() {
+  int bad = numbers.size() != 5000;
+  words.resize(100);
+#pragma omp parallel for
+  for (int i = 0; i < 5000; ++i) {
+    numbers[i] += i;
+    if (i < 100) words[i] = std::string(30, char('a' + i % 26));
+#pragma omp critical
+    ++count();
+  }
+  for (int i = 0; i < 5000; ++i) bad += numbers[i] != i + 1.5;
+  for (int i = 0; i < 100; ++i) bad += words[i] != std::string(30, char('a' + i % 26));
+  return bad + (count() != 5040);
+}
+"""
+STATIC_MAIN = r"""
+#include <stdio.h>
+int fill(int, int (*)(int)), sum(void);
+static int base;
+static int value(int i) { return base + 3 * i; }
+int main(void) {
+  base = 11;
+  int first = fill(10000, value), second = sum(), members = 0;
+#pragma omp parallel reduction(+ : members)
+  ++members;
+  printf("%d %d %d\n", first, second, members);
+}
+"""
+
+
+@pytest.mark.parametrize("optimisation", ["-O0", "-O2"])
+def test_the_static_data_of_a_programs_libraries_is_shared(tmp_path, optimisation):
+    (tmp_path / "first.c").write_text(STATIC_C)
+    (tmp_path / "second.cpp").write_text(STATIC_CXX)
+    (tmp_path / "main.c").write_text(STATIC_MAIN)
+    build(tmp_path, "gcc", optimisation, "-shared", "-fPIC", "-o", "libfirst.so", "first.c")
+    build(tmp_path, "g++", optimisation, "-shared", "-fPIC", "-o", "libsecond.so", "second.cpp")
+    build(tmp_path, "gcc", optimisation, "-o", "main", "main.c", tmp_path / "libfirst.so", tmp_path / "libsecond.so")
+    for command in (RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
+        assert lines(tmp_path, command, "./main") == ["0 0 4"]

@@ -7,9 +7,13 @@ namespace sdsm::trace {
 std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, std::uint32_t processes) {
   std::vector<std::uint32_t> numbers;
   std::uint32_t made = 0;
+  bool is_first = true;
   for (const Region& region : regions) {
     switch (region.kind) {
-      case RegionKind::globals: numbers.push_back(globals_region); break;
+      case RegionKind::globals:  // the program's own come first
+        numbers.push_back(is_first ? globals_region : first_made_region(processes) + made++);
+        is_first = false;
+        break;
       case RegionKind::initial_stack: numbers.push_back(stack_region(0)); break;
       case RegionKind::thread_stack: numbers.push_back(stack_region(region.owner)); break;
       default: numbers.push_back(first_made_region(processes) + made++);
