@@ -249,9 +249,10 @@ void add_inputs(CLI::App& app, Request& request) {
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
-  app.add_option("--memory-bound", request.options.memory_bound,
-                 "share of the program's computing that waits for memory, 0 to 1: with T threads on a node it takes "
-                 "the platform's memory-bus.T times as long. docs/platforms.md says how to find it")
+  app.add_option(
+         "--memory-bound", request.options.memory_bound,
+         "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "
+         "the platform's memory-bus.T times as long. docs/platforms.md says how to find it")
       ->check(number(0, 1))
       ->capture_default_str();
   app.add_option("--network", request.network, describe_networks())

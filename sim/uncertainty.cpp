@@ -70,10 +70,10 @@ Costs CostSampler::draw() {
     const std::vector<std::string> wrong = contradictions(costs);
     if (wrong.empty()) return costs;
     if (++refused_ >= most_refused * drawn_) {
-      throw std::invalid_argument(
-          fmt::format("{}: of {} sets of costs drawn from its standard errors, {} cannot be ({}). The errors are too "
-                      "large for a band: measure more, and calibrate again",
-                      platform_.path.string(), refused_ + drawn_ - 1, refused_, wrong.front()));
+      throw std::invalid_argument(fmt::format(
+          "{}: of {} sets of costs drawn from its standard errors, {} are impossible ({}). The errors are too "
+          "large for a band: measure more, and calibrate again",
+          platform_.path.string(), refused_ + drawn_ - 1, refused_, wrong.front()));
     }
   }
 }

@@ -27,7 +27,7 @@ using results::Json;
 constexpr const char* help = "Tell what the simulator makes of messages, diffs and barriers, as JSON.";
 constexpr const char* footer =
     "A question is a JSON object. {} asks for the sizes alone, which every answer has; more members ask for more:\n"
-    "  {\"diff_words\": [1, 256]}                 diffs of so many words in one run: bytes, messages\n"
+    "  {\"diff_words\": [1, 256]}                 diffs of 1 and 256 words, in one run: bytes, messages\n"
     "  {\"payloads\": [32, 4096], \"frame\": {\"payload\": 1460, \"overhead\": 78, \"minimum\": 84}, \"links\": 2}\n"
     "                                           messages: bytes on a wire, and one after another over an idle route\n"
     "  {\"barrier\": {\"shape\": \"tree\", \"message_us\": {\"wire\": 10, \"link\": 2, \"processor\": 3},\n"

@@ -113,7 +113,7 @@ void start_emulation(const Emulation& emulation) {
 void begin_work() {
   if (schedule.begin == nullptr) return;
   const std::byte* const begin = progress.next_interval == nullptr ? schedule.begin : progress.next_interval;
-  if (begin >= schedule.end) end_run({"the program does more than its trace: it cannot be emulated"});
+  if (begin >= schedule.end) end_run({"the program does more than its trace holds. Trace it again"});
   std::memcpy(&progress.interval, begin, sizeof progress.interval);
   progress.touch = reinterpret_cast<const ScheduledTouch*>(begin + sizeof progress.interval);
   progress.touches_end = progress.touch + progress.interval.touches;
@@ -125,7 +125,7 @@ void begin_work() {
 void end_work(trace::EventKind kind) {
   if (!progress.is_working) return;
   progress.is_working = false;
-  if (kind != progress.interval.end) end_run({"the program does otherwise than its trace: it cannot be emulated"});
+  if (kind != progress.interval.end) end_run({"the program does something else than its trace. Trace it again"});
   if (is_emulating()) wait_until(progress.begun + progress.interval.compute_ns);
 }
 

@@ -304,11 +304,12 @@ class Cluster final : private Hosts::Listener {
         expect(frame.payload.size() == sizeof lost);
         std::memcpy(&lost, frame.payload.data(), sizeof lost);
         expect(lost.process < size());
-        return blame(number, BlameKind::lost_peer,
-                     fmt::format("lost its connection to {}, which still runs. Run it again; if that helps not, try "
-                                 "the other --transport",
-                                 name_of(lost.process)),
-                     now);
+        return blame(
+            number, BlameKind::lost_peer,
+            fmt::format("lost its connection to {}, which still runs. Run it again; if that does not help, try "
+                        "the other --transport",
+                        name_of(lost.process)),
+            now);
       }
       case FrameKind::welcome:
       case FrameKind::peers:

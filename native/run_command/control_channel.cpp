@@ -45,7 +45,7 @@ std::optional<Frame> ControlChannel::next_frame() {
   if (received_.size() < sizeof head) return std::nullopt;
   std::memcpy(&head, received_.data(), sizeof head);
   if (head.kind > dsm::last_frame_kind || head.bytes > dsm::most_frame_bytes) {
-    throw ProtocolError("sent the launcher what is no message");
+    throw ProtocolError("sent the launcher bytes that are no message");
   }
   if (received_.size() < sizeof head + head.bytes) return std::nullopt;
   Frame frame{head.kind, received_.substr(sizeof head, head.bytes)};

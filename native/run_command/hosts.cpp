@@ -332,7 +332,7 @@ void Hosts::look(Time now, Listener& listener) {
         dsm::ProcessEnded ended;
         if (frame->kind == FrameKind::pong) continue;
         if (frame->kind != FrameKind::ended || frame->payload.size() != sizeof ended) {
-          throw ProtocolError("sent the launcher what is no message");
+          throw ProtocolError("sent the launcher bytes that are no message");
         }
         std::memcpy(&ended, frame->payload.data(), sizeof ended);
         listener.ended(ended.process, ended.wait_status);

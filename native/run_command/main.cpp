@@ -247,7 +247,7 @@ int run(int argc, char** argv) {
       ->type_name("home|lock|relaxed|refuse");
   add_hosts(app, options.hosts);
   app.add_option("--timeout", options.timeout,
-                 "end the run when a process has not answered for so long. A process that computes answers, so a "
+                 "end the run when a process has not answered for this long. A process that computes answers, so a "
                  "program may run for ever")
       ->check(number(0.1, 1e6))
       ->capture_default_str()

@@ -22,7 +22,7 @@ void for_each_record(const std::string& payload, Take take) {
 }
 
 [[noreturn]] void fail() {
-  throw ProtocolError("sent the launcher a log of what cannot be");
+  throw ProtocolError("sent the launcher a log of impossible events");
 }
 
 void add_all(std::map<PageId, trace::PageFigures>& to, const std::map<PageId, trace::PageFigures>& from) {

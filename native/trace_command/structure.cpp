@@ -17,7 +17,7 @@ constexpr const char* advice =
     "of day, on addresses or on files that it changes.";
 
 std::string place(unsigned pass, std::uint32_t thread, std::uint64_t interval) {
-  return fmt::format("pass {} did otherwise than pass 1: thread {}, interval {}", pass, thread, interval);
+  return fmt::format("pass {} differs from pass 1: thread {}, interval {}", pass, thread, interval);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::uint64_t Structure::least_compute_ns(std::uint32_t thread, std::uint64_t in
 
 void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t interval, const trace::Event& event) {
   if (thread >= threads_.size()) {
-    throw RunError(fmt::format("pass {} did otherwise than pass 1: there was no thread {}. {}", pass, thread, advice));
+    throw RunError(fmt::format("pass {} differs from pass 1: there was no thread {}. {}", pass, thread, advice));
   }
   const auto& steps = threads_[thread];
   if (interval >= steps.size()) {

@@ -126,11 +126,10 @@ class Run {
     header.sdsm_version = SDSM_VERSION;
     header.exit_status = status_;
     if (const std::uint64_t waits = pass.waits_for_flags(); waits > 0) {
-      commands::say(
-          fmt::format("warning: threads waited {} times for flags, by reading them again and again: predictions hold "
-                      "the pages that "
-                      "such a wait fetches anew, but not how long it takes until the flag is set",
-                      waits));
+      commands::say(fmt::format(
+          "warning: threads waited {} times for flags, by reading them again and again: predictions include "
+          "the pages that such a wait fetches anew, but not how long it takes until the flag is set",
+          waits));
     }
     pass.finish(header);
     if (pass.was_cut()) {
@@ -185,7 +184,7 @@ class Run {
     if (pass.refusal()) throw RunError(*pass.refusal());
     if (pass.diverged()) {
       throw RunError(
-          fmt::format("pass {} did otherwise than pass 1: thread {} came to a point that it had not come to "
+          fmt::format("pass {} differs from pass 1: thread {} came to a point that it had not come to "
                       "then. Fix the program's random seed, and let nothing depend on the time of day.",
                       number, *pass.diverged()));
     }

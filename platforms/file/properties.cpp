@@ -250,7 +250,7 @@ Family memory_bus() {
                        most_threads_per_node);
   };
   return {std::string(memory_bus_prefix) + "T",
-          "times that a memory-bound loop takes with T threads of a node at it, 1 to 1000 (optional; see sdsm simulate "
+          "slowdown of a memory-bound loop when T threads of a node run it, 1 to 1000 (optional; see sdsm simulate "
           "--memory-bound)",
           false,
           member,
@@ -326,7 +326,7 @@ std::optional<Property> property_named(std::string_view id) {
 std::string unknown_property(std::string_view id) {
   if (id == "node.memory-contention") {
     return fmt::format(
-        "property '{}' is no more. Write {}2 with 1 more than its value, and simulate with "
+        "property '{}' was removed. Write {}2 with 1 more than its value, and simulate with "
         "--memory-bound 1",
         id, memory_bus_prefix);
   }

@@ -53,8 +53,8 @@ TEST_CASE("a deadlock ends with 1, and says what each thread waits for") {
                 "thread 0 waits at a barrier; thread 1 waits for a lock held by thread 0");
 }
 
-TEST_CASE("a program that does otherwise in each run ends with 1, and the error says where") {
-  check_refused(trace_outcome({program("ending"), "random"}), 1, "did otherwise than pass 1: thread 0");
+TEST_CASE("a program that differs from run to run ends with 1, and the error says where") {
+  check_refused(trace_outcome({program("ending"), "random"}), 1, "differs from pass 1: thread 0");
 }
 
 TEST_CASE("a program that starts threads of its own, replaces itself, or uses what it has freed, ends with 1") {

@@ -209,8 +209,8 @@ TEST_CASE("a death is the cause, and lost connections are its consequences, whic
 
 TEST_CASE("nonsense on the control socket ends the run") {
   for (const std::string stage : {"listening", "connected", "go"}) {
-    check_failure(stage + " garbage 1", "process 1 on node 0 sent the launcher what is no message");
-    check_failure(stage + " huge 1", "process 1 on node 0 sent the launcher what is no message");
+    check_failure(stage + " garbage 1", "process 1 on node 0 sent the launcher bytes that are no message");
+    check_failure(stage + " huge 1", "process 1 on node 0 sent the launcher bytes that are no message");
     check_failure(stage + " misplaced 1", "process 1 on node 0 sent the launcher a message that has no place there");
     check_failure(stage + " close 1", "process 1 on node 0 has closed its connection to the launcher");
   }
@@ -230,7 +230,7 @@ TEST_CASE("on several hosts a failure is told with its host, too, and ends every
   check_failure_on_hosts("go hang 0", "process 0 on node 0 (host a) has not answered for 1 s", "1");
   check_failure_on_hosts("go fail 2", second + " ended the run: no more memory\n");
   check_failure_on_hosts("go lost 0", "process 1 on node 0 (host a) was killed by signal 9 (Killed)");
-  check_failure_on_hosts("go garbage 2", second + " sent the launcher what is no message");
+  check_failure_on_hosts("go garbage 2", second + " sent the launcher bytes that are no message");
   check_failure_on_hosts("go close 2", second + " has closed its connection to the launcher");
   check_failure_on_hosts("go orphan 2", second + " was killed by signal 9 (Killed)");
 }

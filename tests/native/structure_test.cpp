@@ -34,14 +34,13 @@ TEST_CASE("an interval's compute time is the least of all passes") {
   CHECK(structure.least_compute_ns(0, 0) == 80);
 }
 
-TEST_CASE("a pass that does otherwise is an error that names pass, thread, interval and both events") {
+TEST_CASE("a pass that differs is an error that names pass, thread, interval and both events") {
   Structure structure;
   structure.add(0, barrier, 1);
   structure.add(1, barrier, 1);
   const std::string message = message_of([&] { structure.compare(3, 1, 0, acquire); });
-  CHECK(
-      message.find("pass 3 did otherwise than pass 1: thread 1, interval 0 ends with acquire of critical 4 instead of "
-                   "barrier of 2 threads") == 0);
+  CHECK(message.find("pass 3 differs from pass 1: thread 1, interval 0 ends with acquire of critical 4 instead of "
+                     "barrier of 2 threads") == 0);
 }
 
 TEST_CASE("more intervals, fewer intervals and another thread are each found") {
