@@ -46,7 +46,7 @@ class Estimate:
     def over(self, other: Estimate) -> Estimate:
         """Ratio of independent estimates, its error to first order. Raises ValueError if `other` is not above 0."""
         if other.value <= 0:
-            raise ValueError(f"a ratio to {other.value:g} tells nothing")
+            raise ValueError(f"a ratio to {other.value:g} has no meaning")
         ratio = self.value / other.value
         return self._with(other, ratio, 1 / other.value, ratio / other.value)
 

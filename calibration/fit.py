@@ -164,7 +164,7 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data
             for m in reading.measurements
         )
         if not (used or overheads or on_network):
-            unused.append(f"{reading.file}: {reading.format} tells nothing that a platform file holds")
+            unused.append(f"{reading.file}: {reading.format} measures nothing that a platform file holds")
     return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused))
 
 
@@ -173,7 +173,7 @@ def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
         return Layout(int(m.keys["nodes"]), int(m.keys["threads_per_node"]))
     if len(layouts) != 1:
         raise CalibrationError(
-            f"{file}: tells no layout of threads on nodes. Give it by one --layout NODESxTHREADS, or give what `sdsm microbench` wrote"
+            f"{file}: does not say on which layout it ran. Give --layout NODESxTHREADS, or the file that `sdsm microbench -o` wrote"
         )
     return layouts[0]
 

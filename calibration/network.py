@@ -87,7 +87,7 @@ def network_of(root: ElementTree.Element, file: str) -> Network:
             raise ValueError("reference.links must be 1 to 16")
         return Network(bandwidth, quantity(given["reference.latency"], TIMES_US), links, frame)
     except KeyError as error:
-        raise PlatformFileError(f"{file}: no property {error}. `sdsm check` tells what a platform file needs") from None
+        raise PlatformFileError(f"{file}: no property {error}. `sdsm check` says what a platform file needs") from None
     except ValueError as error:
         raise PlatformFileError(f"{file}: reference network: {error}. Correct the file") from None
 

@@ -113,7 +113,7 @@ def parse(path: Path) -> ElementTree.Element:
     except ElementTree.ParseError as error:
         raise PlatformFileError(f"{path}: not XML ({error}). Give a platform file") from None
     if root.tag != "platform" or root.find("zone") is None:
-        raise PlatformFileError(f"{path}: no <platform> with a <zone>. `sdsm check` tells what a platform file needs")
+        raise PlatformFileError(f"{path}: no <platform> with a <zone>. `sdsm check` says what a platform file needs")
     return root
 
 

@@ -1,4 +1,4 @@
-"""Results of `sdsm simulate`, `sdsm run` and `sdsm replay` as typed values: docs/result-format.md tells what each field is.
+"""Results of `sdsm simulate`, `sdsm run` and `sdsm replay` as typed values: docs/result-format.md says what each field is.
 
 Every command that reads them reads them here. Fields that this version does not know are passed over.
 """

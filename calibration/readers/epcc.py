@@ -301,7 +301,7 @@ class _Parser:
 
     def end_banner(self) -> None:
         if self.in_banner and self.runs[-1].threads is None:
-            self.refuse("the banner does not tell the number of threads. Give the benchmark's whole output")
+            self.refuse("the banner does not say the number of threads. Give the benchmark's whole output")
         self.in_banner = False
 
     def banner_line(self, line: str) -> None:
@@ -309,7 +309,7 @@ class _Parser:
         for name, unit, pattern in _SETTINGS:
             if match := pattern.fullmatch(line):
                 if run.setting(name) is not None:
-                    self.refuse(f"{name} is told twice in one banner. Correct or leave out the file")
+                    self.refuse(f"{name} stands twice in one banner. Correct or leave out the file")
                 whole = re.fullmatch(COUNT, match[1]) is not None and unit == "1"
                 self.set(run, name, int(match[1]) if whole else float(match[1]), unit)
                 if name == "threads":

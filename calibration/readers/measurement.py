@@ -92,7 +92,7 @@ class Measurement:
     def in_unit(self, unit: str) -> tuple[float, ...]:
         """The values in another unit of the same dimension. Raises ValueError if it is of another one, or unknown."""
         if unit not in UNITS or UNITS[unit][0] != UNITS[self.unit][0]:
-            raise ValueError(f"{self.quantity} is in {self.unit}, which cannot be told in {unit}")
+            raise ValueError(f"{self.quantity} is in {self.unit}, which cannot be converted to {unit}")
         factor = UNITS[self.unit][1] / UNITS[unit][1]
         return tuple(value * factor for value in self.values)
 

@@ -150,7 +150,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["m.json", "-o", "o.xml", "--base", "none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
-        (["printed.json", "-o", "o.xml"], "tells no layout"),
+        (["printed.json", "-o", "o.xml"], "does not say on which layout"),
         (["np.out", "-o", "o.xml", "--base", "bare.xml"], "no page fault"),
         (["np.out", "-o", "o.xml", "--base", "frame.xml"], "frame.xml: reference network: frame.payload '1e20B'"),
     ],
