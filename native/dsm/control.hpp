@@ -35,8 +35,8 @@
 
 #include <cstdint>
 
-#include "models/placement.hpp"
 #include "models/atomics.hpp"
+#include "models/placement.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/tally.hpp"
 

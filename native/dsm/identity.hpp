@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "models/atomics.hpp"
 #include "models/ids.hpp"
 #include "models/placement.hpp"
-#include "models/atomics.hpp"
 #include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {
