@@ -26,12 +26,12 @@ constexpr std::string_view name_of(Atomics atomics) {
   return atomics_names[static_cast<std::size_t>(atomics)];
 }
 
-/// `name` is one of atomics_names.
+/// Precondition: `name` is one of atomics_names.
 constexpr Atomics atomics_named(std::string_view name) {
   return static_cast<Atomics>(std::ranges::find(atomics_names, name) - atomics_names.begin());
 }
 
-/// Taken for each of them under Atomics::lock, and by what gcc compiles to calls.
+/// Taken for each atomic operation under Atomics::lock, and for those that gcc compiles to calls.
 inline constexpr LockId atomic_lock{1};
 
 }  // namespace sdsm

@@ -38,7 +38,7 @@ struct Costs {
   Invalidation invalidation = Invalidation::all;
 
   Atomics atomics = Atomics::home;  ///< how the machine does atomic operations
-  Time atomic_own{};  ///< one on a page of the own node: its trap, and doing what the instruction would. Optional: 0
+  Time atomic_own{};                ///< an atomic operation on a page of the own node, trap included. 0: not measured
 };
 
 /// Costs on a given network, split into what the wire takes and what processors take.
@@ -75,8 +75,8 @@ class CostModel {
   /// measured has the nearest measured one's, as a hand-off has at most two messages on any number of nodes.
   Time lock_local(Layout layout) const;
 
-  /// An atomic operation on a page of the own node. Where none was measured a fault on an own page stands in for it: a
-  /// trap, too, whose handler changes the page's protection instead.
+  /// An atomic operation on a page of the own node. If none was measured, a fault on an own page (WROH) stands in for
+  /// it: that is a trap too, whose handler changes the page's protection instead.
   Time atomic_own() const {
     return atomic_is_measured() ? costs_.atomic_own : costs_.fault[static_cast<std::size_t>(FaultKind::WROH)];
   }

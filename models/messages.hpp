@@ -18,10 +18,10 @@ enum class MessageKind : std::uint8_t {
   lock_grant,       ///< from the manager
   lock_release,     ///< to the manager
   atomic_request,   ///< an atomic operation, to the page's home
-  atomic_reply,     ///< what was there before
+  atomic_reply,     ///< its outcome, from the home
 };
 inline constexpr std::size_t message_kinds = 10;
-/// The kinds before this one stand in every result, the others where there are some.
+/// Results always have the kinds before this one, and the others only where such messages were sent.
 inline constexpr std::size_t usual_message_kinds = static_cast<std::size_t>(MessageKind::atomic_request);
 
 constexpr std::string_view name_of(MessageKind kind) {
@@ -44,7 +44,8 @@ constexpr std::string_view name_of(MessageKind kind) {
 /// gives SCASH's.
 inline constexpr Bytes control_payload{32};
 inline constexpr Bytes page_payload{4096};
-/// A control message with the operation, or its outcome: two values of 16 bytes, flags and what operation. Of sdsm run.
+/// A control message with the operation or its outcome (two values of 16 bytes, flags and the kind), as sdsm run sends
+/// it.
 inline constexpr Bytes atomic_payload{72};
 /// What an Ethernet frame holds (inferred): a longer diff goes in pieces, each paid for.
 inline constexpr Bytes max_payload{1460};

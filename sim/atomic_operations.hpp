@@ -10,15 +10,15 @@ namespace sdsm::sim {
 class Cluster;
 class Thread;
 
-/// Plays atomic operations that are done at their page's home, without a lock: there and then on the home's node, else
-/// by a request and its reply.
+/// Plays atomic operations that are done at their page's home, without a lock: in place on the home's node, from other
+/// nodes by a request and its reply.
 class AtomicOperations {
  public:
   explicit AtomicOperations(Cluster& cluster) : cluster_(cluster) {}
 
   /// Calls `done` when the thread has the outcome. Time is charged to Spent::lock.
   void operate(Thread& thread, ProcessId home, std::function<void()> done);
-  /// The same as a full fence: own changes go home before it, and copies are dropped behind it.
+  /// The same as a full fence: own changes go home before it, and copies are dropped after it.
   void operate_in_order(Thread& thread, ProcessId home, std::function<void()> done);
 
  private:

@@ -36,7 +36,7 @@ struct RunOptions {
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;          ///< measure everything, not the region between the clock calls
   bool page_figures = false;       ///< keep what each page cost each thread
-  std::optional<Atomics> atomics;  ///< if not as the platform says
+  std::optional<Atomics> atomics;  ///< empty: as the platform says
 };
 
 class Cluster {
@@ -90,7 +90,8 @@ class Cluster {
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
   bool extrapolated_atomic = false;
-  /// Flag mode, from the first atomic operation at a home or fence on: changes go home before a barrier is waited at.
+  /// Flag mode begins at the first fence or atomic operation at a home: from then on changes go home before a thread
+  /// waits at a barrier.
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   trace::PageBook page_book;  ///< by the trace's regions

@@ -37,7 +37,7 @@ class LockManager {
   void request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> granted);
   /// Flushes, waits for the flag, drops copies.
   void wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited);
-  /// Sends home what the thread has to at `sync`.
+  /// Sends home the diffs that the thread owes at `sync`.
   void send_changes(Thread& thread, Sync sync, std::function<void()> sent);
   /// Flushes and drops copies, without a lock.
   void flush(Thread& thread, std::function<void()> flushed);

@@ -33,7 +33,7 @@ class Player {
   void operate(PageId page, std::uint8_t words);
   void fence();
   ProcessId home_of(PageId page);
-  /// Waits until `action` calls what it is given.
+  /// Calls `action` with a callback, and blocks the actor until the callback is called.
   void wait_for(const std::function<void(std::function<void()>)>& action);
   void note_clock();
   Time scaled(std::uint64_t compute_ns) const;

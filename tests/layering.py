@@ -88,7 +88,7 @@ def check_includes(path: str, text: str) -> list[str]:
             violation(f"{folder}/ includes {target}", "only sim/ knows SimGrid")
         if folder == "models" and IMPURE.search(target):
             violation(f"models/ includes {target}", "the protocol knows no operating system, file or clock")
-        neighbour = "/" not in target and path.split("/")[-2] == PROGRAMS_FOLDER
+        neighbour = "/" not in target and path.split("/")[-2].startswith(PROGRAMS_FOLDER)
         if quoted and head not in ABOVE and head != PUBLIC_HEADER_FOLDER and not neighbour:
             violation(f'includes "{target}"', 'write quoted includes from the root, as in "models/units.hpp"')
     return found

@@ -12,8 +12,8 @@
 
 namespace sdsm::program {
 
-/// Replaces the instructions of the program and of its libraries, those too that it loads later, not of the C library;
-/// and takes SIGTRAP.
+/// Replaces the instructions of the program and of its libraries, also of those that it loads later, but not of the
+/// system's libraries; and takes SIGTRAP.
 void take_over_locked_instructions() REQUIRES(starting);
 
 // Each engine defines these. They run in a signal's handler.

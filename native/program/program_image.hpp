@@ -31,7 +31,7 @@ struct ObjectImage {
 struct ProgramImage {
   ObjectImage program;
   GrowingArray<ObjectImage> libraries;  ///< the program's own that were linked to it
-  AddressRange cxx_library;             ///< what of libstdc++ allocates for the program: operator new at first
+  AddressRange cxx_library;             ///< the part of libstdc++ that allocates for the program: at first operator new
 
   /// Whether an allocation requested by code at `caller` is the program's.
   bool is_program(std::uintptr_t caller) const {
@@ -59,7 +59,8 @@ struct ProgramImage {
 
 extern const ProgramImage& program_image;
 
-/// Libraries whose memory is each process's own, and whose functions the run-times know. All others are the program's.
+/// Libraries whose memory each process has for itself, and whose functions the run-times know. All others belong to the
+/// program.
 enum class SystemLibrary : std::uint8_t {
   none,
   own_locking,        ///< it locks instructions for itself only
@@ -70,10 +71,10 @@ SystemLibrary system_library(const char* path);
 /// From the first to the last address of a loaded file.
 AddressRange whole_of(const dl_phdr_info& object);
 
-/// Takes the constructors of the program's libraries out of the dynamic linker's hands, who then runs none of them.
+/// Keeps the dynamic linker from running the constructors of the program's libraries.
 void drop_library_constructors() REQUIRES(starting);
 
-/// The constructors of libraries are through: from here on, all that the C++ library allocates is for the program.
+/// The constructors of libraries have run: from here on, all that the C++ library allocates is for the program.
 void pass_library_constructors() REQUIRES(starting);
 
 /// Whether it is the program or one of its libraries.

@@ -56,7 +56,7 @@ class Stopwatch {
 
   std::uint64_t elapsed_ns() const { return own_ns_; }
 
-  /// While it runs: the thread did something for so long that the program would not have done.
+  /// While it runs: takes off `ticks` of something that the untraced program would not have done.
   void exclude(std::uint64_t ticks) { excluded_ticks_ += ticks; }
 
   /// Enters a page touch at time stamp `ticks`; returns the compute time up to it.
