@@ -63,6 +63,10 @@ void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
     }
     case WireKind::free_block: free_for(from, reinterpret_cast<void*>(head.address)); return answer_value(from, 0);
     case WireKind::room_of: return answer_value(from, heap::room(reinterpret_cast<const void*>(head.address)));
+    case WireKind::used_pages: {
+      const AddressRange used = heap::first_used_pages({head.address, head.value});
+      return answer(from, {.kind = WireKind::done, .address = used.begin, .value = used.end});
+    }
     case WireKind::open_state: {
       SharedState& shared = office.constructs[head.address];
       shared.queue.push_back(from);

@@ -207,8 +207,14 @@ void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& enc
          .address = sent,
          .value = std::bit_cast<std::uint64_t>(sizes)},
         payload);
-    count_message(place.home, MessageKind::diff, piece);
     sent += piece;
+  }
+}
+
+void count_diff(const Place& place, std::uint32_t bytes) REQUIRES(application) {
+  constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
+  for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes; sent += most) {
+    count_message(place.home, MessageKind::diff, std::min(most, bytes - sent));
   }
   ++asked.diffs;
   asked.diff_bytes += bytes;
@@ -245,8 +251,32 @@ class Diffs {
     pages.flush(self.process, sync);
   }
 
+  void find_in(const AddressRange& pages) REQUIRES(application, node().mutex) {
+    buffer_.clear();
+    diffs_.clear();
+    for (const Place& place : node().twinned) {
+      if (place.owner == Owner::remote && pages.holds(place.address)) encode(place);
+    }
+  }
+
   void send() const REQUIRES(application) {
-    for (const Encoded& diff : diffs_) send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
+    for (const Encoded& diff : diffs_) {
+      send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
+      count_diff(diff.place, diff.encoded.bytes);
+    }
+  }
+
+  /// In the protocol these go with the next flush.
+  void send_early() REQUIRES(application) {
+    for (const Encoded& diff : diffs_) {
+      send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
+      early_.push_back({diff.place, diff.encoded.bytes});
+    }
+  }
+
+  void count_early() REQUIRES(application) {
+    for (const auto& [place, bytes] : early_) count_diff(place, bytes);
+    early_.clear();
   }
 
  private:
@@ -268,12 +298,14 @@ class Diffs {
   DiffBuffer encoded_;
   std::vector<std::byte> buffer_;
   std::vector<Encoded> diffs_;
+  std::vector<std::pair<Place, std::uint32_t>> early_;
 };
 Diffs diffs GUARDED_BY(application);
 
 /// The caller holds the node, so no companion goes on while changes are still on their way.
 void flush_held(Sync sync) REQUIRES(application, node().mutex) {
   diffs.find(sync);
+  diffs.count_early();
   diffs.send();
 }
 
@@ -326,6 +358,7 @@ void flush(Sync sync, const Grant* granted) {
       const NodeGuard guard;
       diffs.find(sync);
     }
+    diffs.count_early();
     diffs.send();
   } else {
     const NodeGuard guard;
@@ -333,6 +366,13 @@ void flush(Sync sync, const Grant* granted) {
     flush_held(sync);
   }
   asked.diff_ns += now_ns() - begun;
+}
+
+void flush_pages(std::uintptr_t begin, std::uint64_t pages) {
+  if (!are_pages_protected()) return;
+  const NodeGuard guard;
+  diffs.find_in({begin, begin + pages * page_bytes});
+  diffs.send_early();
 }
 
 void drop(Sync sync) {

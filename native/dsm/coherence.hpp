@@ -24,6 +24,8 @@ struct Grant {
 /// Sends the diffs of this process's changed pages home, as the rule of `sync` says, and returns when they are applied.
 /// `granted`, for the log: the lock that this flush belongs to.
 void flush(Sync sync, const Grant* granted = nullptr) REQUIRES(application) EXCLUDES(node().mutex);
+/// The same for these pages of a block alone, as it goes: what was in it is found in the next block there.
+void flush_pages(std::uintptr_t begin, std::uint64_t pages) REQUIRES(application) EXCLUDES(node().mutex);
 /// Drops copies as the rule of `sync` says. Precondition: everything is flushed.
 void drop(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 

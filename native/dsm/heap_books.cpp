@@ -42,6 +42,11 @@ void free_for(ProcessId process, void* block) {
   }
 }
 
+bool freed_blocks_wait() {
+  const HeapGuard guard;
+  return freed.must_wait;
+}
+
 void end_waiting_of_blocks() {
   const HeapGuard guard;
   for (auto& [key, blocks] : freed.small) {

@@ -44,15 +44,28 @@ void* allocate(const heap::Request& request) {
   return reinterpret_cast<void*>(made.value);
 }
 
-/// Another process does not know which pages are still zero.
+/// Process 0 knows which pages are still zero.
 void clear(void* block, std::size_t bytes) {
-  if (is_initial()) return heap::clear(block, bytes);
-  std::memset(block, 0, bytes);
+  application.check();
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const std::uintptr_t end = begin + bytes;
+  if (is_initial() || !heap::is_large(block)) return heap::clear(block, bytes);
+  for (std::uintptr_t at = begin; at < end;) {
+    const Head used = ask(ProcessId{0}, {.kind = WireKind::used_pages, .address = at, .value = end});
+    std::memset(reinterpret_cast<void*>(used.address), 0, used.value - used.address);
+    at = used.value;
+  }
 }
 
 void free(void* block) {
   application.check();
-  if (is_initial()) return free_for(self.process, block);
+  if (is_initial()) {
+    // The pages' name goes with the block, and with it their place in the next flush.
+    if (heap::is_large(block) && !freed_blocks_wait()) {
+      flush_pages(reinterpret_cast<std::uintptr_t>(block), heap::room(block) / page_bytes);
+    }
+    return free_for(self.process, block);
+  }
   ask(ProcessId{0}, {.kind = WireKind::free_block, .address = reinterpret_cast<std::uint64_t>(block)});
 }
 

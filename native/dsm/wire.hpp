@@ -49,6 +49,7 @@ enum class WireKind : std::uint16_t {
   allocate,       ///< payload: heap::Request. Answer: done; value: the block, or 0
   free_block,     ///< address. Answer: done
   room_of,        ///< address. Answer: done; value: bytes
+  used_pages,     ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
   put_page,       ///< address: page; payload: its bytes, for its new home. Answer: done
   shut_copies,    ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState

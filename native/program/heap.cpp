@@ -301,6 +301,10 @@ bool holds(const void* block) {
   return address >= space.small_begin && address < space.large_begin + space.large_bytes;
 }
 
+bool is_large(const void* block) {
+  return holds(block) && reinterpret_cast<std::uintptr_t>(block) >= space.large_begin;
+}
+
 std::size_t small_room(const Request& request) {
   if (request.bytes >= page_bytes || request.alignment >= page_bytes || request.in_own_pages) return 0;
   return class_bytes[class_for(request.bytes > quantum ? request.bytes : quantum, request.alignment)];
@@ -319,11 +323,23 @@ void clear(void* block, std::size_t bytes) {
     std::memset(block, 0, bytes);
     return;
   }
-  const std::uintptr_t end = begin + bytes;
-  for (std::uintptr_t at = begin; at < end; at += page_bytes) {
-    if (!space.was_used[(at - space.large_begin) / page_bytes]) continue;
-    std::memset(reinterpret_cast<void*>(at), 0, end - at < page_bytes ? end - at : page_bytes);
+  for (AddressRange rest{begin, begin + bytes}; rest.begin < rest.end;) {
+    const AddressRange used = first_used_pages(rest);
+    std::memset(reinterpret_cast<void*>(used.begin), 0, used.end - used.begin);
+    rest.begin = used.end;
   }
+}
+
+AddressRange first_used_pages(const AddressRange& part) {
+  const HeapGuard guard;
+  const auto was_used = [](std::uintptr_t at) { return space.was_used[(at - space.large_begin) / page_bytes]; };
+  AddressRange used = part;
+  while (used.begin < part.end && !was_used(used.begin)) used.begin += page_bytes;
+  if (used.begin > part.end) used.begin = part.end;
+  used.end = used.begin;
+  while (used.end < part.end && was_used(used.end)) used.end += page_bytes;
+  if (used.end > part.end) used.end = part.end;
+  return used;
 }
 
 std::size_t room(const void* block) {

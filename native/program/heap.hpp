@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "models/placement.hpp"
+#include "native/program/program_image.hpp"
 #include "native/program/thread_safety.hpp"
 
 namespace sdsm::program::heap {
@@ -27,11 +28,16 @@ inline constinit BooksLock books_lock;
 void start() REQUIRES(starting);
 
 bool holds(const void* block);
+/// Whether the block has pages of its own.
+bool is_large(const void* block);
 
 /// Null if there is no memory left, or the alignment is no power of two.
 void* allocate(const Request& request);
 /// Zeroes the first `bytes` of a new block, without touching pages that the kernel gives zeroed.
 void clear(void* block, std::size_t bytes);
+/// The first pages in a row of `part`, of a large block, that another block had before: their end is cut off at that of
+/// `part`. Empty, at the end of `part`, if there are none.
+AddressRange first_used_pages(const AddressRange& part);
 /// Ends the run with a message if `block` is no block of this heap, or was freed before.
 void free(void* block);
 /// Room in bytes of a block for `request` if it would share its pages with others; else 0.

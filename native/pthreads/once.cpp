@@ -2,6 +2,7 @@
 /// guards of the C++ ABI).
 #include <pthread.h>
 #include <threads.h>
+#include <x86intrin.h>
 
 #include <cstdint>
 
@@ -16,35 +17,45 @@ using program::NextFunction;
 
 namespace {
 
-/// Addresses of variables. What the calling thread has once seen done is done, and in its memory too: it need not
-/// acquire it again. Only for variables, as other memory may be another object's later.
+/// Variables and what they held when the calling thread saw them done. What it has once seen done is done, and in its
+/// memory too: it need not acquire it again. Only for variables, as other memory may be another object's later.
 class SeenDone {
  public:
-  bool holds(const volatile void* variable) const { return capacity_ != 0 && places_[place_of(variable)] == variable; }
-  void add(const volatile void* variable) {
-    const auto address = reinterpret_cast<std::uintptr_t>(variable);
-    if (program::program_image.variables_at(address).end == 0 || holds(variable)) return;
-    if (2 * ++used_ > capacity_) grow();
-    places_[place_of(variable)] = variable;
+  bool holds(const volatile void* variable, int value) const {
+    return capacity_ != 0 && entry_of(variable).variable == variable && entry_of(variable).value == value;
+  }
+  void add(const volatile void* variable, int value) {
+    if (program::program_image.variables_at(reinterpret_cast<std::uintptr_t>(variable)).end == 0) return;
+    if (2 * (used_ + 1) > capacity_) grow();
+    Entry& entry = entry_of(variable);
+    used_ += entry.variable == nullptr ? 1 : 0;
+    entry = {variable, value};
   }
 
  private:
-  std::size_t place_of(const volatile void* variable) const {
+  struct Entry {
+    const volatile void* variable;
+    int value;
+  };
+
+  Entry& entry_of(const volatile void* variable) const {
     std::size_t place = (reinterpret_cast<std::uintptr_t>(variable) * 0x9e3779b97f4a7c15U) >> 32 & (capacity_ - 1);
-    while (places_[place] != nullptr && places_[place] != variable) place = (place + 1) & (capacity_ - 1);
-    return place;
+    while (entries_[place].variable != nullptr && entries_[place].variable != variable) {
+      place = (place + 1) & (capacity_ - 1);
+    }
+    return entries_[place];
   }
   void grow() {
-    const volatile void** const old = places_;
+    Entry* const old = entries_;
     const std::size_t old_capacity = capacity_;
     capacity_ = old_capacity == 0 ? 512 : 2 * old_capacity;
-    places_ = program::reserve_array<const volatile void*>(capacity_);
+    entries_ = program::reserve_array<Entry>(capacity_);
     for (std::size_t i = 0; i < old_capacity; ++i) {
-      if (old[i] != nullptr) places_[place_of(old[i])] = old[i];
+      if (old[i].variable != nullptr) entry_of(old[i].variable) = old[i];
     }
   }
 
-  const volatile void** places_ = nullptr;  ///< open addressing; its size is a power of two
+  Entry* entries_ = nullptr;  ///< open addressing; its size is a power of two
   std::size_t capacity_ = 0;
   std::size_t used_ = 0;
 };
@@ -57,7 +68,12 @@ struct UnderWay {
 };
 constinit thread_local UnderWay* under_way = nullptr;
 
-constexpr pthread_once_t done = 2;  // as the C library has it
+/// The state's bit as the C library has it. A number above it tells one call from the next: a program may set the
+/// object back, and a thread that saw the earlier call done has not acquired what the later one wrote.
+constexpr pthread_once_t done = 2;
+pthread_once_t newly_done() {
+  return done | static_cast<pthread_once_t>((__rdtsc() >> 6 & 0x0fffffff) << 2);  // differs after 64 cycles, for 7 s
+}
 
 }  // namespace
 
@@ -97,23 +113,25 @@ extern "C" __attribute__((visibility("hidden"), used)) int sdsm_leave_once_funct
 namespace {
 
 int call_once_shared(pthread_once_t* control, void (*function)()) {
-  if (*control == done && seen_done.holds(control)) return 0;
+  if ((*control & done) != 0 && seen_done.holds(control, *control)) return 0;
   engine::take(control, engine::mutex_demand);
-  if (*control != done) {
+  if ((*control & done) == 0) {
     UnderWay own{control, under_way};
     under_way = &own;
     sdsm_call_once_function(function);
     under_way = own.outer;
-    *control = done;
+    *control = newly_done();
   }
+  const pthread_once_t state = *control;
   engine::give(control, engine::mutex_demand);
-  seen_done.add(control);
+  seen_done.add(control, state);
   return 0;
 }
 
 /// The guard's first byte, which the program's code looks at, stays zero in shared memory: a thread that found it set
 /// would use the object without having acquired it. The bytes behind it are the library's.
 constexpr unsigned done_byte = 4;
+constexpr int is_done = 1;
 
 }  // namespace
 
@@ -132,11 +150,11 @@ SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
     if (real.exists()) return real(guard);
     return guard[0] == 0 ? 1 : 0;  // the run-time's own C++ library, in a program of C
   }
-  if (guard[0] != 0 || seen_done.holds(guard)) return 0;
+  if (guard[0] != 0 || seen_done.holds(guard, is_done)) return 0;
   engine::take(guard, engine::mutex_demand);
   if (guard[done_byte] == 0) return 1;
   engine::give(guard, engine::mutex_demand);
-  seen_done.add(guard);
+  seen_done.add(guard, is_done);
   return 0;
 }
 SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
@@ -148,7 +166,7 @@ SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
   }
   guard[done_byte] = 1;
   engine::give(guard, engine::mutex_demand);
-  seen_done.add(guard);
+  seen_done.add(guard, is_done);
 }
 SDSM_ENTRY void __cxa_guard_abort(volatile char* guard) {
   static constinit NextFunction<void(volatile char*)> real{"__cxa_guard_abort"};

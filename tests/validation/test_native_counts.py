@@ -21,7 +21,7 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 
 #: Where the two count differently. An idle process of a run hears of the clock's first reading when its next region
 #: begins, and does not count what it served in between, as to the serial code before the region.
-NOT_COMPARED = {"teams": ("served",), "blocks": ("served",), "large_blocks": ("served",)}
+NOT_COMPARED = {name: ("served",) for name in ("teams", "blocks", "large_blocks", "serial_blocks")}
 
 
 def simulated(
@@ -84,6 +84,8 @@ def test_fft(tmp_path, impl, threads):
         "teams",
         "blocks",
         "large_blocks",
+        "serial_blocks",
+        "cleared_blocks",
         "stacks",
         "master",
     ],
@@ -105,6 +107,15 @@ def test_atomic_operations(tmp_path, name, atomics, threads):
         return  # library calls under a lock
     assert [thread["atomics"] for thread in run["threads"]] == [thread["atomics"] for thread in simulation["threads"]]
     assert run["options"]["atomics"] == simulation["options"]["atomics"] == atomics
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 11, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(21, 221, 10))])
+def test_random_programs(tmp_path, seed, threads):
+    """Of other threads' thread-local variables a trace knows nothing."""
+    options = ("--seed", seed, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams")
+    program = (MEMORY_PROGRAMS / "random_program", *options)
+    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
 
 
 PLACEMENTS = ("round-robin", "block", "first-touch")

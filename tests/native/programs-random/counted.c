@@ -235,6 +235,34 @@ static void blocks(void) {
   for (int round = 1; round <= rounds; ++round) blocks_of(round, (size_t)(round % 3 + 2) * page_ints);
 }
 
+/* Blocks that only serial code has had: what it wrote goes home all the same, and is found in the next. */
+static void serial_blocks(void) {
+  int sum = 0;
+  for (int round = 1; round <= rounds; ++round) {
+    int* block = malloc(3 * page_ints * sizeof *block);
+    if (block == NULL) exit(1);
+    for (int i = 0; i < 3 * page_ints; i += 5) sum += block[i];
+    for (int i = 0; i < 3 * page_ints; i += 2 * round + 1) block[i] = round + i;
+    free(block);
+#pragma omp parallel
+    page(omp_get_thread_num())[round] = sum;
+  }
+}
+
+/* Zeros that each thread finds in a block of its own, some of which others have had. */
+static void cleared_blocks(void) {
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    int* block = calloc(5 * page_ints / 2, sizeof *block);
+    if (block == NULL) exit(1);
+    for (int i = 0; i < 2 * page_ints; i += 100) page(omp_get_thread_num())[round] += block[i];
+#pragma omp barrier
+    for (int i = 0; i < page_ints; i += 7) block[i] = i;
+    free(block);
+#pragma omp barrier
+  }
+}
+
 /* The same with some that the C library would give back to the system. */
 static void large_blocks(void) {
   for (int round = 1; round <= rounds; ++round)
@@ -329,6 +357,8 @@ static const struct {
     {"teams", teams},
     {"blocks", blocks},
     {"large_blocks", large_blocks},
+    {"serial_blocks", serial_blocks},
+    {"cleared_blocks", cleared_blocks},
     {"stacks", stacks},
     {"master", master},
     {"singles", singles},

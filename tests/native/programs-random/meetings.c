@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "meetings.h"
+#include "tests/native/programs-random/meetings.h"
 
 #include <sched.h>
 #include <stddef.h>

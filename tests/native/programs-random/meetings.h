@@ -13,15 +13,16 @@
 enum ingredient {
   cells_alone = 1 << 0, /* plain reads and writes */
   openmp_locks = 1 << 1,
-  blocks = 1 << 2,      /* malloc, calloc, realloc, free */
-  constructs = 1 << 3,  /* phases that are loops, sections, tasks ... */
-  teams = 1 << 4,       /* of other sizes */
-  library = 1 << 5,     /* locks, conditions, semaphores, barriers and once of the C library, guards of C++ */
-  atomics = 1 << 6,     /* 1 to 16 bytes, with no order of other memory by them */
-  flags = 1 << 7,       /* hand-overs and locks by operations that read, change and write at once */
-  read_flags = 1 << 8,  /* hand-overs whose waiter loads plainly */
-  plain_flags = 1 << 9, /* hand-overs and locks that a release by a plain store ends */
-  copies = 1 << 10,     /* memmove, memcpy and pipes of blocks */
+  blocks = 1 << 2,         /* malloc, calloc, realloc, free */
+  constructs = 1 << 3,     /* phases that are loops, sections, tasks ... */
+  teams = 1 << 4,          /* of other sizes */
+  library = 1 << 5,        /* locks, conditions, semaphores, barriers and once of the C library, guards of C++ */
+  atomics = 1 << 6,        /* 1 to 16 bytes, with no order of other memory by them */
+  flags = 1 << 7,          /* hand-overs and locks by operations that read, change and write at once */
+  read_flags = 1 << 8,     /* hand-overs whose waiter loads plainly */
+  plain_flags = 1 << 9,    /* hand-overs and locks that a release by a plain store ends */
+  copies = 1 << 10,        /* memmove, memcpy and pipes of blocks */
+  thread_locals = 1 << 11, /* of other threads, by pointers */
 };
 
 /* Locks. */

@@ -23,8 +23,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "meetings.h"
 #include "sdsm/placement.h"
+#include "tests/native/programs-random/meetings.h"
 
 enum {
   page_bytes = SDSM_PAGE_BYTES,
@@ -55,7 +55,8 @@ static struct {
   unsigned first_phase;
   unsigned ingredients;
   enum sdsm_distribution placement;
-} wanted = {1, 1, 20, 60, 2, 4, 0, cells_alone | openmp_locks | blocks | constructs | teams, sdsm_round_robin};
+} wanted = {
+    1, 1, 20, 60, 2, 4, 0, cells_alone | openmp_locks | blocks | constructs | teams | thread_locals, sdsm_round_robin};
 
 static int has(enum ingredient ingredient) {
   return (wanted.ingredients & ingredient) != 0;
@@ -227,6 +228,7 @@ struct model {
   unsigned char* is_guarded;
 };
 static _Thread_local struct model* own;
+static _Thread_local const char* doing; /* for the message that something is wrong */
 
 static void* private_memory(size_t bytes) {
   void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -304,12 +306,13 @@ static struct model* own_model(void) {
 /* The memory as it is. */
 static _Noreturn void fail(const struct phase* phase, unsigned actor, const char* what, const void* address,
                            unsigned bytes, uint64_t found, uint64_t expected) {
-  fprintf(stderr,
-          "random_program: seed %llu, phase %u (%s, team of %u), thread %d, actor %u: %s at %p, %u bytes: found %#llx, "
-          "expected %#llx\n",
-          (unsigned long long)seed, phase->number, phase->is_serial ? "serial" : names_of_kinds[phase->kind],
-          phase->team, omp_get_thread_num(), actor, what, address, bytes, (unsigned long long)found,
-          (unsigned long long)expected);
+  fprintf(
+      stderr,
+      "random_program: seed %llu, phase %u (%s, team of %u), thread %d, actor %u, %s: %s at %p, %u bytes: found %#llx, "
+      "expected %#llx\n",
+      (unsigned long long)seed, phase->number, phase->is_serial ? "serial" : names_of_kinds[phase->kind], phase->team,
+      omp_get_thread_num(), actor, doing, what, address, bytes, (unsigned long long)found,
+      (unsigned long long)expected);
   exit(1);
 }
 
@@ -351,6 +354,7 @@ static void check_cell(const struct model* m, const struct phase* phase, unsigne
 /* Memory of a thread is there while it is in a team. */
 static int is_there(const struct model* m, const struct phase* phase, unsigned cell) {
   const unsigned area = m->cell[cell].area;
+  if (area >= first_thread_area && (area - first_thread_area) % 2 == 1 && !has(thread_locals)) return 0;
   return area < first_thread_area || (!phase->is_serial && (area - first_thread_area) / 2 < phase->team);
 }
 
@@ -725,6 +729,7 @@ static void step_in_order(const struct model* m, const struct phase* phase, unsi
   }
 }
 static void act_in_order(const struct model* m, const struct phase* phase, unsigned iteration) {
+  doing = "in order";
   step_in_order(m, phase, group_in_order, cells_in_order, iteration, iteration);
 }
 
@@ -774,6 +779,7 @@ static void take_turn(const struct model* m, const struct phase* phase, unsigned
 }
 /* Rounds in ascending order, and chains in each: so somebody can always go on. */
 static void take_turns(const struct model* m, const struct phase* phase, unsigned self, unsigned round) {
+  doing = "hand-overs";
   for (unsigned chain = 0; chain < chains; ++chain) {
     if (round < rounds_of(phase, chain)) take_turn(m, phase, chain, round, self);
   }
@@ -796,6 +802,8 @@ static void begin_phase(struct model* m, const struct phase* phase) {
 static void act(struct model* m, const struct phase* phase, unsigned actor, int is_real) {
   const uint64_t start = mix3(for_actor, phase->number, actor);
   const unsigned steps = phase->actors > 2 * threads ? wanted.steps * threads / phase->actors + 1 : wanted.steps;
+  static const char* const names_of_steps[] = {"locks", "blocks",       "atomics", "atomics",
+                                               "once",  "wide atomics", "cells"};
   unsigned round = 0;
   m->is_done[actor] = 1;
   if (phase->number < wanted.first_phase) return;
@@ -803,6 +811,7 @@ static void act(struct model* m, const struct phase* phase, unsigned actor, int 
   for (unsigned step = 0; step < steps; ++step) {
     uint64_t random = mix(start, step);
     const unsigned what = (unsigned)(next(&random) % 24);
+    doing = names_of_steps[what < 6 ? what : 6];
     if (what == 0) {
       if (has(openmp_locks | library | flags | plain_flags)) step_on_locks(m, phase, actor, &random, is_real);
     } else if (what == 1) {
@@ -847,6 +856,7 @@ static int may_be(const struct model* m, const struct phase* phase, unsigned i, 
   return !is_stored && found == m->value[m->group[group_of_atomics][i]];
 }
 static void settle(const struct model* m, const struct phase* phase) {
+  doing = "what atomics left";
   const unsigned exchanged_cell = m->group[group_of_atomics][exchange_cell];
   const unsigned bytes = m->cell[exchanged_cell].bytes;
   uint64_t sum = read_cell(m, exchanged_cell);
@@ -1062,6 +1072,7 @@ static void fill_area(const struct model* m, unsigned area) {
 }
 
 static void check_everything(const struct model* m, const struct phase* phase) {
+  doing = "the end";
   for (unsigned cell = 0; cell < m->cells; ++cell) {
     if (is_there(m, phase, cell)) check_cell(m, phase, 0, cell, m->value[cell]);
   }
@@ -1182,12 +1193,10 @@ static const char help[] =
     "  --pages N        of each of the larger pieces of memory, 1 to 64 (2)\n"
     "  --locks N        0 to 16 (4)\n"
     "  --placement ...  of what the program itself places (round-robin)\n"
-    "  --with ...       what it is made of: cells, locks, blocks, constructs, teams (these by themselves), library,\n"
-    "                   atomics, flags, read-flags, plain-flags, copies; +NAME adds to them, all-but-plain is all "
-    "that\n"
-    "                   does not hand on by plain loads or stores. The other steps are left out, which makes less of "
-    "a\n"
-    "                   program\n"
+    "  --with ...       what it is made of: cells, locks, blocks, constructs, teams, thread-locals (these by\n"
+    "                   themselves), library, atomics, flags, read-flags, plain-flags, copies; +NAME adds to them,\n"
+    "                   all-but-plain is all that does not hand on by plain loads or stores. The other steps are\n"
+    "                   left out, which makes less of a program\n"
     "  --first-phase N  leaves out the steps of earlier phases (0)\n";
 
 static unsigned long number(const char* option, const char* text, unsigned long least, unsigned long most) {
@@ -1201,8 +1210,8 @@ static unsigned long number(const char* option, const char* text, unsigned long 
 }
 
 static unsigned ingredients_of(char* list) {
-  static const char* const names[] = {"cells",   "locks", "blocks",     "constructs",  "teams", "library",
-                                      "atomics", "flags", "read-flags", "plain-flags", "copies"};
+  static const char* const names[] = {"cells",   "locks", "blocks",     "constructs",  "teams",  "library",
+                                      "atomics", "flags", "read-flags", "plain-flags", "copies", "thread-locals"};
   enum { count = sizeof names / sizeof names[0] };
   unsigned result = list[0] == '+' ? wanted.ingredients : 0;
   for (const char* name = strtok(list, "+,"); name; name = strtok(NULL, "+,")) {

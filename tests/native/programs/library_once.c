@@ -1,9 +1,11 @@
 /* What happens once, by POSIX and by C11, and values that each thread has for itself. */
+#define _GNU_SOURCE
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "expect.h"
 
@@ -44,6 +46,32 @@ static struct lazy* under_way;
 static void make_lazy(void) {
   ++under_way->made;
   for (int i = 0; i < 500; ++i) under_way->content[i] = under_way->made + i;
+}
+
+/* A call that takes long to become known: the next ones come while it does. */
+enum { pages = 40, rounds = 12, page_ints = 1024 };
+static pthread_once_t set_back = PTHREAD_ONCE_INIT;
+static int* long_table;
+static int round_now;
+static void make_long_table(void) {
+  for (int page = 0; page < pages; ++page) long_table[page * page_ints] = round_now;
+}
+static int wrong_of_set_back(int self) {
+  int wrong = 0;
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp single
+    {
+      set_back = (pthread_once_t)PTHREAD_ONCE_INIT;
+      round_now = round;
+    }
+    for (int page = 0; page < pages; ++page) wrong += long_table[page * page_ints] != round - 1;
+#pragma omp barrier
+    if (self > 0) usleep((unsigned)(rand_r(&(unsigned){(unsigned)(round * 64 + self)}) % 4000));
+    pthread_once(&set_back, make_long_table);
+    for (int page = 0; page < pages; ++page) wrong += long_table[page * page_ints] != round;
+#pragma omp barrier
+  }
+  return wrong;
 }
 
 int main(void) {
@@ -87,6 +115,13 @@ int main(void) {
     EXPECT(lazy->made == 1);
     free(lazy);
   }
+  long_table = calloc(pages * page_ints, sizeof *long_table);
+#pragma omp parallel
+  {
+    const int self = omp_get_thread_num();
+    wrong[self] += wrong_of_set_back(self);
+  }
+  free(long_table);
   int bad = 0;
   for (int i = 0; i < team; ++i) bad += wrong[i];
   EXPECT(bad == 0);
