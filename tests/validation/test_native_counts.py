@@ -21,7 +21,7 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 
 #: Where the two count differently. An idle process of a run hears of the clock's first reading when its next region
 #: begins, and does not count what it served in between, as to the serial code before the region.
-NOT_COMPARED = {name: ("served",) for name in ("teams", "blocks", "large_blocks", "serial_blocks")}
+NOT_COMPARED = dict.fromkeys(("teams", "blocks", "large_blocks", "serial_blocks"), ("served",))
 
 
 def simulated(
