@@ -38,7 +38,7 @@ enum {
   chains = 2,
   most_rounds = 3,
   most_onces = 64,
-  wide_values = 4,
+  wide_values = 2,
   most_tickets = 1 << 16,
   stack_bytes = 512,
   variable_bytes = 256,
@@ -477,7 +477,9 @@ static int read_under_lock(const struct model* m, const struct phase* phase, uns
 
 static void step_on_locks(struct model* m, const struct phase* phase, unsigned actor, uint64_t* random, int is_real) {
   if (wanted.locks == 0) return;
-  const unsigned lock = (unsigned)(next(random) % wanted.locks);
+  // Two locks of each phase, so that actors meet at them.
+  const unsigned lock =
+      (unsigned)((mix3(for_lock, phase->number, most_locks) % most_locks + next(random) % 2) % wanted.locks);
   if (next(random) % 3 == 0 && is_real) read_under_lock(m, phase, actor, lock);
   step_under_lock(m, phase, actor, lock, random, is_real);
 }
@@ -693,13 +695,15 @@ static void step_on_wide(struct model* m, const struct phase* phase, unsigned ac
 
 /* What the first one who comes fills, and all who come find. */
 static uint64_t value_of_once(const struct model* m, const struct phase* phase, unsigned i) {
-  return low_bytes(mix3(for_once, phase->number, i), m->cell[m->group[group_of_once][i]].bytes);
+  const unsigned cell = m->group[group_of_once][i];
+  if (i == 0) return m->value[cell] + 1;
+  return low_bytes(mix3(for_once, phase->number, i), m->cell[cell].bytes);
 }
 static _Thread_local struct phase once_phase;
 static void initialise(void) {
-  for (unsigned i = 0; i < cells_of_lock; ++i) {
-    write_cell(own, own->group[group_of_once][i], value_of_once(own, &once_phase, i));
-  }
+  const unsigned* group = own->group[group_of_once];
+  write_cell(own, group[0], read_cell(own, group[0]) + 1);
+  for (unsigned i = 1; i < cells_of_lock; ++i) write_cell(own, group[i], value_of_once(own, &once_phase, i));
 }
 static void step_on_once(struct model* m, const struct phase* phase, unsigned actor, uint64_t* random, int is_real) {
   if (phase->number >= most_onces) return;
@@ -802,28 +806,32 @@ static void begin_phase(struct model* m, const struct phase* phase) {
 static void act(struct model* m, const struct phase* phase, unsigned actor, int is_real) {
   const uint64_t start = mix3(for_actor, phase->number, actor);
   const unsigned steps = phase->actors > 2 * threads ? wanted.steps * threads / phase->actors + 1 : wanted.steps;
-  static const char* const names_of_steps[] = {"locks", "blocks",       "atomics", "atomics",
-                                               "once",  "wide atomics", "cells"};
   unsigned round = 0;
   m->is_done[actor] = 1;
   if (phase->number < wanted.first_phase) return;
   if (is_real && has(atomics)) found_sum[actor] = 0;
   for (unsigned step = 0; step < steps; ++step) {
     uint64_t random = mix(start, step);
-    const unsigned what = (unsigned)(next(&random) % 24);
-    doing = names_of_steps[what < 6 ? what : 6];
-    if (what == 0) {
+    const unsigned what = (unsigned)(next(&random) % 32);
+    if (what < 3) {
+      doing = "locks";
       if (has(openmp_locks | library | flags | plain_flags)) step_on_locks(m, phase, actor, &random, is_real);
-    } else if (what == 1) {
+    } else if (what == 3) {
+      doing = "blocks";
       if (has(blocks)) step_on_slot(m, phase, actor, &random, is_real);
-    } else if (what <= 3 && has(atomics)) {
-      step_on_atomic(m, phase, actor, &random, is_real);
-    } else if (what == 4 && has(library)) {
-      step_on_once(m, phase, actor, &random, is_real);
-    } else if (what == 5 && has(atomics)) {
-      step_on_wide(m, phase, actor, &random, is_real);
-    } else if (what > 5 && has(cells_alone)) {
-      step_on_cell(m, phase, actor, &random, is_real);
+    } else if (what < 10) {
+      doing = "atomics";
+      const unsigned times = 1 + (unsigned)(next(&random) % 4);
+      for (unsigned i = 0; i < times && has(atomics); ++i) step_on_atomic(m, phase, actor, &random, is_real);
+    } else if (what == 10) {
+      doing = "wide atomics";
+      for (unsigned i = 0; i < 3 && has(atomics); ++i) step_on_wide(m, phase, actor, &random, is_real);
+    } else if (what == 11) {
+      doing = "once";
+      if (has(library)) step_on_once(m, phase, actor, &random, is_real);
+    } else {
+      doing = "cells";
+      if (has(cells_alone)) step_on_cell(m, phase, actor, &random, is_real);
     }
     while (is_real && has_chains(phase) && round < (step + 1) * most_rounds / steps)
       take_turns(m, phase, actor, round++);
