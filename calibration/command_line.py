@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
+from calibration import places
+
 Value = TypeVar("Value")
 DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
 
@@ -51,6 +53,15 @@ def file_name(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
+
+
+def platform_name(text: str) -> Path:
+    """For add_argument(type=...): a platform file, or the name of one of sdsm's own; platforms/file/ has the same rule."""
+    path = file_name(text)
+    if path.exists() or "/" in text:
+        return path
+    own = (places.PLATFORMS / name for name in (text, f"{text}.xml"))
+    return next((candidate for candidate in own if candidate.is_file()), path)
 
 
 def told(parse: Callable[[str], Value]) -> Callable[[str], Value]:
@@ -101,7 +112,7 @@ def command(main: Callable[[list[str] | None], int]) -> Callable[..., int]:
         except RunFailed as error:
             say(str(error))
         except ModuleNotFoundError as error:
-            say(f"the Python package {error.name} is missing. scripts/setup installs it")
+            return _missing(error)
         except OSError as error:
             return _not_written(error)
         return RUN_FAILED
@@ -122,11 +133,27 @@ def run(module: str) -> NoReturn:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, interrupt)
     try:
-        status = importlib.import_module(module).main()
+        status = _refuse_another_version() or importlib.import_module(module).main()
+    except ModuleNotFoundError as error:
+        status = _missing(error)
     except KeyboardInterrupt:
         say("interrupted; nothing is left half done")
         status = RUN_FAILED
     sys.exit(status)
+
+
+def _refuse_another_version() -> int:
+    """An exit status: the caller says its version in the environment, and parts of two versions do not fit."""
+    caller, own = os.environ.get("SDSM_VERSION"), places.version()
+    if not caller or caller == own:
+        return DONE
+    say(f"{sys.argv[0]} is of sdsm {own}, but what started it is sdsm {caller}. Install all parts from one version")
+    return BAD_INPUT
+
+
+def _missing(error: ModuleNotFoundError) -> int:
+    say(f"the Python package {error.name} is missing. {places.how_to_get_packages()}")
+    return RUN_FAILED
 
 
 def _open_closed_streams() -> None:

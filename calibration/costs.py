@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from calibration.command_line import RunFailed
+from calibration.places import PROGRAMS
 
 if TYPE_CHECKING:
     from calibration.microbench import Layout
 
-ROOT = Path(__file__).resolve().parents[1]
 
 
 class CostsFailed(RunFailed):
@@ -105,7 +105,7 @@ class Asker:
         return self._process
 
 
-_asker = Asker(ROOT / "build")
+_asker = Asker(PROGRAMS)
 
 
 def use(build: Path) -> None:

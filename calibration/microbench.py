@@ -20,12 +20,11 @@ from typing import Any
 
 from calibration import run_result
 from calibration.children import CommandFailed, CommandRunner
-from calibration.command_line import BadInput, Parser, command, file_name, say
+from calibration.command_line import BadInput, Parser, command, file_name, platform_name, say
 from calibration.output_file import check_outputs, json_text, print_or_write
+from calibration.places import PROGRAMS
 from calibration.readers.measurement import ReadError
 from calibration.readers.text import Text
-
-ROOT = Path(__file__).resolve().parents[1]
 
 #: Page faults, in the order of a platform file.
 FAULTS = ("WROH", "WROL", "WROR", "WRWH", "WRWL", "WRWR", "WUMR", "RRWR", "RROR", "RUMR")
@@ -178,10 +177,10 @@ def _parser() -> argparse.ArgumentParser:
         "--layouts", default="2x1,2x2,4x1", metavar="LIST", help="nodes x threads per node, with commas (default: 2x1,2x2,4x1)"
     )
     parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
-    parser.add_argument("--emulate", type=file_name, metavar="PLATFORM", help="measure on the network of this platform file")
+    parser.add_argument("--emulate", type=platform_name, metavar="PLATFORM", help="measure on the network of this platform file")
     parser.add_argument("--transport", choices=("unix", "tcp"), help="sockets between nodes (default: unix)")
     parser.add_argument("--no-system", action="store_true", help="leave out what the system takes without a DSM")
-    parser.add_argument("--build", type=file_name, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    parser.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     return parser
 
 

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "commands/errors.hpp"
+#include "commands/version.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::commands {
@@ -41,6 +42,9 @@ Arguments::Arguments(int argc, char** argv) {
 
 bool parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
+  if (app.get_version_ptr() == nullptr) {
+    app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), version()), "print the version and exit");
+  }
   const std::string advice = fmt::format("`{} --help` explains the options", app.get_name());
   try {
     app.parse(arguments);

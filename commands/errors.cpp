@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "commands/standard_streams.hpp"
+#include "commands/version.hpp"
 
 namespace sdsm::commands {
 namespace {
@@ -37,6 +38,7 @@ BadInput::BadInput(std::vector<std::string> findings)
 int exit_status_of(const std::function<int()>& body) noexcept {
   open_closed_streams();
   try {
+    refuse_another_version();
     const int status = body();
     // A full disk behind stdout must not pass for success.
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;

@@ -2,6 +2,7 @@
 
 #include "commands/file_hash.hpp"
 #include "commands/output.hpp"
+#include "commands/version.hpp"
 
 namespace sdsm::results {
 
@@ -61,7 +62,7 @@ void add_origin(Json& to, const std::vector<std::filesystem::path>& inputs, cons
   for (const std::filesystem::path& path : inputs) {
     list.push_back({{"path", path.string()}, {"sha256", commands::sha256_of(path)}});
   }
-  Json& by = to["versions"] = {{"sdsm", SDSM_VERSION}};
+  Json& by = to["versions"] = {{"sdsm", commands::version()}};
   if (!versions.is_null()) by.update(versions);
 }
 

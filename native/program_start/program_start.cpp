@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "commands/errors.hpp"
+#include "commands/version.hpp"
 
 namespace sdsm::program_start {
 
@@ -31,7 +34,13 @@ void Environment::preload(const std::filesystem::path& runtime) {
 std::filesystem::path runtime_library(const std::string& file, const std::string& target) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const auto& candidate : {folder / file, folder.parent_path() / "lib" / file}) {
-    if (std::filesystem::exists(candidate)) return candidate;
+    if (!std::filesystem::exists(candidate)) continue;
+    std::ifstream library(candidate, std::ios::binary);
+    const std::string contents{std::istreambuf_iterator<char>(library), {}};
+    const std::string mark = fmt::format("sdsm run-time of version {}.", commands::version());
+    if (contents.find(mark + '\0') != std::string::npos) return candidate;
+    throw RunError(fmt::format("{} is of another version than this sdsm, {}. Install all parts from one version",
+                               candidate.string(), commands::version()));
   }
   throw RunError(fmt::format("{}: {} is not beside the command. Build the target {}.", folder.string(), file, target));
 }

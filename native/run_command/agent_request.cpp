@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <string_view>
+#include <string>
 
 #include "commands/errors.hpp"
+#include "commands/version.hpp"
 
 namespace sdsm::run_command {
 
@@ -17,7 +18,7 @@ using commands::RunError;
 
 namespace {
 
-constexpr std::string_view first_words = "sdsm-agent " SDSM_VERSION " ";
+const std::string first_words = "sdsm-agent " + commands::version() + " ";
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 class Writer {

@@ -14,6 +14,7 @@
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
 #include "commands/standard_streams.hpp"
+#include "commands/version.hpp"
 #include "native/program_start/program_file.hpp"
 #include "native/program_start/program_input.hpp"
 #include "native/program_start/program_start.hpp"
@@ -123,7 +124,7 @@ class Run {
     header.threads = structure_.threads();
     header.passes = request_.passes;
     header.machine = machine_name();
-    header.sdsm_version = SDSM_VERSION;
+    header.sdsm_version = commands::version();
     header.exit_status = status_;
     if (const std::uint64_t waits = pass.waits_for_flags(); waits > 0) {
       commands::say(fmt::format(

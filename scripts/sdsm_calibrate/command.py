@@ -12,7 +12,7 @@ from typing import Any
 from calibration import barrier_shape, costs, p3_score, readers
 from calibration import fit as fitting
 from calibration.children import CommandFailed, CommandRunner
-from calibration.command_line import BadInput, Parser, command, file_name, say, told, whole
+from calibration.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
 from calibration.fit import Data, Fit
@@ -21,13 +21,13 @@ from calibration.measured_platform import platform
 from calibration.microbench import layout
 from calibration.network import network_of
 from calibration.output_file import check_outputs, json_text, print_or_write, utf8, write_output
+from calibration.places import PLATFORMS, PROGRAMS
 from calibration.platform_file import parse, properties
 from calibration.published import FOLDER
 from calibration.readers import Reading
 from calibration.readers.text import unreadable
 from sdsm_calibrate import gate, hold_out, network_gate, report
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME_AN_OUTPUT = "Name a benchmark's output"
 
 DESCRIPTION = """\
@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("files", nargs="+", metavar="FILE", help=f"benchmark outputs; or {p3_score.NAME}")
     p.add_argument(
-        "--base", type=file_name, default=ROOT / "platforms" / "one-machine.xml", metavar="NETWORK",
+        "--base", type=platform_name, default=PLATFORMS / "one-machine.xml", metavar="NETWORK",
         help="platform file with hosts, links, routes and, where no file measures it, the network (default: one-machine.xml)",
     )  # fmt: skip
     p.add_argument(
@@ -95,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--published", type=file_name, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
     )
-    p.add_argument("--build", type=file_name, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    p.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     return p
 
 

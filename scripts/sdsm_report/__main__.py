@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from calibration.command_line import BadInput, Parser, command, file_name, whole
-
-ROOT = Path(__file__).resolve().parents[2]
+from calibration.places import PLATFORMS, PROGRAMS, RESULTS
 
 DESCRIPTION = """\
 Trace Laplace and FFT, simulate them on the Pentium III cluster, and hold the times against the published ones.
@@ -19,8 +18,6 @@ tables.txt), the figures (PNG and SVG), traces/ (used again while program, trace
 and simulations/ (one result JSON per run). docs/reproducing.md explains how to read them."""
 
 
-BUILT = ROOT / "build"
-"""Where scripts/reproduce builds before the job, so that nothing need be there when options are checked."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,12 +30,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--only", choices=("laplace", "fft"), help="one program instead of both")
     p.add_argument("--seeds", type=whole(1, 10**6), default=20, metavar="N", help="seeds for Laplace 1 and 2 (default: 20)")
     p.add_argument("--retrace", action="store_true", help="make every trace anew")
-    p.add_argument("--results", type=file_name, default=ROOT / "results", help="folder for what is made (default: results/)")
-    p.add_argument("--build", type=file_name, default=BUILT, help="folder of the built commands (default: build/)")
+    p.add_argument("--results", type=file_name, default=RESULTS, help="folder for what is made (default: results/)")
+    p.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     p.add_argument(
         "--platform",
         type=file_name,
-        default=ROOT / "platforms" / "p3-score.xml",
+        default=PLATFORMS / "p3-score.xml",
         help="platform file to simulate (default: platforms/p3-score.xml)",
     )
     p.add_argument("--no-figures", action="store_true", help="tables only")
@@ -73,7 +70,7 @@ def problem_with_results(results: Path) -> str | None:
 def main(arguments: list[str] | None = None) -> int:
     """Runs the job. Returns the exit status."""
     options = parser().parse_args(arguments)
-    is_built_later = options.check_options and options.build.resolve() == BUILT
+    is_built_later = options.check_options and options.build.resolve() == PROGRAMS  # scripts/reproduce builds it before the job
     slip = (
         (None if is_built_later else problem_with_build(options.build))
         or problem_with_platform(options.platform)

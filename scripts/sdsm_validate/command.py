@@ -10,16 +10,16 @@ from typing import Any
 
 from calibration import costs
 from calibration.children import CommandRunner
-from calibration.command_line import BadInput, Parser, RunFailed, command, file_name, say, whole
+from calibration.command_line import BadInput, Parser, RunFailed, command, file_name, platform_name, say, whole
 from calibration.output_file import json_text, write_output
+from calibration.places import PLATFORMS, PROGRAMS, RESULTS
 from sdsm_report.progress import Progress
 from sdsm_validate import plan, tables
 from sdsm_validate.measure import Cluster, Effort, Measurer, attempt, steps
 from sdsm_validate.outcome import Line, accuracy
 
-ROOT = Path(__file__).resolve().parents[2]
-NETWORK = ROOT / "platforms" / "p3-score.xml"
-LOCAL = ROOT / "platforms" / "one-machine.xml"
+NETWORK = PLATFORMS / "p3-score.xml"
+LOCAL = PLATFORMS / "one-machine.xml"
 
 DESCRIPTION = """\
 Validate the simulator against the native DSM: predict programs from their traces, run them, compare.
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
         prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG
     )
     p.add_argument("--only", choices=("emulated", "as-is"), help="one of the two clusters")
-    p.add_argument("--emulate", type=file_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
+    p.add_argument("--emulate", type=platform_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
     p.add_argument("--nodes", type=counts, default=(2, 4, 8), metavar="LIST", help="of the emulated cluster (default: 2,4,8)")
     p.add_argument("--repeat", type=whole(1, 1000), metavar="N", help="runs of each program (default: 10, with --quick 3)")
     p.add_argument("--seeds", type=whole(1, 1000), metavar="N", help="simulations of each (default: 10, with --quick 3)")
@@ -57,8 +57,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--slower", type=float, default=1.0, metavar="FACTOR", help="emulated processors slower by this factor (default: 1)"
     )
-    p.add_argument("--results", type=file_name, default=ROOT / "results" / "validation", help="folder (results/validation/)")
-    p.add_argument("--build", type=file_name, default=ROOT / "build", help="folder of the built commands (default: build/)")
+    p.add_argument("--results", type=file_name, default=RESULTS / "validation", help="folder (results/validation/)")
+    p.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     return p
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from calibration import costs
-from calibration.microbench import ROOT, Layout
+from calibration.microbench import Layout
+from calibration.places import PROGRAMS
 
-COMMAND = ROOT / "build" / "sdsm-costs"
+COMMAND = PROGRAMS / "sdsm-costs"
 MESSAGE = {"wire": 10.0, "link": 2.0, "processor": 3.0}
 
 

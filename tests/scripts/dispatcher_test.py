@@ -73,7 +73,7 @@ class Dispatcher(unittest.TestCase):
     def test_a_copy_in_the_build_folder_finds_the_checkouts_python_subcommands(self) -> None:
         build = self.root / "build"
         build.mkdir()
-        filled = DISPATCHER.read_text().replace("@CMAKE_SOURCE_DIR@", str(self.root)).replace("@PROJECT_VERSION@", "4.5.6")
+        filled = DISPATCHER.read_text().replace("@SDSM_CHECKOUT@", str(self.root)).replace("@PROJECT_VERSION@", "4.5.6")
         (build / "sdsm").write_text(filled)
         (build / "sdsm").chmod(0o755)
         self.program(self.root / ".venv" / "bin", "python", 'echo "Tables of $(basename "$1")"')

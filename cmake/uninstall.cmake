@@ -1,0 +1,23 @@
+# Removes what MANIFEST, written by the last `cmake --install`, lists, and the folders that are empty then.
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "${MANIFEST} does not exist: nothing was installed from this build folder")
+endif()
+file(STRINGS ${MANIFEST} files)
+foreach(file IN LISTS files)
+  file(REMOVE "${file}")
+endforeach()
+list(TRANSFORM files REPLACE "/[^/]+$" "" OUTPUT_VARIABLE folders)
+list(REMOVE_DUPLICATES folders)
+list(SORT folders ORDER DESCENDING) # inner ones first
+foreach(folder IN LISTS folders)
+  # Up to the first folder that holds something.
+  while(IS_DIRECTORY "${folder}" AND folder MATCHES "sdsm|workloads|include|share|bin|libexec")
+    file(GLOB left LIST_DIRECTORIES true "${folder}/*" "${folder}/.*")
+    list(FILTER left EXCLUDE REGEX "/\\.\\.?$")
+    if(left)
+      break()
+    endif()
+    file(REMOVE_RECURSE "${folder}")
+    get_filename_component(folder "${folder}" DIRECTORY)
+  endwhile()
+endforeach()

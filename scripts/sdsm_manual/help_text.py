@@ -1,0 +1,96 @@
+"""A command's --help, taken apart. CLI11 and argparse print alike enough to be read by one reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+#: "-n,--threads THREADS REQUIRED   text" or "-o FOLDER, --output FOLDER   text"; the text may begin on the next line.
+_OPTION = re.compile(r"^  (-\S(?:.*?\S)?)(?:\s{2,}(\S.*))?$")
+#: "FILE TEXT REQUIRED   text": an argument that is no option.
+_POSITIONAL = re.compile(r"^  (\S(?:.*?\S)?)\s{2,}(\S.*)$")
+_CHOICES = re.compile(r"\{([^{}]+)\}|\b((?:[a-z][a-z0-9-]*\|)+[a-z][a-z0-9-]*)\b")
+#: What CLI11 adds to a metavariable.
+_ADDED = re.compile(r" (?:REQUIRED|\.\.\.|(?:Needs|Excludes): .*)")
+_CONTINUATION = re.compile(r"^ {20,}\S")
+
+
+@dataclass
+class Entry:
+    """An option or an argument, as "-n,--threads THREADS", and what it is for."""
+
+    term: str
+    text: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """-n and --threads."""
+        return re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", _ADDED.sub("", self.term))
+
+    @property
+    def takes_value(self) -> bool:
+        return bool(re.search(r"-[\w-]+[ =]\S", _ADDED.sub("", self.term)))
+
+    @property
+    def choices(self) -> list[str]:
+        if not (found := _CHOICES.search(self.term)):
+            return []
+        return [choice for choice in re.split(r"[,|]", found[1] or found[2]) if choice]
+
+
+@dataclass
+class Section:
+    """title: "" for what stands first. Lines outside of entries stay as they are."""
+
+    title: str
+    entries: list[Entry] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Help:
+    description: str
+    synopsis: str
+    sections: list[Section]
+
+    def entries(self) -> Iterator[Entry]:
+        for section in self.sections:
+            yield from section.entries
+
+
+def parse(text: str) -> Help:
+    """text: what a command prints for --help. Raises ValueError if it says neither usage nor what the command does."""
+    synopsis: list[str] = []
+    sections = [Section("")]
+    in_usage = False
+    for line in text.splitlines():
+        if found := re.match(r"[Uu]sage: (.*)", line):
+            synopsis, in_usage = [found[1]], True
+        elif in_usage and line.startswith(" "):
+            synopsis.append(line.strip())
+        else:
+            in_usage = False
+            _take(sections, line)
+    described = next((line for line in sections[0].lines if line.strip() and not line.startswith(("sdsm ", " "))), None)
+    if not synopsis or described is None:
+        raise ValueError("the help text has no usage line, or no sentence of what the command does")
+    return Help(described, " ".join(synopsis), [section for section in sections if section.entries or any(section.lines)])
+
+
+def _take(sections: list[Section], line: str) -> None:
+    section = sections[-1]
+    if re.match(r"\S.*:$", line) and not line.startswith(("sdsm ", "-")):
+        sections.append(Section(line[:-1]))
+    elif found := _OPTION.match(line):
+        section.entries.append(Entry(found[1], found[2] or ""))
+    elif section.title.lower().startswith("positional") and (found := _POSITIONAL.match(line)):
+        section.entries.append(Entry(found[1], found[2]))
+    elif section.entries and not section.lines and _CONTINUATION.match(line):
+        entry = section.entries[-1]
+        entry.text = f"{entry.text} {line.strip()}".strip()
+    elif line.strip() or section.lines:
+        if section.entries:  # what stands below the options is not theirs
+            section = Section("")
+            sections.append(section)
+        section.lines.append(line)

@@ -1,0 +1,151 @@
+"""What `cmake --install` puts into an empty prefix: does it work alone, for an ordinary user, from any folder?"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("SDSM_BUILD", ROOT / "build"))
+NOBODY = 65534
+
+
+def open_folder() -> Iterator[Path]:
+    """One that an ordinary user may enter; pytest's own folder each start of pytest closes again."""
+    with tempfile.TemporaryDirectory(prefix="sdsm-") as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module", name="prefix")
+def installed() -> Iterator[Path]:
+    yield from (install(folder / "prefix") for folder in open_folder())
+
+
+def install(folder: Path) -> Path:
+    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+class Somebody:
+    """An ordinary user in a folder of its own, with the prefix on PATH; sees no build folder, where that can be hidden."""
+
+    def __init__(self, prefix: Path, home: Path) -> None:
+        self.prefix, self.home = prefix, home
+        self.environment = {
+            "PATH": f"{prefix}/bin:/usr/bin:/bin",
+            "HOME": str(home),
+            "LC_ALL": "C",
+            "PYTHONUTF8": "0",
+            "PYTHONCOERCECLOCALE": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # The prefix has no packages of its own.
+            "SDSM_PYTHON": sys.executable,
+        }
+        self.as_user: list[str] = []
+        if os.geteuid() == 0:
+            self.as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+            if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0:
+                hidden = f'mount -t tmpfs none "{BUILD}" && exec "$@"'
+                self.as_user = ["unshare", "--mount", "sh", "-c", hidden, "sh", *self.as_user]
+
+    def calls(self, *command: object, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+        words = [*self.as_user, *map(str, command)]
+        done = subprocess.run(
+            words, cwd=self.home, env=self.environment | environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+        assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        return done
+
+
+@pytest.fixture
+def somebody(prefix) -> Iterator[Somebody]:
+    yield from (Somebody(prefix, home) for home in open_folder())
+
+
+PROGRAM = """
+#include <sdsm/placement.h>
+int main(void) {
+  double *block = (double *)sdsm_galloc(4096, sdsm_block);
+#pragma omp parallel
+  block[0] = 1;
+  return 0;
+}
+"""
+
+
+def test_the_main_path_works_for_an_ordinary_user_without_the_build_folder(somebody):
+    script = somebody.home / "main_path"
+    shutil.copy(ROOT / "tests" / "installed" / "main_path", script)
+    somebody.calls(script)
+
+
+def test_the_placement_header_is_found_below_the_prefix(somebody):
+    (somebody.home / "program.c").write_text(PROGRAM)
+    somebody.calls("gcc", "-fsyntax-only", "-fopenmp", f"-I{somebody.prefix}/include", "program.c")
+
+
+def test_each_installed_command_explains_itself_in_any_locale_and_has_a_manual_page(somebody):
+    for line in somebody.calls("sdsm", "--help").stdout.splitlines():
+        if not line.startswith("  "):
+            continue
+        name, sentence = line.split(maxsplit=1)
+        assert sentence.endswith(".")
+        page = gzip.decompress((somebody.prefix / "share" / "man" / "man1" / f"sdsm-{name}.1.gz").read_bytes()).decode()
+        assert sentence.rstrip(".").replace("-", "\\-") in page
+        if shutil.which("man"):
+            warned = subprocess.run(
+                ["man", "--warnings", "-l", "-"], input=page, capture_output=True, text=True, env={**os.environ, "MANROFFSEQ": "", "LC_ALL": "C"}
+            )
+            assert warned.stderr == ""
+
+
+def test_completion_knows_subcommands_options_and_the_words_of_an_option(somebody):
+    script = somebody.prefix / "share" / "bash-completion" / "completions" / "sdsm"
+
+    def completed(*words: str) -> list[str]:
+        ask = f'source {script}; COMP_WORDS=({" ".join(words)} ""); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sdsm; echo "${{COMPREPLY[@]}}"'
+        return somebody.calls("bash", "-c", ask, "bash", *words).stdout.split()
+
+    assert completed("sdsm", "sim") == ["simulate"]
+    assert completed("sdsm", "simulate", "--place") == ["--placement"]
+    assert completed("sdsm", "run", "--placement", "b") == ["block"]
+    assert completed("sdsm", "calibrate", "--hold") == ["--hold-out"]
+
+
+def test_parts_of_two_versions_refuse_each_other_by_name(somebody):
+    for command in ("simulate", "trace", "run", "check", "plot", "calibrate"):
+        refused = somebody.calls(somebody.prefix / "libexec" / "sdsm" / f"sdsm-{command}", "x", status=2, SDSM_VERSION="0.0.9")
+        assert f"sdsm-{command} is of sdsm " in refused.stderr
+        assert "what started it is sdsm 0.0.9" in refused.stderr
+    copy = somebody.home / "copy"
+    shutil.copytree(somebody.prefix / "libexec" / "sdsm", copy)
+    for kind in ("trace", "run"):
+        library = copy / f"libsdsm-{kind}.so"
+        library.write_bytes(library.read_bytes().replace(b"run-time of version 0", b"run-time of version 9"))
+        options = ["-o", "x.trace"] if kind == "trace" else []
+        refused = somebody.calls(copy / f"sdsm-{kind}", "-n", 2, *options, "--", somebody.prefix / "libexec/sdsm/workloads/laplace", status=1)
+        assert f"libsdsm-{kind}.so is of another version" in refused.stderr
+
+
+def test_a_missing_python_package_is_told_with_how_to_get_it(somebody):
+    bare = somebody.calls("sdsm", "plot", "x.json", "-o", "y", status=1, SDSM_PYTHON="/usr/bin/python3", PYTHONPATH="", PYTHONNOUSERSITE="1")
+    assert "is missing. Install it: " in bare.stderr and "requirements.txt" in bare.stderr
+
+
+def test_uninstalling_leaves_nothing(tmp_path):
+    copy, prefix = tmp_path / "build", install(tmp_path / "prefix")
+    copy.mkdir()
+    shutil.copy(BUILD / "install_manifest.txt", copy)
+    script = ROOT / "cmake" / "uninstall.cmake"
+    assert subprocess.run(["cmake", f"-DMANIFEST={copy}/install_manifest.txt", "-P", script]).returncode == 0
+    assert not list(prefix.rglob("*")) if prefix.exists() else True
