@@ -61,6 +61,15 @@ def test_the_two_commands_of_the_readme_pass_on_a_bare_debian(release):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("release", ["12", "13"])
+def test_the_debian_package_installs_and_works_on_a_bare_debian(release):
+    ended = call(SCRIPT, "--package", "--cache", CACHE / "debian", release)
+    if ended.returncode == 77:
+        pytest.skip(ended.stdout.strip())
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.long
 def test_the_simulator_is_right_with_simgrid_4_1():
     prefix, build = CACHE / "simgrid-4.1", CACHE / "build-with-simgrid-4.1"
     packages = str(prefix / "lib" / "pkgconfig")
