@@ -61,7 +61,8 @@ struct ProgramCall {
 constinit ProgramCall call_at_start GUARDED_BY(starting);
 constexpr const ProgramCall& program_call = call_at_start;
 
-/// The application thread may begin.
+/// The application thread has started, as far as it does without shared memory; it may begin.
+constinit std::atomic<std::uint32_t> has_started = 0;
 constinit std::atomic<std::uint32_t> may_begin = 0;
 
 RegionInfo globals(const AddressRange& range, const char* library = "") {
@@ -227,6 +228,8 @@ void* run_application(void* constructed) {
   if (is_initial()) take_over_thread_locals(*static_cast<const std::vector<AddressRange>*>(constructed));
   give_signal_stack();
   gomp::start_initial_thread();
+  has_started.store(1);
+  has_started.notify_one();
   may_begin.wait(0);
   application.take();
   is_running = true;
@@ -293,6 +296,8 @@ void leave_signals_to_application() {
   Connections others = meet_others(fingerprint());
   ask_over(std::move(others.asking));
   answer_over(others.answering);
+  // Its start reads the environment, whose address may be a variable of the program's.
+  has_started.wait(0);
   share_variables();
   if (is_initial()) move_heap_home();
   const std::uint32_t own = index_of(self.process);

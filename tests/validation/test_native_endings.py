@@ -84,3 +84,18 @@ def test_the_run_time_outlives_the_programs_exit():
     wanted = subprocess.run(["nm", "-D", "--undefined-only", RUN_TIME], capture_output=True, text=True, check=True).stdout
     assert " on_exit" in wanted
     assert "__cxa_atexit" not in wanted
+
+
+def test_a_thread_that_starts_slowly_reads_the_environment_before_it_is_shared(tmp_path):
+    """`environ` is a variable of the program's that names it, and so in shared memory once that is shared."""
+    (tmp_path / "p.c").write_text(
+        "#include <string.h>\n#include <unistd.h>\nextern char** environ;\n"
+        "char* getenv(const char* name) {\n  usleep(2000);\n  size_t length = strlen(name);\n"
+        "  for (char** one = environ; *one; ++one)\n"
+        "    if (!strncmp(*one, name, length) && (*one)[length] == '=') return *one + length + 1;\n"
+        "  return NULL;\n}\n"
+        "int main(void) {\n#pragma omp parallel\n  ;\n  return 0; }\n"
+    )
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "p", tmp_path / "p.c"], check=True)
+    done = subprocess.run([BUILD / "sdsm-run", "-q", "-n", "2", "--", tmp_path / "p"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
