@@ -17,8 +17,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line "
       "each).");
-  auto* const file =
-      app.add_option("platform", path, "SimGrid platform file with the costs of the machine")->check(&name_problem);
+  auto* const file = app.add_option("platform", path, platform_help)->check(&name_problem)->type_name("PLATFORM");
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
   return run(app, argc, argv, [&]() -> int {
     if (properties) {
@@ -27,6 +26,7 @@ int main(int argc, char** argv) {
     }
     if (path.empty())
       throw BadInput("which platform? Name its file, or --properties: sdsm check platforms/p3-score.xml");
+    path = find_platform(path);
     const Platform platform = read_platform(path);
     std::size_t hosts = 0;
     if (const auto findings = check_platform(platform, &hosts); !findings.empty()) throw BadInput(findings);

@@ -94,9 +94,7 @@ int main(int argc, char** argv) {
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
-  app.add_option("platform", path, "SimGrid platform file with the costs of the machine")
-      ->required()
-      ->check(&name_problem);
+  app.add_option("platform", path, platform_help)->required()->check(&name_problem)->type_name("PLATFORM");
   app.add_option("--network", network_name, describe_networks())->check(one_of(network_names()))->capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
   app.add_option("--messages", messages, "time messages of these sizes in bytes (default 32,1460,4096)")
@@ -116,6 +114,7 @@ int main(int argc, char** argv) {
                "exit with 1 if a cost differs from the platform file by more than 1 ns, or could not be re-run");
   app.add_option("--json", json, "write the result as JSON to this file, or - for stdout")->check(&name_problem);
   return run(app, argc, argv, [&]() -> int {
+    path = find_platform(path);
     check_output(json, {path});
     ReplayRequest request;
     if (!messages.empty()) request.messages = sizes_of(messages);

@@ -1,6 +1,7 @@
 /// sdsm simulate: plays a trace on a platform and says how long it takes and where the time goes.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "commands/progress.hpp"
 #include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
+#include "commands/version.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
@@ -35,6 +37,7 @@ struct Request {
   std::uint32_t nodes = 0;
   std::uint32_t threads_per_node = 1;
   trace::ComputeScale scale;
+  bool has_factor = false;  ///< given by the user
   std::string network = "queue";
   std::string region = "clock";
   std::string json;
@@ -136,6 +139,10 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
 
 void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
              const Result& result) {
+  if (request.scale.sequential_time.empty() && !request.has_factor) {
+    say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
+        "--compute-factor.");
+  }
   if (const int status = file.header().exit_status; status != 0) {
     say(
         fmt::format("warning: the program traced in {} ended with status {}, so it may have done only a part of its "
@@ -225,26 +232,34 @@ int simulate(const Request& request) {
 }
 
 void add_inputs(CLI::App& app, Request& request) {
-  app.add_option("trace", request.trace, "trace made by `sdsm trace`")->required()->check(&name_problem);
-  app.add_option("-p,--platform", request.platform, "SimGrid platform file with the costs of the machine")
+  app.add_option("trace", request.trace, "trace made by `sdsm trace`")
       ->required()
-      ->check(&name_problem);
+      ->check(&name_problem)
+      ->type_name("TRACE");
+  app.add_option("-p,--platform", request.platform, platform_help)
+      ->required()
+      ->check(&name_problem)
+      ->type_name("PLATFORM");
   const Check count = whole_number(1, std::numeric_limits<std::uint32_t>::max());
-  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(count);
+  app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(count)->type_name("N");
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
       ->check(count)
+      ->type_name("T")
       ->capture_default_str();
   auto* const time = app.add_option("--sequential-time", request.scale.sequential_time,
                                     "one-thread time of the program on the target machine, e.g. 7.5s: scales the "
                                     "trace's compute so that its sum over all threads is this")
-                         ->check(&time_problem);
+                         ->check(&time_problem)
+                         ->type_name("TIME");
   app.add_option("--sequential-trace", request.scale.sequential_trace,
                  "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
       ->needs(time)
-      ->check(&name_problem);
+      ->check(&name_problem)
+      ->type_name("TRACE");
   app.add_option("--compute-factor", request.scale.factor,
                  "the target's compute time for each second of the trace's (default 1, without --sequential-time)")
       ->check(number())
+      ->type_name("FACTOR")
       ->excludes(time);
 }
 
@@ -254,16 +269,20 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "
          "the platform's memory-bus.T times as long. docs/platforms.md says how to find it")
       ->check(number(0, 1))
+      ->type_name("SHARE")
       ->capture_default_str();
   app.add_option("--network", request.network, describe_networks())
       ->check(one_of(network_names()))
+      ->type_name(fmt::format("{}", fmt::join(network_names(), "|")))
       ->capture_default_str();
   app.add_option("--seed", request.options.seed, "seed of --jitter and --uncertainty")
       ->check(whole_number())
+      ->type_name("N")
       ->capture_default_str();
   app.add_option("--jitter", request.options.jitter,
                  "coefficient of variation of a lognormal factor on each processor part of a remote fault, 0 to 2")
       ->check(number(0, 2))
+      ->type_name("CV")
       ->capture_default_str();
   app.add_option("--uncertainty", request.draws,
                  "also simulate N (10 to 10000) sets of costs, drawn from the standard errors in the platform file, "
@@ -273,6 +292,7 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
   app.add_option("--placement", placement,
                  "homes of the heap's pages: as the program asks (else round-robin), or one rule for all")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
+      ->type_name("as-asked|round-robin|block|first-touch")
       ->capture_default_str();
   app.add_option("--atomics", atomics,
                  "how inline atomic operations are done: at the page's home, within a lock, or at the home without "
@@ -282,6 +302,7 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
                  "what to measure: clock is the time between the program's first and last omp_get_wtime, whole is the "
                  "whole run")
       ->check(one_of({"clock", "whole"}))
+      ->type_name("clock|whole")
       ->capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "every diff carries the whole page (to see what diffs save)");
@@ -289,14 +310,17 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
 
 void add_outputs(CLI::App& app, Request& request) {
   app.add_option("--json", request.json, "write the result as JSON to this file, or - for stdout")
-      ->check(&name_problem);
+      ->check(&name_problem)
+      ->type_name("FILE|-");
   app.add_option("--pages", request.pages,
                  "write what each page cost each thread to this file (or - for stdout), as a CSV table")
-      ->check(&name_problem);
+      ->check(&name_problem)
+      ->type_name("FILE|-");
   app.add_option(
          "--order", request.order,
          "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
-      ->check(&name_problem);
+      ->check(&name_problem)
+      ->type_name("FILE");
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
 }
 
@@ -317,11 +341,18 @@ int main(int argc, char** argv) {
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");
   std::string placement(name_of(request.options.placement));
+  app.set_version_flag("--version",
+                       fmt::format("sdsm simulate {}\nSimGrid {}, trace formats {} to {}, result format {}", version(),
+                                   versions(network_named(request.network)).at("simgrid").get<std::string>(),
+                                   sdsm::trace::first_format, sdsm::trace::format_version, sdsm::results::format),
+                       "print the versions and exit");
   add_inputs(app, request);
   std::string atomics;
   add_model(app, request, placement, atomics);
   add_outputs(app, request);
   return run(app, argc, argv, [&] {
+    request.platform = sdsm::find_platform(request.platform);
+    request.has_factor = app.count("--compute-factor") > 0;
     request.options.placement = *sdsm::heap_placement_named(placement);
     if (!atomics.empty()) request.options.atomics = sdsm::atomics_named(atomics);
     return simulate(request);

@@ -10,6 +10,7 @@
 #include "commands/errors.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
+#include "platforms/file/platform.hpp"
 
 namespace {
 
@@ -183,7 +184,8 @@ void add_hosts(CLI::App& app, HostsRequest& hosts) {
 
 void add_emulation(CLI::App& app, Options& options) {
   auto* const emulate = app.add_option("--emulate", options.emulated_platform,
-                                       "put the network of this platform file (reference.*, frame.*) between the nodes")
+                                       "put the network of this platform (a file, or a name of sdsm's own) between the "
+                                       "nodes: reference.*, frame.*")
                             ->check(&name_problem)
                             ->type_name("PLATFORM");
   auto* const schedule = app.add_option("--trace", options.emulated_trace,
@@ -269,7 +271,7 @@ int run(int argc, char** argv) {
   request.cluster.wants_order = !request.order.empty();
   request.cluster.timeout = std::chrono::duration<double>(options.timeout);
   if (!options.emulated_platform.empty()) {
-    request.cluster.emulation = {options.emulated_platform, std::nullopt, options.scale};
+    request.cluster.emulation = {find_platform(options.emulated_platform), std::nullopt, options.scale};
     if (!options.emulated_trace.empty()) request.cluster.emulation->trace = options.emulated_trace;
   }
   set_hosts(options.hosts, request);

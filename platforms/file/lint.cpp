@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -79,10 +81,68 @@ std::string routing_problem(pugi::xml_node zone) {
                      zone.attribute("id").value(), given, fmt::join(routings, ", "));
 }
 
+/// How many numbers a <cluster>'s radical names ("0-3,8"), or nothing where SimGrid would refuse it, and says so
+/// itself.
+std::optional<std::uint64_t> count_of_radical(std::string_view radical) {
+  std::uint64_t count = 0;
+  for (std::size_t begin = 0; begin <= radical.size();) {
+    const std::size_t end = std::min(radical.find(',', begin), radical.size());
+    std::uint64_t first = 0, last = 0;
+    const char* at = radical.data() + begin;
+    const char* const stop = radical.data() + end;
+    auto parsed = std::from_chars(at, stop, first);
+    last = first;
+    if (parsed.ec == std::errc() && parsed.ptr != stop && *parsed.ptr == '-') {
+      parsed = std::from_chars(parsed.ptr + 1, stop, last);
+    }
+    if (parsed.ec == std::errc::result_out_of_range) return std::numeric_limits<std::uint64_t>::max();
+    if (parsed.ec != std::errc() || parsed.ptr != stop || last < first) return std::nullopt;
+    count += std::min(last - first, std::numeric_limits<std::uint64_t>::max() / 2) + 1;
+    if (count > most_hosts) return count;
+    begin = end + 1;
+  }
+  return count;
+}
+
+std::ptrdiff_t count_of_children(pugi::xml_node element, std::string_view name) {
+  const auto children = element.children();
+  return std::count_if(children.begin(), children.end(), [&](pugi::xml_node child) { return child.name() == name; });
+}
+
 }  // namespace
 
-std::vector<std::string> Lint::problems_of(pugi::xml_node element, std::size_t line) {
+std::vector<std::string> Lint::too_many(pugi::xml_node element) {
   std::vector<std::string> found;
+  const std::string_view name = element.name();
+  const auto before = hosts_;
+  if (name == "host") ++hosts_;
+  if (name == "cluster" || name == "cabinet") {
+    hosts_ +=
+        std::min<std::uint64_t>(count_of_radical(element.attribute("radical").value()).value_or(0), most_hosts + 1);
+  }
+  if (before <= most_hosts && hosts_ > most_hosts) {
+    found.push_back(fmt::format("with the {} '{}' there are more than {} hosts. Leave out those that no run uses", name,
+                                element.attribute("id").value(), most_hosts));
+  }
+  if (name == "zone" || name == "AS") {
+    if (const auto hosts = static_cast<std::size_t>(count_of_children(element, "host")); hosts > most_hosts_of_zone) {
+      found.push_back(fmt::format("the zone '{}' has {} hosts; more than {} take a <cluster>, which needs no routes",
+                                  element.attribute("id").value(), hosts, most_hosts_of_zone));
+    }
+  }
+  if (name.ends_with("oute")) {  // route, zoneRoute, bypassRoute
+    if (const auto links = static_cast<std::size_t>(count_of_children(element, "link_ctn"));
+        links > most_links_of_route) {
+      found.push_back(fmt::format("the route from '{}' to '{}' has {} links. Give it at most {}",
+                                  element.attribute("src").value(), element.attribute("dst").value(), links,
+                                  most_links_of_route));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> Lint::problems_of(pugi::xml_node element, std::size_t line) {
+  std::vector<std::string> found = too_many(element);
   const std::string_view name = element.name();
   if (name == "zone" || name == "AS") {
     if (std::string problem = routing_problem(element); !problem.empty()) found.push_back(std::move(problem));

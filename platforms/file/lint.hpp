@@ -1,6 +1,8 @@
 /// Finds mistakes in a platform file that SimGrid lets pass, or that make it end the program.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <pugixml.hpp>
 #include <string>
@@ -8,13 +10,25 @@
 
 namespace sdsm::platform_file {
 
+/// Of a platform, whether named one by one or by a <cluster>: SimGrid takes some kilobytes for each.
+constexpr std::uint64_t most_hosts = 65536;
+/// Of one zone, but those in a <cluster>: a zone of full routing holds a table of all pairs.
+constexpr std::size_t most_hosts_of_zone = 4096;
+constexpr std::size_t most_links_of_route = 1000;
+/// SimGrid's parser takes time with the square of blanks in a row.
+constexpr std::size_t most_blanks = 64 << 10;
+
 class Lint {
  public:
   /// What is wrong with an element: a link or host given twice, a host without a processor, numbers that no machine
-  /// has, an unknown routing. `line`: the element's, from 1. To be called once for each element.
+  /// has, an unknown routing, more than the limits above. `line`: the element's, from 1. To be called once for each
+  /// element.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:
+  std::vector<std::string> too_many(pugi::xml_node element);
+
+  std::uint64_t hosts_ = 0;
   std::map<std::string, std::size_t> machines_;  ///< lines of hosts and links, by "host 'id'"
 };
 

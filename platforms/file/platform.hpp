@@ -54,6 +54,13 @@ struct Platform {
   LinkSpec reference_link = {};
 };
 
+inline constexpr const char* platform_help =
+    "SimGrid platform file with the costs of the machine, or the name of one of sdsm's own, such as p3-score";
+
+/// The file that `name` names: itself, or where there is none and it is a bare name, sdsm's own platform of that name
+/// with or without .xml (p3-score), which lies in platforms/ of the checkout or of share/sdsm where sdsm is installed.
+std::filesystem::path find_platform(const std::string& name);
+
 /// Reads the properties. Throws PlatformError with everything that is wrong: no XML, an unknown, repeated or missing
 /// property, a value that is no quantity, and mistakes in hosts, links and zones that SimGrid would let pass.
 Platform read_platform(const std::filesystem::path& path);

@@ -25,9 +25,14 @@ constexpr int most_depth = 64;
 
 class Reader {
  public:
-  Reader(std::filesystem::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+  Reader(std::filesystem::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
+    for (std::size_t at = 0; (at = text_.find('\n', at)) != std::string::npos; ++at) {
+      line_ends_.push_back(static_cast<std::ptrdiff_t>(at));
+    }
+  }
 
   Platform read() {
+    refuse_blanks();
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
     if (!parsed) {
@@ -63,6 +68,18 @@ class Reader {
   }
 
  private:
+  void refuse_blanks() {
+    constexpr const char* blanks = " \t\r\n";
+    for (std::size_t at = 0; (at = text_.find_first_of(blanks, at)) != std::string::npos;) {
+      const std::size_t end = std::min(text_.find_first_not_of(blanks, at), text_.size());
+      if (end - at > most_blanks) {
+        report(static_cast<std::ptrdiff_t>(at), fmt::format("{} blanks in a row. Leave them out", end - at));
+        throw PlatformError(findings_);
+      }
+      at = end;
+    }
+  }
+
   /// Properties count on the outermost zone. Those of hosts and links mean nothing here: an unused property is an
   /// error.
   void visit(pugi::xml_node node, pugi::xml_node zone, int depth) {
@@ -162,8 +179,9 @@ class Reader {
   }
 
   std::size_t line_of(std::ptrdiff_t offset) const {
-    const auto end = text_.begin() + std::clamp<std::ptrdiff_t>(offset, 0, static_cast<std::ptrdiff_t>(text_.size()));
-    return 1 + static_cast<std::size_t>(std::count(text_.begin(), end, '\n'));
+    return static_cast<std::size_t>(std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) -
+                                    line_ends_.begin()) +
+           1;
   }
 
   void report(std::ptrdiff_t offset, const std::string& problem) {
@@ -177,6 +195,7 @@ class Reader {
 
   std::filesystem::path path_;
   std::string text_;
+  std::vector<std::ptrdiff_t> line_ends_;  ///< offsets in the text
   Lint lint_;
   Reading reading_;
   std::map<std::string, GivenError> errors_;  ///< by what they are errors of
@@ -188,9 +207,48 @@ class Reader {
 }  // namespace
 }  // namespace platform_file
 
+namespace {
+
+/// Empty if sdsm's own platforms are not where they should be.
+std::filesystem::path own_platforms() {
+  std::error_code unknown;
+  const auto programs = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  // Installed in libexec/sdsm; built in build/, or in build/PRESET/.
+  for (const char* const from_there : {"../../share/sdsm/platforms", "../platforms", "../../platforms"}) {
+    const auto folder = (programs / from_there).lexically_normal();
+    if (std::filesystem::is_directory(folder, unknown)) return folder;
+  }
+  return {};
+}
+
+/// "p3-score, ..."
+std::string names_of_own_platforms() {
+  std::error_code unknown;
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(own_platforms(), unknown)) {
+    if (file.path().extension() == ".xml") names.push_back(file.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::filesystem::path find_platform(const std::string& name) {
+  std::error_code unknown;
+  if (std::filesystem::exists(name, unknown) || name.find('/') != std::string::npos) return name;
+  const auto folder = own_platforms();
+  for (const std::string& file : {name, name + ".xml"}) {
+    if (!folder.empty() && std::filesystem::is_regular_file(folder / file, unknown)) return folder / file;
+  }
+  return name;
+}
+
 Platform read_platform(const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& why) {
-    throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file", path.string(), why));
+    const std::string own = names_of_own_platforms();
+    throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file{}", path.string(), why,
+                                    own.empty() ? "" : fmt::format(", or the name of one of sdsm's: {}", own)));
   };
   if (const std::string problem = commands::input_problem(path, platform_file::most_platform_bytes); !problem.empty())
     refuse(problem);

@@ -333,6 +333,37 @@ TEST_CASE("a routing that SimGrid does not know is an error with its line and th
   CHECK(findings_of(with_line("<zone", "<zone id=\"cluster\" routing=\"full\">").text).empty());
 }
 
+TEST_CASE("a platform beyond what the simulator has room for is refused in one line") {
+  struct Bomb {
+    std::string with, says;
+  };
+  const auto cluster = [](const std::string& radical) {
+    return "<cluster id=\"c\" prefix=\"n\" suffix=\"\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" radical=\"" + radical +
+           "\"/>";
+  };
+  const auto many = [](const std::string& line, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += fmt::format(fmt::runtime(line), i);
+    return text;
+  };
+  const std::string links = many("<link_ctn id=\"cable-1\"/>", 1001);
+  const auto bomb = GENERATE_REF(values<Bomb>(
+      {{cluster("0-99999999"), "the cluster 'c' there are more than 65536 hosts"},
+       {cluster("0-18446744073709551615"), "more than 65536 hosts"},
+       {cluster("0-99999999999999999999999"), "more than 65536 hosts"},
+       {cluster("0-39999,50000-89999"), "more than 65536 hosts"},
+       {cluster("0-39999") + cluster("50000-89999"), "more than 65536 hosts"},
+       {many("<host id=\"x{}\" speed=\"1Gf\"/>", 4097), "has 4101 hosts; more than 4096 take a <cluster>"},
+       {"<route src=\"node-0\" dst=\"node-1\">" + links + "</route>", "from 'node-0' to 'node-1' has 1001 links"},
+       {std::string(65537, ' '), "blanks in a row. Leave them out"}}));
+  std::string text = PlatformText().text();
+  text.insert(text.find("<host"), bomb.with + "\n");
+  const auto findings = findings_of(text);
+  REQUIRE(findings.size() == 1);
+  CAPTURE(findings[0].substr(0, 200));
+  CHECK(findings[0].find(bomb.says) != std::string::npos);
+}
+
 TEST_CASE("a platform file that is empty or cannot be opened is told apart") {
   CHECK(findings_of("").at(0).find("empty") != std::string::npos);
   const auto reason = [](const std::filesystem::path& path) {

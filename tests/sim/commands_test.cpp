@@ -102,7 +102,7 @@ bool one_line_of_ours(const std::string& errors) {
 TEST_CASE("simulate prints a report and writes JSON whose times sum to the makespan, thread by thread") {
   const TraceFile trace;
   const auto file = trace.beside("result.json");
-  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(file.string()));
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --compute-factor 1 --json " + in_quotes(file.string()));
   CAPTURE(run.errors);
   CHECK(run.status == 0);
   CHECK(run.errors.empty());
@@ -145,6 +145,18 @@ TEST_CASE("the same command twice writes the same bytes, on both networks") {
   CHECK(first.status == 0);
   CHECK(first.output == second.output);
   CHECK(json::parse(first.output).at("seed") == 3);
+}
+
+TEST_CASE("whose compute speed a prediction has is said where nothing was given") {
+  const TraceFile trace;
+  const auto told = [&](const std::string& options) {
+    const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --quiet " + options);
+    REQUIRE(run.status == 0);
+    return run.errors.find("note: compute times are those of the machine that traced") != std::string::npos;
+  };
+  CHECK(told(""));
+  CHECK_FALSE(told("--sequential-time 7.5s"));
+  CHECK_FALSE(told("--compute-factor 1"));
 }
 
 TEST_CASE("the sequential time is what the compute of the region sums to") {
@@ -268,7 +280,7 @@ TEST_CASE("a trace whose barriers do not match fails the run with status 1, and 
 TEST_CASE("the trace of a program that failed is simulated with a warning") {
   const TraceFile trace;
   write_trace(small_program(), trace.path(), 3);
-  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2");
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --compute-factor 1");
   CHECK(run.status == 0);
   CHECK(one_line_of_ours(run.errors));
   CHECK(run.errors.find("ended with status 3") != std::string::npos);
@@ -317,7 +329,7 @@ TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the s
   const TemporaryFile platform(text.text());
   const std::string network = GENERATE(as<std::string>{}, "queue", "simgrid");
   const std::string arguments =
-      in_quotes(trace.path().string()) + " -q -n 2 -p " + in_quotes(platform.path().string()) + " --network " + network;
+      in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 -p " + in_quotes(platform.path().string()) + " --network " + network;
   const Outcome plain = sdsm_command("simulate", arguments + " --json -");
   const Outcome first = sdsm_command("simulate", arguments + " --uncertainty 20 --seed 3 --json -");
   CAPTURE(first.errors);
@@ -378,7 +390,7 @@ TEST_CASE("a prediction beyond what was measured says so, and one on a file that
   const auto simulated = [&] {
     const TemporaryFile platform(text.text());
     return sdsm_command(
-        "simulate", in_quotes(trace.path().string()) + " -q -n 2 --json - -p " + in_quotes(platform.path().string()));
+        "simulate", in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 --json - -p " + in_quotes(platform.path().string()));
   };
   CHECK(simulated().errors.empty());
   CHECK_FALSE(json::parse(simulated().output).contains("outside_calibration"));
@@ -510,7 +522,7 @@ TEST_CASE("the platform that docs/platforms.md gives to start from is complete")
   CHECK(checked.status == 0);
   CHECK(sdsm_command("replay", path + " --strict").status == 0);
   const TraceFile trace(small_program());
-  const Outcome run = sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 -p " + path);
+  const Outcome run = sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 -p " + path);
   CAPTURE(run.errors);
   CHECK(run.status == 0);
   CHECK(run.errors.empty());
