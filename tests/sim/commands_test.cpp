@@ -102,7 +102,8 @@ bool one_line_of_ours(const std::string& errors) {
 TEST_CASE("simulate prints a report and writes JSON whose times sum to the makespan, thread by thread") {
   const TraceFile trace;
   const auto file = trace.beside("result.json");
-  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --compute-factor 1 --json " + in_quotes(file.string()));
+  const Outcome run =
+      sdsm_command("simulate", trace.arguments() + " --nodes 2 --compute-factor 1 --json " + in_quotes(file.string()));
   CAPTURE(run.errors);
   CHECK(run.status == 0);
   CHECK(run.errors.empty());
@@ -328,8 +329,8 @@ TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the s
   text.set("barrier.2x1.standard-error", "10us");
   const TemporaryFile platform(text.text());
   const std::string network = GENERATE(as<std::string>{}, "queue", "simgrid");
-  const std::string arguments =
-      in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 -p " + in_quotes(platform.path().string()) + " --network " + network;
+  const std::string arguments = in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 -p " +
+                                in_quotes(platform.path().string()) + " --network " + network;
   const Outcome plain = sdsm_command("simulate", arguments + " --json -");
   const Outcome first = sdsm_command("simulate", arguments + " --uncertainty 20 --seed 3 --json -");
   CAPTURE(first.errors);
@@ -389,8 +390,8 @@ TEST_CASE("a prediction beyond what was measured says so, and one on a file that
   PlatformText text;
   const auto simulated = [&] {
     const TemporaryFile platform(text.text());
-    return sdsm_command(
-        "simulate", in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 --json - -p " + in_quotes(platform.path().string()));
+    return sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 --json - -p " +
+                                        in_quotes(platform.path().string()));
   };
   CHECK(simulated().errors.empty());
   CHECK_FALSE(json::parse(simulated().output).contains("outside_calibration"));
@@ -522,7 +523,8 @@ TEST_CASE("the platform that docs/platforms.md gives to start from is complete")
   CHECK(checked.status == 0);
   CHECK(sdsm_command("replay", path + " --strict").status == 0);
   const TraceFile trace(small_program());
-  const Outcome run = sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 -p " + path);
+  const Outcome run =
+      sdsm_command("simulate", in_quotes(trace.path().string()) + " -q -n 2 --compute-factor 1 -p " + path);
   CAPTURE(run.errors);
   CHECK(run.status == 0);
   CHECK(run.errors.empty());
