@@ -406,7 +406,7 @@ TEST_CASE("a property that nobody reads is an error: of a host, of a link, besid
 TEST_CASE("each required property is missed") {
   const std::vector<std::string> optional{"barrier.dirty-home-page", "local-part.home-share", "frame.payload",
                                           "frame.overhead",          "frame.minimum",         "protocol.invalidation",
-                                          "home.interrupt-delay"};
+                                          "home.interrupt-delay",    "protocol.atomics"};
   for (const auto& [id, value] : PlatformText().properties) {
     PlatformText without;
     without.properties.erase(id);
