@@ -37,7 +37,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Thread(msgspec.Struct, frozen=True):
-    """What a thread did. The last five are of native runs only."""
+    """What a thread did. Traps, pages_served and page_service_s are of native runs only."""
 
     id: Count
     node: Count

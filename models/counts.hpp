@@ -21,6 +21,7 @@ struct ThreadCounts {
   std::uint64_t diffs = 0;
   std::uint64_t diff_bytes = 0;
   std::uint64_t atomics = 0;  ///< operations on shared memory, wherever it is at home, and fences
+  std::uint64_t waits = 0;    ///< in loops of the program's own, for another thread's store
 };
 
 }  // namespace sdsm

@@ -106,6 +106,10 @@ inline constexpr auto barrier_synchronisations =
 constexpr std::uint64_t flag_number(std::uint64_t construct, std::uint64_t part) {
   return construct << 32 | part;
 }
+/// A library's object counts like a flag. No construct has so high a number.
+constexpr std::uint64_t flag_of(LockId object) {
+  return std::uint64_t{1} << 63 | index_of(object);
+}
 constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes) {
   return ProcessId{static_cast<std::uint32_t>(flag & 0xffffffffU) % processes};
 }

@@ -19,6 +19,7 @@
 #include "sim/lock_manager.hpp"
 #include "sim/network.hpp"
 #include "sim/replayed_order.hpp"
+#include "sim/spins.hpp"
 #include "sim/team_barrier.hpp"
 #include "sim/thread.hpp"
 #include "workloads/trace/page_figures.hpp"
@@ -96,6 +97,7 @@ class Cluster {
   std::uint64_t remote_faults = 0;
   trace::PageBook page_book;  ///< by the trace's regions
   std::optional<ReplayedOrder> order;
+  std::optional<Spins> spins;  ///< if the trace has any
 
  private:
   struct Arriving {

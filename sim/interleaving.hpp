@@ -36,9 +36,9 @@ class Interleaving {
   /// Flushes what the thread changed, takes the lock, drops copies.
   virtual void acquire(LockId lock) = 0;
   virtual void release(LockId lock) = 0;
-  /// The same with a flag of a doacross loop.
-  virtual void post(std::uint64_t flag, std::uint64_t value) = 0;
-  virtual void wait(std::uint64_t flag, std::uint64_t value) = 0;
+  /// The same with a flag, of a doacross loop or of a library's object.
+  virtual void post(std::uint64_t flag, Count count) = 0;
+  virtual void wait(std::uint64_t flag, FlagWait wait) = 0;
 
   /// The thread has played all of its `intervals`.
   virtual void end(std::uint64_t intervals) = 0;

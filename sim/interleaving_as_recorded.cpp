@@ -66,16 +66,16 @@ class AsRecorded final : public Interleaving {
     cluster_.locks.give_back(thread_, lock);
   }
 
-  void post(std::uint64_t flag, std::uint64_t value) override {
+  void post(std::uint64_t flag, Count count) override {
     if (next_of(OrderKind::give) == nullptr) misfit("it counts a flag up");
     flush(Sync::release);
-    cluster_.locks.count_up(thread_, flag, value);
+    cluster_.locks.count_up(thread_, flag, count);
   }
 
-  void wait(std::uint64_t flag, std::uint64_t value) override {
+  void wait(std::uint64_t flag, FlagWait wait) override {
     if (next_of(OrderKind::ask) == nullptr) misfit("it waits for a flag");
     flush(Sync::acquire);
-    cluster_.locks.request_flag(thread_, flag, value, [this] { thread_.bell.ring(); });
+    cluster_.locks.request_flag(thread_, flag, wait, [this] { thread_.bell.ring(); });
     heed_grant("a flag");
   }
 

@@ -42,13 +42,13 @@ class InTime final : public Interleaving {
     thread_.bell.wait();
   }
 
-  void post(std::uint64_t flag, std::uint64_t value) override {
-    thread_.catch_up([=, this] { cluster_.locks.post(thread_, flag, value, [this] { thread_.bell.ring(); }); });
+  void post(std::uint64_t flag, Count count) override {
+    thread_.catch_up([=, this] { cluster_.locks.post(thread_, flag, count, [this] { thread_.bell.ring(); }); });
     thread_.bell.wait();
   }
 
-  void wait(std::uint64_t flag, std::uint64_t value) override {
-    thread_.catch_up([=, this] { cluster_.locks.wait(thread_, flag, value, [this] { thread_.bell.ring(); }); });
+  void wait(std::uint64_t flag, FlagWait wait) override {
+    thread_.catch_up([=, this] { cluster_.locks.wait(thread_, flag, wait, [this] { thread_.bell.ring(); }); });
     thread_.bell.wait();
   }
 

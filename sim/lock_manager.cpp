@@ -78,39 +78,43 @@ void LockManager::give_back(Thread& thread, LockId lock) {
   });
 }
 
-void LockManager::post(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> posted) {
-  send_changes(thread, Sync::release, [this, &thread, flag, value, posted = std::move(posted)] {
-    count_up(thread, flag, value);
+void LockManager::post(Thread& thread, std::uint64_t flag, Count count, std::function<void()> posted) {
+  send_changes(thread, Sync::release, [this, &thread, flag, count, posted = std::move(posted)] {
+    count_up(thread, flag, count);
     posted();
   });
 }
 
-void LockManager::count_up(Thread& thread, std::uint64_t flag, std::uint64_t value) {
+void LockManager::count_up(Thread& thread, std::uint64_t flag, Count count) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
-  send_to(manager, thread, MessageKind::lock_release, [this, manager, flag, value] {
+  send_to(manager, thread, MessageKind::lock_release, [this, manager, flag, count] {
     Flag& state = flags_[flag];
-    state.count = value;
-    const auto granted = std::stable_partition(state.waiters.begin(), state.waiters.end(),
-                                               [&](const Waiter& waiter) { return value < *waiter.turn; });
-    std::vector<Waiter> waiters(granted, state.waiters.end());
-    state.waiters.erase(granted, state.waiters.end());
-    for (Waiter& waiter : waiters) grant(manager, std::move(waiter));
+    set_flag(manager, state, count.value_or(state.count + 1));
   });
 }
 
-void LockManager::request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> granted) {
+void LockManager::set_flag(ProcessId manager, Flag& flag, std::uint64_t count) {
+  flag.count = count;
+  const auto granted = std::stable_partition(flag.waiters.begin(), flag.waiters.end(),
+                                             [&](const Waiter& waiter) { return count < *waiter.turn; });
+  std::vector<Waiter> waiters(granted, flag.waiters.end());
+  flag.waiters.erase(granted, flag.waiters.end());
+  for (Waiter& waiter : waiters) grant(manager, std::move(waiter));
+}
+
+void LockManager::request_flag(Thread& thread, std::uint64_t flag, FlagWait wait, std::function<void()> granted) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
-  Waiter asks{&thread, std::move(granted), cluster_.clock.now(), value};
-  send_to(manager, thread, MessageKind::lock_request, [this, manager, flag, waiter = std::move(asks)] {
+  Waiter asks{&thread, std::move(granted), cluster_.clock.now(), wait.until};
+  send_to(manager, thread, MessageKind::lock_request, [this, manager, flag, wait, waiter = std::move(asks)] {
     Flag& state = flags_[flag];
-    if (state.count >= *waiter.turn) return grant(manager, waiter);
     state.waiters.push_back(waiter);
+    set_flag(manager, state, state.count + (wait.comes ? 1 : 0));
   });
 }
 
-void LockManager::wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited) {
-  send_changes(thread, Sync::acquire, [this, &thread, flag, value, waited = std::move(waited)]() mutable {
-    request_flag(thread, flag, value, [this, &thread, waited = std::move(waited)] { flush(thread, waited); });
+void LockManager::wait(Thread& thread, std::uint64_t flag, FlagWait wait, std::function<void()> waited) {
+  send_changes(thread, Sync::acquire, [this, &thread, flag, wait, waited = std::move(waited)]() mutable {
+    request_flag(thread, flag, wait, [this, &thread, waited = std::move(waited)] { flush(thread, waited); });
   });
 }
 

@@ -17,6 +17,13 @@ namespace sdsm::sim {
 class Cluster;
 class Thread;
 
+/// What a flag counts now; nothing: one more.
+using Count = std::optional<std::uint64_t>;
+struct FlagWait {
+  std::uint64_t until = 0;  ///< the flag counts so far
+  bool comes = false;       ///< who asks counts, too
+};
+
 /// Locks, each with a FIFO queue at its manager.
 class LockManager {
  public:
@@ -32,11 +39,11 @@ class LockManager {
   /// Flushes, gives the lock back, and calls `released` when the thread may go on.
   void release(Thread& thread, LockId lock, std::function<void()> released);
   /// A flag of a doacross loop: flushes and counts it up; or asks for it, and calls `granted` when it counts so far.
-  void post(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> posted);
-  void count_up(Thread& thread, std::uint64_t flag, std::uint64_t value);
-  void request_flag(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> granted);
+  void post(Thread& thread, std::uint64_t flag, Count count, std::function<void()> posted);
+  void count_up(Thread& thread, std::uint64_t flag, Count count);
+  void request_flag(Thread& thread, std::uint64_t flag, FlagWait wait, std::function<void()> granted);
   /// Flushes, waits for the flag, drops copies.
-  void wait(Thread& thread, std::uint64_t flag, std::uint64_t value, std::function<void()> waited);
+  void wait(Thread& thread, std::uint64_t flag, FlagWait wait, std::function<void()> waited);
   /// Sends home the diffs that the thread owes at `sync`.
   void send_changes(Thread& thread, Sync sync, std::function<void()> sent);
   /// Flushes and drops copies, without a lock.
@@ -61,6 +68,7 @@ class LockManager {
   void send_to(ProcessId manager, Thread& thread, MessageKind kind, std::function<void()> arrived);
   void grant_next(LockId lock);
   void grant(ProcessId manager, Waiter waiter);
+  void set_flag(ProcessId manager, Flag& flag, std::uint64_t count);
 
   Cluster& cluster_;
   std::unordered_map<std::uint32_t, Lock> locks_;

@@ -92,6 +92,8 @@ void Player::close(const trace::Event& event) {
   using trace::EventKind;
   interleaving_->finish_interval();
   const auto team = static_cast<std::uint32_t>(event.value);
+  const LockId lock{static_cast<std::uint32_t>(event.object)};
+  begin_event();
   switch (event.kind) {
     case EventKind::fork: perform(Directive::fork_master, team); break;
     case EventKind::team_begin: perform(Directive::fork_worker, team); break;
@@ -104,10 +106,14 @@ void Player::close(const trace::Event& event) {
     case EventKind::copyprivate:
       perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
       break;
-    case EventKind::acquire: interleaving_->acquire(LockId{static_cast<std::uint32_t>(event.object)}); break;
-    case EventKind::release: interleaving_->release(LockId{static_cast<std::uint32_t>(event.object)}); break;
+    case EventKind::acquire: interleaving_->acquire(lock); break;
+    case EventKind::release: interleaving_->release(lock); break;
     case EventKind::post: interleaving_->post(event.object, event.value); break;
-    case EventKind::wait: interleaving_->wait(event.object, event.value); break;
+    case EventKind::wait: interleaving_->wait(event.object, {event.value}); break;
+    case EventKind::take: interleaving_->wait(flag_of(lock), {event.value}); break;
+    case EventKind::meet: interleaving_->wait(flag_of(lock), {event.value, true}); break;
+    case EventKind::give: interleaving_->post(flag_of(lock), std::nullopt); break;
+    case EventKind::spin: spin(ProcessId{static_cast<std::uint32_t>(event.object)}, event.value); break;
     case EventKind::chunk: perform(Directive::chunk, 0); break;
     case EventKind::flush: perform(Directive::flush, 0); break;
     case EventKind::atomic: {
@@ -197,6 +203,25 @@ void Player::fence() {
   if (atomics_ == Atomics::relaxed) return;
   cluster_.has_flags = true;
   perform(Directive::flush, 0);
+}
+
+/// Whoever waits for what this thread stored goes on, once it is home.
+void Player::begin_event() {
+  if (!cluster_.spins) return;
+  thread_.catch_up_and_wait();
+  if (cluster_.spins->is_awaited(thread_.id(), intervals_ + 1)) {
+    wait_for([this](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
+  }
+  cluster_.spins->begin_event(thread_.id());
+}
+
+/// A run notices such a wait, and asks all others for their changes: here a question to the one that stored, and its
+/// answer.
+void Player::spin(ProcessId by, std::uint64_t events) {
+  thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.waits; });
+  if (!takes_faults(cluster_.layout)) return;
+  cluster_.has_flags = true;
+  wait_for([=, this](auto done) { cluster_.spins->wait(thread_, by, events, std::move(done)); });
 }
 
 ProcessId Player::home_of(PageId page) {

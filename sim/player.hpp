@@ -32,6 +32,8 @@ class Player {
   void perform(Directive directive, std::uint32_t team);
   void operate(PageId page, std::uint8_t words);
   void fence();
+  void begin_event();
+  void spin(ProcessId by, std::uint64_t events);
   ProcessId home_of(PageId page);
   /// Calls `action` with a callback, and blocks the actor until the callback is called.
   void wait_for(const std::function<void(std::function<void()>)>& action);

@@ -32,12 +32,12 @@ results::Times times_of(const Tally& tally) {
   return times;
 }
 
-Json thread_list(const Result& result, Tally ThreadResult::*which, bool has_atomics) {
+Json thread_list(const Result& result, Tally ThreadResult::*which, bool has_flags) {
   Json threads = Json::array();
   for (const ThreadResult& thread : result.threads) {
     const Tally& tally = thread.*which;
     Json own;
-    if (has_atomics) own["atomics"] = tally.atomics;
+    if (has_flags) own = {{"atomics", tally.atomics}, {"waits", tally.waits}};
     threads.push_back(results::thread(thread.id, thread.node, times_of(tally), tally, own));
   }
   return threads;
@@ -89,10 +89,10 @@ Json result_document(const RunDescription& description, const Platform& platform
                      const Uncertainty* uncertainty) {
   Json document = results::head("simulation", description.program, description.layout);
   document["seed"] = description.seed;
-  const bool has_atomics = description.has_atomics;
-  results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region, has_atomics));
+  const bool has_flags = description.has_flags;
+  results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region, has_flags));
   results::add_part(document["whole_run"], to_seconds(result.whole_makespan),
-                    thread_list(result, &ThreadResult::whole, has_atomics));
+                    thread_list(result, &ThreadResult::whole, has_flags));
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"memory_bound", description.options.memory_bound},
@@ -100,9 +100,10 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"placement", sdsm::name_of(description.options.placement)},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
-  if (has_atomics) {
+  if (has_flags) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
   }
+  if (!description.uncosted.empty()) document["uncosted"] = description.uncosted;
   results::add_origin(document, description.inputs, versions(description.network));
   if (platform.calibrated.is_told()) {
     Json beyond = Json::array();

@@ -20,7 +20,8 @@ struct RunDescription {
   NetworkKind network = NetworkKind::queue;
   RunOptions options;
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
-  bool has_atomics = false;                   ///< the trace has atomic operations or fences
+  bool has_flags = false;                     ///< the trace has atomic operations, fences or waits for flags
+  std::vector<std::string> uncosted;          ///< what the program did that the times leave out
 };
 
 /// A property of a run that exceeds what was measured to calibrate its platform.

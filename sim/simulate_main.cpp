@@ -48,8 +48,30 @@ struct Request {
   RunOptions options;
 };
 
-std::string_view atomics_on(const Platform& platform, std::optional<Atomics> asked) {
-  return name_of(asked.value_or(platform.costs.atomics));
+/// Whether threads hand memory over without the run-time: results count how often, then.
+bool has_flags(const trace::File& file) {
+  using enum trace::EventKind;
+  return trace::count_of(file, atomic) + trace::count_of(file, fence) + trace::count_of(file, spin) > 0;
+}
+
+Atomics atomics_on(const Platform& platform, std::optional<Atomics> asked) {
+  return asked.value_or(platform.costs.atomics);
+}
+
+/// What the program did that the times leave out. Older traces have waits as calls without an event.
+std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
+  using enum trace::EventKind;
+  std::vector<std::string> found;
+  for (const trace::UnseenCall& unseen : file.header().unseen) {
+    if (unseen.call.find("wait") != std::string::npos) found.push_back(unseen.call);
+  }
+  const bool orders = atomics != Atomics::relaxed && trace::count_of(file, fence) > 0;
+  const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > 0;
+  if (orders || operates || trace::count_of(file, spin) > 0) {
+    found.emplace_back(
+        "pages that others recall while an interval lasts, from the first atomic operation, fence or flag on");
+  }
+  return found;
 }
 
 void print_uncertainty(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
@@ -114,7 +136,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
     diffs += thread.region.diffs;
   }
   fmt::print("  diffs {}  messages {}  payload {} B", diffs, messages, bytes);
-  if (atomics > 0) fmt::print("  atomics {} ({})", atomics, atomics_on(platform, request.options.atomics));
+  if (atomics > 0) fmt::print("  atomics {} ({})", atomics, name_of(atomics_on(platform, request.options.atomics)));
   fmt::print("\n");
 }
 
@@ -149,8 +171,9 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
                     "work; so does the simulation.",
                     request.trace, status));
   }
-  if (const std::uint64_t waits = trace::waits_for_flags(file.header().unseen); waits > 0) {
-    say(fmt::format("warning: the program waited {} times for flags, and the prediction has no time for that.", waits));
+  if (const std::vector<std::string> left_out = uncosted(file, atomics_on(platform, request.options.atomics));
+      !left_out.empty()) {
+    say(fmt::format("warning: the prediction leaves out: {}.", fmt::join(left_out, "; ")));
   }
   for (const std::string& what : result.extrapolated) {
     say(
@@ -195,6 +218,7 @@ int simulate(const Request& request) {
     Program made;
     made.regions = file.regions();
     made.clock_calls = own.clock_calls;
+    made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
     made.order = order;
     made.intervals = file.totals(0).intervals;
     for (std::uint32_t t = 0; t < file.header().threads; ++t)
@@ -223,8 +247,14 @@ int simulate(const Request& request) {
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (!request.json.empty()) {
-    const RunDescription description{file.header().program,   layout, options.seed, network, options, inputs,
-                                     trace::has_atomics(file)};
+    const RunDescription description{file.header().program,
+                                     layout,
+                                     options.seed,
+                                     network,
+                                     options,
+                                     inputs,
+                                     has_flags(file),
+                                     uncosted(file, atomics_on(platform, request.options.atomics))};
     results::write(result_document(description, platform, result, told), request.json);
   }
   if (request.json != "-" && request.pages != "-") print_report(request, platform, layout, result, told);

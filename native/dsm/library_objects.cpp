@@ -6,6 +6,7 @@
 
 #include "models/openmp.hpp"
 #include "native/dsm/clock.hpp"
+#include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/lock_names.hpp"
@@ -29,15 +30,10 @@ void pass_event(trace::EventKind kind) REQUIRES(application) {
   end_work(kind);
   begin_work();
 }
-void pass_pair() REQUIRES(application) {
-  pass_event(trace::EventKind::acquire);
-  pass_event(trace::EventKind::release);
-}
-
 void note_taken(NamedLock& lock, Demand demand) REQUIRES(application) {
-  if (!demand.is_exclusive()) return pass_pair();
-  lock.depth = 1;
-  pass_event(trace::EventKind::acquire);  // nothing, if the work ended before
+  if (demand.is_exclusive()) lock.depth = 1;
+  // Of a mutex nothing, if the work ended before.
+  pass_event(demand == engine::mutex_demand ? trace::EventKind::acquire : trace::EventKind::take);
 }
 
 std::uint64_t end_of(std::uint64_t patience_ns) {
@@ -69,7 +65,7 @@ bool has_object(const volatile void* address) {
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns) {
   application.check();
   NamedLock& lock = named(object);
-  if (demand.is_exclusive() && patience_ns == for_ever) end_work(trace::EventKind::acquire);
+  if (demand == mutex_demand && patience_ns == for_ever) end_work(trace::EventKind::acquire);
   const Head question{.kind = WireKind::lock_request, .value = std::bit_cast<std::uint64_t>(demand)};
   if (wait_for_grant(lock.id, question, nullptr, end_of(patience_ns)) == GrantSays::too_late) return false;
   note_taken(lock, demand);
@@ -87,13 +83,10 @@ bool try_take(const volatile void* object, Demand demand) {
 void give(const volatile void* object, Demand demand) {
   application.check();
   NamedLock& lock = named(object);
-  if (demand.is_exclusive()) {
-    lock.depth = 0;
-    end_work(trace::EventKind::release);
-  }
+  if (demand.is_exclusive()) lock.depth = 0;
+  end_work(demand == mutex_demand ? trace::EventKind::release : trace::EventKind::give);
   release_lock(lock.id, demand);
-  if (demand.is_exclusive()) return begin_work();
-  pass_pair();
+  begin_work();
 }
 
 std::uint32_t* times_held(const volatile void* object) {
@@ -120,7 +113,7 @@ std::int32_t number_of(const volatile void* object) {
 bool meet(const volatile void* barrier) {
   application.check();
   const GrantSays what = wait_for_grant(named(barrier).id, {.kind = WireKind::object_meet});
-  pass_pair();
+  pass_event(trace::EventKind::meet);
   return what == GrantSays::last_to_meet;
 }
 
@@ -133,7 +126,7 @@ bool await(const volatile void* object, std::uint64_t patience_ns) {
   application.check();
   const Head question{.kind = WireKind::object_await};
   const GrantSays what = wait_for_grant(named(object).id, question, nullptr, end_of(patience_ns));
-  if (what != GrantSays::too_late) pass_pair();
+  if (what != GrantSays::too_late) pass_event(trace::EventKind::take);
   return what != GrantSays::too_late;
 }
 
@@ -145,8 +138,13 @@ void leave(const volatile void* object) {
 
 std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   application.check();
+  const LockId lock = named(object).id;
+  end_work(trace::EventKind::give);
   release_memory();
-  return static_cast<std::uint32_t>(ask_manager(named(object).id, WireKind::object_wake, most));
+  const std::uint64_t woken = ask_manager(lock, WireKind::object_wake, most);
+  count_message(manager_of(lock, processes()), MessageKind::lock_release, control_payload.count);
+  begin_work();
+  return static_cast<std::uint32_t>(woken);
 }
 
 void see_all() {

@@ -13,25 +13,12 @@
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
-#include "workloads/trace/trace.hpp"
 
 namespace sdsm::program {
 namespace {
 
-constexpr const char* names[unseen_call_count] = {"mmap",
-                                                  "mmap of a file",
-                                                  "mremap",
-                                                  "sbrk",
-                                                  "clock_gettime",
-                                                  "gettimeofday",
-                                                  "timespec_get",
-                                                  "time",
-                                                  "clock",
-                                                  "sem_wait (the waiting)",
-                                                  "pthread_rwlock_rdlock (the waiting)",
-                                                  "pthread_barrier_wait (the waiting)",
-                                                  "pthread_cond_wait (the waiting)",
-                                                  trace::wait_for_flag};
+constexpr const char* names[unseen_call_count] = {"mmap",         "mmap of a file", "mremap", "sbrk", "clock_gettime",
+                                                  "gettimeofday", "timespec_get",   "time",   "clock"};
 
 struct Counter {
   std::atomic<std::uint64_t> calls = 0;
@@ -39,19 +26,13 @@ struct Counter {
 };
 constinit Counter counters[unseen_call_count];
 
-void count(UnseenCall call, std::uint64_t bytes) {
-  Counter& counter = counters[static_cast<unsigned>(call)];
-  counter.calls.fetch_add(1, std::memory_order_relaxed);
-  counter.bytes.fetch_add(bytes, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes) {
-  if (program_image.is_program(caller)) count(call, bytes);
-}
-void count_unseen(UnseenCall call) {
-  count(call, 0);
+  if (!program_image.is_program(caller)) return;
+  Counter& counter = counters[static_cast<unsigned>(call)];
+  counter.calls.fetch_add(1, std::memory_order_relaxed);
+  counter.bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 UnseenCalls unseen_calls(UnseenCall call) {

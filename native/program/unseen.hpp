@@ -1,5 +1,5 @@
-/// What the program does past the engine: memory that is not shared, clock readings that are no events, waits for
-/// others in the C library. They are counted, so that whoever reads a trace knows what it leaves out.
+/// What the program does past the engine: memory that is not shared, clock readings that are no events. They are
+/// counted, so that whoever reads a trace knows what it leaves out.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,11 @@ enum class UnseenCall : std::uint8_t {
   timespec_get,
   time,
   clock,
-  // Waits: the trace has their messages, but not for whom the thread waits, so in a prediction it goes on at once.
-  semaphore,
-  shared_lock,
-  barrier,
-  condition,
-  flag,
 };
-inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::flag) + 1;
+inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::clock) + 1;
 
 /// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);
-
-/// The same, whoever called.
-void count_unseen(UnseenCall call);
 
 /// What was counted so far.
 UnseenCalls unseen_calls(UnseenCall call);

@@ -29,10 +29,10 @@ inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the se
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
 /// Both are acquires of memory if they return true; take() returns false when `patience_ns` are over.
-/// Events: of a mutex, acquire; of any other object, acquire and release of a lock that no other thread uses.
+/// Event: take; of a mutex acquire.
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns = for_ever);
 bool try_take(const volatile void* object, Demand demand);
-/// Gives back what take() took, which is a release of memory. Event: release, or as take().
+/// Gives back what take() took, which is a release of memory. Event: give; of a mutex release.
 void give(const volatile void* object, Demand demand);
 /// How often the caller holds an exclusive object, for the caller to change; null if it does not hold it.
 std::uint32_t* times_held(const volatile void* object);
@@ -42,15 +42,15 @@ void set_number(const volatile void* object, std::int32_t number);
 std::int32_t number_of(const volatile void* object);
 
 /// Waits until as many threads as the object's number have come, which is a release and an acquire. True for one of
-/// them.
+/// them. Event: meet.
 bool meet(const volatile void* barrier);
 
 /// The caller will await() a wake() of `object`, and misses none from here on.
 void enlist(const volatile void* object);
-/// False when `patience_ns` are over. The caller is no longer enlisted.
+/// False when `patience_ns` are over, else the event is take. The caller is no longer enlisted.
 bool await(const volatile void* object, std::uint64_t patience_ns);
 void leave(const volatile void* object);
-/// A release of memory. Wakes those who enlisted first; returns how many.
+/// A release of memory; event: give. Wakes those who enlisted first; returns how many.
 std::uint32_t wake(const volatile void* object, std::uint32_t most);
 
 /// What other threads have written and released is seen from here on.

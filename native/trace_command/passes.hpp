@@ -51,6 +51,9 @@ class FirstPass : public Pass {
   explicit FirstPass(Structure& structure) : structure_(structure) {}
   void on_interval(const tracer::IntervalRecord& record) override;
   void on_cut(const tracer::CutRecord& record) override { structure_.cut(record.thread); }
+  void on_woken(const tracer::WokenRecord& record) override {
+    structure_.woken(record.thread, record.by, record.events);
+  }
 
  private:
   Structure& structure_;
@@ -96,7 +99,6 @@ class TrackedPass : public RepeatedPass {
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
   void finish(trace::Header header);
   bool was_cut() const { return was_cut_; }
-  std::uint64_t waits_for_flags() const { return trace::waits_for_flags(unseen_); }
 
  private:
   struct ThreadState {

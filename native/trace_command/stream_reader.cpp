@@ -52,6 +52,7 @@ class RecordParser {
       case RecordKind::region_size: return handler_.on_region_size(head_of<tracer::RegionSizeRecord>(record));
       case RecordKind::interval: return handler_.on_interval(head_of<tracer::IntervalRecord>(record));
       case RecordKind::atomic_words: return handler_.on_atomic_words(head_of<tracer::AtomicWordsRecord>(record));
+      case RecordKind::woken: return handler_.on_woken(head_of<tracer::WokenRecord>(record));
       case RecordKind::diverged: return handler_.on_diverged(head_of<tracer::DivergedRecord>(record));
       case RecordKind::cut: return handler_.on_cut(head_of<tracer::CutRecord>(record));
       case RecordKind::finished: return handler_.on_finished();

@@ -29,6 +29,7 @@ class StreamHandler {
   virtual void on_refused(const std::string& /*why*/) {}
   virtual void on_diverged(const tracer::DivergedRecord&) {}
   virtual void on_cut(const tracer::CutRecord&) {}
+  virtual void on_woken(const tracer::WokenRecord&) {}
   virtual void on_atomic_words(const tracer::AtomicWordsRecord&) {}
   virtual void on_finished() {}
 };

@@ -38,6 +38,12 @@ std::string describe(const trace::Event& event) {
     case EventKind::chunk: return fmt::format("{} of {} iterations in construct {}", name, event.value, event.object);
     case EventKind::post:
     case EventKind::wait: return fmt::format("{} of {} at flag {:#x}", name, event.value, event.object);
+    case EventKind::take:
+    case EventKind::give:
+      return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::ObjectClass>(event.detail)),
+                         event.object);
+    case EventKind::meet: return fmt::format("{} at barrier {}", name, event.object);
+    case EventKind::spin: return "a wait for what another thread stores";
     case EventKind::atomic: return fmt::format("{} operation on byte {} of region {}", name, event.value, event.object);
     case EventKind::single:
     case EventKind::copyprivate:
@@ -58,6 +64,12 @@ trace::Event event_of(const tracer::IntervalRecord& record) {
 void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {
   if (thread >= threads_.size()) threads_.resize(thread + std::size_t{1});
   threads_[thread].push_back({event, compute_ns});
+}
+
+void Structure::woken(std::uint32_t thread, std::uint32_t by, std::uint64_t events) {
+  trace::Event& spin = threads_.at(thread).back().event;
+  spin.object = by;
+  spin.value = events;
 }
 
 void Structure::cut(std::uint32_t thread) {
@@ -86,6 +98,10 @@ std::uint64_t Structure::intervals(std::uint32_t thread) const {
   return threads_.at(thread).size();
 }
 
+const trace::Event& Structure::event(std::uint32_t thread, std::uint64_t interval) const {
+  return threads_.at(thread).at(interval).event;
+}
+
 std::uint64_t Structure::least_compute_ns(std::uint32_t thread, std::uint64_t interval) const {
   return threads_.at(thread).at(interval).least_compute_ns;
 }
@@ -102,7 +118,9 @@ void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t inter
   const trace::Event& first = steps[interval].event;
   // A thread that was cut short still shows what it waited for.
   const bool was_cut = first.kind == trace::EventKind::end && interval + 1 == steps.size();
-  if (first == event || was_cut) return;
+  // Whom a thread waited for shows only in the first pass.
+  const bool is_spin = first.kind == trace::EventKind::spin && event.kind == trace::EventKind::spin;
+  if (first == event || is_spin || was_cut) return;
   throw RunError(fmt::format("{} ends with {} instead of {}. {}", place(pass, thread, interval), describe(event),
                              describe(first), advice));
 }

@@ -22,6 +22,10 @@ class Structure {
   /// Appends an interval of the first pass.
   void add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns);
 
+  /// The last interval of `thread` ended with a wait for what thread `by` had stored before its event number `events`
+  /// ended.
+  void woken(std::uint32_t thread, std::uint32_t by, std::uint64_t events);
+
   /// The program ended while `thread` waited: its last interval ends the thread instead.
   void cut(std::uint32_t thread);
 
@@ -29,6 +33,7 @@ class Structure {
   std::vector<program_start::TasksRun> tasks() const;
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint64_t intervals(std::uint32_t thread) const;
+  const trace::Event& event(std::uint32_t thread, std::uint64_t interval) const;
   std::uint64_t least_compute_ns(std::uint32_t thread, std::uint64_t interval) const;
 
   /// Compares interval number `interval` of a later pass with the first pass's. Throws RunError that names the thread,

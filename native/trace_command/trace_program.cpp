@@ -126,12 +126,6 @@ class Run {
     header.machine = machine_name();
     header.sdsm_version = commands::version();
     header.exit_status = status_;
-    if (const std::uint64_t waits = pass.waits_for_flags(); waits > 0) {
-      commands::say(fmt::format(
-          "warning: threads waited {} times for flags, by reading them again and again: predictions include "
-          "the pages that such a wait fetches anew, but not how long it takes until the flag is set",
-          waits));
-    }
     pass.finish(header);
     if (pass.was_cut()) {
       commands::say("warning: the program ended inside a parallel region; so does the trace");

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <ctime>
 
-#include "native/program/unseen.hpp"
 #include "native/tracer/locks.hpp"
 #include "native/tracer/pages.hpp"
 #include "native/tracer/touch.hpp"
@@ -27,19 +26,33 @@ Lock& object_at(const volatile void* address) REQUIRES(turn) {
   return find_lock(trace::LockClass::lock, const_cast<const void*>(address));
 }
 
-/// A release and an acquire that exclude nobody: of a lock that no other thread uses. No object is at its address.
-void pass_own_lock(VirtualThread& self) REQUIRES(turn) {
-  Lock& own = object_at(reinterpret_cast<const void*>(std::uintptr_t{self.number} + 1));
-  take_lock(self, own, engine::mutex_demand);
-  give_lock_back(self, own);
+trace::ObjectClass class_of(engine::Demand demand) {
+  return demand == engine::semaphore_demand ? trace::ObjectClass::semaphore : trace::ObjectClass::read_write_lock;
+}
+
+void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
+          trace::ObjectClass object_class = {}) REQUIRES(turn) {
+  end_interval(self, {kind, static_cast<std::uint8_t>(object_class), lock.id, value});
+  close_pages(self, Closing::at_synchronisation);
+  begin_interval(self);
+}
+
+/// The least number of gives with which the demand could be met now.
+std::uint64_t gives_needed(const Lock& lock, engine::Demand demand) REQUIRES(turn) {
+  if (demand.is_exclusive()) return lock.gives;
+  if (demand == engine::reader_demand) return lock.exclusive_gives;
+  const auto spare = static_cast<std::uint64_t>(-std::int64_t{lock.number} - 1);
+  return lock.gives > spare ? lock.gives - spare : 0;
 }
 
 /// Precondition: the number allows it, and nobody interrupts.
 void take_now(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
-  if (demand.is_exclusive()) return take_free_lock(self, lock, demand);
-  count_unseen(demand == engine::semaphore_demand ? UnseenCall::semaphore : UnseenCall::shared_lock);
+  if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand);
+  const std::uint64_t needed = gives_needed(lock, demand);
   lock.number += demand.add;
-  pass_own_lock(self);
+  lock.holder = demand.is_exclusive() ? &self : nullptr;
+  lock.depth = 1;
+  pass(self, trace::EventKind::take, lock, needed, class_of(demand));
 }
 
 std::uint64_t real_ns() {
@@ -85,7 +98,7 @@ bool has_object(const volatile void* address) {
 bool take(const volatile void* object, Demand demand, std::uint64_t patience_ns) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(object);
-  if (demand.is_exclusive() && patience_ns == for_ever) {
+  if (demand == mutex_demand && patience_ns == for_ever) {
     take_lock(self, lock, demand);
     return true;
   }
@@ -114,13 +127,15 @@ void give(const volatile void* object, Demand demand) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(object);
   if (demand == mutex_demand) return give_lock_back(self, lock);
-  if (demand.is_exclusive()) {
-    give_lock_back(self, lock);
-  } else {
-    pass_own_lock(self);
-  }
+  pass(self, trace::EventKind::give, lock, 0, class_of(demand));
   const Uninterrupted guard;
-  if (!demand.is_exclusive()) lock.number -= demand.add;
+  lock.number -= demand.add;
+  ++lock.gives;
+  if (demand.is_exclusive()) {
+    lock.exclusive_gives = lock.gives;
+    lock.holder = nullptr;
+    lock.depth = 0;
+  }
   wake_all(lock, self.clock_ns);
 }
 
@@ -145,10 +160,10 @@ std::int32_t number_of(const volatile void* object) {
 bool meet(const volatile void* barrier) {
   VirtualThread& self = running_thread();
   Lock& lock = object_at(barrier);
-  count_unseen(UnseenCall::barrier);
   yield(self, 0);
   const Uninterrupted guard;
   const bool is_last = ++lock.met >= lock.number;
+  const std::uint64_t all = ++lock.gives + static_cast<std::uint64_t>(lock.number - lock.met);
   if (is_last) {
     lock.met = 0;
     ++lock.meetings;
@@ -157,7 +172,7 @@ bool meet(const volatile void* barrier) {
     const std::uint64_t meeting = lock.meetings;
     while (lock.meetings == meeting) wait_at(self, lock, {});
   }
-  pass_own_lock(self);
+  pass(self, trace::EventKind::meet, lock, all);
   return is_last;
 }
 
@@ -170,7 +185,6 @@ void enlist(const volatile void* object) {
 bool await(const volatile void* object, std::uint64_t patience_ns) {
   VirtualThread& self = running_thread();
   const Lock& lock = object_at(object);
-  count_unseen(UnseenCall::condition);
   const Limit limit = limit_of(self, patience_ns);
   const Uninterrupted guard;
   while (self.enlisted_at == &lock) {
@@ -178,7 +192,7 @@ bool await(const volatile void* object, std::uint64_t patience_ns) {
     self.enlisted_at = nullptr;
     return false;
   }
-  pass_own_lock(self);
+  pass(self, trace::EventKind::take, lock, self.woken_by, trace::ObjectClass::condition);
   return true;
 }
 
@@ -188,9 +202,10 @@ void leave(const volatile void* /*object*/) {
 
 std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   VirtualThread& self = running_thread();
-  const Lock& lock = object_at(object);
-  pass_own_lock(self);
+  Lock& lock = object_at(object);
+  pass(self, trace::EventKind::give, lock, 0, trace::ObjectClass::condition);
   const Uninterrupted guard;
+  ++lock.gives;
   std::uint32_t woken = 0;
   for (; woken < most; ++woken) {
     VirtualThread* first = nullptr;
@@ -201,6 +216,7 @@ std::uint32_t wake(const volatile void* object, std::uint32_t most) {
     }
     if (first == nullptr) break;
     first->enlisted_at = nullptr;
+    first->woken_by = lock.gives;
     if (first->status == ThreadStatus::at_object) tracer::wake(*first, self.clock_ns);
   }
   return woken;

@@ -40,6 +40,7 @@ enum class RecordKind : std::uint32_t {
   changes,       ///< ChangesHead, then ChangeRecords
   change_maps,   ///< ChangesHead, then ChangeMapRecords
   refused,       ///< text: the run-time has ended the program, and why
+  woken,         ///< WokenRecord; first pass only
   diverged,      ///< DivergedRecord: this pass differs from the first
   cut,           ///< CutRecord: the program ended while a thread waited
   finished,      ///< the program has ended; its exit status is the process's
@@ -113,6 +114,14 @@ struct IntervalRecord {
   /// Compute time. In the tracked pass it holds, for each touch, what the kernel needs to deliver it: see places_of in
   /// trace_command/touch_places.hpp.
   std::uint64_t compute_ns = 0;
+};
+
+/// The thread, whose last interval ended with a wait in a loop of its own, looks again: thread `by` has gone on since
+/// it last looked, and `events` of that one's have begun, or the next has to.
+struct WokenRecord {
+  std::uint32_t thread = 0;
+  std::uint32_t by = 0;
+  std::uint64_t events = 0;
 };
 
 struct AtomicWordsRecord {

@@ -30,6 +30,8 @@ namespace {
 struct Threads {
   VirtualThread* all = nullptr;
   std::uint32_t count = 0;  ///< that exist
+  /// The last that did anything but look at a flag, and where in its events.
+  WokenRecord last_active;
 };
 constinit Threads threads GUARDED_BY(turn);
 
@@ -75,6 +77,10 @@ void switch_to(VirtualThread& next) REQUIRES(turn) {
   if (&next == &self) return;
   const int saved_errno = errno;
   watched.switches.fetch_add(1, std::memory_order_relaxed);
+  if (!self.spins) {
+    threads.last_active.by = self.number;
+    threads.last_active.events = self.intervals + (self.is_in_interval ? 1 : 0);
+  }
   close_pages(self, Closing::in_between);
   HandOver argument{&self, &next};
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -295,7 +301,7 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
     schedule_log::append(pick_entry(ScheduleEntry::Kind::wait, self, next));
   }
   if (rounds == 0) {
-    end_interval(self, {trace::EventKind::flush, 0, 0, 0});
+    end_interval(self, {trace::EventKind::spin, 0, 0, 0});
     close_pages(self, Closing::at_synchronisation);
   }
   constexpr unsigned most_doublings = 20;  // 1 ms
@@ -303,6 +309,12 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
       next.clock_ns + (std::uint64_t{1} << (rounds < most_doublings ? rounds : most_doublings));
   if (self.clock_ns < behind) self.clock_ns = behind;
   switch_to(next);
+  self.spins = true;
+  if (!is_replay()) {
+    WokenRecord record = threads.last_active;
+    record.thread = self.number;
+    recorder::put(RecordKind::woken, &record, sizeof record);
+  }
   if (rounds == 0) begin_interval(self);
   set_inside(was_inside);
   return true;
@@ -328,6 +340,7 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
   set_inside(true);
   self.stopwatch.pause();
   if (is_replay()) follow_preemptions(self);
+  self.is_in_interval = self.spins = false;
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
   send_touches(self);
@@ -337,6 +350,7 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
 }
 
 void begin_interval(VirtualThread& self) {
+  self.is_in_interval = true;
   self.stopwatch.reset();
   self.stopwatch.resume();
   set_inside(false);

@@ -88,11 +88,14 @@ struct VirtualThread {
   bool has_given_up GUARDED_BY(turn) = false;
   const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of
   std::uint64_t enlisted_as GUARDED_BY(turn) = 0;      ///< numbered in the order in which threads enlist
+  std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< which of that object's wake()
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
   std::uint32_t unchanged_in_a_row GUARDED_BY(turn) = 0;  ///< fences, and atomic operations that changed nothing
   FlagWait flag_wait GUARDED_BY(turn);
   Steps steps GUARDED_BY(turn);
+  bool is_in_interval GUARDED_BY(turn) = false;
+  bool spins GUARDED_BY(turn) = false;                ///< it has only looked at a flag since its last event
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in
   std::uintptr_t control_stack GUARDED_BY(turn) = 0;  ///< where it may wait while its stack is protected
@@ -165,7 +168,7 @@ bool can_go_on(const VirtualThread& thread) REQUIRES(turn);
 bool others_can_go_on(const VirtualThread& self) REQUIRES(turn);
 
 /// Lets another thread go on, because the caller waits for a flag. The more `rounds` the caller has waited, the later
-/// its turn comes again. In round 0 the wait is recorded as a flush. False if the first pass did not wait here.
+/// its turn comes again. In round 0 the wait is recorded. False if the first pass did not wait here.
 /// Precondition: others_can_go_on(self).
 bool wait_for_flag(VirtualThread& self, unsigned rounds) REQUIRES(turn);
 

@@ -10,7 +10,6 @@
 #include "native/program/locked_instructions.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
-#include "native/program/unseen.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
@@ -141,7 +140,7 @@ void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
     if (++wait.ignored > most_ignored) end_diverged(self.number);
     return;
   }
-  if (wait.rounds++ == 0) count_unseen(UnseenCall::flag, place.address);
+  ++wait.rounds;
   wait.own_ns = self.stopwatch.elapsed_ns();
 }
 

@@ -180,3 +180,57 @@ TEST_CASE("a page that a companion's acquire drops on its way is fetched again, 
   CHECK(faults(writer, FaultKind::WUMR) == 2);
   CHECK(writer.diffs == 1);
 }
+
+TEST_CASE("a library's object counts what it was given: who takes waits for so many, whoever gave them") {
+  const auto take = [](std::uint64_t gives) { return trace::Event{trace::EventKind::take, 0, 4, gives}; };
+  const trace::Event give{trace::EventKind::give, 0, 4};
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.interval(0, 1000, {}, give);
+  program.interval(0, 5000, {}, give);
+  program.interval(1, 0, {}, take(0));
+  program.interval(1, 2000, {}, take(1));
+  program.interval(1, 0, {}, take(2));
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  // Object 4 is managed by process 0. The first two questions have their answer at once, the third after 6 ms.
+  CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
+  CHECK(messages(result, 1, MessageKind::lock_request) == 3);
+  CHECK(messages(result, 0, MessageKind::lock_grant) == 3);
+  CHECK(messages(result, 0, MessageKind::lock_release) == 0);
+}
+
+TEST_CASE("threads that meet at a library's barrier wait for the last") {
+  const auto meet = [](std::uint64_t arrivals) { return trace::Event{trace::EventKind::meet, 0, 4, arrivals}; };
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  for (const std::uint64_t round : {1, 2}) {
+    program.interval(0, 3000, {}, meet(2 * round));
+    program.interval(1, 1000, {}, meet(2 * round));
+  }
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 0) == us(2 * 24.4));
+  CHECK(result.threads[0].whole.locks == 2);
+  CHECK(result.threads[1].whole.locks == 2);
+}
+
+TEST_CASE("who spins goes on when the thread that stored has come so far, after a question and its answer") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.interval(0, 4000, {writes(1)}, {trace::EventKind::task});  // its third event, after the fork and the barrier
+  program.interval(0, 1000, {}, {trace::EventKind::task});
+  program.interval(1, 1000, {}, {trace::EventKind::spin, 0, 0, 3});
+  program.interval(1, 0, {}, {trace::EventKind::spin, 0, 0, 2});
+  program.barrier_of_all(1000);
+  const auto finished = [&] {
+    Program made = program.finished();
+    made.has_spins = true;
+    return made;
+  };
+  const Result result = run(p3_score(), {2, 1}, NetworkKind::queue, finished);
+  CHECK(result.threads[1].whole.waits == 2);
+  CHECK(result.threads[0].whole.diffs == 1);  // before the answer
+  CHECK(lock_time(result, 1) > us(3000));
+  CHECK(lock_time(result, 1) < us(6000));
+}

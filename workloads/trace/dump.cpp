@@ -54,6 +54,8 @@ void append_event(Line& line, const Event& event) {
   switch (event.kind) {
     case EventKind::acquire:
     case EventKind::release: fmt::format_to(to, "\"{}\"", name_of(static_cast<LockClass>(event.detail))); break;
+    case EventKind::take:
+    case EventKind::give: fmt::format_to(to, "\"{}\"", name_of(static_cast<ObjectClass>(event.detail))); break;
     case EventKind::loop_begin: fmt::format_to(to, "\"{}\"", name_of(static_cast<Schedule>(event.detail))); break;
     case EventKind::clock: fmt::format_to(to, "\"{}\"", name_of(static_cast<ClockSource>(event.detail))); break;
     default: fmt::format_to(to, "{}", event.detail);

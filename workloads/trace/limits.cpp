@@ -11,6 +11,7 @@ namespace {
 using Value = EventRule::Value;
 
 constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
+constexpr auto objects = static_cast<std::uint8_t>(ObjectClass::condition);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
 constexpr std::uint8_t words = 4;  // 16 bytes, the most that an instruction takes at once
 constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::fortran_cpu_time);
@@ -36,7 +37,22 @@ constexpr std::array<EventRule, event_kinds> rules = {{
     {.object = true, .value = Value::any},                           // wait
     {.object = true, .value = Value::any, .max_detail = words},      // atomic
     {},                                                              // fence
+    {.object = true, .value = Value::any, .max_detail = objects},    // take
+    {.object = true, .max_detail = objects},                         // give
+    {.object = true, .value = Value::any},                           // meet
+    {.object = true, .value = Value::any},                           // spin
 }};
+
+bool has_lock(EventKind kind) {
+  switch (kind) {
+    case EventKind::acquire:
+    case EventKind::release:
+    case EventKind::take:
+    case EventKind::give:
+    case EventKind::meet: return true;
+    default: return false;
+  }
+}
 
 }  // namespace
 
@@ -54,9 +70,11 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   if (!rule->object && event.object != 0) {
     return fmt::format("{}: has no object, but object is {}", name_of(event.kind), event.object);
   }
-  const bool is_lock = event.kind == EventKind::acquire || event.kind == EventKind::release;
-  if (is_lock && event.object > std::numeric_limits<std::uint32_t>::max()) {
+  if (has_lock(event.kind) && event.object > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: lock {} is above 2^32-1", name_of(event.kind), event.object);
+  }
+  if (event.kind == EventKind::spin && event.object >= threads) {
+    return fmt::format("spin: thread {} of {}", event.object, threads);
   }
   if (event.kind == EventKind::atomic && event.object >= max_regions) {
     return fmt::format("atomic: region {} is above {}", event.object, max_regions - 1);

@@ -558,14 +558,12 @@ const std::filesystem::path& File::path() const {
   return impl_->file.path();
 }
 
-bool has_atomics(const File& file) {
+std::uint64_t count_of(const File& file, EventKind kind) {
+  std::uint64_t count = 0;
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
-    const EventCounts events = file.events(thread);
-    for (const EventKind kind : {EventKind::atomic, EventKind::fence}) {
-      if (events[static_cast<std::size_t>(kind)] > 0) return true;
-    }
+    count += file.events(thread)[static_cast<std::size_t>(kind)];
   }
-  return false;
+  return count;
 }
 
 }  // namespace sdsm::trace

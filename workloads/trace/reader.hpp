@@ -69,7 +69,7 @@ class File {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Whether a thread did an inline atomic operation on shared memory, or a fence.
-bool has_atomics(const File& file);
+/// Events of a kind, of all threads.
+std::uint64_t count_of(const File& file, EventKind kind);
 
 }  // namespace sdsm::trace

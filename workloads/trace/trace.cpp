@@ -23,6 +23,10 @@ std::string_view name_of(EventKind kind) {
     case EventKind::wait: return "wait";
     case EventKind::atomic: return "atomic";
     case EventKind::fence: return "fence";
+    case EventKind::take: return "take";
+    case EventKind::give: return "give";
+    case EventKind::meet: return "meet";
+    case EventKind::spin: return "spin";
   }
   return "?";
 }
@@ -34,6 +38,15 @@ std::string_view name_of(LockClass lock_class) {
     case LockClass::critical: return "critical";
     case LockClass::atomic: return "atomic";
     case LockClass::ordered: return "ordered";
+  }
+  return "?";
+}
+
+std::string_view name_of(ObjectClass object_class) {
+  switch (object_class) {
+    case ObjectClass::semaphore: return "semaphore";
+    case ObjectClass::read_write_lock: return "read_write_lock";
+    case ObjectClass::condition: return "condition";
   }
   return "?";
 }

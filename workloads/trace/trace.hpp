@@ -49,11 +49,18 @@ enum class EventKind : std::uint8_t {
   atomic,  ///< an inline atomic operation on shared memory. object: RegionId; value: its byte in the region; detail:
            ///< the words that it changed (0 to 4)
   fence,   ///< a fence instruction: own changes are made known, and others' are seen from here on
+  take,  ///< takes of a library's object, or was woken by one. object: LockId; detail: ObjectClass; value: how often it
+         ///< had been given before that could be, at least
+  give,  ///< gives it back, posts it, wakes others. object, detail: as in `take`
+  meet,  ///< meets others at a library's barrier. object: LockId; value: how many have come by then, in all
+  spin,  ///< waited in a loop of its own for what another stored. object: that thread; value: how many of its events
+         ///< had begun
 };
 
-inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::fence) + 1;
+inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::spin) + 1;
 
 enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
+enum class ObjectClass : std::uint8_t { semaphore, read_write_lock, condition };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
 /// The function by which the program read a clock; the last four are those of C++ and Fortran.
 enum class ClockSource : std::uint8_t {
@@ -187,14 +194,6 @@ struct UnseenCall {
   bool operator==(const UnseenCall&) const = default;
 };
 
-/// Stands for a call where a thread waited in a loop of its own until another had set a flag.
-inline constexpr const char* wait_for_flag = "wait for a flag";
-inline std::uint64_t waits_for_flags(const std::vector<UnseenCall>& unseen) {
-  std::uint64_t waits = 0;
-  for (const UnseenCall& call : unseen) waits += call.call == wait_for_flag ? call.calls : 0;
-  return waits;
-}
-
 /// What describes a trace as a whole.
 struct Header {
   std::vector<std::string> program{};  ///< argv of the traced program
@@ -224,6 +223,7 @@ using EventCounts = std::array<std::uint64_t, event_kinds>;
 /// The enumerator as it is written here ("static" for static_); "?" for a number that is none of them.
 std::string_view name_of(EventKind kind);
 std::string_view name_of(LockClass lock_class);
+std::string_view name_of(ObjectClass object_class);
 std::string_view name_of(Schedule schedule);
 std::string_view name_of(ClockSource source);
 std::string_view name_of(Access access);

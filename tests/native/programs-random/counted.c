@@ -2,6 +2,8 @@
  *   counted NAME
  * What happens between the two readings of the clock is compared by tests/validation/test_native_counts.py. */
 #include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +210,43 @@ static void whole_objects(void) {
   }
 }
 
+/* Each thread's turn comes when the one before posts its semaphore. */
+static void semaphores(void) {
+  static sem_t turns[most_threads];
+  for (int i = 0; i < omp_get_max_threads(); ++i) sem_init(&turns[i], 0, i == 0);
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    sem_wait(&turns[me]);
+    page(3)[0] += round;
+    sem_post(&turns[(me + 1) % omp_get_num_threads()]);
+  }
+}
+
+static void library_barriers(void) {
+  static pthread_barrier_t meeting;
+  pthread_barrier_init(&meeting, NULL, (unsigned)omp_get_max_threads());
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    page(me + 1)[me] += round;
+    pthread_barrier_wait(&meeting);
+    page(me)[50] += page(me + 1)[me];
+    pthread_barrier_wait(&meeting);
+  }
+}
+
+static void read_locks(void) {
+  static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
+#pragma omp parallel
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    pthread_rwlock_rdlock(&shelf);
+    page(me)[1] += page(me + 1)[0];
+    pthread_rwlock_unlock(&shelf);
+  }
+}
+
 /* Teams of all sizes, one after another. */
 static void teams(void) {
   for (int size = 1; size <= omp_get_max_threads(); ++size) {
@@ -354,6 +393,9 @@ static const struct {
     {"atomics", atomics},
     {"fences", fences},
     {"whole_objects", whole_objects},
+    {"semaphores", semaphores},
+    {"library_barriers", library_barriers},
+    {"read_locks", read_locks},
     {"teams", teams},
     {"blocks", blocks},
     {"large_blocks", large_blocks},
