@@ -46,7 +46,9 @@ Event random_event(std::mt19937_64& random, std::uint32_t threads, const std::ve
     event.team = chance(random, 4) ? static_cast<std::uint32_t>(random()) : 0;
     if (event.kind == EventKind::atomic) {
       event.object = pick<std::size_t>(random, 0, regions.size() - 1);
-      event.value = any_size(random, regions[event.object].pages * page_bytes - 1);
+      const std::uint64_t bytes = regions[event.object].pages * page_bytes;
+      if (bytes == 0) return {.kind = EventKind::fence};
+      event.value = any_size(random, bytes - 1);
     }
     if (!problem_with(event, threads)) return event;
   }
