@@ -198,6 +198,7 @@ struct slot {
   uint64_t shift; /* of the contents to the block's begin */
 };
 /* Cells of a phase that nobody owns. */
+enum { signal_cell = cells_of_lock - 1 }; /* of a chain: where a number grows */
 enum {
   group_in_order = most_locks,
   group_of_chains,
@@ -373,6 +374,26 @@ static unsigned some_cell(const struct model* m, const struct phase* phase, uint
   return (unsigned)((place + (drawn >> 8) % 160) % m->cells);
 }
 
+static enum signal_kind kind_of_signal(unsigned chain) {
+  uint64_t random = mix3(for_chain, UINT32_MAX, chain);
+  for (unsigned tries = 0; tries < 1000; ++tries) {
+    const enum signal_kind kind = (enum signal_kind)(next(&random) % signal_kinds);
+    if (has(ingredient_of_signal(kind))) return kind;
+  }
+  return by_exchange;
+}
+
+/* The first one is wide: what the others ought to be is told by it. What is loaded plainly is not in the stack of who
+ * loads it, where sdsm run does not see the load. */
+static int may_guard(const struct model* m, const struct phase* phase, unsigned group, unsigned i, unsigned cell) {
+  if (m->is_guarded[cell] || !is_there(m, phase, cell)) return 0;
+  if (i == 0) return m->cell[cell].bytes == 8;
+  const unsigned chain = group - group_of_chains;
+  if (chain >= chains || i != signal_cell || m->cell[cell].area < area_initial_stack) return 1;
+  const enum signal_kind kind = kind_of_signal(chain);
+  return kind < read_plainly || kind > flushed;
+}
+
 static int is_group(unsigned group) {
   return group < wanted.locks || group >= most_locks;
 }
@@ -382,10 +403,7 @@ static void choose_guarded_cells(struct model* m, const struct phase* phase) {
     uint64_t random = mix3(for_group, phase->number, group);
     for (unsigned i = 0; i < cells_of_lock && is_group(group); ++i) {
       unsigned cell = some_cell(m, phase, &random);
-      // The first one is wide: what the others ought to be is told by it.
-      while (m->is_guarded[cell] || !is_there(m, phase, cell) || (i == 0 && m->cell[cell].bytes != 8)) {
-        cell = (cell + 1) % m->cells;
-      }
+      while (!may_guard(m, phase, group, i, cell)) cell = (cell + 1) % m->cells;
       m->group[group][i] = cell;
       m->is_guarded[cell] = 1;
     }
@@ -737,8 +755,7 @@ static void act_in_order(const struct model* m, const struct phase* phase, unsig
   step_in_order(m, phase, group_in_order, cells_in_order, iteration, iteration);
 }
 
-/* Chains: all threads in an order, some rounds. The last cell of the group is the signal, where a number grows. */
-enum { signal_cell = cells_of_lock - 1 };
+/* Chains: all threads in an order, some rounds. */
 static int has_chains(const struct phase* phase) {
   return phase->kind == by_threads && !phase->is_serial && phase->team > 1 &&
          has(flags | read_flags | plain_flags | library);
@@ -756,14 +773,6 @@ static unsigned thread_at(const struct phase* phase, unsigned chain, unsigned po
   unsigned thread = 0;
   while (position_of(phase, chain, thread) != position) ++thread;
   return thread;
-}
-static enum signal_kind kind_of_signal(unsigned chain) {
-  uint64_t random = mix3(for_chain, UINT32_MAX, chain);
-  for (unsigned tries = 0; tries < 1000; ++tries) {
-    const enum signal_kind kind = (enum signal_kind)(next(&random) % signal_kinds);
-    if (has(ingredient_of_signal(kind))) return kind;
-  }
-  return by_exchange;
 }
 static void take_turn(const struct model* m, const struct phase* phase, unsigned chain, unsigned round, unsigned self) {
   const unsigned group = group_of_chains + chain;
