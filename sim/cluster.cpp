@@ -25,8 +25,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     if (region.kind == trace::RegionKind::thread_stack) {
       homes.push_back(homes_of_stack(ProcessId{region.owner}, region.pages));
     } else {
-      const bool is_block = region.kind == trace::RegionKind::heap_block;
-      homes.push_back({is_block ? heap_placement(options.placement, region.placement) : region.placement, region.pages,
+      homes.push_back({placement_of(options.placement, region.kind, region.placement, region.is_filled), region.pages,
                        std::nullopt});
     }
   }

@@ -65,7 +65,8 @@ class Script {
     add_all(0, {EventKind::join, 0, 0, layout_.processes()});
     add_all(0, {EventKind::end, 0, 0, 0});
     Program program;
-    program.regions.push_back({RegionId{0}, trace::RegionKind::globals, Placement::initial, pages, 0, 0, "globals"});
+    program.regions.push_back(
+        {RegionId{0}, trace::RegionKind::globals, Placement::initial, pages, 0, 0, false, "globals"});
     for (auto& intervals : threads_) program.sources.push_back(std::make_unique<MemorySource>(std::move(intervals)));
     return simulate(platform, layout_, network, std::move(program), options);
   }

@@ -320,7 +320,7 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
       ->type_name("N")
       ->check(whole_number(least_draws, most_draws));
   app.add_option("--placement", placement,
-                 "homes of the heap's pages: as the program asks (else round-robin), or one rule for all")
+                 "homes of heap blocks and static arrays: as the program asks, or one rule for all")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch")
       ->capture_default_str();

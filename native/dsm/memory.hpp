@@ -44,10 +44,6 @@ std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) REQUIRES(sta
 /// The range that holds `address`, or null.
 const Range* find_range(std::uintptr_t address);
 
-inline std::uintptr_t page_down(std::uintptr_t address) {
-  return address & ~(page_bytes - 1);
-}
-
 /// Protects all ranges except these two.
 void protect_ranges(const AddressRange& open, const AddressRange& open_too);
 

@@ -7,6 +7,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/static_arrays.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -44,19 +45,24 @@ void start_region_books() {
   regions_at_start = reserve_array<RegionInfo>(most_regions + 1);
 }
 
-void name_fixed_region(std::uint32_t id, const RegionInfo& info) {
+void set_fixed_region(std::uint32_t id, const RegionInfo& info) {
   regions[id] = info;
-  name_pages(info.begin, info.pages, id);
 }
 
-std::uint32_t number_region(const RegionInfo& info) {
+std::uint32_t number_region(const RegionInfo& info, RegionOrigin origin) {
   const HeapGuard guard;
-  RegionOrigin origin{.kind = info.kind};
-  std::strncpy(origin.library, info.library, sizeof origin.library - 1);
+  origin.kind = info.kind;
+  if (info.kind == trace::RegionKind::mapped) origin.address = program_image.variable_address(info.begin);
+  std::strncpy(origin.library, program_image.library_of_variable(info.begin), sizeof origin.library - 1);
   log_region(origin);
   const std::uint32_t id = next_number();
   regions[id] = info;
+  regions[id].placement = placement_of(self.placement, info.kind, info.placement, false);
   return id;
+}
+
+void name_region(std::uint32_t id) {
+  name_pages(regions[id].begin, regions[id].pages, id);
 }
 
 std::uint32_t region_number(const Range& range, std::uintptr_t page) {
@@ -67,9 +73,14 @@ const RegionInfo& region(std::uint32_t id) {
   return regions[id];
 }
 
-std::vector<RegionInfo> made_regions() {
+std::vector<RegionInfo> settle_regions() {
   const HeapGuard guard;
-  const RegionInfo* const first = regions + stack_region(processes());
+  RegionInfo* const first = regions + stack_region(processes());
+  for (RegionInfo* region = first; region < first + made; ++region) {
+    if (region->placement != Placement::first_touch) continue;
+    if (holds_values(reinterpret_cast<const void*>(region->begin), region->pages))
+      region->placement = Placement::initial;
+  }
   return {first, first + made};
 }
 
@@ -111,16 +122,9 @@ using namespace dsm;
 
 std::uint32_t add_region(const RegionInfo& info, std::uint64_t bytes, std::uintptr_t caller, std::uint32_t number) {
   const HeapGuard guard;
-  log_region({.bytes = bytes,
-              .address = info.kind == trace::RegionKind::mapped ? program_image.file_address(info.begin) : 0,
-              .caller = caller == 0 ? 0 : program_image.file_address(caller),
-              .number = number,
-              .kind = info.kind});
-  RegionInfo placed = info;
-  if (info.kind == trace::RegionKind::heap_block) placed.placement = heap_placement(self.placement, info.placement);
-  const std::uint32_t id = next_number();
-  regions[id] = placed;
-  name_pages(info.begin, info.pages, id);
+  const std::uintptr_t file_caller = caller == 0 ? 0 : program_image.file_address(caller);
+  const std::uint32_t id = number_region(info, {.bytes = bytes, .caller = file_caller, .number = number});
+  name_region(id);
   return id;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/placement.hpp"
+#include "native/dsm/control.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/program/shared_memory.hpp"
 #include "workloads/trace/region_numbers.hpp"
@@ -28,17 +29,20 @@ struct KnownRegion {
 
 /// Before any other function here.
 void start_region_books() REQUIRES(starting);
-void name_fixed_region(std::uint32_t id, const RegionInfo& region) REQUIRES(starting);
+void set_fixed_region(std::uint32_t id, const RegionInfo& region) REQUIRES(starting);
 
-/// Process 0: numbers a region of the program's before its pages are there, which name_fixed_region() names later.
-std::uint32_t number_region(const RegionInfo& region);
+/// Process 0: numbers a region of the program's, whose pages name_region() names when they are there.
+std::uint32_t number_region(const RegionInfo& region, RegionOrigin origin);
+/// The region's pages belong to it from now on.
+void name_region(std::uint32_t id);
 
 /// Number of the page's region as known here; no_region if none is. Any thread.
 std::uint32_t region_number(const Range& range, std::uintptr_t page);
 const RegionInfo& region(std::uint32_t id);
 
-/// Process 0: the regions that the program has made so far, oldest first.
-std::vector<RegionInfo> made_regions();
+/// Process 0, before main: the regions that the program has made, oldest first. Of those that are placed by first
+/// touch, process 0 has touched the ones that hold values.
+std::vector<RegionInfo> settle_regions();
 /// Process 0, any thread.
 KnownRegion known_region(std::uintptr_t page);
 /// Other processes: keeps what process 0 has answered.

@@ -22,7 +22,8 @@ constexpr const StackSizes& sizes = sizes_at_start;
 
 void name_stack(std::uint32_t id, const AddressRange& range, trace::RegionKind kind, std::uint32_t owner)
     REQUIRES(starting) {
-  name_fixed_region(id, {range.begin, (range.end - range.begin) / page_bytes, kind, Placement::initial, owner});
+  set_fixed_region(id, {range.begin, (range.end - range.begin) / page_bytes, kind, Placement::initial, owner});
+  name_region(id);
 }
 
 }  // namespace

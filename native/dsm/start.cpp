@@ -45,6 +45,7 @@
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
+#include "native/program/static_arrays.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -64,11 +65,6 @@ constexpr const ProgramCall& program_call = call_at_start;
 /// The application thread has started, as far as it does without shared memory; it may begin.
 constinit std::atomic<std::uint32_t> has_started = 0;
 constinit std::atomic<std::uint32_t> may_begin = 0;
-
-RegionInfo globals(const AddressRange& range, const char* library = "") {
-  return {range.begin, (range.end - range.begin) / page_bytes, trace::RegionKind::globals, Placement::initial, 0,
-          library};
-}
 
 /// Addresses that have to be the same in all processes: of the program, of the C library, of the run-time.
 std::uint64_t fingerprint() {
@@ -148,8 +144,17 @@ void ask_for_short_slices() {
 }
 
 constinit bool is_prepared GUARDED_BY(starting) = false;
-/// Of the globals of the program's first library; those of the others follow.
-constinit std::uint32_t first_library_region GUARDED_BY(starting) = no_region;
+/// Of the variables of the program and its libraries, by number.
+constinit GrowingArray<std::uint32_t> variable_regions GUARDED_BY(starting);
+
+/// The program's own globals have a fixed number.
+void number_variables_of(const ObjectImage& object) REQUIRES(starting) {
+  for (const RegionInfo& region : regions_of_variables(object)) {
+    const bool is_fixed = &object == &program_image.program && region.kind == trace::RegionKind::globals;
+    if (is_fixed) set_fixed_region(globals_region, region);
+    variable_regions.push_back(is_fixed ? globals_region : number_region(region, {}));
+  }
+}
 
 /// Before the constructors of the program and of its libraries: from here on its allocations are shared memory. Of the
 /// libraries' constructors, only process 0 runs those.
@@ -168,15 +173,14 @@ void prepare() REQUIRES(starting) {
   make_node();
   start_region_books();
   need_range(administrative_address, administrative_pages * page_bytes, "administrative pages");
-  name_fixed_region(administrative_region,
-                    globals({administrative_address, administrative_address + administrative_pages * page_bytes}));
+  set_fixed_region(administrative_region,
+                   {administrative_address, administrative_pages, trace::RegionKind::globals, Placement::initial});
+  name_region(administrative_region);
   make_stacks();
   heap::start();
   if (is_initial()) {
-    for (const ObjectImage& library : program_image.libraries) {
-      const std::uint32_t number = number_region(globals(library.variables, library.name));
-      if (first_library_region == no_region) first_library_region = number;
-    }
+    number_variables_of(program_image.program);
+    for (const ObjectImage& library : program_image.libraries) number_variables_of(library);
   } else {
     drop_library_constructors();
   }
@@ -259,21 +263,20 @@ void start_application_thread() {
 
 /// What the program's constructors wrote goes to where it is at home.
 void move_heap_home() REQUIRES(application) {
-  for (const RegionInfo& region : made_regions()) move_home(region.begin, region.pages, Zeros::are_there);
+  for (const RegionInfo& region : settle_regions()) move_home(region.begin, region.pages, Zeros::are_there);
 }
 
-void share_variables_of(const ObjectImage& object, std::uint32_t region) REQUIRES(starting) {
+void share_variables_of(const ObjectImage& object) REQUIRES(starting) {
   const AddressRange variables = object.variables;
   if (variables.begin >= variables.end) return;
   need_range(variables.begin, variables.end - variables.begin, "the program's variables", is_initial());
-  // The others ask: some of the variables may be placed elsewhere.
-  if (is_initial()) name_fixed_region(region, globals(variables, object.name));
 }
 
+/// Process 0 knows the regions, and the others ask it.
 void share_variables() REQUIRES(starting) {
-  share_variables_of(program_image.program, globals_region);
-  std::uint32_t number = first_library_region;
-  for (const ObjectImage& library : program_image.libraries) share_variables_of(library, number++);
+  share_variables_of(program_image.program);
+  for (const ObjectImage& library : program_image.libraries) share_variables_of(library);
+  for (const std::uint32_t region : variable_regions) name_region(region);
 }
 
 /// Signals that tell of something outside are the program's thread's, whose handlers may use its memory.

@@ -29,13 +29,6 @@ namespace {
 constinit ProgramImage found GUARDED_BY(starting);
 constinit AddressRange whole_cxx_library;
 
-std::uintptr_t page_down(std::uintptr_t address) {
-  return address & ~(page_bytes - 1);
-}
-std::uintptr_t page_up(std::uintptr_t address) {
-  return page_down(address + page_bytes - 1);
-}
-
 const char* name_in(const char* path) {
   const char* const slash = std::strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;
@@ -57,6 +50,7 @@ ObjectImage image_of(const dl_phdr_info& object) {
   ObjectImage image;
   image.load_offset = object.dlpi_addr;
   image.whole = whole_of(object);
+  image.path = object.dlpi_name;
   image.name = name_in(object.dlpi_name);
   std::uintptr_t relocated_end = 0;
   bool has_constants_behind = false;
@@ -93,6 +87,7 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES
   if (*static_cast<bool*>(is_first)) {
     *static_cast<bool*>(is_first) = false;
     found.program = image_of(*object);
+    found.program.path = "/proc/self/exe";
   } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
     whole_cxx_library = whole_of(*object);
   } else if (object->dlpi_name[0] != 0 && system_library(object->dlpi_name) == SystemLibrary::none) {

@@ -25,6 +25,7 @@ struct ObjectImage {
   AddressRange code;
   AddressRange variables;  ///< whole pages of .data and .bss, without what is read-only after relocation
   const ElfW(Dyn) * dynamic = nullptr;
+  const char* path = "";
   const char* name = "";  ///< of a library, without folders
 };
 
@@ -43,11 +44,26 @@ struct ProgramImage {
   }
   /// The variables of the object that has one at `address`; empty if none has.
   AddressRange variables_at(std::uintptr_t address) const {
-    if (program.variables.holds(address)) return program.variables;
+    const ObjectImage* const object = object_of_variable(address);
+    return object != nullptr ? object->variables : AddressRange{};
+  }
+  /// Null if no object has a variable at `address`.
+  const ObjectImage* object_of_variable(std::uintptr_t address) const {
+    if (program.variables.holds(address)) return &program;
     for (const ObjectImage& library : libraries) {
-      if (library.variables.holds(address)) return library.variables;
+      if (library.variables.holds(address)) return &library;
     }
-    return {};
+    return nullptr;
+  }
+  /// In the addresses of the variable's file; 0 if no object has a variable at `address`.
+  std::uintptr_t variable_address(std::uintptr_t address) const {
+    const ObjectImage* const object = object_of_variable(address);
+    return object != nullptr ? address - object->load_offset : 0;
+  }
+  /// The library that has a variable at `address`; empty if none has.
+  const char* library_of_variable(std::uintptr_t address) const {
+    const ObjectImage* const object = object_of_variable(address);
+    return object != nullptr ? object->name : "";
   }
   /// 0 for an address outside of the program's own file.
   std::uintptr_t file_address(std::uintptr_t address) const {

@@ -8,6 +8,12 @@
 namespace sdsm::program {
 
 inline constexpr std::size_t page_bytes = 4096;
+constexpr std::uintptr_t page_down(std::uintptr_t address) {
+  return address & ~(page_bytes - 1);
+}
+constexpr std::uintptr_t page_up(std::uintptr_t address) {
+  return page_down(address + page_bytes - 1);
+}
 
 /// Regions of shared memory begin on multiples of this, so that pages of up to as many bytes never hold parts of two.
 inline constexpr std::size_t region_alignment = 64 * 1024;

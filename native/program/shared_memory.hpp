@@ -19,7 +19,6 @@ struct RegionInfo {
   trace::RegionKind kind{};
   Placement placement{};
   std::uint32_t owner = 0;
-  const char* library = "";  ///< whose globals these are, if not the program's
 };
 
 inline constexpr std::uint32_t no_region = 0;  ///< region numbers inside the run-time start at 1

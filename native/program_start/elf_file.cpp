@@ -77,6 +77,18 @@ void ElfFile::for_each_symbol(std::uint32_t section_type, Visit&& visit) const {
   }
 }
 
+std::uint64_t ElfFile::unnamed_variable_bytes() const {
+  bool is_named = false;
+  for_each_symbol(SHT_SYMTAB, [&](const Elf64_Sym&, std::uint64_t) { is_named = true; });
+  const auto header = read_at<Elf64_Ehdr>(0);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; header && !is_named && i < header->e_phnum; ++i) {
+    const auto segment = read_at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (segment && segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0) bytes += segment->p_memsz;
+  }
+  return bytes;
+}
+
 std::vector<std::string> ElfFile::undefined_symbols() const {
   std::vector<std::string> names;
   for_each_symbol(SHT_DYNSYM, [&](const Elf64_Sym& symbol, std::uint64_t name) {

@@ -26,6 +26,9 @@ class ElfFile {
   /// Names that the dynamic linker has to find in libraries.
   std::vector<std::string> undefined_symbols() const;
 
+  /// Bytes of variables, if the file has no symbol table that would tell them apart (strip); else 0.
+  std::uint64_t unnamed_variable_bytes() const;
+
   /// Bytes that the processor may execute.
   struct Code {
     std::string section;

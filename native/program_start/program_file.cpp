@@ -86,4 +86,14 @@ void check_program(const std::filesystem::path& program) {
   }
 }
 
+std::optional<std::string> unnamed_arrays_note(const std::filesystem::path& program) {
+  constexpr std::uint64_t few_bytes = 64 * 1024;
+  const std::uint64_t bytes = ElfFile(program).unnamed_variable_bytes();
+  if (bytes <= few_bytes) return std::nullopt;
+  return fmt::format(
+      "note: {} has no symbol table, so nobody can tell its static arrays apart: --placement leaves its {} KiB of "
+      "variables with process 0. To have arrays placed, do not strip the program",
+      program.string(), bytes / 1024);
+}
+
 }  // namespace sdsm::program_start

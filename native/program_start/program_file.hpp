@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace sdsm::program_start {
@@ -12,5 +13,8 @@ std::filesystem::path find_program(const std::string& name);
 /// Throws BadInput, with advice, if the program cannot have our run-time: not x86-64 Linux, statically linked,
 /// set-user-id, built for another OpenMP run-time than libgomp, or without OpenMP.
 void check_program(const std::filesystem::path& program);
+
+/// What to say of a program without a symbol table that has room for static arrays.
+std::optional<std::string> unnamed_arrays_note(const std::filesystem::path& program);
 
 }  // namespace sdsm::program_start

@@ -20,6 +20,7 @@ std::optional<std::string> RegionNamer::name_of(const RegionFacts& region) const
   switch (region.kind) {
     case trace::RegionKind::globals: return region.library.empty() ? "globals" : "globals of " + region.library;
     case trace::RegionKind::mapped:
+      if (!region.library.empty()) return fmt::format("array at {}+{:#x}", region.library, region.address);
       return file_.variable_at(region.address).value_or(fmt::format("array at {}+{:#x}", program_, region.address));
     case trace::RegionKind::heap_block:
       if (region.caller == 0) return fmt::format("heap #{} ({})", region.number, format_bytes(region.bytes));

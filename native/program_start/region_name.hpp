@@ -17,9 +17,9 @@ struct RegionFacts {
   std::uint32_t owner = 0;    ///< of thread stacks
   std::uint32_t number = 0;   ///< of heap blocks: in order of allocation, from 1
   std::uint64_t bytes = 0;    ///< asked for
-  std::uint64_t address = 0;  ///< of placed arrays: in the program file's own addresses
+  std::uint64_t address = 0;  ///< of static arrays: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
-  std::string library{};      ///< of globals that are not the program's own
+  std::string library{};      ///< of variables that are not the program's own
 };
 
 class RegionNamer {

@@ -237,7 +237,7 @@ int run(int argc, char** argv) {
   app.footer(footer);
   add_size(app, options.size);
   app.add_option("--placement", options.placement,
-                 "homes of the heap's pages: as the program asks (else round-robin), or one rule for all [as-asked]")
+                 "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
   app.add_option(

@@ -45,6 +45,9 @@ ProgramStart prepare(const RunRequest& request) {
   ProgramStart start;
   start.file = find_program(request.program.at(0));
   check_program(start.file);
+  if (request.cluster.placement != HeapPlacement::as_asked && !request.is_quiet) {
+    if (const auto note = unnamed_arrays_note(start.file)) commands::say(*note);
+  }
   if (request.cluster.atomics == Atomics::refuse) refuse_atomics(start.file);
   start.arguments = request.program;
   if (request.cluster.hosts) {

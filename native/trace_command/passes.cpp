@@ -110,6 +110,7 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
 void TrackedPass::on_region_size(const tracer::RegionSizeRecord& record) {
   if (record.id >= regions_.size()) fail_inconsistent();
   regions_[record.id].pages = record.pages;
+  regions_[record.id].is_filled = record.is_filled != 0;
 }
 
 void TrackedPass::on_touches(std::uint32_t number, std::span<const tracer::TouchRecord> touches) {

@@ -114,7 +114,9 @@ class Run {
           "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again",
           structure_.threads(), request_.threads));
     }
-    if (const auto note = tasks_note(structure_.tasks()); note && !request_.is_quiet) commands::say(*note);
+    for (const auto& note : {tasks_note(structure_.tasks()), unnamed_arrays_note(program_.file)}) {
+      if (note && !request_.is_quiet) commands::say(*note);
+    }
     trace::Writer writer(request_.output, structure_.threads());
     const unsigned number = request_.passes + 1;
     TrackedPass pass(structure_, number, writer, program_.file);

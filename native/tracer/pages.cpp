@@ -97,9 +97,9 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   record.number = number;
   record.pages = region.pages;
   record.bytes = bytes;
-  record.address = region.kind == trace::RegionKind::mapped ? program_image.file_address(region.begin) : 0;
+  record.address = region.kind == trace::RegionKind::mapped ? program_image.variable_address(region.begin) : 0;
   record.caller = caller == 0 ? 0 : program_image.file_address(caller);
-  std::strncpy(record.library, region.library, sizeof record.library - 1);
+  std::strncpy(record.library, program_image.library_of_variable(region.begin), sizeof record.library - 1);
   recorder::put(RecordKind::region, &record, sizeof record);
   return id;
 }

@@ -15,6 +15,7 @@
 #include "native/program/locked_instructions.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
+#include "native/program/static_arrays.hpp"
 #include "native/program/unseen.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -78,13 +79,18 @@ void name_globals_of(const ObjectImage& object) REQUIRES(turn, starting) {
   const AddressRange variables = object.variables;
   if (variables.begin >= variables.end) return;
   add_range(variables.begin, variables.end);
-  RegionInfo region;
-  region.begin = variables.begin;
-  region.pages = (variables.end - variables.begin) / page_bytes;
-  region.kind = trace::RegionKind::globals;
-  region.placement = Placement::initial;
-  region.library = object.name;
-  add_region(region, variables.end - variables.begin);
+  for (const RegionInfo& region : regions_of_variables(object)) add_region(region, region.pages * page_bytes);
+}
+
+/// What holds values before main begins, process 0 has touched first.
+void tell_filled_regions() REQUIRES(turn) {
+  for (std::uint32_t number = 1; number < region_count(); ++number) {
+    const RegionInfo& region = region_info(number);
+    if (!trace::is_placed_by_option(region.kind, region.placement)) continue;
+    if (!holds_values(reinterpret_cast<const void*>(region.begin), region.pages)) continue;
+    const RegionSizeRecord record{number - 1, 1, region.pages};
+    recorder::put(RecordKind::region_size, &record, sizeof record);
+  }
 }
 
 void tell_unseen() REQUIRES(turn) {
@@ -117,11 +123,14 @@ void prepare() {
   name_globals_of(program_image.program);
   for (const ObjectImage& library : program_image.libraries) name_globals_of(library);
   reserve_stacks(options.thread_limit);
-  // The first function registered is the last to run: behind the program's own, and behind its destructors.
-  std::atexit([] {
-    enter();
-    finish();
-  });
+  // The first function registered is the last to run: behind the program's own, and behind its destructors. Not
+  // atexit(), whose functions run before those of libraries that are unloaded later.
+  on_exit(
+      [](int, void*) {
+        enter();
+        finish();
+      },
+      nullptr);
 }
 
 void call_main(void* /*unused*/) {
@@ -148,6 +157,7 @@ int run_main(int argc, char** argv, char** environment) {
   // where it was copied there) that there are threads now.
   start_watchdog();
   if (is_tracked()) {
+    tell_filled_regions();
     start_tracking();
     open_stack(running_thread().stack);
   }

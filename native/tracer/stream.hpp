@@ -30,7 +30,7 @@ inline constexpr std::uint32_t most_threads = 4096;
 enum class RecordKind : std::uint32_t {
   hello,         ///< Hello: the run-time is there, main is about to run
   region,        ///< RegionRecord
-  region_size,   ///< RegionSizeRecord: a region that has grown
+  region_size,   ///< RegionSizeRecord: a region that has grown, or that is filled
   touches,       ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
   sites,         ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
   object,        ///< ObjectRecord, then its file's name: before the first address in it
@@ -65,14 +65,14 @@ struct RegionRecord {
   std::uint32_t number = 0;  ///< of heap blocks: in order of allocation, from 1
   std::uint64_t pages = 0;
   std::uint64_t bytes = 0;    ///< asked for
-  std::uint64_t address = 0;  ///< of mapped arrays: in the program file's own addresses
+  std::uint64_t address = 0;  ///< of static arrays: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
-  char library[32] = {};      ///< of globals that are not the program's own: the file, cut
+  char library[32] = {};      ///< of variables that are not the program's own: the file, cut
 };
 
 struct RegionSizeRecord {
   std::uint32_t id = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t is_filled = 0;  ///< trace::Region's
   std::uint64_t pages = 0;
 };
 

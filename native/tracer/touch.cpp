@@ -62,10 +62,6 @@ struct Tracking {
 };
 constinit Tracking tracking GUARDED_BY(turn);
 
-std::uintptr_t page_down(std::uintptr_t address) {
-  return address & ~(page_bytes - 1);
-}
-
 /// How many fragments there may be. A process may have 65530 mappings by default (vm.max_map_count).
 constexpr std::size_t most_fragments = 40'000;
 

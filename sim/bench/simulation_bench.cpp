@@ -82,7 +82,8 @@ class SyntheticSource final : public IntervalSource {
 std::uint64_t run_simulation(const std::string& platform, NetworkKind network, std::uint32_t nodes,
                              std::uint64_t touches, bool remote) {
   Program program;
-  program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::block, pages, 0, 0, "pages"});
+  program.regions.push_back(
+      {RegionId{0}, trace::RegionKind::heap_block, Placement::block, pages, 0, 0, false, "pages"});
   for (std::uint32_t t = 0; t < nodes; ++t) {
     program.sources.push_back(std::make_unique<SyntheticSource>(t, nodes, touches, remote));
   }

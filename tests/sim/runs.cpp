@@ -83,7 +83,8 @@ void TestProgram::barrier_of_all(double compute_us) {
 
 sim::Program TestProgram::finished() const {
   sim::Program program;
-  program.regions.push_back({RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, 0, "block"});
+  program.regions.push_back(
+      {RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, pages, 0, 0, false, "block"});
   for (std::uint32_t t = 0; t < layout_.processes(); ++t) {
     std::vector<trace::Interval> intervals = threads[t];
     if (joins) intervals.push_back({0, {}, {EventKind::join, 0, 0, layout_.processes()}});

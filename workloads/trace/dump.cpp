@@ -31,9 +31,9 @@ json header_json(const File& file) {
 }
 
 json region_json(const Region& region) {
-  return {{"id", index_of(region.id)}, {"kind", name_of(region.kind)}, {"placement", name_of(region.placement)},
-          {"pages", region.pages},     {"owner", region.owner},        {"lead_pages", region.lead_pages},
-          {"name", region.name}};
+  return {{"id", index_of(region.id)},  {"kind", name_of(region.kind)}, {"placement", name_of(region.placement)},
+          {"pages", region.pages},      {"owner", region.owner},        {"lead_pages", region.lead_pages},
+          {"filled", region.is_filled}, {"name", region.name}};
 }
 
 void put(std::ostream& out, const Line& line) {

@@ -171,6 +171,7 @@ json to_json(const Region& region) {
                 {"owner", region.owner},
                 {"name", region.name}};
   if (region.lead_pages != 0) value["lead_pages"] = region.lead_pages;
+  if (region.is_filled) value["filled"] = true;
   return value;
 }
 
@@ -185,6 +186,7 @@ std::vector<Region> regions_from(const json& list, std::uint32_t threads) {
     region.owner = unsigned32_member(value, "owner");
     region.name = text_member(value, "name");
     if (value.contains("lead_pages")) region.lead_pages = unsigned32_member(value, "lead_pages");
+    region.is_filled = value.contains("filled") && value["filled"] == true;
     if (const auto problem = problem_with(region, regions.size(), threads)) throw ContentError(*problem);
     regions.push_back(std::move(region));
   }

@@ -162,6 +162,20 @@ class PageWalk {
 
 enum class RegionKind : std::uint8_t { globals, mapped, heap_block, small_heap, initial_stack, thread_stack };
 
+/// Whether `--placement` decides where a region's pages are at home: those of heap blocks, and of static arrays that
+/// the program does not place itself.
+constexpr bool is_placed_by_option(RegionKind kind, Placement asked) {
+  return kind == RegionKind::heap_block || (kind == RegionKind::mapped && asked == Placement::initial);
+}
+
+/// Where a region's pages are at home under `--placement`. Process 0 has touched first what holds values before main
+/// begins.
+constexpr Placement placement_of(HeapPlacement wanted, RegionKind kind, Placement asked, bool is_filled) {
+  if (!is_placed_by_option(kind, asked)) return asked;
+  const Placement placement = heap_placement(wanted, asked);
+  return is_filled && placement == Placement::first_touch ? Placement::initial : placement;
+}
+
 /// thread_stack regions belong to one thread (`owner`): an access by the owner never faults and is not traced.
 /// A region's placement is what the program asked for, or the default of its kind.
 struct Region {
@@ -171,6 +185,7 @@ struct Region {
   std::uint64_t pages = 0;
   std::uint32_t owner = 0;       ///< thread_stack: the thread; else 0
   std::uint32_t lead_pages = 0;  ///< from the boundary of 64 KiB below the region to its first page, 0..15
+  bool is_filled = false;        ///< holds values before main begins; of regions that is_placed_by_option()
   std::string name{};            ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
 
   bool operator==(const Region&) const = default;

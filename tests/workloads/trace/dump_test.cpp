@@ -30,7 +30,7 @@ TEST_CASE("a dump is the header, the regions, and each thread's intervals, a lin
   CHECK(lines[0]["program"] == json{"./laplace", "--size", "1024"});
   CHECK(lines[0]["threads"] == 2);
   CHECK(lines[2] == json::parse(R"({"type": "region", "id": 1, "kind": "heap_block", "placement": "block",
-                                    "pages": 2048, "owner": 0, "lead_pages": 0, "name": "heap #1"})"));
+                                    "pages": 2048, "owner": 0, "lead_pages": 0, "filled": false, "name": "heap #1"})"));
   CHECK(lines[1]["lead_pages"] == 5);
   CHECK(lines[0]["unseen"] == json::parse(R"([{"call": "mmap", "calls": 3, "bytes": 12288}])"));
   CHECK(lines[4] == json::parse(R"({"type": "interval", "thread": 0, "compute_ns": 1000000, "touches": [

@@ -236,6 +236,7 @@ Trace random_trace(std::mt19937_64& random, unsigned most_threads, unsigned max_
     region.pages = any_size(random, max_region_pages);
     if (region.kind == RegionKind::thread_stack) region.owner = pick<std::uint32_t>(random, 0, threads - 1);
     region.lead_pages = chance(random, 2) ? 0 : pick<std::uint32_t>(random, 0, max_lead_pages);
+    region.is_filled = chance(random, 2);
     region.name = std::string(pick<unsigned>(random, 0, 20), 'r');
     trace.regions.push_back(region);
   }

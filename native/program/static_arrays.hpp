@@ -1,0 +1,16 @@
+/// A program's static arrays, as the symbol tables of its files tell them.
+#pragma once
+
+#include "native/program/program_image.hpp"
+#include "native/program/shared_memory.hpp"
+
+namespace sdsm::program {
+
+/// The regions that an object's variables are, in the order of their numbers: all its globals, and out of these the
+/// whole pages of each array of at least a page, by ascending address. Only the first if the file has no symbol table.
+GrowingArray<RegionInfo> regions_of_variables(const ObjectImage& object);
+
+/// Whether memory that may be read has a byte that is not 0.
+bool holds_values(const void* begin, std::uint64_t pages);
+
+}  // namespace sdsm::program
