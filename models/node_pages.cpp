@@ -199,6 +199,13 @@ void NodePages::drop(Sync sync) {
   }
 }
 
+void NodePages::drop_untwinned() {
+  ++copy_age_;
+  for (const Twinned& twinned : twinned_) {
+    if (!twinned.local) entry(twinned.page).node.age = copy_age_;
+  }
+}
+
 std::uint64_t NodePages::take_dirty_home_pages(ProcessId process) {
   return std::exchange(dirty_home_[index_of(process) - first_], 0);
 }

@@ -84,6 +84,9 @@ class NodePages {
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
   void drop(Sync sync);
 
+  /// The node drops those of its copies that have no twin. Precondition: it has one process.
+  void drop_untwinned();
+
   /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).
   std::uint64_t take_dirty_home_pages(ProcessId process);
 

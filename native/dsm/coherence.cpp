@@ -54,30 +54,73 @@ std::uint64_t& changes_seen_of(ProcessId home) REQUIRES(node().mutex) {
   return node().seen_changes[index_of(self.layout.node_of(home))];
 }
 
-/// In flag mode: if what was stored before the home's last change may be newer than some copy, drops them all, so that
-/// the caller does not see the change before the rest. Returns whether it did.
-bool learn_changes(ProcessId home, std::uint64_t changes) REQUIRES(application, node().mutex) {
+/// Whether copies may be older than what was stored before the home's last change.
+bool are_news(ProcessId home, std::uint64_t changes) REQUIRES(node().mutex) {
   std::uint64_t& seen = changes_seen_of(home);
   if (changes <= seen) return false;
   seen = changes;
-  if (node().fetched == 0) return false;
-  drop_copies();
+  return node().fetched > 0;
+}
+
+/// Brings the page as it is at home. Returns the answer, which says how often the home's pages had been changed.
+Head request_page(const Place& place, std::byte* page) REQUIRES(application) {
+  const Head question{.kind = WireKind::page_request, .address = place.address};
+  const Head reply = ask_soon(place.home, question, nullptr, page, page_bytes);
+  count_message(place.home, MessageKind::page_request, control_payload.count);
+  return reply;
+}
+
+bool brings_news(const Place& place, const Head& reply) REQUIRES(node().mutex) {
+  // What was changed before the barrier is no news: all copies were fetched behind it.
+  std::uint64_t& seen = changes_seen_of(place.home);
+  seen = std::max(seen, reply.address);
+  return is_in_flag_mode() && are_news(place.home, reply.value);
+}
+
+/// Renews the copies that were changed here, and drops the others. Their changes stay here: sent home, they would be
+/// news to other nodes, whose changes would be news to this one. Returns whether the copies are as new as each other.
+bool renew_copies() REQUIRES(application, node().mutex) {
+  alignas(page_bytes) static constinit std::byte arrived[page_bytes];
+  node().pages.drop_untwinned();
+  node().fetched = 0;
+  shut_copies();
+  bool are_as_new = true;
+  for (const Place& place : node().twinned) {
+    if (place.owner != Owner::remote || place.address == 0) continue;
+    const Head reply = request_page(place, arrived);
+    renew(arrived, view_of(place.address), twin_of(place.address));
+    if (brings_news(place, reply)) are_as_new = false;
+    ++node().fetched;
+  }
+  return are_as_new;
+}
+
+/// After news: no copy is older than they are.
+void heed_news() REQUIRES(application, node().mutex) {
   ++shut_by_touches;
-  return true;
+  constexpr int most_rounds = 4;  // others may change pages faster than this process renews them
+  if (self.layout.threads_per_node == 1) {
+    for (int round = 0; round < most_rounds; ++round) {
+      if (renew_copies()) return;
+    }
+  }
+  drop_copies();
 }
 
 /// Brings the page from its home. Meanwhile companions on the node do other things, but wait for this page.
 void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   node().arriving.push_back(place.address);
   node().mutex.unlock();
-  const Head question{.kind = WireKind::page_request, .address = place.address};
-  const std::uint64_t changes = ask_soon(place.home, question, nullptr, view_of(place.address), page_bytes).value;
-  count_message(place.home, MessageKind::page_request, control_payload.count);
+  const Head reply = request_page(place, view_of(place.address));
   if (rule.makes_twin) make_twin(place);
   node().mutex.lock();
   std::erase(node().arriving, place.address);
   pthread_cond_broadcast(&node().arrival);
-  if (!is_in_flag_mode() || !learn_changes(place.home, changes)) ++node().fetched;
+  if (brings_news(place, reply)) {
+    heed_news();
+  } else {
+    ++node().fetched;
+  }
 }
 
 /// Does what the rule of the fault says; the pages' access() has made the transition.
@@ -101,7 +144,7 @@ void open_changed_page(ProcessId home, Open open) REQUIRES(application, node().m
       changes = node().changes;
       if (changes <= changes_seen_of(home)) return open();
     }
-    learn_changes(home, changes);
+    if (are_news(home, changes)) heed_news();
   }
 }
 
@@ -387,6 +430,7 @@ void drop(Sync sync) {
       pages.drop(sync);
       node().fetched = 0;
       node().twinned.clear();
+      node().changes_before_barrier = changes_seen_of(self.process) = node().changes;
     }
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {

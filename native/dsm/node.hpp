@@ -52,6 +52,8 @@ struct Node {
   std::uint64_t fetched GUARDED_BY(mutex) = 0;  ///< pages since then
   /// Changes of this node's home pages by atomic operations, and in flag mode by diffs. Counted before they are made.
   std::atomic<std::uint64_t> changes = 1;
+  /// Up to this one all were made before the last barrier, at which other nodes dropped their copies.
+  std::atomic<std::uint64_t> changes_before_barrier = 0;
   std::uint64_t next_turn GUARDED_BY(mutex) = 0;  ///< of the log (page_log.hpp)
   pthread_cond_t arrival;                         ///< a page has arrived
 };

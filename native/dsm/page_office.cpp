@@ -61,7 +61,12 @@ void send_page(ProcessId from, const Head& head) {
     std::memcpy(snapshot, page, page_bytes);
     page = snapshot;
   }
-  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes, .value = node().changes}, page);
+  answer(from,
+         {.kind = WireKind::page_reply,
+          .bytes = page_bytes,
+          .address = node().changes_before_barrier,
+          .value = node().changes},
+         page);
 }
 
 void receive_page(ProcessId from, const Head& head, const std::byte* page) {

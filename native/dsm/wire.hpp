@@ -24,7 +24,8 @@ enum class WireKind : std::uint16_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< value: changes of the home's pages (node.hpp); payload: the page
+  page_reply,  ///< value, address: changes of the home's pages, and those before the barrier (node.hpp); payload: the
+               ///< page
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello

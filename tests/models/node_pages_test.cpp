@@ -270,6 +270,21 @@ TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pa
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
 }
 
+TEST_CASE("copies that were changed outlive the others") {
+  Node node(1, 1);
+  const PageId read{RegionId{0}, 6}, changed{RegionId{0}, 7};
+  node.touch(1, read, to_read);
+  node.store(1, page_of_0);
+  node.store(1, changed);
+  node.pages().drop_untwinned();
+  CHECK(node.state(1, read) == unmapped);
+  CHECK(node.state(1, page_of_0) == read_write);
+  node.store(1, page_of_0);
+  CHECK(node.flush(1, Sync::acquire).size() == 2);
+  node.pages().drop(Sync::acquire);
+  CHECK(node.state(1, changed) == unmapped);
+}
+
 TEST_CASE("an acquire also flushes what companions changed in remote pages, as their copies die too") {
   Node node(2, 2);
   node.store(2, page_of_0);

@@ -338,6 +338,19 @@ static void master(void) {
   }
 }
 
+/* Every thread stores all over every page, in a program that has atomic operations. */
+static void scattered(void) {
+#pragma omp parallel
+  {
+#pragma omp atomic
+    ++page(0)[0];
+    for (int round = 1; round <= rounds; ++round) {
+#pragma omp for
+      for (int i = 0; i < pages * page_ints; ++i) array[i * 7919 % (pages * page_ints)] = round * i;
+    }
+  }
+}
+
 /* From here on the threads' parts depend on the timing, but not all of their sums. */
 static void singles(void) {
 #pragma omp parallel
@@ -403,6 +416,7 @@ static const struct {
     {"cleared_blocks", cleared_blocks},
     {"stacks", stacks},
     {"master", master},
+    {"scattered", scattered},
     {"singles", singles},
     {"copied", copied},
     {"dynamic_loop", dynamic_loop},
