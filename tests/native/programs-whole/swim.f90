@@ -12,7 +12,7 @@ subroutine start(m, n)
   integer :: i, j
   double precision :: u, v, p, unew, vnew, pnew, cu, cv, z, h, psi, pi, di, dj
   common /flow/ u(most, most), v(most, most), p(most, most), unew(most, most), vnew(most, most), pnew(most, most)
-  common /work/ cu(most, most), cv(most, most), z(most, most), h(most, most), psi(most, most)
+  common /edges/ cu(most, most), cv(most, most), z(most, most), h(most, most), psi(most, most)
   pi = 4d0 * atan(1d0)
   di = 2 * pi / m
   dj = 2 * pi / n
@@ -51,7 +51,7 @@ subroutine fluxes(m, n)
   integer :: i, j
   double precision :: u, v, p, unew, vnew, pnew, cu, cv, z, h, psi
   common /flow/ u(most, most), v(most, most), p(most, most), unew(most, most), vnew(most, most), pnew(most, most)
-  common /work/ cu(most, most), cv(most, most), z(most, most), h(most, most), psi(most, most)
+  common /edges/ cu(most, most), cv(most, most), z(most, most), h(most, most), psi(most, most)
 !$omp do schedule(static)
   do j = 1, n
     do i = 1, m
@@ -100,7 +100,7 @@ subroutine advance(m, n, dt)
   integer :: i, j
   double precision :: u, v, p, unew, vnew, pnew, cu, cv, z, h, psi
   common /flow/ u(most, most), v(most, most), p(most, most), unew(most, most), vnew(most, most), pnew(most, most)
-  common /work/ cu(most, most), cv(most, most), z(most, most), h(most, most), psi(most, most)
+  common /edges/ cu(most, most), cv(most, most), z(most, most), h(most, most), psi(most, most)
 !$omp do
   do j = 1, n
     do i = 1, m
