@@ -307,12 +307,13 @@ static void sample_atomics(pages memory, int pages_each, int wanted) {
   const int threads = omp_get_max_threads();
   for (int is_remote = 0; is_remote < 2; ++is_remote) {
     enum { repetitions = 20 };
-    long* const counter = (long*)own_page(memory, is_remote * (threads - 1), pages_each, 0);
+    volatile long* const counter = (volatile long*)own_page(memory, is_remote * (threads - 1), pages_each, 0);
 #pragma omp parallel
     for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
       const double begin = now_ns();
-      for (int k = 0; omp_get_thread_num() == 0 && k < repetitions; ++k) __atomic_fetch_add(counter, 1, __ATOMIC_SEQ_CST);
+      for (int k = 0; omp_get_thread_num() == 0 && k < repetitions; ++k)
+        __atomic_fetch_add(counter, 1, __ATOMIC_SEQ_CST);
       if (omp_get_thread_num() == 0) samples[i] = (now_ns() - begin) / repetitions;
     }
     print_samples(is_remote ? "atomic.remote" : "atomic.own", samples, wanted);
