@@ -64,6 +64,10 @@ std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
   std::vector<std::string> found;
   for (const trace::UnseenCall& unseen : file.header().unseen) {
     if (unseen.call.find("wait") != std::string::npos) found.push_back(unseen.call);
+    if (unseen.bytes > 0) {
+      found.push_back(
+          fmt::format("touches of the {} bytes of memory that the program got by {}", unseen.bytes, unseen.call));
+    }
   }
   const bool orders = atomics != Atomics::relaxed && trace::count_of(file, fence) > 0;
   const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > 0;

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 
-from tests.validation.native_runs import MarkedRun
+from tests.validation.native_runs import BUILD, MarkedRun
 
 PROGRAM = r"""
 #include <omp.h>
@@ -100,3 +101,13 @@ def test_constants_between_variables_are_told_with_a_remedy(tmp_path):
         assert run.end() == 1
         assert "a segment that is not writable lies between those of its variables" in run.errors, run.errors
         assert "linker" in run.errors and "4096" not in run.errors
+
+
+def test_a_prediction_says_how_much_memory_it_leaves_out(tmp_path, program):
+    trace = tmp_path / "mapped.trace"
+    subprocess.run([BUILD / "sdsm-trace", "-q", "-n", "2", "-o", trace, "--", program, "mapped"], check=True)
+    command = [BUILD / "sdsm-simulate", trace, "--platform", BUILD.parent / "platforms" / "p3-score.xml", "--nodes", 2, "--json", "-"]
+    ended = subprocess.run([str(word) for word in command], text=True, capture_output=True, check=True)
+    left_out = "touches of the 4096 bytes of memory that the program got by mmap"
+    assert left_out in json.loads(ended.stdout)["uncosted"]
+    assert left_out in ended.stderr
