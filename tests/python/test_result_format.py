@@ -96,6 +96,13 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         yield "simulation", file
     mapping = folder / "mapping.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", mapping, "--", BUILD / "tests" / "traced" / "unseen")
+    counted = (BUILD / "tests" / "memory" / "counted", "atomics")
+    atomics = folder / "atomics.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", atomics, "--", *counted)
+    run(BUILD / "sdsm", "simulate", atomics, "-p", platform, "-n", "2", "--atomics", "home", "--json", folder / "a.json")
+    yield "simulation", folder / "a.json"
+    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--json", folder / "b.json", "--", *counted)
+    yield "native", folder / "b.json"
     for traced in (trace, mapping):
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
