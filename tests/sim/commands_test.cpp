@@ -70,13 +70,14 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
     if (program.joins) writer.append(t, {0, {}, {trace::EventKind::join, 0, 0, program.layout().processes()}});
     writer.append(t, {0, {}, {trace::EventKind::end, 0, 0, 0}});
   }
-  writer.finish({.program = {"./program", "--size", "4"},
-                 .threads = program.layout().processes(),
-                 .passes = 3,
-                 .machine = "a machine",
-                 .sdsm_version = "0",
-                 .exit_status = exit_status},
-                {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, 0, "block"}});
+  writer.finish(
+      {.program = {"./program", "--size", "4"},
+       .threads = program.layout().processes(),
+       .passes = 3,
+       .machine = "a machine",
+       .sdsm_version = "0",
+       .exit_status = exit_status},
+      {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, 0, false, "block"}});
 }
 
 class TraceFile {
