@@ -1,6 +1,7 @@
 #include "native/tracer/threads.hpp"
 
 #include <linux/futex.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -220,7 +221,16 @@ void create_thread(VirtualThread& thread) {
   pthread_attr_init(&attributes);
   // The program's code does not run on it: signal frames and the tracer's own frames do.
   constexpr std::size_t control_stack_bytes = 128 * 1024;
-  pthread_attr_setstacksize(&attributes, control_stack_bytes + thread_local_bytes());
+  const std::size_t bytes = region_up(control_stack_bytes + thread_local_bytes());
+  // The thread's id lies there, which must be the same in each pass: std::barrier chooses places by it.
+  constexpr std::uintptr_t control_stacks_address = 0x1d0000000000;
+  void* const place = reinterpret_cast<void*>(control_stacks_address + thread.number * (bytes + region_alignment));
+  if (mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+           0) == place) {
+    pthread_attr_setstack(&attributes, place, bytes);
+  } else {
+    pthread_attr_setstacksize(&attributes, bytes);
+  }
   // It begins with what this thread holds.
   thread.signals = program::HeldSignals::held_now();
   thread.signals.depth = 1;
