@@ -75,7 +75,7 @@ def test_a_third_network_is_one_file_and_one_row(tmp_path, trace):
     link = link.replace("-o sdsm-simulate ", f"-o {command} {' '.join(map(str, objects))} ")
     output_of("sh", "-c", link, cwd=BUILD)
     assert "ideal: links that no messages compete for" in output_of(command, "--help")
-    run = (command, trace, "-q", "-p", SOURCE / "platforms" / "p3-score.xml", "-n", 4, "--json", "-", "--network")
+    run = (command, trace, "-q", "-p", SOURCE / "platforms" / "p3-score.xml", "-n", 4, "--compute-factor", 1, "--json", "-", "--network")
     results = {name: json.loads(output_of(*run, name)) for name in ("queue", "ideal")}
     assert results["ideal"]["versions"]["network"] == "ideal"
     assert 0 < results["ideal"]["makespan_s"] < results["queue"]["makespan_s"]
@@ -110,6 +110,6 @@ def test_an_eleventh_fault_kind_has_its_cost_and_its_keys(tmp_path, trace):
     assert "fault.RROL" in output_of(sdsm, "check", "--properties")
     assert "nothing found" in output_of(sdsm, "check", platform)
     assert "missing property fault.RROL" in output_of(sdsm, "check", SOURCE / "platforms" / "p3-score.xml", status=2)
-    run = (sdsm, "simulate", trace, "-q", "-p", platform, "-n", 2, "-t", 2)
+    run = (sdsm, "simulate", trace, "-q", "-p", platform, "-n", 2, "-t", 2, "--compute-factor", 1)
     thread = json.loads(output_of(*run, "--json", "-"))["threads"][0]
     assert list(thread["faults"])[-1] == list(thread["time_s"]["fault"])[-1] == "RROL"
