@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "native/program/ending.hpp"
@@ -83,6 +84,21 @@ ObjectImage image_of(const dl_phdr_info& object) {
   return image;
 }
 
+/// Whether the user preloads the library, as tools are: its variables are each process's own, and no part of the
+/// program.
+bool is_preloaded(const char* path) {
+  constexpr const char* separators = ": ";
+  const char* list = std::getenv("LD_PRELOAD");
+  while (list != nullptr && *list != 0) {
+    const std::size_t length = std::strcspn(list, separators);
+    const bool is_path = std::memchr(list, '/', length) != nullptr;
+    const char* const whole = is_path ? path : name_in(path);
+    if (length > 0 && std::strlen(whole) == length && std::memcmp(list, whole, length) == 0) return true;
+    list += length + std::strspn(list + length, separators);
+  }
+  return false;
+}
+
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES(starting) {
   if (*static_cast<bool*>(is_first)) {
     *static_cast<bool*>(is_first) = false;
@@ -90,7 +106,8 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES
     found.program.path = "/proc/self/exe";
   } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
     whole_cxx_library = whole_of(*object);
-  } else if (object->dlpi_name[0] != 0 && system_library(object->dlpi_name) == SystemLibrary::none) {
+  } else if (object->dlpi_name[0] != 0 && system_library(object->dlpi_name) == SystemLibrary::none &&
+             !is_preloaded(object->dlpi_name)) {
     found.libraries.push_back(image_of(*object));
   }
   return 0;
