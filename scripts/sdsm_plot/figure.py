@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
 
 from sdsm_plot.results import PREDICTED
 from sdsm_plot.series import Series, place
 from sdsm_report.figures import style
 
 COLUMNS = 3
-#: Of further lines of the same kind.
+#: Over more than this ratio of places, axes are logarithmic, and times stand beside speedups.
+DECADE = 10
+#: Of further lines of the same kind; when they are used up, each comes again with another marker.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 COLOURS = {
     True: (style.PREDICTED, style.GREEN, style.PURPLE, style.SKY),
     False: (style.PUBLISHED, style.ORANGE, style.INK, style.YELLOW),
@@ -23,14 +26,16 @@ COLOURS = {
 
 def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> Figure:
     """by: "threads" or "nodes". reference: what speedups refer to, in words."""
-    columns = min(COLUMNS, len(programs))
-    rows = -(-len(programs) // columns)
-    figure = style.new_figure(max(4.4 * columns, 6.0), 1.2 + 3.6 * rows)
+    wanted = [(program, lines, times) for program, lines in programs.items() for times in (False, True)[: 1 + _is_wide(lines, by)]]
+    columns = min(COLUMNS, len(wanted))
+    rows = -(-len(wanted) // columns)
+    most_lines = max(len(lines) for lines in programs.values())
+    figure = style.new_figure(max(4.4 * columns, 6.0), 1.2 + (3.6 + 0.17 * most_lines) * rows)
     panels = [axes for row in figure.subplots(rows, columns, squeeze=False) for axes in row]
-    for axes, (program, lines) in zip(panels, programs.items(), strict=False):
-        _panel(axes, lines, by)
-        axes.set_title("\n".join(textwrap.wrap(program, 48, max_lines=2, placeholder=" ...")))
-    for axes in panels[len(programs) :]:
+    for axes, (program, lines, times) in zip(panels, wanted, strict=False):
+        _panel(axes, lines, by, times)
+        axes.set_title("\n".join(textwrap.wrap(program, 48, max_lines=2, placeholder=" ...")), parse_math=False)
+    for axes in panels[len(wanted) :]:
         axes.set_axis_off()
     every = [line for lines in programs.values() for line in lines]
     marks = []
@@ -40,6 +45,8 @@ def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> F
         marks.append("Bands of other predictions: least to greatest of several.")
     if any(line.kind != PREDICTED and _spreads(line) for line in every):
         marks.append("Bars of measurements: least to greatest run.")
+    if any(one.extrapolated for line in every for one in line.points):
+        marks.append("Hollow points: some costs were not measured for that layout, but extrapolated.")
     style.heading(figure, "Speedup", "\n".join([f"Over {reference}. Dashed: one for one.", *marks]))
     return figure
 
@@ -48,19 +55,26 @@ def _spreads(line: Series) -> bool:
     return any(one.low_s < one.high_s for one in line.points)
 
 
-def _panel(axes: Axes, lines: Sequence[Series], by: str) -> None:
+def _is_wide(lines: Sequence[Series], by: str) -> bool:
+    places = [place(one, by) for line in lines for one in line.points]
+    return max(places) > DECADE * min(places)
+
+
+def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> None:
     used = {True: 0, False: 0}
     top, right = 1.0, 1
+    is_wide = _is_wide(lines, by)
     for line in lines:
         is_predicted = line.kind == PREDICTED
         colours = COLOURS[is_predicted]
         colour = colours[used[is_predicted] % len(colours)]
+        marker = MARKERS[used[is_predicted] // len(colours) % len(MARKERS)]
         used[is_predicted] += 1
         places = [place(one, by) for one in line.points]
-        speedups = [line.speedup(one) for one in line.points]
-        middle, low, high = ([values[i] for values in speedups] for i in range(3))
+        shown = [(one.time_s, one.low_s, one.high_s) if shows_times else line.speedup(one) for one in line.points]
+        middle, low, high = ([values[i] for values in shown] for i in range(3))
         top, right = max(top, *high), max(right, *places)
-        label = f"{line.kind}, {line.label}" if line.label else line.kind
+        label = textwrap.fill(f"{line.kind}, {line.label}" if line.label else line.kind, 44)
         bars = [
             [max(m - least, 0.0) for m, least in zip(middle, low, strict=True)],
             [max(h - m, 0.0) for h, m in zip(high, middle, strict=True)],
@@ -71,18 +85,33 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str) -> None:
                 axes.fill_between(places, low, high, color=colour, alpha=0.22, linewidth=0, zorder=2)
             else:
                 axes.errorbar(places, middle, yerr=bars, color=colour, elinewidth=5, alpha=0.22, zorder=2)
-            axes.plot(places, middle, color=colour, linewidth=2, marker=".", markersize=8, zorder=3, label=label)
+            axes.plot(places, middle, color=colour, linewidth=2, marker=marker, markersize=4.5, zorder=3, label=label)
+            hollow = [(x, y) for x, y, one in zip(places, middle, line.points, strict=True) if one.extrapolated]
+            if hollow:
+                axes.plot(*zip(*hollow, strict=True), color=colour, linewidth=0, marker=marker, markersize=4.5, markerfacecolor="white", zorder=3.5)
         else:
             axes.errorbar(
-                places, middle, yerr=bars, color=colour, marker="o", markersize=5.5, linewidth=1, linestyle=(0, (1, 2)),
+                places, middle, yerr=bars, color=colour, marker=marker, markersize=5.5, linewidth=1, linestyle=(0, (1, 2)),
                 elinewidth=1.3, capsize=2.5, zorder=4, label=label,
             )  # fmt: skip
-    axes.plot([0, right], [0, right], color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    axes.set_xlim(0, 1.05 * right)
-    axes.set_ylim(0, 1.12 * top)
+    if not shows_times:
+        axes.plot([1 if is_wide else 0, right], [1 if is_wide else 0, right], color=style.GREY, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    if is_wide:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_xlim(0, 1.05 * right)
+        axes.set_ylim(0, 1.12 * top)
     axes.xaxis.set_major_locator(FixedLocator(sorted({place(one, by) for line in lines for one in line.points})))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(by)
-    axes.set_ylabel("speedup")
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.set_ylabel("time, s" if shows_times else "speedup")
     style.light_grid(axes)
-    axes.legend(loc="best", fontsize=8)
+    # Below the panel, where it covers no data. What users named is text, and no formula.
+    legend = axes.legend(loc="upper left", bbox_to_anchor=(-0.12, -0.16), fontsize=8)
+    for text in legend.get_texts():
+        text.set_parse_math(False)

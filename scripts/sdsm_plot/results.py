@@ -23,6 +23,9 @@ class Result:
 
     program:  the command line, without the folder that the program was in.
     settings: what else may make a time differ (platform, network, placement, ...), by name.
+    variant:  what mostly differs from layout to layout, but may not between samples of one: trace or program, by name and
+              hash, and compute factor.
+    extrapolated: whether a prediction rests on costs that were not measured for its layout.
     times_s:  the predicted time, or that of each run.
     band_s:   the middle 90 % of a prediction, where it was made with --uncertainty.
     """
@@ -33,7 +36,9 @@ class Result:
     nodes: int
     threads_per_node: int
     settings: tuple[tuple[str, str], ...]
+    variant: tuple[tuple[str, str], ...]
     times_s: tuple[float, ...]
+    extrapolated: bool = False
     band_s: tuple[float, float] | None = None
 
     @property
@@ -47,13 +52,17 @@ def read(path: str) -> Result:
     run: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     kind = PREDICTED if isinstance(run, run_result.Simulation) else MEASURED
     settings = {name.replace("_", " "): str(run.options[name]) for name in _SETTINGS[kind] if name in run.options}
+    named = [f"{Path(one.path).name} {one.sha256[:6]}" for one in run.inputs]
+    variant = {f"input {number}": name for number, name in enumerate(named, start=1)}
     times: tuple[float, ...] = (run.makespan_s,)
     band = None
     if isinstance(run, run_result.Simulation):
         # sdsm simulate names the trace, then the platform.
         if len(run.inputs) < 2 or "network" not in run.versions:
             source.refuse(source.json_line("inputs"), "no platform or no network is named. Simulate again")
-        settings |= {"platform": Path(run.inputs[1].path).name, "network": run.versions["network"]}
+        platform = run.inputs[1]
+        settings |= {"platform": Path(platform.path).name, "hash": platform.sha256[:6], "network": run.versions["network"]}
+        variant = {"trace": named[0], "compute factor": f"{run.options.get('compute_factor', 1):g}"}
         if run.uncertainty:
             band = (run.uncertainty.low_5_percent_s, run.uncertainty.high_95_percent_s)
     elif isinstance(run, run_result.Native):
@@ -61,7 +70,13 @@ def read(path: str) -> Result:
     if min(*times, *(band or times)) <= 0:
         line = source.json_line("makespan_s" if kind == PREDICTED else "runs")
         source.refuse(line, "a time of 0 s, of which no speedup can be made. Leave out the file")
-    program = " ".join([Path(run.program[0]).name, *run.program[1:]])
-    return Result(
-        source.file, kind, program, run.nodes, run.threads_per_node, tuple(sorted(settings.items())), times, band
-    )
+    program = _printable(" ".join([Path(run.program[0]).name, *run.program[1:]]))
+    extrapolated = isinstance(run, run_result.Simulation) and bool(run.extrapolated)
+    chosen = tuple(sorted(settings.items()))
+    layout = (run.nodes, run.threads_per_node)
+    return Result(source.file, kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band)
+
+
+def _printable(text: str) -> str:
+    """Control characters as escapes: no font has them, and XML allows none."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)

@@ -28,6 +28,7 @@ class Point:
     low_s: float
     high_s: float
     samples: int
+    extrapolated: bool = False
 
     @property
     def threads(self) -> int:
@@ -55,8 +56,9 @@ def point(results: Sequence[Result]) -> Point:
     ends = times + [end for result in results if result.band_s for end in result.band_s]
     first = results[0]
     return Point(
-        first.nodes, first.threads_per_node, statistics.median(times), min(ends), max(ends), len(times)
-    )
+        first.nodes, first.threads_per_node, statistics.median(times), min(ends), max(ends), len(times),
+        any(result.extrapolated for result in results),
+    )  # fmt: skip
 
 
 def by_program(
@@ -80,6 +82,7 @@ def _lines(
     program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]
 ) -> list[Series]:
     groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Result]] = {}
+    results = _told_apart(results)
     for result in results:
         groups.setdefault((result.kind, result.settings), []).append(result)
     lines = []
@@ -97,6 +100,28 @@ def _lines(
             for more, part_points in _apart(points, by)
         ]
     return lines
+
+
+def _told_apart(results: Sequence[Result]) -> list[Result]:
+    """Results alike but for their variant are samples of one thing only if they have that alike, too. Where a layout has
+    several variants, what differs becomes a setting: a compute factor of the whole line, an input of that layout."""
+    told = list(results)
+    for name in dict.fromkeys(name for result in results for name, _ in result.variant):
+        found: dict[tuple[object, ...], set[str]] = {}
+        layouts: dict[int, tuple[object, ...]] = {}
+        for number, result in enumerate(told):
+            value = dict(result.variant).get(name)
+            if value is None:
+                continue
+            layouts[number] = (result.kind, result.settings, result.nodes, result.threads_per_node)
+            found.setdefault(layouts[number], set()).add(value)
+        several = {layout for layout, values in found.items() if len(values) > 1}
+        lines = {layout[:2] for layout in several}
+        for number, layout in layouts.items():
+            if layout in several or (name == "compute factor" and layout[:2] in lines):
+                setting = (name, dict(told[number].variant)[name])
+                told[number] = replace(told[number], settings=tuple(sorted({*told[number].settings, setting})))
+    return told
 
 
 def place(one: Point, by: str) -> int:
@@ -122,11 +147,24 @@ def _apart(points: Sequence[Point], by: str) -> list[tuple[str, tuple[Point, ...
 
 def _label(settings: tuple[tuple[str, str], ...], all_settings: Sequence[tuple[tuple[str, str], ...]]) -> str:
     """What not all of the lines have alike."""
-    return ", ".join(
-        value if name in ("platform",) else f"{name} {value}"
-        for name, value in settings
-        if any(dict(other).get(name) != value for other in all_settings)
-    )
+    own = dict(settings)
+
+    def differs(name: str) -> bool:
+        # A platform's hash is of interest only beside another one of the same name.
+        others = [dict(other) for other in all_settings]
+        if name == "hash":
+            others = [other for other in others if other.get("platform") == own["platform"]]
+        return any(other.get(name) != own[name] for other in others)
+
+    def words(name: str, value: str) -> str:
+        if name == "platform":
+            return value
+        return f"{own['platform']} {value}" if name == "hash" else f"{name} {value}"
+
+    differing = [(name, value) for name, value in settings if differs(name)]
+    if any(name == "hash" for name, _ in differing):  # which has the platform's name with it
+        differing = [(name, value) for name, value in differing if name != "platform"]
+    return ", ".join(words(name, value) for name, value in differing)
 
 
 def _reference(

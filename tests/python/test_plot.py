@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.dom.minidom
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,63 @@ def test_other_platforms_are_other_lines_named_by_what_differs(files):
     gigabit = {"inputs": [ORIGIN[0], ORIGIN[1] | {"path": "gigabit.xml"}]}
     lines = lines_of(files(simulation(2, 5), simulation(2, 4, **gigabit)), 8)[0]["laplace --impl 4"]
     assert sorted(line.label for line in lines) == ["gigabit.xml", "machine.xml"]
+
+
+def test_other_compute_factors_traces_and_platforms_of_one_name_are_no_samples_of_one_thing(files):
+    def labels(*documents: Any) -> list[str]:
+        return sorted(line.label for line in lines_of(files(*documents), 8)[0]["laplace --impl 4"])
+
+    def scaled(nodes: int, factor: float) -> dict[str, Any]:
+        return simulation(nodes, 5, options={"placement": "as-asked", "compute_factor": factor})
+
+    assert labels(scaled(2, 20), scaled(2, 40), scaled(4, 20)) == ["compute factor 20", "compute factor 40"]
+    # A sequential time makes another factor of each trace: one line.
+    assert labels(scaled(2, 20), scaled(4, 21)) == [""]
+    other = {"inputs": [ORIGIN[0], ORIGIN[1] | {"sha256": "2" * 64}]}
+    assert labels(simulation(2, 5), simulation(2, 4, **other)) == ["machine.xml 111111", "machine.xml 222222"]
+    retraced = {"inputs": [ORIGIN[0] | {"sha256": "3" * 64}, ORIGIN[1]]}
+    assert labels(simulation(2, 5), simulation(2, 4, **retraced)) == ["trace a.trace 000000", "trace a.trace 333333"]
+    # Other layouts have other traces.
+    assert labels(simulation(2, 5), simulation(4, 4, **retraced)) == [""]
+    rebuilt = {"inputs": [ORIGIN[0] | {"sha256": "4" * 64}]}
+    assert labels(native(2, 5), native(2, 4, **rebuilt)) == ["input 1 a.trace 000000", "input 1 a.trace 444444"]
+
+
+@pytest.mark.parametrize("argument", ["$$", "$x^2$", "\x01", "<&>", "\u2066é"])
+def test_arguments_are_text(files, tmp_path, argument):
+    (name,) = files(simulation(2, 5, program=["./cg", argument]))
+    assert main([name, "-o", str(tmp_path / "plots"), "--sequential-time", "8s"]) == 0
+    xml.dom.minidom.parse(str(tmp_path / "plots" / "speedup.svg"))
+
+
+def test_more_lines_than_colours_are_told_apart_by_their_markers(files):
+    names = files(*(simulation(2, 5, options={"placement": "as-asked", "compute_factor": factor}) for factor in range(1, 11)))
+    axes = draw(lines_of(names, 8)[0], "threads", "8 s").axes[0]
+    drawn = [(line.get_color(), line.get_marker()) for line in axes.get_lines() if line.get_label().startswith("predicted")]
+    assert len(drawn) == len(set(drawn)) == 10
+
+
+def test_over_more_than_a_decade_axes_are_logarithmic_and_times_stand_beside(files):
+    names = files(*(simulation(nodes, 8 / nodes) for nodes in (1, 2, 4, 8, 16)))
+    speedups, times = draw(lines_of(names)[0], "threads", "the one-thread time").axes
+    assert [axes.get_xscale() for axes in (speedups, times)] == ["log", "log"]
+    assert times.get_ylabel() == "time, s" and list(times.get_lines()[0].get_ydata()) == [8, 4, 2, 1, 0.5]
+
+
+def test_extrapolated_points_are_hollow_and_said_to_be(files):
+    names = files(simulation(1, 8), simulation(2, 5), simulation(4, 3, extrapolated=["barrier"]))
+    figure = draw(lines_of(names)[0], "threads", "the one-thread time")
+    (hollow,) = [line for line in figure.axes[0].get_lines() if line.get_markerfacecolor() == "white"]
+    assert list(hollow.get_xdata()) == [4]
+    assert any("extrapolated" in text.get_text() for text in figure.texts)
+
+
+def test_no_legend_covers_data(files):
+    names = files(simulation(1, 8), banded(2, 5, 4, 6), native(1, 10), native(2, 4, 5, 8))
+    figure = draw(lines_of(names)[0], "threads", "the one-thread time")
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    assert not axes.get_legend().get_window_extent().overlaps(axes.get_window_extent())
 
 
 def test_layouts_with_as_many_threads_are_lines_of_their_own_that_begin_together(files):
