@@ -313,7 +313,7 @@ class Diffs {
   void send_early() REQUIRES(application) {
     for (const Encoded& diff : diffs_) {
       send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
-      early_.push_back({diff.place, diff.encoded.bytes});
+      early_.emplace_back(diff.place, diff.encoded.bytes);
     }
   }
 
