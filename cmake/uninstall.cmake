@@ -1,17 +1,13 @@
-# Removes what MANIFEST, written by the last `cmake --install`, lists, and the folders that are empty then.
+# Removes what MANIFEST, written by the last `cmake --install`, lists, and the folders of sdsm's own that are empty then.
+# Others, such as bin, stay: they may have been there before.
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "${MANIFEST} does not exist: nothing was installed from this build folder")
 endif()
 file(STRINGS ${MANIFEST} files)
 foreach(file IN LISTS files)
   file(REMOVE "${file}")
-endforeach()
-list(TRANSFORM files REPLACE "/[^/]+$" "" OUTPUT_VARIABLE folders)
-list(REMOVE_DUPLICATES folders)
-list(SORT folders ORDER DESCENDING) # inner ones first
-foreach(folder IN LISTS folders)
-  # Up to the first folder that holds something.
-  while(IS_DIRECTORY "${folder}" AND folder MATCHES "sdsm|workloads|include|share|bin|libexec")
+  get_filename_component(folder "${file}" DIRECTORY)
+  while(folder MATCHES "/(libexec|share|share/doc|include)/sdsm(/|$)")
     file(GLOB left LIST_DIRECTORIES true "${folder}/*" "${folder}/.*")
     list(FILTER left EXCLUDE REGEX "/\\.\\.?$")
     if(left)

@@ -142,10 +142,15 @@ def test_a_missing_python_package_is_told_with_how_to_get_it(somebody):
     assert "is missing. Install it: " in bare.stderr and "requirements.txt" in bare.stderr
 
 
-def test_uninstalling_leaves_nothing(tmp_path):
-    copy, prefix = tmp_path / "build", install(tmp_path / "prefix")
+def test_uninstalling_takes_away_every_file_and_its_own_folders_and_no_other(tmp_path):
+    """/usr/local/bin, say, may have been there, and empty, before."""
+    copy, prefix = tmp_path / "build", tmp_path / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    install(prefix)
     copy.mkdir()
     shutil.copy(BUILD / "install_manifest.txt", copy)
     script = ROOT / "cmake" / "uninstall.cmake"
     assert subprocess.run(["cmake", f"-DMANIFEST={copy}/install_manifest.txt", "-P", script]).returncode == 0
-    assert not list(prefix.rglob("*")) if prefix.exists() else True
+    left = list(prefix.rglob("*"))
+    assert [path for path in left if path.is_symlink() or not path.is_dir() or "sdsm" in path.parts[len(prefix.parts) :]] == []
+    assert prefix / "bin" in left

@@ -3,7 +3,7 @@ program offload
   use omp_lib
   implicit none
   integer, parameter :: n = 50
-  integer :: i, j, total, failures = 0
+  integer :: i, j, total, wrong = 0
   integer :: line(n), grid(0:n, 0:n), sums(n)
 
   line = 0
@@ -79,15 +79,5 @@ program offload
     sums(i) = i
   end do
   call expect(all(sums == [(i, i = 1, n)]), 'teams')
-  if (failures > 0) stop 1
-  print *, 'ok'
-
-contains
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    failures = failures + 1
-    print *, 'expected: ', what
-  end subroutine
+  include 'expect.fi'
 end program
