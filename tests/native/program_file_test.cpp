@@ -53,10 +53,11 @@ TEST_CASE("a program file that is cut off anywhere is refused, and reading it cr
 }
 
 TEST_CASE("a program file with damaged headers crashes nothing") {
-  const std::string program = own_program();
+  const std::string own = own_program();  // with its symbols; large, if the sanitizers are on
+  const std::string small = sdsm::test::read_text("/bin/true");
   unsigned random = 12345;
   for (int round = 0; round < 200; ++round) {
-    std::string damaged = program;
+    std::string damaged = round % 10 == 0 ? own : small;
     for (int i = 0; i < 20; ++i) {
       random = random * 1103515245U + 12345U;
       damaged[(random >> 8) % 1024] = static_cast<char>(random);
