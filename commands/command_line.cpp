@@ -86,6 +86,10 @@ Check number(double least, double most) {
   };
 }
 
+std::string bytes_problem(const std::string& text) {
+  return problem_in([&] { parse_bytes(text); });
+}
+
 std::string time_problem(const std::string& text) {
   return problem_in([&] { parse_seconds(text); });
 }

@@ -44,6 +44,9 @@ Check number(double least = -std::numeric_limits<double>::infinity(),
 /// A time with its unit.
 std::string time_problem(const std::string& text);
 
+/// A size with its unit.
+std::string bytes_problem(const std::string& text);
+
 Check one_of(std::vector<std::string> words);
 
 }  // namespace sdsm::commands

@@ -95,6 +95,11 @@ class NodePages {
   Permission process_permission(ProcessId process, PageId page, Owner owner) const;
   std::size_t twinned_pages() const { return twinned_.size(); }
 
+  /// Bytes of a touched page's tables on a node of so many processes, with a twin.
+  static constexpr std::size_t bytes_of_page(std::uint32_t processes) {
+    return sizeof(Entry) + (processes > 1 ? processes * sizeof(Aged) : 0) + sizeof(Twinned);
+  }
+
  private:
   static constexpr std::uint32_t no_twin = 0xffffffff;
   /// A permission with the age at which it was set. Ages of remote pages count drops, those of home and local pages

@@ -14,6 +14,7 @@
 #include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
 #include "commands/version.hpp"
+#include "sim/memory_limit.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
@@ -37,6 +38,7 @@ struct Request {
   std::uint32_t nodes = 0;
   std::uint32_t threads_per_node = 1;
   trace::ComputeScale scale;
+  std::optional<Bytes> most_memory;
   bool has_factor = false;  ///< given by the user
   std::string network = "queue";
   std::string region = "clock";
@@ -210,6 +212,7 @@ int simulate(const Request& request) {
         "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
         request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
+  check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
   options.whole_run = request.region == "whole";
@@ -355,6 +358,13 @@ void add_outputs(CLI::App& app, Request& request) {
          "repeat the order in which each node's threads took their faults and locks in a run (sdsm run --order)")
       ->check(&name_problem)
       ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--max-memory", [&](const std::string& text) { request.most_memory = parse_bytes(text); },
+         "end a trace that touches more pages than the tables of so much memory hold, such as 8GiB (half of the free "
+         "memory, "
+         "at most 4GiB)")
+      ->check(&bytes_problem)
+      ->type_name("BYTES");
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
 }
 

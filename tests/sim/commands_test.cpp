@@ -161,6 +161,19 @@ TEST_CASE("whose compute speed a prediction has is said where nothing was given"
   CHECK_FALSE(told("--compute-factor 1"));
 }
 
+TEST_CASE("a trace that touches more pages than there is memory for ends before they are simulated") {
+  TestProgram program({2, 1});
+  program.pages = 1'000'000'000;
+  program.barrier(0, 10, {test::reads(999'999'999)});
+  program.barrier(1, 10, {test::reads(0)});
+  const TraceFile sparse(program);
+  CHECK(sdsm_command("simulate", sparse.arguments() + " --nodes 2 --max-memory 1MiB").status == 0);
+  program.interval(0, 10, {test::reads(0, 0, 100'000'000)});
+  const TraceFile dense(program);
+  check_refused("simulate", dense.arguments() + " --nodes 2", "more pages than 2 nodes can hold in");
+  check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
+}
+
 TEST_CASE("the sequential time is what the compute of the region sums to") {
   const TraceFile trace;
   const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --sequential-time 7.5s");

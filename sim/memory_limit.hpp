@@ -1,0 +1,19 @@
+/// How much memory a simulation may take, so that a trace that touches more pages than fit ends before they are
+/// allocated.
+#pragma once
+
+#include "models/ids.hpp"
+#include "models/units.hpp"
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::sim {
+
+/// What --max-memory is unless given: half of the memory that is free now, and at most most_default_memory.
+Bytes default_memory_limit();
+inline constexpr Bytes most_default_memory{std::int64_t{4} << 30};
+
+/// Throws BadInput if the tables of the trace's touched pages may need more than `limit` on the layout's nodes. Reads
+/// the trace only if its regions could.
+void check_memory(const trace::File& file, const Layout& layout, Bytes limit);
+
+}  // namespace sdsm::sim
