@@ -360,9 +360,9 @@ void add_outputs(CLI::App& app, Request& request) {
       ->type_name("FILE");
   app.add_option_function<std::string>(
          "--max-memory", [&](const std::string& text) { request.most_memory = parse_bytes(text); },
-         "end a trace that touches more pages than the tables of so much memory hold, such as 8GiB (half of the free "
-         "memory, "
-         "at most 4GiB)")
+         "refuse a trace whose touched pages need more memory for their tables than this, such as 8GiB (default: half "
+         "of "
+         "the free memory, at most 4GiB)")
       ->check(&bytes_problem)
       ->type_name("BYTES");
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");

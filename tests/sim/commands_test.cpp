@@ -161,19 +161,6 @@ TEST_CASE("whose compute speed a prediction has is said where nothing was given"
   CHECK_FALSE(told("--compute-factor 1"));
 }
 
-TEST_CASE("a trace that touches more pages than there is memory for ends before they are simulated") {
-  TestProgram program({2, 1});
-  program.pages = 1'000'000'000;
-  program.barrier(0, 10, {test::reads(999'999'999)});
-  program.barrier(1, 10, {test::reads(0)});
-  const TraceFile sparse(program);
-  CHECK(sdsm_command("simulate", sparse.arguments() + " --nodes 2 --max-memory 1MiB").status == 0);
-  program.interval(0, 10, {test::reads(0, 0, 100'000'000)});
-  const TraceFile dense(program);
-  check_refused("simulate", dense.arguments() + " --nodes 2", "more pages than 2 nodes can hold in");
-  check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
-}
-
 TEST_CASE("the sequential time is what the compute of the region sums to") {
   const TraceFile trace;
   const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --sequential-time 7.5s");
@@ -190,6 +177,20 @@ void check_refused(const std::string& command, const std::string& arguments, con
   CHECK(run.status == 2);
   CHECK(one_line_of_ours(run.errors));
   CHECK(run.errors.find(named) != std::string::npos);
+}
+
+TEST_CASE("a trace that touches more pages than there is memory for ends before they are simulated") {
+  TestProgram program({2, 1});
+  program.pages = 1'000'000'000;
+  program.barrier(0, 10, {test::reads(999'999'999)});
+  program.barrier(1, 10, {test::reads(0)});
+  const TraceFile sparse(program);
+  CHECK(sdsm_command("simulate", sparse.arguments() + " --nodes 2 --max-memory 1MiB").status == 0);
+  program.barrier(0, 10, {test::reads(0, 0, 100'000'000)});
+  program.barrier(1, 10);
+  const TraceFile dense(program);
+  check_refused("simulate", dense.arguments() + " --nodes 2", "more pages than 2 nodes can hold in");
+  check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
 }
 
 TEST_CASE("bad input to simulate is one clear line and status 2") {
