@@ -24,6 +24,8 @@ import numpy as np
 #: r of successive samples beyond this many standard deviations of chance counts as correlation.
 CORRELATED = 1.645
 MOST_CORRELATION = 0.98
+#: Residuals below this part of a time are none: no clock tells more.
+EXACT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +116,18 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     x = np.array([e.value for e in estimates])
     if any(not e.standard_error for e in estimates):
         return Estimate(float(x.mean()), float(x.std(ddof=1)) / math.sqrt(len(x)), samples, batches)
-    v = np.array([e.standard_error or 0.0 for e in estimates]) ** 2
+    errors = np.array([e.standard_error or 0.0 for e in estimates])
+    # In parts of the largest (a power of two, so nothing is rounded), as squares leave the range of numbers soon.
+    scale = 2.0 ** math.frexp(max(float(np.abs(x).max()), float(errors.max())))[1]
+    x, v = x / scale, np.maximum(errors / scale, EXACT**2) ** 2
     w = 1 / v
     m = float(w @ x) / float(w.sum())
     q = float(w @ (x - m) ** 2)
-    tau2 = max(0.0, (q - (len(x) - 1)) / (float(w.sum()) - float(w @ w) / float(w.sum())))
+    # sum w - sum w^2 / sum w, without the difference, which is 0 for a weight far above the others.
+    others = np.array([np.delete(w, i).sum() for i in range(len(w))])
+    tau2 = max(0.0, (q - (len(x) - 1)) / float(w @ others) * float(w.sum()))
     w = 1 / (v + tau2)
-    return Estimate(float(w @ x) / float(w.sum()), 1 / math.sqrt(float(w.sum())), samples, batches)
+    return Estimate(float(w @ x) / float(w.sum()) * scale, scale / math.sqrt(float(w.sum())), samples, batches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +190,6 @@ LEAST_POINTS = 4
 MOST_SEGMENTS = 4
 #: Of more sizes than these every second one is taken, or every third, and so on.
 MOST_POINTS = 400
-#: Residuals below this part of a time are none: no clock tells more.
-EXACT = 1e-6
 
 
 def segments(xs: Sequence[float], ys: Sequence[float]) -> list[Segment]:

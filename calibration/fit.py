@@ -23,7 +23,7 @@ from types import MappingProxyType
 import msgspec
 import numpy as np
 
-from calibration import barrier_shape, costs
+from calibration import barrier_shape, costs, microbench
 from calibration import network as networks
 from calibration.command_line import BadInput
 from calibration.estimates import Estimate, Line, line, median, pooled
@@ -44,6 +44,8 @@ PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
 DIRTY_PAGES = 64
 #: Faults in a row that native/bench/microbench.c takes the mean of.
 BURST = 16
+#: Quantities with a parameter for each layout.
+BY_LAYOUT = ("barrier", "lock")
 #: What `sdsm simulate --jitter` takes.
 MOST_JITTER = 2.0
 #: Home's share where no home was timed. Assumed.
@@ -83,13 +85,15 @@ class Service:
 
 @dataclass(frozen=True)
 class Data:
-    """What was read, sorted by what it is good for. unused: what was read and says nothing about a platform."""
+    """What was read, sorted by what it is good for. unused: what was read and says nothing about a platform. left_out: what
+    would say something wrong, and why."""
 
     batches: tuple[Batch, ...]
     services: tuple[Service, ...]
     readings: tuple[Reading, ...]
     system: tuple[Batch, ...] = ()
     unused: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,8 @@ UNMEASURED_SHAPE = barrier_shape.Choice("flat", "assumed", "no barrier was measu
 @dataclass(frozen=True)
 class Fit:
     """Parameters in the order of a platform file; times in us. covariance: of pairs of parameters that were fitted
-    together. notes: sentences that must reach the user. layouts: those that anything was measured on."""
+    together. notes: sentences that must reach the user, those of left_out (Data) among them. layouts: those that anything
+    was measured on."""
 
     parameters: tuple[Parameter, ...]
     checks: tuple[Check, ...]
@@ -121,6 +126,7 @@ class Fit:
     curves: tuple[networks.Piece, ...] = ()  # of times over sizes, of which the network was fitted
     network_owner: str = "reference"  # whose properties hold the network that was fitted: of this, or of the "link"
     layouts: tuple[Layout, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def value(self, name: str) -> float:
         return next(p.value for p in self.parameters if p.name == name)
@@ -129,8 +135,9 @@ class Fit:
 # Reading
 
 
-def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data:
-    """`layouts`: of files that tell none; an EPCC run of P threads gets the one with P threads, else Px1.
+def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversubscribed: bool = False) -> Data:
+    """`layouts`: of files that tell none; an EPCC run of P threads gets the one with P threads, else Px1. oversubscribed:
+    whether layouts of more threads than the machine has processors count for costs that are one for all layouts.
 
     Raises CalibrationError for a file of samples whose layout is not known.
     """
@@ -138,8 +145,10 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data
     services: list[Service] = []
     system: list[Batch] = []
     unused: list[str] = []
+    left_out: list[str] = []
     for reading in readings:
         used = False
+        batches_before, services_before = len(batches), len(services)
         served: dict[Layout, dict[str, Measurement]] = {}
         for m in reading.measurements:
             if m.statistic == "samples" and m.unit == "ns":
@@ -156,6 +165,11 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data
                 services.append(
                     Service(layout, int(parts["pages served"].values[0]), parts["page service"].in_unit("s")[0], place)
                 )
+        if not oversubscribed and (why := _oversubscribed(reading, batches[batches_before:])):
+            count = _processors(reading)
+            left_out.append(why)
+            batches[batches_before:] = [b for b in batches[batches_before:] if b.layout.threads <= count or b.quantity in BY_LAYOUT]
+            services[services_before:] = [one for one in services[services_before:] if one.layout.threads <= count]
         overheads = list(_epcc(reading, layouts))
         batches += overheads
         on_network = any(
@@ -165,7 +179,30 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = ()) -> Data
         )
         if not (used or overheads or on_network):
             unused.append(f"{reading.file}: {reading.format} measures nothing that a platform file holds")
-    return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused))
+    return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused), tuple(left_out))
+
+
+def _processors(reading: Reading) -> float:
+    """Of the machine; infinite where they were not told or an emulated network lay between them, for which processors wait."""
+    if any("emulated" in m.keys for m in reading.measurements):
+        return math.inf
+    told = (setting.value for setting in reading.settings if setting.name == "processors")
+    return next((float(value) for value in told if isinstance(value, (int, float))), math.inf)
+
+
+def _oversubscribed(reading: Reading, batches: Sequence[Batch]) -> str:
+    """Which layouts must not count for the others, and why; empty for none. Raises CalibrationError where no other is left."""
+    count = _processors(reading)
+    layouts = sorted({b.layout for b in batches})
+    if not any(layout.threads > count for layout in layouts):
+        return ""
+    if all(layout.threads > count for layout in layouts):
+        raise CalibrationError(
+            f"{reading.file}: every layout has more threads than the machine's {count:g} processor{'s' * (count > 1)}, so its times "
+            "are too long. Measure a smaller layout, or take them by --oversubscribed"
+        )
+    many = microbench.oversubscribed(layouts, int(count), "the machine's")
+    return f"{reading.file}: {many}, so only barriers and locks of these count"
 
 
 def _layout(m: Measurement, layouts: Sequence[Layout], file: str) -> Layout:
@@ -252,7 +289,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     Raises CalibrationError if a group is neither measured nor in the base file.
     """
     fallback = Base(given)
-    notes: list[str] = list(data.unused)
+    notes: list[str] = [*(f"{why}. --oversubscribed takes all" for why in data.left_out), *data.unused]
     rate, latency = networks.fit(data.readings, base)
     network = Network(
         rate.estimate.value / 8e6 if rate else base.bandwidth,
@@ -296,7 +333,7 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     owner = "reference" if is_reference else "link"
     layouts = tuple(sorted({b.layout for b in data.batches}))
     return Fit(
-        tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner, layouts
+        tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner, layouts, data.left_out
     )
 
 
@@ -438,7 +475,7 @@ def _key(batch: Batch) -> tuple[str, Layout]:
 
 def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
     """Barriers and locks. Samples of the DSM's own benchmark go before EPCC's overheads of the same layout."""
-    for kind in ("barrier", "lock"):
+    for kind in BY_LAYOUT:
         layouts = sorted({b.layout for b in data.batches if b.quantity == kind})
         if not layouts:
             if base.add(base.layouts(kind), parameters):

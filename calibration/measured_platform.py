@@ -95,9 +95,8 @@ def platform(
         )
     zone = root.find("zone")
     attributes = dict(zone.attrib) if zone is not None else {}
-    told = ABOUT.format(
-        base=commentable(base), sources="\n".join(commentable(f"Read: {source}.") for source in sources)
-    )
+    read = [*(f"Read: {source}." for source in sources), *(f"{why}." for why in fit.left_out)]
+    told = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
     return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
 
 

@@ -13,7 +13,7 @@ import platform
 import re
 import statistics
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,19 @@ def layout(text: str) -> Layout:
     if not match:
         raise ValueError(f"'{text}' is no layout: write nodes x threads per node, such as 4x1")
     return Layout(int(match[1]), int(match[2]))
+
+
+def processors() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def oversubscribed(layouts: Iterable[Layout], count: int, which: str) -> str:
+    """The beginning of a sentence on the layouts of more threads than `count` processors; empty where there are none."""
+    found = [str(one) for one in layouts if one.threads > count]
+    names = ", ".join(found[:-1]) + " and " * (len(found) > 1) + found[-1] if found else ""
+    has = "has" if len(found) == 1 else "have"
+    return f"{names} {has} more threads than {which} {count} processor{'s' * (count > 1)}" if found else ""
 
 
 def _run(command: Sequence[str | Path]) -> str:
@@ -129,7 +142,7 @@ def measure(
         "format": FORMAT,
         "version": VERSION,
         "unit": "ns",
-        "machine": {"system": platform.platform(), "processors": os.cpu_count()},
+        "machine": {"system": platform.platform(), "processors": processors()},
         "emulated": str(emulate) if emulate is not None else None,
         "transport": transport or "unix",
         "layouts": {},
@@ -194,6 +207,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.emulate is not None and not options.emulate.is_file():
         raise BadInput(f"{options.emulate} is no file. Name a platform file after --emulate")
     check_outputs([options.output], filter(None, [options.emulate]))
+    many = oversubscribed(layouts, processors(), "this machine's")
+    if many and options.emulate is None:
+        say(f"{many}, which take turns: their times are too long. `sdsm calibrate` takes only barriers and locks of them")
     document = measure(
         options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say
     )

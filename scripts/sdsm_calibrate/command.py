@@ -91,6 +91,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--hold-out", type=fraction, metavar="FRACTION", help="leave out this part of all samples, and score on it"
     )
+    p.add_argument(
+        "--oversubscribed", action="store_true",
+        help="take faults and messages of layouts with more threads than processors, too, though their times are too long",
+    )  # fmt: skip
     p.add_argument("--seed", type=whole(0, 10**18), default=1, metavar="N", help="of the choice of what is left out (default: 1)")
     p.add_argument(
         "--published", type=file_name, default=FOLDER, metavar="FOLDER", help="tables for p3-score (calibration/published)"
@@ -157,7 +161,7 @@ def _measured(options: argparse.Namespace) -> int:
     except OSError as error:
         raise BadInput(f"{options.base}: {error.strerror}. Name a platform file by --base") from None
     network = network_of(root, str(options.base))
-    data = fitting.collect(readings, options.layout)
+    data = fitting.collect(readings, options.layout, options.oversubscribed)
     held: Data | None = None
     if options.hold_out is not None:
         data, held = split(data, options.hold_out, options.seed)

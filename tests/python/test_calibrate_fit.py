@@ -54,6 +54,15 @@ def reading(layouts: dict[str, dict[str, list[float]]], file: str = "m.json", **
     return readers.read_text(Text(file, json.dumps(document, indent=1)))
 
 
+def on_processors(processors: int, layouts: dict[str, dict[str, list[float]]], **head: object) -> readers.Reading:
+    """What sdsm microbench wrote on a machine of so many processors."""
+    parts = {
+        name: {"nodes": int(name[0]), "threads_per_node": int(name[2]), "samples_ns": samples} for name, samples in layouts.items()
+    }
+    document = {"format": "sdsm-microbench", "version": 1, "unit": "ns", "machine": {"processors": processors}, "layouts": parts}
+    return readers.read_text(Text("m.json", json.dumps(document | head, indent=1)))
+
+
 def fitted(*readings: readers.Reading, base: Network = NETWORK, **more: str):
     return fit(collect(readings), base, more)
 
@@ -333,3 +342,27 @@ def test_a_base_that_is_no_platform_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(PlatformFileError):
         network_of(parse(file), str(file))
+
+
+def test_layouts_of_more_threads_than_processors_give_their_own_barrier_alone():
+    slow = measured(RUMR=[90000.0], WROL=[70000.0], barrier=[800000.0]) | {"barrier.dirty64": [50000.0 + 64 * 90000.0]}
+    both = on_processors(2, {"2x1": measured(), "2x2": slow})
+    found = fitted(both)
+    assert found.value("fault.RUMR") == 2.0 and found.value("barrier.dirty-home-page") == 1.5
+    assert (found.value("barrier.2x1"), found.value("barrier.2x2")) == (40.0, 800.0)
+    assert next(p for p in found.parameters if p.name == "fault.WROL").kind == "assumed"
+    (left_out,) = found.left_out
+    assert left_out.startswith("m.json: 2x2 has more threads than the machine's 2 processors")
+    assert f"{left_out}. --oversubscribed takes all" in found.notes
+    # Unless told otherwise; where the network is emulated, processors wait for it; and where there are enough of them.
+    for data in (
+        collect([both], oversubscribed=True),
+        collect([on_processors(2, {"2x1": measured(), "2x2": slow}, emulated="p.xml")]),
+        collect([on_processors(4, {"2x1": measured(), "2x2": slow})]),
+    ):
+        assert fit(data, NETWORK).value("fault.WROL") == 70.0 and not data.left_out
+
+
+def test_a_file_of_such_layouts_alone_gives_no_platform():
+    with pytest.raises(CalibrationError, match=r"m\.json: every layout has more threads than the machine's 1 processor.*--oversubscribed"):
+        collect([on_processors(1, {"2x1": measured()})])

@@ -153,3 +153,12 @@ def test_thousands_of_sizes_are_thinned_not_tried_in_all_pairs():
 def test_one_size_measured_often_is_no_line():
     with pytest.raises(ValueError):
         segments([8.0] * 10, [1.0] * 10)
+
+
+def test_a_batch_that_is_known_far_better_than_the_others_outweighs_them():
+    # Of 1 +- 1 and 3 +- 1e-9: by the formula of two batches tau^2 = (Q - 1) / c with Q = 4 / (v1 + v2) and
+    # c = 2 w1 w2 / (w1 + w2) = 2 / (v1 + v2), so 1.5 for v1 + v2 = 1: weights 1 / 2.5 and 1 / 1.5.
+    found = pooled([Estimate(1.0, 1.0, 5), Estimate(3.0, 1e-9, 5)])
+    assert found.value == pytest.approx((1 / 2.5 + 3 / 1.5) / (1 / 2.5 + 1 / 1.5))
+    tiny = pooled([Estimate(1e-300, 1e-300, 5), Estimate(3e-300, 1e-309, 5)])
+    assert tiny.value == pytest.approx(found.value * 1e-300, rel=1e-6)

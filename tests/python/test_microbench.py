@@ -48,6 +48,15 @@ def test_every_sample_and_the_homes_service_are_kept(build, tmp_path, capsys):
     assert "--nodes 2 --threads-per-node 2" in called[1] and called[1].endswith("microbench 2 3")
 
 
+def test_more_threads_than_processors_are_warned_of(build, monkeypatch, capsys):
+    monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
+    assert microbench.main(["--build", str(build), "--layouts", "2x1,2x2,4x1", "--no-system"]) == 0
+    (warning,) = [line for line in capsys.readouterr().err.splitlines() if "processors" in line]
+    assert warning.startswith("sdsm: 2x2 and 4x1 have more threads than this machine's 2 processors") and "calibrate" in warning
+    assert microbench.main(["--build", str(build), "--layouts", "2x1", "--no-system"]) == 0
+    assert "processors" not in capsys.readouterr().err
+
+
 def test_the_table_tells_microseconds(build, capsys):
     assert microbench.main(["--build", str(build), "--layouts", "2x1", "--no-system"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "WROH" in line)
