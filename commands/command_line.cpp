@@ -91,7 +91,7 @@ std::string bytes_problem(const std::string& text) {
 }
 
 std::string time_problem(const std::string& text) {
-  return problem_in([&] { parse_seconds(text); });
+  return text.empty() ? "" : problem_in([&] { parse_seconds(text); });
 }
 
 Check one_of(std::vector<std::string> words) {

@@ -41,7 +41,7 @@ Check whole_number(std::uint64_t least = 0, std::uint64_t most = std::numeric_li
 Check number(double least = -std::numeric_limits<double>::infinity(),
              double most = std::numeric_limits<double>::infinity());
 
-/// A time with its unit.
+/// A time with its unit. An empty text counts as not given.
 std::string time_problem(const std::string& text);
 
 /// A size with its unit.

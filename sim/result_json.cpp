@@ -95,11 +95,15 @@ Json result_document(const RunDescription& description, const Platform& platform
                     thread_list(result, &ThreadResult::whole, has_flags));
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
+                         {"compute_from", description.scale.origin()},
                          {"memory_bound", description.options.memory_bound},
                          {"jitter", description.options.jitter},
                          {"placement", sdsm::name_of(description.options.placement)},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
+  if (!description.scale.sequential_time.empty()) {
+    document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
+  }
   if (has_flags) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
   }

@@ -9,6 +9,7 @@
 
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
+#include "workloads/trace/compute_scale.hpp"
 
 namespace sdsm::sim {
 
@@ -19,6 +20,7 @@ struct RunDescription {
   std::uint64_t seed = 0;
   NetworkKind network = NetworkKind::queue;
   RunOptions options;
+  trace::ComputeScale scale;                  ///< that options.compute_factor was made of
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
   bool has_flags = false;                     ///< the trace has atomic operations, fences or waits for flags
   std::vector<std::string> uncosted;          ///< what the program did that the times leave out

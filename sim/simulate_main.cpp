@@ -39,7 +39,6 @@ struct Request {
   std::uint32_t threads_per_node = 1;
   trace::ComputeScale scale;
   std::optional<Bytes> most_memory;
-  bool has_factor = false;  ///< given by the user
   std::string network = "queue";
   std::string region = "clock";
   std::string json;
@@ -167,7 +166,7 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
 
 void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
              const Result& result) {
-  if (request.scale.sequential_time.empty() && !request.has_factor) {
+  if (!request.scale.is_given()) {
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
   }
@@ -259,6 +258,7 @@ int simulate(const Request& request) {
                                      options.seed,
                                      network,
                                      options,
+                                     request.scale,
                                      inputs,
                                      has_flags(file),
                                      uncosted(file, atomics_on(platform, request.options.atomics))};
@@ -283,21 +283,7 @@ void add_inputs(CLI::App& app, Request& request) {
       ->check(count)
       ->type_name("T")
       ->capture_default_str();
-  auto* const time = app.add_option("--sequential-time", request.scale.sequential_time,
-                                    "one-thread time of the program on the target machine, e.g. 7.5s: scales the "
-                                    "trace's compute so that its sum over all threads is this")
-                         ->check(&time_problem)
-                         ->type_name("TIME");
-  app.add_option("--sequential-trace", request.scale.sequential_trace,
-                 "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
-      ->needs(time)
-      ->check(&name_problem)
-      ->type_name("TRACE");
-  app.add_option("--compute-factor", request.scale.factor,
-                 "the target's compute time for each second of the trace's (default 1, without --sequential-time)")
-      ->check(number())
-      ->type_name("FACTOR")
-      ->excludes(time);
+  trace::add_options(app, request.scale);
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
@@ -396,7 +382,6 @@ int main(int argc, char** argv) {
   add_outputs(app, request);
   return run(app, argc, argv, [&] {
     request.platform = sdsm::find_platform(request.platform);
-    request.has_factor = app.count("--compute-factor") > 0;
     request.options.placement = *sdsm::heap_placement_named(placement);
     if (!atomics.empty()) request.options.atomics = sdsm::atomics_named(atomics);
     return simulate(request);

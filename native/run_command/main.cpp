@@ -188,28 +188,14 @@ void add_emulation(CLI::App& app, Options& options) {
                                        "nodes: reference.*, frame.*")
                             ->check(&name_problem)
                             ->type_name("PLATFORM");
-  auto* const schedule = app.add_option("--trace", options.emulated_trace,
-                                        "trace of this program with as many threads: each interval of computing takes "
-                                        "as long as in the trace, scaled (the process sleeps for the rest)")
-                             ->needs(emulate)
-                             ->check(&name_problem)
-                             ->type_name("TRACE");
-  auto* const time = app.add_option("--sequential-time", options.scale.sequential_time,
-                                    "the program's one-thread time on the emulated machine, e.g. 7.5s")
-                         ->needs(schedule)
-                         ->check(&time_problem)
-                         ->type_name("TIME");
-  app.add_option("--sequential-trace", options.scale.sequential_trace,
-                 "trace of one thread whose compute stands for that time, instead of the sum over the trace's threads")
-      ->needs(time)
+  app.add_option(
+         "--trace", options.emulated_trace,
+         "trace of this program with as many threads: each interval of computing takes as long as in the trace, "
+         "scaled (the process sleeps for the rest)")
+      ->needs(emulate)
       ->check(&name_problem)
       ->type_name("TRACE");
-  app.add_option("--compute-factor", options.scale.factor,
-                 "the emulated machine's compute time for each second of the trace's")
-      ->excludes(time)
-      ->needs(schedule)
-      ->check(number())
-      ->type_name("FACTOR");
+  trace::add_options(app, options.scale);
 }
 
 void add_outputs(CLI::App& app, RunRequest& request) {
@@ -270,6 +256,10 @@ int run(int argc, char** argv) {
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
   request.cluster.timeout = std::chrono::duration<double>(options.timeout);
+  trace::check_scale(options.scale);
+  if (options.scale.is_given() && options.emulated_trace.empty()) {
+    throw BadInput("--sequential-time and --compute-factor scale the compute times of a trace. Name it with --trace");
+  }
   if (!options.emulated_platform.empty()) {
     request.cluster.emulation = {find_platform(options.emulated_platform), std::nullopt, options.scale};
     if (!options.emulated_trace.empty()) request.cluster.emulation->trace = options.emulated_trace;

@@ -34,7 +34,10 @@ examples:
 Exit status: 0 done, 1 the figure could not be written, 2 bad usage or input."""
 
 
-def seconds(text: str) -> float:
+def seconds(text: str) -> float | None:
+    """None for an empty text: a script's unset variable."""
+    if not text:
+        return None
     value = quantity(text, TIMES_US) * 1e-6
     if not 0 < value < 1e9:
         raise ValueError(f"'{text}' is not a time above zero")

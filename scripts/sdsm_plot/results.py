@@ -24,7 +24,7 @@ class Result:
     program:  the command line, without the folder that the program was in.
     settings: what else may make a time differ (platform, network, placement, ...), by name.
     variant:  what mostly differs from layout to layout, but may not between samples of one: trace or program, by name and
-              hash, and compute factor.
+              hash, and compute factor (unless a sequential time gave it, which is a setting).
     extrapolated: whether a prediction rests on costs that were not measured for its layout.
     times_s:  the predicted time, or that of each run.
     band_s:   the middle 90 % of a prediction, where it was made with --uncertainty.
@@ -62,7 +62,14 @@ def read(path: str) -> Result:
             source.refuse(source.json_line("inputs"), "no platform or no network is named. Simulate again")
         platform = run.inputs[1]
         settings |= {"platform": Path(platform.path).name, "hash": platform.sha256[:6], "network": run.versions["network"]}
-        variant = {"trace": named[0], "compute factor": f"{run.options.get('compute_factor', 1):g}"}
+        variant = {"trace": named[0]}
+        sequential_s = run.options.get("sequential_time_s")
+        if isinstance(sequential_s, int | float):
+            of = " of one thread's trace" if run.options.get("compute_from") == "sequential-trace" else ""
+            settings["sequential time"] = f"{sequential_s:g} s{of}"
+        else:
+            settings["sequential time"] = "not given"
+            variant["compute factor"] = f"{run.options.get('compute_factor', 1):g}"
         if run.uncertainty:
             band = (run.uncertainty.low_5_percent_s, run.uncertainty.high_95_percent_s)
     elif isinstance(run, run_result.Native):

@@ -70,7 +70,6 @@ def test_other_compute_factors_traces_and_platforms_of_one_name_are_no_samples_o
         return simulation(nodes, 5, options={"placement": "as-asked", "compute_factor": factor})
 
     assert labels(scaled(2, 20), scaled(2, 40), scaled(4, 20)) == ["compute factor 20", "compute factor 40"]
-    # A sequential time makes another factor of each trace: one line.
     assert labels(scaled(2, 20), scaled(4, 21)) == [""]
     other = {"inputs": [ORIGIN[0], ORIGIN[1] | {"sha256": "2" * 64}]}
     assert labels(simulation(2, 5), simulation(2, 4, **other)) == ["machine.xml 111111", "machine.xml 222222"]
@@ -80,6 +79,23 @@ def test_other_compute_factors_traces_and_platforms_of_one_name_are_no_samples_o
     assert labels(simulation(2, 5), simulation(4, 4, **retraced)) == [""]
     rebuilt = {"inputs": [ORIGIN[0] | {"sha256": "4" * 64}]}
     assert labels(native(2, 5), native(2, 4, **rebuilt)) == ["input 1 a.trace 000000", "input 1 a.trace 444444"]
+
+
+def test_sequential_times_are_told_apart_by_their_value_not_by_the_factors_that_they_make(files):
+    def timed(nodes: int, factor: float, time_s: float, way: str = "sequential-time") -> dict[str, Any]:
+        options = {"compute_factor": factor, "compute_from": way, "sequential_time_s": time_s}
+        return simulation(nodes, 5, options=options)
+
+    def labels(*documents: Any) -> list[str]:
+        return sorted(line.label for line in lines_of(files(*documents), 8)[0]["laplace --impl 4"])
+
+    # Each trace needs a factor of its own to sum to 7.5 s, even two of one layout: one line.
+    assert labels(timed(1, 20, 7.5), timed(2, 21, 7.5), timed(2, 20.5, 7.5) | {"seed": 2}) == [""]
+    # Of different layouts, too, and although factors may be equal.
+    assert labels(timed(1, 20, 7.5), timed(2, 20, 9.0)) == ["sequential time 7.5 s", "sequential time 9 s"]
+    given = "sequential time 7.5 s"
+    assert labels(timed(2, 20, 7.5), timed(2, 20, 7.5, "sequential-trace")) == [given, f"{given} of one thread's trace"]
+    assert labels(timed(2, 20, 7.5), simulation(2, 5, options={"compute_factor": 1.0})) == [given, "sequential time not given"]
 
 
 @pytest.mark.parametrize("argument", ["$$", "$x^2$", "\x01", "<&>", "\u2066é"])

@@ -90,7 +90,10 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     program = (BUILD / "workloads" / "laplace", "--impl", "1", "--size", "64", "--iterations", "2", "--no-check")
     trace = folder / "p.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", *program)
-    for name, options in (("plain", ()), ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--network", "simgrid"))):
+    for name, options in (
+        ("plain", ()),
+        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--network", "simgrid", "--sequential-time", "1s")),
+    ):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
         yield "simulation", file

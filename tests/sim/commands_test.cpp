@@ -159,6 +159,33 @@ TEST_CASE("whose compute speed a prediction has is said where nothing was given"
   CHECK(told(""));
   CHECK_FALSE(told("--sequential-time 7.5s"));
   CHECK_FALSE(told("--compute-factor 1"));
+  CHECK(told("--sequential-time ''"));  // a script's unset variable
+}
+
+TEST_CASE("the result says what gave the compute factor, and the sequential time") {
+  const TraceFile trace;
+  TestProgram program({1, 1});
+  program.barrier(0, 1000);
+  const TraceFile alone(program);
+  const auto options = [&](const std::string& given) {
+    const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - " + given);
+    REQUIRE(run.status == 0);
+    return json::parse(run.output).at("options");
+  };
+  const json plain = options("--sequential-time ''"), factor = options("--compute-factor 2");
+  CHECK(plain.at("compute_from") == "trace");
+  CHECK(plain.at("compute_factor") == 1);
+  CHECK_FALSE(plain.contains("sequential_time_s"));
+  CHECK(factor.at("compute_from") == "compute-factor");
+  CHECK(options("--compute-factor 2 --sequential-time ''") == factor);
+  const json time = options("--sequential-time 20ms");
+  CHECK(time.at("compute_from") == "sequential-time");
+  CHECK(time.at("sequential_time_s") == 0.02);
+  // 20 ms over the 1 ms that the other trace computes.
+  const json by_trace = options("--sequential-time 20ms --sequential-trace " + in_quotes(alone.path().string()));
+  CHECK(by_trace.at("compute_from") == "sequential-trace");
+  CHECK(by_trace.at("sequential_time_s") == 0.02);
+  CHECK(by_trace.at("compute_factor").get<double>() == Approx(20));
 }
 
 TEST_CASE("the sequential time is what the compute of the region sums to") {

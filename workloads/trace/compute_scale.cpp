@@ -4,9 +4,37 @@
 
 #include <stdexcept>
 
-#include "models/units.hpp"
+#include "commands/command_line.hpp"
 
 namespace sdsm::trace {
+
+void add_options(CLI::App& app, ComputeScale& scale) {
+  app.add_option("--sequential-time", scale.sequential_time,
+                 "one-thread time of the program on the target machine, e.g. 7.5s: scales the trace's compute so that "
+                 "its sum over all threads is this")
+      ->check(&commands::time_problem)
+      ->type_name("TIME");
+  app.add_option("--sequential-trace", scale.sequential_trace,
+                 "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
+      ->check(&commands::name_problem)
+      ->type_name("TRACE");
+  app.add_option("--compute-factor", scale.factor,
+                 "the target's compute time for each second of the trace's (default 1), instead of a time")
+      ->check(commands::number())
+      ->type_name("FACTOR");
+}
+
+std::string_view ComputeScale::origin() const {
+  if (!sequential_trace.empty()) return "sequential-trace";
+  if (!sequential_time.empty()) return "sequential-time";
+  return factor ? "compute-factor" : "trace";
+}
+
+Time ComputeScale::sequential() const {
+  const Time time = parse_time(sequential_time);
+  if (time <= Time{}) throw std::invalid_argument("--sequential-time must be above zero");
+  return time;
+}
 
 /// The region of other threads: from the fork after the first clock event on, in the order of forks. Clock events bound
 /// work of the initial thread; other threads work in teams only, so their intervals are in the region if their team was
@@ -52,16 +80,23 @@ TraceSurvey survey(const File& file, bool whole) {
 
 void check_scale(const ComputeScale& scale) {
   constexpr double most = 1e9;
+  if (scale.sequential_time.empty() && !scale.sequential_trace.empty()) {
+    throw std::invalid_argument("--sequential-trace says what --sequential-time scales. Give that, too");
+  }
+  if (!scale.factor) return;
+  if (!scale.sequential_time.empty()) {
+    throw std::invalid_argument(
+        "--compute-factor and --sequential-time both scale the compute times. Give one of them");
+  }
   // Written so that "nan" is refused too, which CLI11's ranges let pass.
-  if (scale.factor > 0 && scale.factor <= most) return;
+  if (*scale.factor > 0 && *scale.factor <= most) return;
   throw std::invalid_argument(
-      fmt::format("--compute-factor {} is not a number above zero and up to {}", scale.factor, most));
+      fmt::format("--compute-factor {} is not a number above zero and up to {}", *scale.factor, most));
 }
 
 double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole) {
-  if (scale.sequential_time.empty()) return scale.factor;
-  const Time target = parse_time(scale.sequential_time);
-  if (target <= Time{}) throw std::invalid_argument("--sequential-time must be above zero");
+  if (scale.sequential_time.empty()) return scale.factor.value_or(1);
+  const Time target = scale.sequential();
   std::uint64_t compute_ns = own.region_compute_ns;
   std::string source = file.path().string();
   if (!scale.sequential_trace.empty()) {

@@ -3,18 +3,35 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "models/units.hpp"
 
 #include "workloads/trace/reader.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace sdsm::trace {
 
 /// How the user describes the target machine's speed.
 struct ComputeScale {
-  std::string sequential_time;   ///< the program's one-thread time there, with a unit; empty: `factor` counts
+  std::string sequential_time;   ///< the program's one-thread time there, with a unit; empty: not given
   std::string sequential_trace;  ///< trace of one thread whose compute stands for that time; empty: the trace itself
-  double factor = 1;             ///< target's compute time for each second of the trace's
+  std::optional<double> factor;  ///< target's compute time for each second of the trace's; 1 unless given
+
+  bool is_given() const { return factor || !sequential_time.empty(); }
+  /// What says how fast the target is: trace, compute-factor, sequential-time, sequential-trace.
+  std::string_view origin() const;
+  /// Precondition: a time is given. Throws std::invalid_argument if it is not above zero.
+  Time sequential() const;
 };
+
+/// --sequential-time, --sequential-trace and --compute-factor, for check_scale() to check.
+void add_options(CLI::App& app, ComputeScale& scale);
 
 /// Compute time of a trace in its measured region (between the initial thread's first and last clock event), summed
 /// over its threads; of the whole run if it has no region or `whole` is set.
@@ -26,7 +43,7 @@ struct TraceSurvey {
 /// Reads the trace's threads. Throws as their cursors do.
 TraceSurvey survey(const File& file, bool whole);
 
-/// Throws std::invalid_argument if the factor is not possible. Reads no file.
+/// Throws std::invalid_argument if the factor is not possible, or options contradict each other. Reads no file.
 void check_scale(const ComputeScale& scale);
 
 /// The target's compute time for each second of the trace's. Throws std::invalid_argument if the scale makes no sense,
