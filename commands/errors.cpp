@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
 #include <system_error>
 
 #include "commands/standard_streams.hpp"
@@ -52,6 +53,8 @@ int exit_status_of(const std::function<int()>& body) noexcept {
   } catch (const std::system_error& error) {
     say(error.what());
     return is_bad_input(error.code()) ? bad_input : run_failed;
+  } catch (const std::bad_alloc&) {
+    say("there is no memory left. Is it limited (`ulimit -v`, or a container's limit)?");
   } catch (const std::exception& error) {
     say(error.what());
   }

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -28,7 +27,7 @@ void ControlChannel::flush() {
 }
 
 void ControlChannel::receive() {
-  std::array<char, 1 << 16> buffer;
+  std::string buffer(1 << 16, '\0');  // not on the stack, which may have 64 KiB in all
   while (is_open()) {
     const ssize_t count = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;

@@ -178,10 +178,10 @@ class Hosts::Agent {
     if (input_ < 0) return false;
     pollfd ready{input_, POLLIN, 0};
     if (poll(&ready, 1, 0) <= 0) return true;
-    char buffer[1 << 16];
-    const ssize_t count = read(input_, buffer, sizeof buffer);
+    std::string buffer(1 << 16, '\0');  // not on the stack, which may have 64 KiB in all
+    const ssize_t count = read(input_, buffer.data(), buffer.size());
     if (count < 0) return errno == EINTR || errno == EAGAIN;
-    unsent_.assign(buffer, static_cast<std::size_t>(count));
+    unsent_.assign(buffer, 0, static_cast<std::size_t>(count));
     return count > 0;
   }
 

@@ -194,10 +194,10 @@ class Run {
                                  end.status));
     }
     if (!pass.is_finished() || !is_whole) {
-      throw RunError(
-          fmt::format("{}: ended with status {} without the tracer's knowledge (has it replaced itself by "
-                      "exec?); no trace is written",
-                      name, end.status));
+      throw RunError(fmt::format(
+          "{}: ended with status {} without the tracer's knowledge; no trace is written. Has it closed files "
+          "that it did not open, or replaced itself by exec?",
+          name, end.status));
     }
   }
 

@@ -29,7 +29,8 @@ void reserve_stacks(std::uint32_t threads) {
   const std::uint64_t slot = stack_slot(stacks.others_bytes);
   const std::uint64_t total = stack_slot(stacks.initial_bytes) + slot * (threads - 1) + region_alignment;
   void* memory = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) end_run({"there is no address space for the threads' stacks. Set OMP_STACKSIZE lower."});
+  if (memory == MAP_FAILED)
+    end_run({"there is no address space for the threads' stacks. Lift `ulimit -v`, or set OMP_STACKSIZE lower."});
   stacks.initial_begin = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
   stacks.others_begin = stacks.initial_begin + stack_slot(stacks.initial_bytes);
   add_range(stacks.initial_begin, stacks.others_begin + slot * (threads - 1));
@@ -39,6 +40,17 @@ Stack stack_of(std::uint32_t thread) {
   if (thread == 0) return {stacks.initial_begin, stacks.initial_begin + stacks.initial_bytes};
   const std::uintptr_t begin = stacks.others_begin + (thread - 1) * stack_slot(stacks.others_bytes);
   return {begin, begin + stacks.others_bytes};
+}
+
+void end_if_full(std::uint32_t thread, std::uintptr_t address, std::uintptr_t stack_pointer) {
+  constexpr std::uintptr_t largest_frame = 1 << 20;
+  constexpr std::uintptr_t red_zone = 128;  // which functions that call no other use below the stack pointer
+  const Stack stack = stack_of(thread);
+  if (address >= stack.begin || stack.begin - address > largest_frame || address + red_zone < stack_pointer) return;
+  const Decimal bytes(stack.end - stack.begin);
+  end_run({"the stack of thread ", Decimal(thread), " is full (", bytes, " bytes). Give it more by ",
+           thread == 0 ? "ulimit -s" : "OMP_STACKSIZE (64M, say)",
+           ". If it is full without sdsm trace too, look for the reason in the program."});
 }
 
 void name_stack(std::uint32_t thread) {

@@ -18,6 +18,9 @@ Stack stack_of(std::uint32_t thread) REQUIRES(turn);
 /// Makes a thread's stack a region of the trace.
 void name_stack(std::uint32_t thread) REQUIRES(turn);
 
+/// Ends the run if the touch of `address`, where nothing is, came from a stack that is full.
+void end_if_full(std::uint32_t thread, std::uintptr_t address, std::uintptr_t stack_pointer) REQUIRES(turn);
+
 /// The stack's owner goes on (open), or stops (close).
 void open_stack(const Stack& stack);
 void shut_stack(const Stack& stack);

@@ -149,6 +149,7 @@ int run_main(int argc, char** argv, char** environment) {
   start_threads();
   name_stack(0);
   give_signal_stack();
+  take_faults();
   gomp::start_initial_thread();
   take_over_locked_instructions();
   patch_calls();

@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -211,6 +212,15 @@ std::uint32_t thread_count() {
   return threads.count;
 }
 
+namespace {
+
+bool is_address_space_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+}  // namespace
+
 void create_thread(VirtualThread& thread) {
   if (thread.exists) return;
   thread.exists = true;
@@ -241,7 +251,8 @@ void create_thread(VirtualThread& thread) {
   pthread_attr_destroy(&attributes);
   if (error != 0) {
     end_run({"thread ", Decimal(thread.number), " cannot be created: error ",
-             Decimal(static_cast<std::uint64_t>(error)), ". Is `ulimit -u` too low?"});
+             Decimal(static_cast<std::uint64_t>(error)),
+             is_address_space_limited() ? ". Is `ulimit -v` too low?" : ". Is `ulimit -u` too low?"});
   }
 }
 

@@ -15,6 +15,7 @@
 #include "native/tracer/objects.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
+#include "native/tracer/stacks.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -113,15 +114,17 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t entered = __rdtsc();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   enter();
+  const auto* machine = static_cast<const ucontext_t*>(context);
+  const auto stack_pointer = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RSP]);
   Range* range = tracking.is_on ? find_range(address) : nullptr;
-  if (range == nullptr) return pass_fault_to_program(signal, info, context);
+  if (range == nullptr || range->page_of(page_down(address)).region == no_region) {
+    if (info->si_code == SEGV_ACCERR) end_if_full(running_thread().number, address, stack_pointer);
+    return pass_fault_to_program(signal, info, context);
+  }
   const int saved_errno = errno;
   VirtualThread& thread = running_thread();
   const std::uintptr_t page = page_down(address);
   PageInfo& page_info = range->page_of(page);
-  if (page_info.region == no_region) return pass_fault_to_program(signal, info, context);
-
-  const auto* machine = static_cast<const ucontext_t*>(context);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const bool explains = page_info.state == PageState::untouched || (is_write && page_info.state == PageState::read);
@@ -199,8 +202,11 @@ void protect_opened() REQUIRES(turn) {
 
 }  // namespace
 
-void start_tracking() {
+void take_faults() {
   take_signal(SIGSEGV, on_fault);
+}
+
+void start_tracking() {
   protect_all();
   tracking.is_on = true;
 }

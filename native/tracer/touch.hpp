@@ -7,7 +7,9 @@
 
 namespace sdsm::tracer {
 
-/// Begins to track: every page of every range is protected, and the fault handler is in place.
+/// Puts the fault handler in place, which also tells of full stacks.
+void take_faults();
+/// Begins to track: every page of every range is protected.
 void start_tracking() REQUIRES(turn);
 /// Ends it: everything is readable and writable.
 void stop_tracking() REQUIRES(turn);
