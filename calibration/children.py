@@ -13,7 +13,14 @@ from calibration.command_line import RunFailed
 
 
 class CommandFailed(RunFailed):
-    """A command did not do its work. The text is one line for a table: what happened, and the command's own reason."""
+    """A command did not do its work. The text is one line for a table: what happened, and the command's own reason.
+
+    status: its exit status; None where it was not started or ended by itself. said: its own reason alone.
+    """
+
+    def __init__(self, text: str, status: int | None = None, said: str = "") -> None:
+        super().__init__(text)
+        self.status, self.said = status, said
 
 
 class Stopped(RuntimeError):
@@ -74,7 +81,7 @@ class CommandRunner:
         if self._stopped:
             raise Stopped("not run")
         if process.returncode != 0:
-            raise CommandFailed(_reason(process.returncode, err))
+            raise _failure(process.returncode, err)
         return out
 
     def stop(self) -> None:
@@ -91,9 +98,9 @@ def _end(process: subprocess.Popen[str]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _reason(returncode: int, stderr: str) -> str:
+def _failure(returncode: int, stderr: str) -> CommandFailed:
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     own = [line.removeprefix("sdsm: ") for line in lines if line.startswith("sdsm: ")]
     said = (own or lines or ["it said nothing"])[-1]
     how = f"ended by signal {-returncode}" if returncode < 0 else f"exit status {returncode}"
-    return f"{how}: {said}"
+    return CommandFailed(f"{how}: {said}", returncode, said)

@@ -11,7 +11,7 @@ from typing import Any
 
 from calibration import barrier_shape, costs, p3_score, readers
 from calibration import fit as fitting
-from calibration.children import CommandFailed, CommandRunner
+from calibration.children import CommandRunner
 from calibration.command_line import BadInput, Parser, command, file_name, platform_name, say, told, whole
 from calibration.dirty_page import published_equations
 from calibration.dirty_page import report as dirty_page_report
@@ -177,18 +177,20 @@ def _measured(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="sdsm-calibrate-") as folder:
         trial = Path(folder) / "platform.xml"
         trial.write_text(text, encoding="utf-8")
+        build = options.build.resolve()
         try:
-            build = options.build.resolve()
-            simulated = gate.replay(build, trial, runner, fitted.curves)
-            flow = {}
-            if fitted.curves:
-                only = ("--network", "simgrid", "--only", "network")
-                flow = gate.replay(build, trial, runner, fitted.curves, only)
-        except CommandFailed as error:
-            write_output(options.output, text)
-            told = str(error).replace(str(trial), str(options.output))
-            raise CommandFailed(f"{told}. What was measured contradicts the network: correct --base") from None
-    write_output(options.output, text)
+            gate.check(build, trial, runner)
+        except BadInput as error:
+            raise BadInput(
+                f"{options.base}: the network and hosts of this file and what was measured contradict each other, or its own "
+                f"properties: {error} Correct the file, or name another by --base"
+            ) from None
+        write_output(options.output, text)
+        simulated = gate.replay(build, trial, runner, fitted.curves)
+        flow = {}
+        if fitted.curves:
+            only = ("--network", "simgrid", "--only", "network")
+            flow = gate.replay(build, trial, runner, fitted.curves, only)
     rows = gate.rows(fitted.checks, simulated)
     score = None if held is None else hold_out.score(fitted, held, network, properties(root), simulated)
     jitter = fitting.jitter(data, fitted.network, fitted.value("local-part.home-share"))

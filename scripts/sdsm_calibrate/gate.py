@@ -3,12 +3,14 @@ measurements."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from calibration import run_result
 from calibration.children import CommandFailed, CommandRunner
+from calibration.command_line import BAD_INPUT, BadInput
 from calibration.estimates import Estimate
 from calibration.fit import Check
 from calibration.network import Piece
@@ -45,16 +47,24 @@ class Row:
         return self.simulated is not None and abs(self.simulated - self.measured.value) <= self.allowed
 
 
+def check(build: Path, platform: Path, runner: CommandRunner) -> None:
+    """Raises BadInput with the finding, without the file's name, for a platform that `sdsm check` refuses; CommandFailed."""
+    try:
+        runner.run([str(build / "sdsm"), "check", str(platform)], TIME_LIMIT_S)
+    except CommandFailed as error:
+        if error.status != BAD_INPUT:
+            raise
+        raise BadInput(re.sub(rf"^{re.escape(str(platform))}(:\d+)?: ", "", error.said)) from None
+
+
 def replay(
     build: Path, platform: Path, runner: CommandRunner, pieces: Sequence[Piece] = (), arguments: Sequence[str] = ()
 ) -> dict[str, float]:
     """Microseconds of each microbenchmark, by name. pieces: whose sizes are re-run. arguments: more for `sdsm replay`.
 
-    Raises CommandFailed, also for a platform that `sdsm check` refuses.
+    Raises CommandFailed.
     """
-    sdsm = str(build / "sdsm")
-    runner.run([sdsm, "check", str(platform)], TIME_LIMIT_S)
-    command = [sdsm, "replay", str(platform), *arguments]
+    command = [str(build / "sdsm"), "replay", str(platform), *arguments]
     for option, is_one_way in (("--messages", True), ("--streams", False)):
         sizes = {size for piece in pieces if piece.is_one_way == is_one_way for size in piece.sizes}
         if sizes:

@@ -126,9 +126,10 @@ def test_releases_that_are_no_line_fail_and_the_parameter_is_named(outputs, tmp_
 def test_costs_below_their_messages_are_told_as_a_contradiction(outputs, tmp_path, capsys):
     base = ROOT / "platforms" / "ethernet-10mbit.xml"
     out = tmp_path / "p.xml"
-    assert main([str(DATA / "sdsm" / "microbench.system.json"), "--base", str(base), "-o", str(out)]) == 1
-    told = capsys.readouterr().err
-    assert "contradicts the network" in told
+    assert main([str(DATA / "sdsm" / "microbench.system.json"), "--base", str(base), "-o", str(out)]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.startswith(f"sdsm: {base}: ") and "contradict each other" in told and "messages alone take" in told
+    assert "exit status" not in told and str(out) not in told and not out.exists()
 
 
 def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_path, capsys):
