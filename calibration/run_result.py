@@ -105,6 +105,7 @@ class Uncertainty(msgspec.Struct, frozen=True):
 class Simulation(Run, frozen=True, kw_only=True):
     seed: int
     extrapolated: tuple[str, ...]
+    set: tuple[str, ...] = ()
     uncertainty: Uncertainty | None = None
 
 

@@ -12,12 +12,15 @@ int main(int argc, char** argv) {
   using namespace sdsm::commands;
   std::string path;
   bool properties = false;
+  std::vector<std::string> changes;
   CLI::App app{"Check a platform file: properties, their units, hosts, routes, costs against the network.",
                "sdsm check"};
   app.footer(
-      "Example:\n  sdsm check platforms/p3-score.xml\n\nExit status: 0 nothing found, 2 problems found (one line "
+      "Examples:\n  sdsm check platforms/p3-score.xml\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
+      "'fault.*=x0.5'\n\nExit status: 0 nothing found, 2 problems found (one line "
       "each).");
   auto* const file = app.add_option("platform", path, platform_help)->check(&name_problem)->type_name("PLATFORM");
+  app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
   return run(app, argc, argv, [&]() -> int {
     if (properties) {
@@ -27,9 +30,10 @@ int main(int argc, char** argv) {
     if (path.empty())
       throw BadInput("which platform? Name its file, or --properties: sdsm check platforms/p3-score.xml");
     path = find_platform(path);
-    const Platform platform = read_platform(path);
+    const Platform platform = read_platform(path, {changes});
     std::size_t hosts = 0;
     if (const auto findings = check_platform(platform, &hosts); !findings.empty()) throw BadInput(findings);
+    tell_changes(platform, true);
     fmt::print("{}: nothing found. {} hosts, {} properties, barriers measured on {} layouts, locks on {}.\n", path,
                hosts, platform.properties.size(), platform.costs.barrier.size(), platform.costs.lock.size());
     return done;

@@ -46,10 +46,10 @@ bool is_off(const Replayed& row) {
   return row.given && std::chrono::abs(row.simulated - *row.given) > Time{1ns};
 }
 
-results::Json document(const std::string& platform, NetworkKind network, const std::vector<Replayed>& replayed,
+results::Json document(const Platform& platform, NetworkKind network, const std::vector<Replayed>& replayed,
                        const std::vector<std::string>& skipped) {
   results::Json document = results::head("replay");
-  document.update({{"platform", platform}, {"network", name_of(network)}});
+  document.update({{"platform", platform.path.string()}, {"network", name_of(network)}});
   results::Json& rows = document["rows"] = results::Json::array();
   for (const Replayed& row : replayed) {
     rows.push_back({{"what", row.what},
@@ -59,7 +59,8 @@ results::Json document(const std::string& platform, NetworkKind network, const s
                     {"simulated_s", to_seconds(row.simulated)}});
   }
   document["skipped"] = skipped;
-  results::add_origin(document, {platform}, versions(network));
+  add_changes(document, platform);
+  results::add_origin(document, {platform.path}, versions(network));
   return document;
 }
 
@@ -90,11 +91,14 @@ int main(int argc, char** argv) {
       "platform does not give have no figure to compare with.\n\n"
       "Examples:\n  sdsm replay platforms/p3-score.xml\n"
       "  sdsm replay platforms/p3-score.xml --only network --messages 1,64,4096,1048576\n"
+      "  sdsm replay p3-score --set network.bandwidth=1Gbps --set network.latency=20us\n"
       "  sdsm replay cluster.xml --only barrier --layouts 16x1,32x1\n\n"
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
   app.add_option("platform", path, platform_help)->required()->check(&name_problem)->type_name("PLATFORM");
+  std::vector<std::string> changes;
+  app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
   app.add_option("--network", network_name, describe_networks())->check(one_of(network_names()))->capture_default_str();
   std::vector<std::string> messages, streams, layouts, only;
   app.add_option("--messages", messages, "time messages of these sizes in bytes (default 32,1460,4096)")
@@ -121,11 +125,12 @@ int main(int argc, char** argv) {
     request.streams = sizes_of(streams);
     for (const std::string& layout : layouts) request.layouts.insert(layout_of(layout));
     request.groups.insert(only.begin(), only.end());
-    const Platform platform = read_platform(path);
-    std::vector<std::string> skipped;
     const NetworkKind network = network_named(network_name);
+    const Platform platform = read_platform(path, {changes, row_of(network).model});
+    std::vector<std::string> skipped;
     const auto replayed = replay_microbenchmarks(platform, network, &skipped, request);
-    if (!json.empty()) results::write(document(path, network, replayed, skipped), json);
+    if (!json.empty()) results::write(document(platform, network, replayed, skipped), json);
+    tell_changes(platform, json != "-");
     if (json != "-") print_table(replayed);
     for (const std::string& what : skipped) say(fmt::format("{}: the platform has no room to re-run it", what));
     const bool differs = std::any_of(replayed.begin(), replayed.end(), is_off);

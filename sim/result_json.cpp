@@ -80,6 +80,15 @@ std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, 
   return found;
 }
 
+void add_changes(Json& document, const Platform& platform) {
+  if (platform.settings.empty()) return;
+  document["set"] = platform.settings;
+  Json& changed = document["changed"] = Json::array();
+  for (const PlatformChange& one : platform.changes) {
+    changed.push_back({{"property", one.property}, {"was", one.was ? Json(*one.was) : Json()}, {"is", one.is}});
+  }
+}
+
 Json versions(NetworkKind network) {
   return {{"simgrid", fmt::format("{}.{}", SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR)},
           {"network", name_of(network)}};
@@ -107,6 +116,7 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (has_flags) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
   }
+  add_changes(document, platform);
   if (!description.uncosted.empty()) document["uncosted"] = description.uncosted;
   results::add_origin(document, description.inputs, versions(description.network));
   if (platform.calibrated.is_told()) {

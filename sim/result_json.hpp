@@ -35,6 +35,9 @@ struct Beyond {
 /// The properties of the run that exceed the calibration; none if the platform gives no range.
 std::vector<Beyond> beyond_calibration(const Platform& platform, Layout layout, const Result& result);
 
+/// What --set gave, and what it changed; nothing if it was not given.
+void add_changes(nlohmann::ordered_json& document, const Platform& platform);
+
 /// Versions of what made a simulated result, besides sdsm itself.
 nlohmann::ordered_json versions(NetworkKind network);
 

@@ -35,6 +35,7 @@ std::string stand_in(const std::string& cost) {
 struct Request {
   std::string trace;
   std::string platform;
+  std::vector<std::string> changes;  ///< of the platform
   std::uint32_t nodes = 0;
   std::uint32_t threads_per_node = 1;
   trace::ComputeScale scale;
@@ -200,7 +201,8 @@ int simulate(const Request& request) {
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
   check_outputs({request.json, request.pages}, inputs);
-  const Platform platform = read_platform(request.platform);
+  const NetworkKind network = network_named(request.network);
+  const Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
   const trace::File file(request.trace);
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
@@ -234,7 +236,6 @@ int simulate(const Request& request) {
 
   commands::Progress display(request.quiet);
   const Progress progress = [&](double part) { display.show_part(part); };
-  const NetworkKind network = network_named(request.network);
   // The draws go first, as their processes must come from one that has no engine yet.
   const double runs = 1 + static_cast<double>(request.draws.value_or(0));
   Progress draws_progress, progress_of_itself = progress;
@@ -264,7 +265,9 @@ int simulate(const Request& request) {
                                      uncosted(file, atomics_on(platform, request.options.atomics))};
     results::write(result_document(description, platform, result, told), request.json);
   }
-  if (request.json != "-" && request.pages != "-") print_report(request, platform, layout, result, told);
+  const bool is_report = request.json != "-" && request.pages != "-";
+  tell_changes(platform, is_report);
+  if (is_report) print_report(request, platform, layout, result, told);
   return done;
 }
 
@@ -277,6 +280,7 @@ void add_inputs(CLI::App& app, Request& request) {
       ->required()
       ->check(&name_problem)
       ->type_name("PLATFORM");
+  app.add_option("--set", request.changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
   const Check count = whole_number(1, std::numeric_limits<std::uint32_t>::max());
   app.add_option("-n,--nodes", request.nodes, "nodes to use")->required()->check(count)->type_name("N");
   app.add_option("-t,--threads-per-node", request.threads_per_node, "OpenMP threads on each node")
@@ -367,6 +371,7 @@ int main(int argc, char** argv) {
       "Example:\n"
       "  sdsm trace -n 4 -o laplace.trace -- build/workloads/laplace --impl 4\n"
       "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n"
+      "  sdsm simulate laplace.trace --platform p3-score --nodes 4 --set network.bandwidth=1Gbps --set 'fault.*=x0.5'\n"
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
       "calibrate)\n\n"
       "Exit status: 0 done, 1 the run failed, 2 bad input.");

@@ -13,10 +13,12 @@
 namespace sdsm::sim {
 namespace {
 
-/// SimGrid's engine with a platform in it. Throws PlatformError if SimGrid rejects the file.
+/// SimGrid's engine with a platform in it, its links as --set has changed them. Throws PlatformError if SimGrid rejects
+/// the file.
 class LoadedEngine {
  public:
-  explicit LoadedEngine(const std::filesystem::path& path) {
+  explicit LoadedEngine(const Platform& platform) {
+    const std::filesystem::path& path = platform.path;
     static char name[] = "sdsm";
     static char quiet[] = "--log=root.thres:error";
     // SimGrid cries out at a deadlock; RunError says the same, and which thread waits for what.
@@ -33,6 +35,12 @@ class LoadedEngine {
       std::string reason = error.what();
       std::replace(reason.begin(), reason.end(), '\n', ' ');
       throw PlatformError(fmt::format("{}: SimGrid cannot use this file ({}). Mend the file.", path.string(), reason));
+    }
+    for (auto* link : engine_->get_all_links()) {
+      const double bandwidth = platform.bandwidth.of(link->get_bandwidth());
+      const double latency = platform.latency.of(link->get_latency());
+      if (bandwidth != link->get_bandwidth()) link->set_bandwidth(bandwidth);
+      if (latency != link->get_latency()) link->set_latency(latency);
     }
   }
   simgrid::s4u::Engine& engine() const { return *engine_; }
@@ -80,7 +88,7 @@ class ObservedSource final : public IntervalSource {
 }  // namespace
 
 bool offers(const Platform& platform, Layout layout) {
-  const LoadedEngine loaded(platform.path);
+  const LoadedEngine loaded(platform);
   try {
     const CrashIsBadInput guard(platform.path);
     const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
@@ -91,7 +99,7 @@ bool offers(const Platform& platform, Layout layout) {
 }
 
 std::vector<std::string> check_platform(const Platform& platform, std::size_t* hosts) {
-  const LoadedEngine loaded(platform.path);
+  const LoadedEngine loaded(platform);
   std::vector<std::string> findings;
   *hosts = loaded.engine().get_host_count();
   try {
@@ -130,7 +138,7 @@ void check_duration(const std::vector<LinkSpec>& route, const Framing& framing, 
 
 std::vector<Time> time_messages(const Platform& platform, NetworkKind kind, const std::vector<Bytes>& payloads,
                                 std::uint32_t burst) {
-  const LoadedEngine loaded(platform.path);
+  const LoadedEngine loaded(platform);
   const Topology topology = [&] {
     const CrashIsBadInput guard(platform.path);
     return Topology(loaded.engine(), 2, 1);
@@ -254,7 +262,7 @@ Result result_of(Cluster& cluster) {
 
 Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Program program, const RunOptions& options,
                 const Progress& progress) {
-  const LoadedEngine loaded(platform.path);
+  const LoadedEngine loaded(platform);
   const Topology topology = [&] {
     const CrashIsBadInput guard(platform.path);
     follow_reference(loaded.engine(), platform);

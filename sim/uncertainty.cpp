@@ -26,9 +26,11 @@ std::mt19937_64 generator_of(std::uint64_t seed) {
   return std::mt19937_64(words);
 }
 
-/// What is impossible in a set of costs on the network on which they were measured; empty if nothing is.
-std::vector<std::string> contradictions(const Costs& costs) {
+/// What is impossible in a set of costs on the network on which they were measured; empty if nothing is. `only`: the
+/// model to look at, if not both.
+std::vector<std::string> contradictions(const Costs& costs, std::optional<WireModel> only) {
   for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
+    if (only.value_or(model) != model) continue;
     if (auto found = CostModel(costs, model, {}).contradictions(); !found.empty()) return found;
   }
   return {};
@@ -67,7 +69,7 @@ Costs CostSampler::draw() {
   ++drawn_;
   for (;;) {
     Costs costs = any();
-    const std::vector<std::string> wrong = contradictions(costs);
+    const std::vector<std::string> wrong = contradictions(costs, platform_.model);
     if (wrong.empty()) return costs;
     if (++refused_ >= most_refused * drawn_) {
       throw std::invalid_argument(fmt::format(

@@ -17,10 +17,7 @@
 #include "platforms/file/platform.hpp"
 
 namespace sdsm::platform_file {
-namespace {
 
-/// A quantity as SimGrid reads it: in bytes per second, seconds, or operations per second. Empty where SimGrid would
-/// refuse it, and says so itself.
 std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute) {
   char* rest = nullptr;
   const double value = std::strtod(text.c_str(), &rest);
@@ -46,6 +43,8 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
   }
   return value * factor;
 }
+
+namespace {
 
 /// What is wrong with a host's speed or a link's bandwidth or latency, and what to give instead; empty if nothing is.
 std::string problem_with_machine(std::string_view attribute, const std::string& text) {

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <pugixml.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sdsm::platform_file {
@@ -17,6 +19,10 @@ constexpr std::size_t most_hosts_of_zone = 4096;
 constexpr std::size_t most_links_of_route = 1000;
 /// SimGrid's parser takes time with the square of blanks in a row.
 constexpr std::size_t most_blanks = 64 << 10;
+
+/// A link's or host's quantity as SimGrid reads it: in bytes per second, seconds, or operations per second.
+/// `attribute`: bandwidth, latency or speed. Empty where SimGrid would refuse it, and says so itself.
+std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute);
 
 class Lint {
  public:

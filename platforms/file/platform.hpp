@@ -42,6 +42,21 @@ struct CalibratedRange {
   bool is_told() const { return nodes || threads_per_node || diff; }
 };
 
+/// What --set makes of the bandwidth or latency of each link.
+struct LinkChange {
+  std::optional<double> value;  ///< instead of its own, in B/s or s
+  double factor = 1;
+
+  double of(double own) const { return value.value_or(own) * factor; }
+};
+
+/// A property, network.bandwidth or network.latency that has another value than in the file; both as text.
+struct PlatformChange {
+  std::string property;
+  std::optional<std::string> was;  ///< empty: the file does not give it
+  std::string is;
+};
+
 struct Platform {
   std::filesystem::path path;
   Costs costs;
@@ -52,6 +67,11 @@ struct Platform {
   /// A link of the reference network as the file gives it. If `costs` hold a drawn one instead, the platform's links
   /// that equal this one are simulated as the drawn one, so that costs still belong to the simulated network.
   LinkSpec reference_link = {};
+  LinkChange bandwidth = {}, latency = {};   ///< of all links
+  std::vector<std::string> settings = {};    ///< as --set gave them
+  std::vector<PlatformChange> changes = {};  ///< that came of them
+  std::optional<WireModel> model = {};       ///< the one on which the costs are possible, where --set made them for it
+  std::vector<std::string> notes = {};       ///< on changes that came out otherwise than asked for
 };
 
 inline constexpr const char* platform_help =
@@ -61,9 +81,25 @@ inline constexpr const char* platform_help =
 /// with or without .xml (p3-score), which lies in platforms/ of the checkout or of share/sdsm where sdsm is installed.
 std::filesystem::path find_platform(const std::string& name);
 
+/// What to read otherwise than the file says.
+struct Settings {
+  std::vector<std::string> changes;  ///< of --set, each KEY=VALUE
+  /// How long messages take, of which a fault consists beside its processor part: a factor on a fault whose messages
+  /// take longer than the factor leaves it acts on that part alone.
+  WireModel model = WireModel::store_and_forward;
+};
+
+inline constexpr const char* settings_help =
+    "change the platform: KEY is a property (sdsm check --properties), network.bandwidth or network.latency of all "
+    "links, or a glob such as 'fault.*'; VALUE has its unit, or is xN: N times as much. May be repeated";
+
+/// Prints what --set changed, on stdout if asked to, and notes on stderr.
+void tell_changes(const Platform& platform, bool on_stdout);
+
 /// Reads the properties. Throws PlatformError with everything that is wrong: no XML, an unknown, repeated or missing
-/// property, a value that is no quantity, and mistakes in hosts, links and zones that SimGrid would let pass.
-Platform read_platform(const std::filesystem::path& path);
+/// property, a value that is no quantity, mistakes in hosts, links and zones that SimGrid would let pass, and settings
+/// that meet nothing.
+Platform read_platform(const std::filesystem::path& path, const Settings& settings = {});
 
 /// One line for each property: its id, its meaning, and whether it is required. For `sdsm check --properties`.
 std::string describe_properties();

@@ -282,9 +282,7 @@ std::string nearest_property(std::string_view id) {
   for (const Property& property : single_properties()) {
     if (property.error) known.push_back(error_of(property.id));
   }
-  return *std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-    return edit_distance(a, id) < edit_distance(b, id);
-  });
+  return nearest(id, std::move(known), 1).front();
 }
 
 }  // namespace
@@ -308,6 +306,14 @@ const std::vector<Family>& families() {
       memory_bus(),
   };
   return table;
+}
+
+std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count) {
+  std::stable_sort(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
+    return edit_distance(a, id) < edit_distance(b, id);
+  });
+  known.resize(std::min(count, known.size()));
+  return known;
 }
 
 std::string error_of(std::string_view id) {

@@ -63,6 +63,9 @@ std::string error_of(std::string_view id);
 
 inline constexpr std::string_view correlation = "message.correlation";
 
+/// The `count` of `known` that are nearest to `id`, by letters to change.
+std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count);
+
 /// The error for an id that names no property.
 std::string unknown_property(std::string_view id);
 

@@ -2,13 +2,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <pugixml.hpp>
+#include <tuple>
 #include <utility>
 
 #include "commands/input.hpp"
+#include "platforms/file/changes.hpp"
 #include "platforms/file/lint.hpp"
 #include "platforms/file/platform.hpp"
 #include "platforms/file/properties.hpp"
@@ -25,7 +28,8 @@ constexpr int most_depth = 64;
 
 class Reader {
  public:
-  Reader(std::filesystem::path path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
+  Reader(std::filesystem::path path, std::string text, const Settings& settings)
+      : path_(std::move(path)), text_(std::move(text)), settings_(settings), changes_(settings.changes) {
     for (std::size_t at = 0; (at = text_.find('\n', at)) != std::string::npos; ++at) {
       line_ends_.push_back(static_cast<std::ptrdiff_t>(at));
     }
@@ -52,11 +56,13 @@ class Reader {
       throw PlatformError(findings_);
     }
     visit(root, zone, 0);
+    change_the_rest();
     require(zone);
     check_errors();
     if (!findings_.empty()) throw PlatformError(findings_);
     const LinkSpec link{*reading_.reference_bandwidth, *reading_.reference_latency};
     reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links), link);
+    keep_messages_of_faults();
     std::vector<UncertainCost> uncertain = uncertain_costs();
     return {path_,
             std::move(reading_.costs),
@@ -64,7 +70,13 @@ class Reader {
             std::move(uncertain),
             reading_.message_correlation,
             reading_.calibrated,
-            link};
+            link,
+            bandwidth_,
+            latency_,
+            settings_.changes,
+            changes_.recorded(),
+            notes_.empty() ? std::nullopt : std::optional(settings_.model),
+            std::move(notes_)};
   }
 
  private:
@@ -90,6 +102,7 @@ class Reader {
     for (const pugi::xml_node child : node.children()) {
       const std::ptrdiff_t at = child.offset_debug();
       for (const std::string& problem : lint_.problems_of(child, line_of(at))) report(at, problem);
+      keep_links(child);
       if (std::string_view(child.name()) != "prop") {
         visit(child, zone, depth + 1);
       } else if (node == zone) {
@@ -112,17 +125,116 @@ class Reader {
     }
     order_.push_back(id);
     try {
-      if (const auto property = property_named(id)) return property->read(reading_, value);
+      if (const auto property = property_named(id)) {
+        property->read(reading_, value);
+        return change(*property, value);
+      }
       if (id.ends_with(error_suffix)) {
         const std::string of = id.substr(0, id.size() - error_suffix.size());
         if (const auto property = property_named(of); property && property->error) {
-          errors_[property->id] = {property->error->parse(value), of};
-          return;
+          return read_error(*property, of, value);
         }
       }
       fail(unknown_property(id));
     } catch (const std::invalid_argument& error) {
       fail(fmt::format("property '{}': {}", id, error.what()));
+    }
+  }
+
+  void read_error(const Property& property, const std::string& of, std::string_view value) {
+    const Changes::Effect own = changes_.effect_on(error_of(property.id)), cost = changes_.effect_on(property.id);
+    GivenError& error = errors_[property.id] = {property.error->parse(value), of};
+    if (own.is_any) {
+      const std::string is = own.of(value);
+      error.value = property.error->parse(is);
+      changes_.record(error_of(property.id), std::string(value), is);
+    } else if (cost.value) {
+      error.value = 0;  // what is given is taken as exact
+    } else {
+      error.value *= cost.factor;
+    }
+  }
+
+  /// `was`: what the file says, if it does.
+  void change(const Property& property, std::optional<std::string_view> was) {
+    const Changes::Effect effect = changes_.effect_on(property.id);
+    if (!effect.is_any) return;
+    try {
+      const std::string is = effect.of(was.value_or(""));
+      property.read(reading_, is);
+      changes_.record(property.id, was ? std::optional<std::string>(*was) : std::nullopt, is);
+    } catch (const std::invalid_argument& error) {
+      findings_.push_back(fmt::format("--set of {}: {}.", property.id, error.what()));
+    }
+  }
+
+  /// Properties that the file leaves out, and links.
+  void change_the_rest() {
+    for (const std::string& id : changes_.left_out()) {
+      order_.push_back(id);
+      places_.emplace(id, 0);
+      change(*property_named(id), std::nullopt);
+    }
+    for (const auto& [key, links, change] :
+         {std::tuple{network_bandwidth, &bandwidths_, &bandwidth_}, {network_latency, &latencies_, &latency_}}) {
+      try {
+        *change = changes_.change_links(key, *links);
+      } catch (const std::invalid_argument& error) {
+        findings_.push_back(fmt::format("--set of {}: {}.", key, error.what()));
+      }
+    }
+    std::vector<std::string> known{std::string(network_bandwidth), std::string(network_latency)};
+    for (const Property& property : single_properties()) known.push_back(property.id);
+    for (const auto& [id, at] : places_) {
+      if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
+    }
+    for (const std::string& problem : changes_.unmet(known)) findings_.push_back(problem + ".");
+  }
+
+  /// A fault that a factor makes shorter than its messages alone: the factor acts on its processor part instead.
+  void keep_messages_of_faults() {
+    std::vector<std::string> kept;
+    for (const FaultRule& rule : fault_rules) {
+      const auto kind = static_cast<std::size_t>(rule.kind);
+      const std::string id = fmt::format("fault.{}", rule.name);
+      const Changes::Effect effect = changes_.effect_on(id);
+      if (!effect.is_any || effect.factor >= 1) continue;
+      Time& total = reading_.costs.fault[kind];
+      const CostModel shorter(reading_.costs, settings_.model, {});
+      const Time messages = total - shorter.fault_local(rule.kind);
+      const Time before = parse_time(effect.value ? *effect.value : was_of(id));
+      if (total >= messages || before < messages) continue;
+      const double local = static_cast<double>((before - messages).count());
+      total = messages + Time{std::llround(effect.factor * local)};
+      changes_.correct(id, fmt::format("{:.12g}us", to_seconds(total) * 1e6));
+      kept.push_back(fmt::format("{} (messages {:.6g} us)", id, to_seconds(messages) * 1e6));
+    }
+    if (kept.empty()) return;
+    notes_.push_back(fmt::format(
+        "note: messages alone take longer than what --set leaves of {}: the factor acts on the processor part instead.",
+        fmt::join(kept, ", ")));
+  }
+
+  std::string was_of(std::string_view id) const {
+    const auto recorded = changes_.recorded();
+    return *std::find_if(recorded.begin(), recorded.end(), [&](const PlatformChange& one) {
+              return one.property == id;
+            })->was;
+  }
+
+  /// Bandwidths and latencies of links between nodes: a <link>'s, and those that a <cluster> makes.
+  void keep_links(pugi::xml_node element) {
+    const std::string_view name = element.name();
+    const auto keep = [&](const char* attribute, std::string_view kind, std::vector<LinkValue>& to) {
+      const char* const text = element.attribute(attribute).value();
+      if (const auto value = *text ? simgrid_quantity(text, kind) : std::nullopt) to.push_back({text, *value});
+    };
+    if (name == "link" || name == "backbone") {
+      keep("bandwidth", "bandwidth", bandwidths_);
+      keep("latency", "latency", latencies_);
+    } else if (name == "cluster" || name == "cabinet") {
+      for (const char* const attribute : {"bw", "bb_bw"}) keep(attribute, "bandwidth", bandwidths_);
+      for (const char* const attribute : {"lat", "bb_lat"}) keep(attribute, "latency", latencies_);
     }
   }
 
@@ -202,6 +314,11 @@ class Reader {
   std::vector<std::string> order_;
   std::map<std::string, std::ptrdiff_t, std::less<>> places_;  ///< of properties in the text, by id
   std::vector<std::string> findings_;
+  Settings settings_;
+  Changes changes_;
+  std::vector<LinkValue> bandwidths_, latencies_;
+  LinkChange bandwidth_, latency_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
@@ -244,7 +361,7 @@ std::filesystem::path find_platform(const std::string& name) {
   return name;
 }
 
-Platform read_platform(const std::filesystem::path& path) {
+Platform read_platform(const std::filesystem::path& path, const Settings& settings) {
   const auto refuse = [&](const std::string& why) {
     const std::string own = names_of_own_platforms();
     throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file{}", path.string(), why,
@@ -255,7 +372,7 @@ Platform read_platform(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.empty()) refuse("is empty");
-  return platform_file::Reader(path, std::move(text)).read();
+  return platform_file::Reader(path, std::move(text), settings).read();
 }
 
 }  // namespace sdsm

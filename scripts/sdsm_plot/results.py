@@ -62,6 +62,7 @@ def read(path: str) -> Result:
             source.refuse(source.json_line("inputs"), "no platform or no network is named. Simulate again")
         platform = run.inputs[1]
         settings |= {"platform": Path(platform.path).name, "hash": platform.sha256[:6], "network": run.versions["network"]}
+        settings["set"] = ", ".join(run.set) or "nothing"
         variant = {"trace": named[0]}
         sequential_s = run.options.get("sequential_time_s")
         if isinstance(sequential_s, int | float):

@@ -191,6 +191,146 @@ TEST_CASE("standard errors, their correlation and the calibrated range are read,
   CHECK_FALSE(read_platform(p3_score()).calibrated.is_told());
 }
 
+namespace {
+
+Platform with_settings(const PlatformText& text, const std::vector<std::string>& settings,
+                       WireModel model = WireModel::store_and_forward) {
+  const TemporaryFile file(text.text());
+  return read_platform(file.path(), {settings, model});
+}
+
+std::string refusal_of(const PlatformText& text, const std::vector<std::string>& settings) {
+  try {
+    with_settings(text, settings);
+    return {};
+  } catch (const PlatformError& error) {
+    REQUIRE(error.findings().size() == 1);
+    return error.findings().front();
+  }
+}
+
+Time fault_of(const Platform& platform, FaultKind kind) {
+  return platform.costs.fault[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+TEST_CASE("--set gives a cost a value or a factor, alone or by a glob, and what changed is told") {
+  const Platform platform = with_settings(
+      {}, {"fault.RUMR=900us", "lock.4x?=x2", "message.fixed=x1.5", "barrier.8x1=9ms", "barrier.dirty-home-page=x0"});
+  CHECK(fault_of(platform, FaultKind::RUMR) == us(900));
+  CHECK(fault_of(platform, FaultKind::WUMR) == us(599));
+  CHECK(platform.costs.lock.at({4, 1}) == us(148));
+  CHECK(platform.costs.lock.at({4, 2}) == us(408));
+  CHECK(platform.costs.lock.at({2, 1}) == us(52));
+  CHECK(platform.costs.message_fixed == us(92.49));
+  CHECK(platform.costs.barrier.at({8, 1}) == us(9000));
+  CHECK(platform.costs.dirty_home_page == Time{});
+  CHECK(platform.notes.empty());
+  std::vector<std::string> told;
+  for (const PlatformChange& one : platform.changes)
+    told.push_back(fmt::format("{} {} {}", one.property, one.was.value_or("-"), one.is));
+  std::sort(told.begin(), told.end());
+  CHECK(told == std::vector<std::string>{"barrier.8x1 - 9ms", "barrier.dirty-home-page 18.95us 0us",
+                                         "fault.RUMR 587us 900us", "lock.4x1 74us 148us", "lock.4x2 204us 408us",
+                                         "message.fixed 61.66us 92.49us"});
+}
+
+TEST_CASE("several settings of one cost act in their order") {
+  CHECK(fault_of(with_settings({}, {"fault.WROH=x2", "fault.*=x3"}), FaultKind::WROH) == us(48));
+  CHECK(fault_of(with_settings({}, {"fault.WROH=20us", "fault.*=x3"}), FaultKind::WROH) == us(60));
+  CHECK(fault_of(with_settings({}, {"fault.WROH=x3", "fault.WROH=20us"}), FaultKind::WROH) == us(20));
+}
+
+TEST_CASE("half of a fault is half of its processor part where its messages take longer, and that is told") {
+  // p3-score, store and forward: the request takes 2 x 110 B / 12.5 MB/s + 2 x 5 us = 27.6 us; the page (4330 B in
+  // frames of 1538 B) 346.4 + 123.04 + 10 = 479.44 us. So of RUMR's 587 us 507.04 are messages, and 79.96 the
+  // processors'.
+  const Platform half = with_settings({}, {"fault.*=x0.5"});
+  CHECK(fault_of(half, FaultKind::RUMR) == us(507.04 + 39.98));
+  CHECK(fault_of(half, FaultKind::WUMR) == us(507.04 + 45.98));
+  CHECK(fault_of(half, FaultKind::WROH) == us(4));
+  REQUIRE(half.notes.size() == 1);
+  CHECK(half.notes[0].find("fault.WUMR (messages 507.04 us), fault.RUMR (messages 507.04 us)") != std::string::npos);
+  const auto rumr = std::find_if(half.changes.begin(), half.changes.end(),
+                                 [](const PlatformChange& one) { return one.property == "fault.RUMR"; });
+  CHECK(rumr->was == "587us");
+  CHECK(rumr->is == "547.02us");
+  // SimGrid's flows: (110 + 4330) B / 12.5 MB/s + 20 us = 375.2 us, so 211.8 are the processors'.
+  const Platform flow = with_settings({}, {"fault.RUMR=x0.5"}, WireModel::flow);
+  CHECK(fault_of(flow, FaultKind::RUMR) == us(375.2 + 105.9));
+  // Where half is more than the messages, it is half.
+  CHECK(fault_of(with_settings({}, {"fault.RUMR=x0.9"}), FaultKind::RUMR) == us(528.3));
+}
+
+TEST_CASE("a factor multiplies the standard error of its cost, and a value has none") {
+  PlatformText text;
+  text.set("fault.RUMR.standard-error", "4us");
+  text.set("fault.WUMR.standard-error", "6us");
+  text.set("message.fixed.standard-error", "2us");
+  text.set("message.per-byte.standard-error", "1ns/B");
+  text.set("message.correlation", "0.5");
+  const auto errors = [&](const std::vector<std::string>& settings) {
+    std::map<std::string, double> found;
+    for (const UncertainCost& one : with_settings(text, settings).uncertain) found[one.property] = one.standard_error;
+    return found;
+  };
+  auto found = errors({"fault.*=x2", "message.fixed=100us", "fault.WUMR.standard-error=1us"});
+  CHECK(found.at("fault.RUMR") == Approx(8e-6));
+  CHECK(found.at("fault.WUMR") == Approx(1e-6));
+  CHECK(found.at("message.fixed") == 0);
+  CHECK(found.at("message.per-byte") == Approx(1e-9));
+}
+
+TEST_CASE("--set of the network is of all links: a value where they are alike, a factor where they differ") {
+  const Platform faster = with_settings({}, {"network.bandwidth=1Gbps", "network.latency=x4"});
+  CHECK(faster.bandwidth.of(12.5e6) == 125e6);
+  CHECK(faster.latency.of(5e-6) == Approx(20e-6));
+  REQUIRE(faster.changes.size() == 2);
+  CHECK(faster.changes[0].was == "100Mbps");
+  CHECK(faster.changes[0].is == "1Gbps");
+  CHECK(faster.changes[1].is == "20us");
+  CHECK(faster.costs.reference.front().bandwidth.bytes_per_second == 12.5e6);
+  PlatformText mixed;
+  mixed.other_bandwidth[1] = "1Gbps";
+  const Platform twice = with_settings(mixed, {"network.bandwidth=x2"});
+  CHECK(twice.changes[0].was == "100Mbps to 1Gbps");
+  CHECK(twice.changes[0].is == "200Mbps to 2Gbps");
+  CHECK(refusal_of(mixed, {"network.bandwidth=1Gbps"}).find("links have from 100Mbps to 1Gbps. Give a factor") !=
+        std::string::npos);
+}
+
+TEST_CASE("a setting that meets nothing, or cannot be, is refused with the nearest names or the reason") {
+  struct Mistake {
+    std::string setting, told;
+  };
+  const auto mistake = GENERATE(values<Mistake>({
+      {"fault.RMUR=300us", "Nearest: fault.RUMR, "},
+      {"fualt.*=x0.5", "Nearest: fault."},
+      {"network.bandwith=1Gbps", "Nearest: network.bandwidth, "},
+      {"fault.RUMR=300", "'300' is not a time: it has no unit"},
+      {"fault.RUMR=0.5x", "'0.5x' is not a time"},
+      {"fault.RUMR=x-1", "'x-1' is not a time"},
+      {"fault.RUMR=xnan", "'xnan' is not a time"},
+      {"network.bandwidth=1", "'1' is not a bandwidth: it has no unit"},
+      {"network.latency=20", "it has no unit"},
+      {"network.bandwidth=x0", "at least 1"},
+      {"network.latency=2h", "at most 3600 s"},
+      {"barrier.8x1=x2", "nothing to multiply"},
+      {"protocol.invalidation=x2", "'all' is no number to multiply"},
+      {"local-part.home-share=x4", "'2' is not a number from 0 to 1"},
+      {"calibrated.*=x2", "there is no such property, nor is one that the file gives"},
+      {"fault.RUMR", "is no KEY=VALUE"},
+      {"=3us", "is no KEY=VALUE"},
+      {"fault.RUMR=", "is no KEY=VALUE"},
+      {"", "is no KEY=VALUE"},
+  }));
+  const std::string told = refusal_of({}, {mistake.setting});
+  CAPTURE(mistake.setting, told);
+  CHECK(told.rfind("--set", 0) == 0);
+  CHECK(told.find(mistake.told) != std::string::npos);
+}
+
 TEST_CASE("a standard error that cannot be, and one of nothing, is a finding with its line") {
   struct Mistake {
     std::string id, value, told;

@@ -98,6 +98,12 @@ def test_sequential_times_are_told_apart_by_their_value_not_by_the_factors_that_
     assert labels(timed(2, 20, 7.5), simulation(2, 5, options={"compute_factor": 1.0})) == [given, "sequential time not given"]
 
 
+def test_what_set_changed_of_a_platform_makes_another_line(files):
+    names = files(simulation(2, 5), simulation(2, 4, set=["fault.*=x0.5", "network.bandwidth=1Gbps"]))
+    lines = lines_of(names, 8)[0]["laplace --impl 4"]
+    assert sorted(line.label for line in lines) == ["set fault.*=x0.5, network.bandwidth=1Gbps", "set nothing"]
+
+
 @pytest.mark.parametrize("argument", ["$$", "$x^2$", "\x01", "<&>", "\u2066é"])
 def test_arguments_are_text(files, tmp_path, argument):
     (name,) = files(simulation(2, 5, program=["./cg", argument]))

@@ -92,7 +92,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", *program)
     for name, options in (
         ("plain", ()),
-        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--network", "simgrid", "--sequential-time", "1s")),
+        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5")),
     ):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
@@ -112,7 +112,8 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         yield "trace_info", file
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--json", folder / "run.json", "--", *program)
     yield "native", folder / "run.json"
-    run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--json", folder / "replay.json")
+    run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--set", "lock.3x1=1ms",
+        "--json", folder / "replay.json")  # fmt: skip
     yield "replay", folder / "replay.json"
 
 

@@ -188,6 +188,54 @@ TEST_CASE("the result says what gave the compute factor, and the sequential time
   CHECK(by_trace.at("compute_factor").get<double>() == Approx(20));
 }
 
+void check_refused(const std::string& command, const std::string& arguments, const std::string& named) {
+  const Outcome run = sdsm_command(command, arguments);
+  CAPTURE(arguments, run.errors);
+  CHECK(run.status == 2);
+  CHECK(one_line_of_ours(run.errors));
+  CHECK(run.errors.find(named) != std::string::npos);
+}
+
+TEST_CASE("--set of bandwidth and latency acts on the links: a message takes what it would by hand") {
+  // A frame of 1538 B takes 12.304 us on 1 Gbit/s: twice, store and forward; once as a flow. And 2 x 20 us.
+  const auto [network, expected] =
+      GENERATE(table<std::string, double>({{"queue", 2 * 12.304 + 40}, {"simgrid", 12.304 + 40}}));
+  const auto settings = GENERATE(as<std::string>{}, " --set network.bandwidth=1Gbps --set network.latency=20us",
+                                 " --set network.bandwidth=x10 --set 'network.lat*=x4'");
+  const Outcome run = sdsm_command(
+      "replay", p3 + " --only network --messages 1460 --json - --network " + std::string(network).append(settings));
+  REQUIRE(run.status == 0);
+  const json document = json::parse(run.output);
+  CHECK(document.at("rows")[0].at("simulated_s").get<double>() == Approx(expected * 1e-6).epsilon(1e-9));
+  CHECK(document.at("set").size() == 2);
+  const json& changed = document.at("changed")[0];
+  CHECK(changed.at("property") == "network.bandwidth");
+  CHECK(changed.at("was") == "100Mbps");
+  CHECK(parse_bandwidth(changed.at("is").get<std::string>()).bytes_per_second == Approx(125e6));
+}
+
+TEST_CASE("--set stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
+  const TraceFile trace;
+  const std::string setting = " --set 'fault.*=x0.5'";
+  const auto file = trace.beside("set.json");
+  const Outcome run =
+      sdsm_command("simulate", trace.arguments() + " --nodes 2 --json " + in_quotes(file.string()) + setting);
+  REQUIRE(run.status == 0);
+  CHECK(run.output.find("Changed by --set: fault.WROH 4us (was 8us), ") != std::string::npos);
+  CHECK(run.errors.find("note: messages alone take longer than what --set leaves of fault.WUMR") != std::string::npos);
+  const json result = json::parse(test::read_text(file));
+  CHECK(result.at("set") == json{"fault.*=x0.5"});
+  CHECK(result.at("changed").size() == fault_kinds);
+  // A write to an own page that was read before: WROH.
+  CHECK(result.at("threads")[1].at("time_s").at("fault").at("WROH").get<double>() == Approx(4e-6));
+  const Outcome check = sdsm_command("check", p3 + setting);
+  CHECK(check.status == 0);
+  CHECK(check.output.find("fault.RUMR 547.02us (was 587us)") != std::string::npos);
+  CHECK(sdsm_command("replay", p3 + " --only fault --strict" + setting).status == 0);
+  check_refused("simulate", trace.arguments() + " --nodes 2 --set fault.RUMR=300us",
+                "its messages alone take 507.040 us");
+}
+
 TEST_CASE("the sequential time is what the compute of the region sums to") {
   const TraceFile trace;
   const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --sequential-time 7.5s");
@@ -196,14 +244,6 @@ TEST_CASE("the sequential time is what the compute of the region sums to") {
   const json result = json::parse(run.output);
   for (const json& thread : result.at("threads")) compute += thread.at("time_s").at("compute").get<double>();
   CHECK(compute == Approx(7.5).epsilon(1e-6));
-}
-
-void check_refused(const std::string& command, const std::string& arguments, const std::string& named) {
-  const Outcome run = sdsm_command(command, arguments);
-  CAPTURE(arguments, run.errors);
-  CHECK(run.status == 2);
-  CHECK(one_line_of_ours(run.errors));
-  CHECK(run.errors.find(named) != std::string::npos);
 }
 
 TEST_CASE("a trace that touches more pages than there is memory for ends before they are simulated") {
