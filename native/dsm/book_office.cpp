@@ -62,6 +62,14 @@ void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
       return answer_value(from, reinterpret_cast<std::uint64_t>(allocate_for(from, request)));
     }
     case WireKind::free_block: free_for(from, reinterpret_cast<void*>(head.address)); return answer_value(from, 0);
+    case WireKind::unmap_pages: {
+      for (AddressRange rest{head.address, head.value}; rest.begin < rest.end;) {
+        void* const block = heap::unmap_first(rest);
+        if (block != nullptr) free_for(from, block);
+      }
+      return answer_value(from, 0);
+    }
+    case WireKind::map_again: return answer_value(from, heap::map_again({head.address, head.value}) ? 1 : 0);
     case WireKind::room_of: return answer_value(from, heap::room(reinterpret_cast<const void*>(head.address)));
     case WireKind::used_pages: {
       const AddressRange used = heap::first_used_pages({head.address, head.value});

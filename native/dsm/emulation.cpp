@@ -59,7 +59,8 @@ constinit volatile TrapSample trap_sample GUARDED_BY(starting);
 void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
   starting.check();
   const std::uint64_t begun = now_ns();
-  mprotect(trap_sample.page, program::page_bytes, PROT_READ | PROT_WRITE);
+  const auto page = reinterpret_cast<std::uintptr_t>(trap_sample.page);
+  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE);
   trap_sample.handler_ns = now_ns() - begun;
 }
 
@@ -77,7 +78,8 @@ std::uint64_t measure_traps() REQUIRES(starting) {
   program::real_sigaction(SIGSEGV, &action, &before);
   std::uint64_t samples[trap_samples];
   for (std::uint64_t& sample : samples) {
-    mprotect(page, program::page_bytes, PROT_READ);
+    const auto begin = reinterpret_cast<std::uintptr_t>(page);
+    program::set_protection(begin, begin + program::page_bytes, PROT_READ);
     const std::uint64_t begun = now_ns();
     *static_cast<volatile std::byte*>(page) = std::byte{1};
     sample = now_ns() - begun - trap_sample.handler_ns;

@@ -69,6 +69,24 @@ void free(void* block) {
   ask(ProcessId{0}, {.kind = WireKind::free_block, .address = reinterpret_cast<std::uint64_t>(block)});
 }
 
+void unmap(AddressRange part) {
+  application.check();
+  if (!is_initial()) {
+    ask(ProcessId{0}, {.kind = WireKind::unmap_pages, .address = part.begin, .value = part.end});
+    return;
+  }
+  while (part.begin < part.end) {
+    void* const block = heap::unmap_first(part);
+    if (block != nullptr) free(block);
+  }
+}
+
+bool map_again(const AddressRange& part) {
+  application.check();
+  if (is_initial()) return heap::map_again(part);
+  return ask(ProcessId{0}, {.kind = WireKind::map_again, .address = part.begin, .value = part.end}).value != 0;
+}
+
 std::size_t room(const void* block) {
   application.check();
   if (is_initial()) return heap::room(block);

@@ -49,6 +49,8 @@ enum class WireKind : std::uint16_t {
   touch_first,    ///< address: the page's index in region `value`. Answer: done; value: the page's home
   allocate,       ///< payload: heap::Request. Answer: done; value: the block, or 0
   free_block,     ///< address. Answer: done
+  unmap_pages,    ///< address, value: begin and end in large blocks. Answer: done
+  map_again,      ///< address, value: as unmap_pages. Answer: done; value: 1 if all are of blocks
   room_of,        ///< address. Answer: done; value: bytes
   used_pages,     ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
   put_page,       ///< address: page; payload: its bytes, for its new home. Answer: done

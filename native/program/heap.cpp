@@ -37,6 +37,7 @@ struct SmallPage {
 struct LargeBlock {
   std::size_t bytes;    ///< asked for
   std::uint64_t pages;  ///< 0: no block begins here
+  std::uint64_t unmapped_pages;
 };
 
 /// Address space for small blocks, and for blocks of pages: as much as the system gives, which may be little where it
@@ -48,6 +49,7 @@ struct Space {
   std::size_t large_bytes = 0;
   SmallPage* small_pages PT_GUARDED_BY(books_lock) = nullptr;    ///< by page number, from 1
   LargeBlock* large_blocks PT_GUARDED_BY(books_lock) = nullptr;  ///< by page of the large part
+  bool* is_unmapped PT_GUARDED_BY(books_lock) = nullptr;  ///< by page of the large part: of a block that has others
   bool* was_used = nullptr;  ///< by page of the large part: not known to be zero. That of a block is its user's
 };
 constinit Space reserved GUARDED_BY(starting);
@@ -251,7 +253,7 @@ void* allocate_large(const Request& request) REQUIRES(books_lock) {
   const std::size_t alignment = request.alignment > region_alignment ? request.alignment : region_alignment;
   const std::uint64_t first = take_pages(taken_by(pages), alignment / page_bytes);
   if (first == ~std::uint64_t{0}) return nullptr;
-  space.large_blocks[first] = {request.bytes, pages};
+  space.large_blocks[first] = {request.bytes, pages, 0};
   RegionInfo region;
   region.begin = address_of_large(first);
   region.pages = pages;
@@ -267,9 +269,22 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   retire_pages(address, block.pages);
   // They are not given back to the system: in a cluster they are other nodes' too, who keep what they have of them, and
   // a trace has to show the same old contents.
-  for (std::uint64_t i = 0; i < block.pages; ++i) space.was_used[first + i] = true;
+  for (std::uint64_t i = 0; i < block.pages; ++i) {
+    space.was_used[first + i] = true;
+    space.is_unmapped[first + i] = false;
+  }
   give_pages_back(first, taken_by(block.pages));
   block = {};
+}
+
+/// The first page of the block that `page` is of; `page` itself if it is of none.
+std::uint64_t first_page_of_block(std::uint64_t page) REQUIRES(books_lock) {
+  constexpr std::uint64_t step = region_alignment / page_bytes;  // where blocks begin
+  for (std::uint64_t first = page / step * step;; first -= step) {
+    const LargeBlock& block = space.large_blocks[first];
+    if (block.pages > 0) return page < first + block.pages ? first : page;
+    if (first == 0) return page;
+  }
 }
 
 /// Takes address space of `large_bytes`, and a sixteenth of it for small blocks. False if there is not as much.
@@ -283,6 +298,7 @@ bool reserve_blocks(std::size_t large_bytes) REQUIRES(starting) {
               .large_bytes = large_bytes,
               .small_pages = reserve_array<SmallPage>(small_bytes / page_bytes + 1),
               .large_blocks = reserve_array<LargeBlock>(large_bytes / page_bytes),
+              .is_unmapped = reserve_array<bool>(large_bytes / page_bytes),
               .was_used = reserve_array<bool>(large_bytes / page_bytes)};
   return true;
 }
@@ -340,6 +356,39 @@ AddressRange first_used_pages(const AddressRange& part) {
   while (used.end < part.end && was_used(used.end)) used.end += page_bytes;
   if (used.end > part.end) used.end = part.end;
   return used;
+}
+
+void* unmap_first(AddressRange& part) {
+  const HeapGuard guard;
+  std::uint64_t page = (part.begin - space.large_begin) / page_bytes;
+  const std::uint64_t end = (part.end - space.large_begin) / page_bytes;
+  while (page < end && space.large_blocks[first_page_of_block(page)].pages == 0) ++page;
+  part.begin = address_of_large(page);
+  if (page >= end) return nullptr;
+  const std::uint64_t first = first_page_of_block(page);
+  LargeBlock& block = space.large_blocks[first];
+  std::uint64_t lost = 0;
+  for (; page < end && page < first + block.pages; ++page) {
+    lost += space.is_unmapped[page] ? 0 : 1;
+    space.is_unmapped[page] = true;
+  }
+  part.begin = address_of_large(page);
+  block.unmapped_pages += lost;
+  return lost > 0 && block.unmapped_pages == block.pages ? reinterpret_cast<void*>(address_of_large(first)) : nullptr;
+}
+
+bool map_again(const AddressRange& part) {
+  const HeapGuard guard;
+  for (std::uintptr_t at = part.begin; at < part.end; at += page_bytes) {
+    if (!is_large(reinterpret_cast<const void*>(at))) return false;
+    const std::uint64_t page = (at - space.large_begin) / page_bytes;
+    LargeBlock& block = space.large_blocks[first_page_of_block(page)];
+    // One that has no page left is free, or waits to be.
+    if (block.pages == block.unmapped_pages) return false;
+    block.unmapped_pages -= space.is_unmapped[page] ? 1 : 0;
+    space.is_unmapped[page] = false;
+  }
+  return true;
 }
 
 std::size_t room(const void* block) {

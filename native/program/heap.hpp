@@ -40,6 +40,11 @@ void clear(void* block, std::size_t bytes);
 AddressRange first_used_pages(const AddressRange& part);
 /// Ends the run with a message if `block` is no block of this heap, or was freed before.
 void free(void* block);
+/// The first block that `part` meets loses its pages there, for good; `part` then begins behind the block. Returns the
+/// block if none of its pages is left, else null: it is to be freed.
+void* unmap_first(AddressRange& part);
+/// Blocks have their pages in `part` again. False if some are of no block that has others left.
+bool map_again(const AddressRange& part);
 /// Room in bytes of a block for `request` if it would share its pages with others; else 0.
 std::size_t small_room(const Request& request);
 /// Bytes that the block has room for. The run ends with a message if it is no block of this heap, or was freed.

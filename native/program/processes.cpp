@@ -8,6 +8,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/processes.hpp"
 #include "native/program/shared_memory.hpp"
@@ -67,6 +68,11 @@ SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*att
 SDSM_ENTRY pid_t fork() noexcept {
   static constinit NextFunction<pid_t()> real{"fork"};
   allow_fork();
+  if (memory_is_for_children()) {
+    end_run(
+        {"the program calls fork and has memory from mmap with MAP_SHARED, which a child would share: such memory "
+         "cannot be followed. Use MAP_PRIVATE if only threads share it."});
+  }
   const pid_t child = real();
   if (child == 0) become_lone_child();
   return child;

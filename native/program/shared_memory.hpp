@@ -42,6 +42,10 @@ bool holds(const void* block);
 void* allocate(const heap::Request& request);
 void clear(void* block, std::size_t bytes);
 void free(void* block);
+/// Large blocks lose pages, which nobody may touch; who has none left is freed. Pages of no block stay as they are.
+void unmap(AddressRange part);
+/// Blocks have pages again that they lost, with any contents. False if a page is of no block.
+bool map_again(const AddressRange& part);
 std::size_t room(const void* block);
 /// Keeps the first min(old, new) bytes. Null if there is no memory left; the block stays then.
 void* reallocate(void* block, std::size_t bytes, std::uintptr_t caller);

@@ -1,18 +1,13 @@
 #include "native/program/unseen.hpp"
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdarg>
 #include <ctime>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
-#include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
 namespace {
@@ -44,35 +39,6 @@ UnseenCalls unseen_calls(UnseenCall call) {
 }  // namespace sdsm::program
 
 using namespace sdsm::program;
-
-// Memory. The kernel's own calls, as the run-time maps memory before anything can be looked up.
-SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  const long memory = syscall(SYS_mmap, wanted, bytes, protection, flags, file, offset);
-  if (memory != -1) {
-    count_unseen((flags & MAP_ANONYMOUS) != 0 ? UnseenCall::mmap : UnseenCall::mmap_file, SDSM_CALLER, bytes);
-  }
-  return reinterpret_cast<void*>(memory);
-}
-SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept
-    SDSM_ALIAS(mmap);
-SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
-  const bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
-  va_list arguments;
-  va_start(arguments, flags);
-  // With MREMAP_DONTUNMAP alone it may be missing, and is a hint: what is no page's address was not meant.
-  void* wanted = (flags & MREMAP_FIXED) != 0 || keeps_old ? va_arg(arguments, void*) : nullptr;
-  if ((flags & MREMAP_FIXED) == 0 && reinterpret_cast<std::uintptr_t>(wanted) % page_bytes != 0) wanted = nullptr;
-  va_end(arguments);
-  const long memory = syscall(SYS_mremap, old, old_bytes, bytes, flags, wanted);
-  const std::size_t mapped = keeps_old ? 0 : old_bytes;
-  if (memory != -1 && bytes > mapped) count_unseen(UnseenCall::mremap, SDSM_CALLER, bytes - mapped);
-  return reinterpret_cast<void*>(memory);
-}
-SDSM_ENTRY void* sbrk(std::intptr_t bytes) noexcept {
-  static constinit NextFunction<void*(std::intptr_t)> real{"sbrk"};
-  if (bytes > 0) count_unseen(UnseenCall::sbrk, SDSM_CALLER, static_cast<std::uint64_t>(bytes));
-  return real(bytes);
-}
 
 // Clocks. (clock_gettime stands in kernel_buffers.cpp.)
 SDSM_ENTRY int gettimeofday(timeval* time, void* zone) noexcept {

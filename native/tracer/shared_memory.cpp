@@ -48,6 +48,16 @@ void clear(void* block, std::size_t bytes) {
 void free(void* block) {
   heap::free(block);
 }
+void unmap(AddressRange part) {
+  const HeapGuard guard;
+  while (part.begin < part.end) {
+    void* const block = heap::unmap_first(part);
+    if (block != nullptr) heap::free(block);
+  }
+}
+bool map_again(const AddressRange& part) {
+  return heap::map_again(part);
+}
 std::size_t room(const void* block) {
   return heap::room(block);
 }

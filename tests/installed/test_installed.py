@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import os
 import shutil
@@ -31,7 +32,10 @@ def installed() -> Iterator[Path]:
 
 
 def install(folder: Path) -> Path:
-    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], capture_output=True, text=True)
+    # Another worker of this test run may be at it: manual pages are made in the build folder.
+    with (BUILD / "install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

@@ -62,6 +62,7 @@ TEST_CASE("a program that starts threads of its own, replaces itself, or uses wh
   check_refused(trace_outcome({program("ending"), "thread of C11"}), 1, "a thread that OpenMP did not start");
   check_refused(trace_outcome({program("ending"), "exec"}), 1, "exec");
   check_refused(trace_outcome({program("ending"), "freed"}), 1, "frees or resizes a block that it has freed");
+  check_refused(trace_outcome({program("ending"), "fork_shared"}), 1, "mmap with MAP_SHARED");
 }
 
 TEST_CASE("a program that cannot be traced is refused with 2 before it runs") {

@@ -87,6 +87,7 @@ def test_fft(tmp_path, impl, threads):
         "teams",
         "blocks",
         "large_blocks",
+        "mapped_memory",
         "serial_blocks",
         "cleared_blocks",
         "stacks",

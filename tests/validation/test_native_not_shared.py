@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
       sigaction(SIGSEGV, &action, NULL);
     }
     if (strcmp(what, "null") != 0 && omp_get_thread_num() == 0) {
-      void* place = mmap((void*)0x123450000000, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      void* place = mmap((void*)0x123450000000, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
       given = place;
       *given = 1;
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { page_ints = 1024, pages = 16, rounds = 5, most_threads = 64 };
 
@@ -308,6 +309,26 @@ static void large_blocks(void) {
     blocks_of(round, (size_t)(round % 3 + (round % 2 ? 40 : 2)) * page_ints);
 }
 
+/* Memory from the kernel: mapped by one, written by all, given back in parts by all, mapped anew. */
+static void mapped_memory(void) {
+  for (int round = 1; round <= rounds; ++round) {
+    const size_t bytes = (size_t)(2 * most_threads + round) * page_ints * sizeof(int);
+    int* block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) exit(1);
+#pragma omp parallel
+    {
+      const int me = omp_get_thread_num();
+      const int team = omp_get_num_threads();
+      for (int i = me; i < 2 * most_threads * page_ints; i += 64 + team) block[i] += me;
+#pragma omp barrier
+      page(me)[round] += block[((me + 1) % team) * page_ints];
+#pragma omp barrier
+      munmap(block + 2 * me * page_ints, 2 * page_ints * sizeof *block);
+    }
+    munmap(block, bytes);
+  }
+}
+
 /* What main and the threads have on their stacks, by pointer. */
 static void stacks(void) {
   int* place_of[most_threads];
@@ -414,6 +435,7 @@ static const struct {
     {"large_blocks", large_blocks},
     {"serial_blocks", serial_blocks},
     {"cleared_blocks", cleared_blocks},
+    {"mapped_memory", mapped_memory},
     {"stacks", stacks},
     {"master", master},
     {"scattered", scattered},

@@ -231,8 +231,9 @@ struct model {
 static _Thread_local struct model* own;
 static _Thread_local const char* doing; /* for the message that something is wrong */
 
+/* Anonymous memory would be shared, but for that in the lowest 4 GiB. */
 static void* private_memory(size_t bytes) {
-  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
   if (memory == MAP_FAILED) {
     perror("random_program");
     exit(2);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -62,8 +63,9 @@ static int start_another(const char* way) {
     __asm__ volatile("" ::: "memory"); /* keeps the region */
     return system(command) == 0 ? 0 : 1;
   }
-  if (strcmp(way, "fork") == 0) {
-    int* shared = malloc(8192);
+  if (strcmp(way, "fork") == 0 || strcmp(way, "fork_shared") == 0) {
+    const int sharing = strcmp(way, "fork") == 0 ? MAP_PRIVATE : MAP_SHARED;
+    int* shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
     shared[0] = 4;
 #pragma omp parallel
     __asm__ volatile("" ::: "memory"); /* keeps the region */

@@ -12,7 +12,8 @@ static int is_aligned(const void* block) {
 }
 
 int main(void) {
-  char* mapped = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  /* Other anonymous memory is shared, and traced. */
+  char* mapped = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
   mapped[0] = 1;
   /* Both stay mapped, and the second comes where it is wanted. */
   char* const wanted = (char*)0x500000000000;
