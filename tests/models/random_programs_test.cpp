@@ -1,11 +1,10 @@
 /// Random programs without data races, run on the protocol with real bytes: every read must find what was last written.
-/// SDSM_LONG=1 in the environment runs fifty times as many.
-
 #include <cstdlib>
 #include <optional>
 #include <random>
 #include <vector>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/shared_memory.hpp"
 
@@ -106,15 +105,11 @@ class RandomProgram {
   std::uint64_t last_value_ = 0;
 };
 
-std::uint64_t campaign() {
-  const char* wish = std::getenv("SDSM_LONG");
-  return wish != nullptr && *wish == '1' ? 50'000 : 1'000;
-}
-
 void run_campaign(bool drops_changed_only) {
+  const std::uint64_t programs = test::rounds(1000);
   std::uint64_t reads = 0, hand_overs = 0, diffs = 0;
   std::array<std::uint64_t, fault_kinds> faults{};
-  for (std::uint64_t seed = 1; seed <= campaign(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= programs; ++seed) {
     RandomProgram program(seed, drops_changed_only);
     try {
       program.run();
@@ -127,12 +122,12 @@ void run_campaign(bool drops_changed_only) {
     for (std::size_t kind = 0; kind < fault_kinds; ++kind) faults[kind] += program.faults[kind];
   }
   // The programs are such that everything happens, often.
-  CHECK(reads > 100 * campaign());
-  CHECK(hand_overs > 10 * campaign());
-  CHECK(diffs > 10 * campaign());
+  CHECK(reads > 100 * programs);
+  CHECK(hand_overs > 10 * programs);
+  CHECK(diffs > 10 * programs);
   for (const FaultRule& rule : fault_rules) {
     CAPTURE(rule.name);
-    CHECK(faults[static_cast<std::size_t>(rule.kind)] > campaign());
+    CHECK(faults[static_cast<std::size_t>(rule.kind)] > programs);
   }
 }
 

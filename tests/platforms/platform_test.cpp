@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 
@@ -606,13 +607,14 @@ TEST_CASE("a file that is not there and a folder are told by name") {
 }
 
 TEST_CASE("a platform damaged anywhere is read or refused, never more") {
-  std::mt19937 random(1);
+  std::mt19937_64 random(test::seed(1));
   const std::string whole = PlatformText().text();
   const std::string pieces[] = {"<",     ">",     "\"",  "/>",   "</zone>", "<prop",     "&",
                                 "&#0;",  "\xff",  "id=", "<!--", "-->",     "<![CDATA[", "]]>",
                                 "<?xml", "1e999", "0",   "-",    "us",      "x",         std::string(1, '\0')};
-  int refused = 0;
-  for (int i = 0; i < 3000; ++i) {
+  std::uint64_t refused = 0;
+  const std::uint64_t rounds = test::rounds(3000);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
     std::string text = whole;
     for (std::size_t edits = 1 + random() % 3; edits > 0; --edits) {
       const std::size_t at = random() % text.size();
@@ -631,7 +633,8 @@ TEST_CASE("a platform damaged anywhere is read or refused, never more") {
       FAIL("attempt " << i << ": " << error.what());
     }
   }
-  CHECK(refused > 1000);
+  WARN(refused << " refused, " << rounds - refused << " read");
+  CHECK(refused > rounds / 3);
 }
 
 TEST_CASE("the list of properties names each that the reader knows") {

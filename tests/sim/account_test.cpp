@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/protocol_in_words.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -14,11 +15,6 @@ using namespace sdsm::sim;
 using namespace sdsm::test;
 
 namespace {
-
-std::uint64_t campaign(std::uint64_t usual) {
-  const char* wish = std::getenv("SDSM_LONG");
-  return wish != nullptr && *wish == '1' ? 50 * usual : usual;
-}
 
 /// How the threads of a random program share time between two barriers.
 enum class Course : std::uint8_t {
@@ -125,7 +121,7 @@ std::string text_of(const Result& result) {
 TEST_CASE("every picosecond of every thread is spent on something, whatever the program") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
   const Layout layouts[] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}, {4, 2}, {8, 1}};
-  for (std::uint64_t seed = 1; seed <= campaign(42); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::rounds(42); ++seed) {
     const Layout layout = layouts[seed % std::size(layouts)];
     CAPTURE(seed, name_of(network), layout.nodes, layout.threads_per_node);
     const Result result = run(p3_score(), network, random_program(seed, layout));
@@ -145,7 +141,7 @@ TEST_CASE("with one process per node each thread meets the faults and sends the 
   text.set("protocol.invalidation", changed_only ? "changed" : "all");
   text.hosts = 8;
   const TemporaryFile file(text.text());
-  for (std::uint64_t seed = 1; seed <= campaign(25); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::rounds(25); ++seed) {
     const Layout layout{2 + static_cast<std::uint32_t>(seed % 5), 1};
     const TestProgram program = random_program(seed, layout);
     const Result result = run(file.path(), network, program);
@@ -176,7 +172,7 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
   const TemporaryFile file(text.text());
   const Layout layouts[] = {{1, 2}, {2, 2}, {2, 3}, {3, 2}};
   std::map<std::string, std::uint64_t> seen;
-  for (std::uint64_t seed = 1; seed <= campaign(40); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::rounds(40); ++seed) {
     const Layout layout = layouts[seed % std::size(layouts)];
     const TestProgram program = random_program(seed, layout, Course::in_turn);
     const Result result = run(file.path(), network, program);

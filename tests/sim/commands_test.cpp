@@ -10,6 +10,7 @@
 #include <regex>
 #include <tuple>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
@@ -683,12 +684,11 @@ TEST_CASE("check refuses elements that lie too deep in each other") {
 }
 
 TEST_CASE("a platform damaged anywhere ends check with status 0 or 2 and a line of ours, never with a crash") {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(test::seed(1));
   const std::string whole = PlatformText().text();
-  const char* wish = std::getenv("SDSM_LONG");
-  const int attempts = wish != nullptr && *wish == '1' ? 1000 : 60;
-  int found = 0;
-  for (int i = 0; i < attempts; ++i) {
+  const std::uint64_t attempts = test::rounds(60);
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < attempts; ++i) {
     std::string text = whole;
     const std::size_t at = random() % text.size();
     switch (random() % 4) {

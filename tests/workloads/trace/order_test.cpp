@@ -3,6 +3,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/workloads/trace/samples.hpp"
 #include "workloads/trace/order.hpp"
@@ -106,10 +107,10 @@ TEST_CASE("what is no order is refused, and the line named") {
 
 TEST_CASE("damaged orders end in an error or in an order") {
   const Scratch scratch;
-  std::mt19937_64 random(2);
-  int refused = 0;
-  constexpr int rounds = 2000;
-  for (int i = 0; i < rounds; ++i) {
+  std::mt19937_64 random(test::seed(2));
+  std::uint64_t refused = 0;
+  const std::uint64_t rounds = test::rounds(2000);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
     std::string text = order_text(random_order(random));
     for (std::uint64_t damages = 1 + random() % 3; damages > 0 && !text.empty(); --damages) {
       const std::size_t at = random() % text.size();
@@ -128,6 +129,7 @@ TEST_CASE("damaged orders end in an error or in an order") {
       ++refused;
     }
   }
+  WARN(refused << " refused, " << rounds - refused << " read");
   CHECK(refused > rounds / 2);
   CHECK(refused < rounds);
 }
