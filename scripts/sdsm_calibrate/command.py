@@ -233,11 +233,11 @@ def _tell(
             print(f"\nRemote faults scattered: simulate with --jitter {jitter:.2f}")
     if options.plot is not None:
         from sdsm_calibrate.plot import draw, draw_network
+        from sdsm_report.figures.style import save
 
         name = utf8(options.output.name)
         if rows:
-            draw(rows, f"{name}: microbenchmarks, measured and simulated", options.plot, "calibration")
+            save(draw(rows, f"{name}: microbenchmarks, measured and simulated"), options.plot, "calibration")
         if network:
-            title = f"{name}: messages, measured and simulated"
-            draw_network(network, title, options.plot, "calibration-network")
+            save(draw_network(network, f"{name}: messages, measured and simulated"), options.plot, "calibration-network")
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from sdsm_calibrate.gate import Row
 from sdsm_calibrate.network_gate import Held
+from sdsm_report.figures.style import (
+    GREEN,
+    GREY,
+    ORANGE,
+    PREDICTED,
+    PUBLISHED,
+    heading,
+    legend_below,
+    light_grid,
+    new_figure,
+)
 
 
-def draw(rows: Sequence[Row], title: str, folder: Path, name: str) -> list[Path]:
-    """NAME.png and NAME.svg. Raises OSError."""
-    from sdsm_report.figures.style import GREY, PREDICTED, PUBLISHED, heading, light_grid, new_figure, save
-
+def draw(rows: Sequence[Row], title: str) -> Figure:
+    """Costs: times, and differences."""
     figure = new_figure(8.5, 2.0 + 0.26 * len(rows))
     heading(
         figure,
@@ -40,28 +50,16 @@ def draw(rows: Sequence[Row], title: str, folder: Path, name: str) -> list[Path]
     times.set_xlabel("microseconds")
     times.set_yticks(list(places), [row.name for row in rows])
     times.invert_yaxis()
-    times.legend(loc="lower right")
+    legend_below(times)
     differences.axvline(0, color=GREY, linewidth=0.8)
     differences.set_xlabel("per cent of the measurement")
     for axes in (times, differences):
         light_grid(axes, "x")
-    return save(figure, folder, name)
+    return figure
 
 
-def draw_network(held: Sequence[Held], title: str, folder: Path, name: str) -> list[Path]:
-    """NAME.png and NAME.svg: times over sizes, and differences. Raises OSError."""
-    from sdsm_report.figures.style import (
-        GREEN,
-        GREY,
-        ORANGE,
-        PREDICTED,
-        PUBLISHED,
-        heading,
-        light_grid,
-        new_figure,
-        save,
-    )
-
+def draw_network(held: Sequence[Held], title: str) -> Figure:
+    """Times over sizes, and differences."""
     measured_in = {"bandwidth": PUBLISHED, "latency": GREEN, None: GREY}
 
     figure = new_figure(8.5, 6.5)
@@ -110,12 +108,12 @@ def draw_network(held: Sequence[Held], title: str, folder: Path, name: str) -> l
     times.set_xscale("symlog", linthresh=1)
     times.set_yscale("log")
     times.set_ylabel("microseconds")
-    times.legend(loc="upper left")
     differences.axhline(0, color=GREY, linewidth=0.8)
     differences.set_yscale("symlog", linthresh=10)
     differences.set_ylabel("per cent of the measurement")
     differences.margins(y=0.15)
     differences.set_xlabel("bytes")
+    legend_below(differences, of=times)
     for axes in (times, differences):
         light_grid(axes)
-    return save(figure, folder, name)
+    return figure

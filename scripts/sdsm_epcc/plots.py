@@ -125,11 +125,12 @@ def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figu
 
     columns = min(COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
-    figure = style.new_figure(3.4 * columns + 0.4, 2.5 * rows + 1.0)
+    most_lines = max(len(lines) for lines in panels.values())
+    figure = style.new_figure(3.4 * columns + 0.4, (2.5 + 0.15 * most_lines) * rows + 1.0)
     grid = figure.subplots(rows, columns, squeeze=False)
     cells = [axes for line in grid for axes in line]
     for axes, (name, lines) in zip(cells, panels.items(), strict=False):
-        axes.set_title(name)
+        axes.set_title(name, parse_math=False)
         for index, (label, points) in enumerate(lines.items()):
             _line(axes, points, label, index)
         _scale(axes, lines, axis)
@@ -137,7 +138,7 @@ def _against(panels: dict[str, _Lines], axis: str, unit: str) -> tuple[str, Figu
         axes.set_ylabel(f"overhead [{UNIT_SIGNS[unit]}]")
         style.light_grid(axes)
         if len(lines) > 1:
-            axes.legend(fontsize=7)
+            style.legend_below(axes, fontsize=7)
     for axes in cells[len(panels) :]:
         axes.set_visible(False)
     against = AXES[axis].partition(" (")[0]
@@ -191,7 +192,7 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
 
     names = list(panels)
     labels = list(dict.fromkeys(label for lines in panels.values() for label in lines))
-    figure = style.new_figure(7.2, 0.26 * len(names) * max(1.0, 0.6 * len(labels)) + 1.5)
+    figure = style.new_figure(7.2, 0.26 * len(names) * max(1.0, 0.6 * len(labels)) + 1.5 + 0.15 * len(labels))
     axes = figure.subplots()
     colours = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY, style.INK, style.GREY)
     for index, label in enumerate(labels):
@@ -214,7 +215,7 @@ def _side_by_side(panels: dict[str, _Lines], axis: str, unit: str, x: int) -> tu
     axes.set_xlabel(f"overhead [{UNIT_SIGNS[unit]}]")
     style.light_grid(axes, "x")
     if labels != [""]:
-        figure.legend(loc="outside lower center", fontsize=7, ncols=2)
+        style.legend_below(axes, fontsize=7)
     what = {
         "threads": f"{x} thread{'s' if x > 1 else ''}",
         "chunk": f"chunk size {x}",

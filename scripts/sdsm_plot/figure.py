@@ -111,7 +111,4 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> N
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.set_ylabel("time, s" if shows_times else "speedup")
     style.light_grid(axes)
-    # Below the panel, where it covers no data. What users named is text, and no formula.
-    legend = axes.legend(loc="upper left", bbox_to_anchor=(-0.12, -0.16), fontsize=8)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    style.legend_below(axes)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmark_files import DATA, EPCC
+from legends import data_under_legends
 from sdsm_epcc.clock import megahertz
 from sdsm_epcc.command import main
 
@@ -279,6 +280,18 @@ def test_what_was_measured_at_one_point_is_drawn_side_by_side_with_what_tells_it
     assert axes.containers[0].lines[0].get_xdata()[0] == 3040.918046  # PARALLEL overhead, as the file prints it
     low, high = axes.get_xlim()
     assert low < -0.032794 and high > 3040.918046
+
+
+@pytest.mark.parametrize("by", ["auto", "threads"])
+def test_no_legend_covers_data(by):
+    from calibration.readers import epcc
+    from calibration.readers.text import load
+    from sdsm_epcc.groups import collect
+    from sdsm_epcc.plots import draw
+
+    names = [str(path) for path in (DATA / "epcc").glob("*.out")]
+    for plot in draw(collect({name: epcc.runs(load(name)) for name in names}, {"compiler": "$x"}, apart=True), "us", by):
+        assert not data_under_legends(plot.figure), plot.name
 
 
 @pytest.mark.parametrize(

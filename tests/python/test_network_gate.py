@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from calibration import readers
+from calibration.estimates import Estimate
 from calibration.network import Network, Piece, fit, pieces
 from calibration.platform_file import cluster, parse, platform_text, prop, properties
 from calibration.readers.text import Text
+from legends import data_under_legends
 from sdsm_calibrate import network_gate
 from sdsm_calibrate.command import main
+from sdsm_calibrate.gate import Row
+from sdsm_calibrate.plot import draw, draw_network
 
 ROOT = Path(__file__).resolve().parents[2]
 P3 = str(ROOT / "platforms" / "p3-score.xml")
@@ -212,3 +216,13 @@ def test_one_host_leaves_the_network_unproved(tmp_path, capsys):
     status, _ = calibrate(tmp_path, str(tmp_path / "np.out"), base=str(base))
     assert status == 1
     assert "has no two hosts, so link.latency stays unproved" in capsys.readouterr().err
+
+
+def test_no_legend_covers_data():
+    rows = [Row(f"release.{n}", ("message.fixed",), Estimate(10.0**n, 0.1, 5), 10.0**n, ()) for n in range(8)]
+    assert not data_under_legends(draw(rows, "Costs"))
+    network = Network(12.5, 5.0, 2)
+    held = network_gate.hold(found(measured(network)), "reference", simulated(network), {})
+    held += [one for part in (0.01, 0.1, 10.0) for one in
+             network_gate.hold(found({size: part * time for size, time in measured(network).items()}), "link", {}, {})]  # fmt: skip
+    assert not data_under_legends(draw_network(held, "Messages"))

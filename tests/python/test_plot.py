@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from legends import data_under_legends
 from run_results import ORIGIN, native, simulation
 from sdsm_plot.command import main
 from sdsm_plot.figure import draw
@@ -136,9 +137,7 @@ def test_extrapolated_points_are_hollow_and_said_to_be(files):
 def test_no_legend_covers_data(files):
     names = files(simulation(1, 8), banded(2, 5, 4, 6), native(1, 10), native(2, 4, 5, 8))
     figure = draw(lines_of(names)[0], "threads", "the one-thread time")
-    figure.canvas.draw()
-    axes = figure.axes[0]
-    assert not axes.get_legend().get_window_extent().overlaps(axes.get_window_extent())
+    assert not data_under_legends(figure)
 
 
 def test_layouts_with_as_many_threads_are_lines_of_their_own_that_begin_together(files):

@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 
 from calibration.output_file import write_output
 
@@ -69,6 +70,18 @@ def light_grid(axes: Axes, axis: str = "y") -> None:
     """Thin lines behind the data along one axis."""
     axes.grid(True, axis=axis, color="#E6E6E6", linewidth=0.7)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
+
+
+def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0) -> None:
+    """Below the panel and its axis label, where it covers no data: of its lines, or those of another. What users named is
+    text, and no formula."""
+    below = axes.transAxes + ScaledTranslation(0, -0.42, axes.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
+    handles, labels = (of or axes).get_legend_handles_labels()
+    legend = axes.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, fontsize=fontsize
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
