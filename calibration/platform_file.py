@@ -123,12 +123,21 @@ def properties(root: ElementTree.Element) -> dict[str, str]:
     return {} if zone is None else {p.get("id", ""): p.get("value", "") for p in zone.findall("prop")}
 
 
+def costs(root: ElementTree.Element) -> list[Node]:
+    """The outermost zone's properties, and the comments before them."""
+    return _halves(root)[0]
+
+
 def topology(root: ElementTree.Element) -> list[Node]:
-    """What the outermost zone holds beside properties and the comments before them."""
+    """What the outermost zone holds beside those."""
+    return _halves(root)[1]
+
+
+def _halves(root: ElementTree.Element) -> tuple[list[Node], list[Node]]:
     zone = root.find("zone")
     children = [] if zone is None else list(zone)
-    last_prop = max((i for i, child in enumerate(children) if child.tag == "prop"), default=-1)
-    return [_node(child) for child in children[last_prop + 1 :]]
+    end = 1 + max((i for i, child in enumerate(children) if child.tag == "prop"), default=-1)
+    return [_node(child) for child in children[:end]], [_node(child) for child in children[end:]]
 
 
 def _node(element: ElementTree.Element) -> Node:

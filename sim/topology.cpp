@@ -41,9 +41,9 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
   std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
   if (hosts_.size() < nodes) {
     throw TooSmall(
-        fmt::format("the platform has {} hosts, {} nodes were asked for. Use --nodes {} or a larger "
-                    "platform",
-                    hosts_.size(), nodes, hosts_.size()));
+        fmt::format("the platform has {0} hosts, {1} nodes were asked for. Use --nodes {0}, or write a larger "
+                    "platform: sdsm platform new --nodes {1} --network NETWORK -o FILE",
+                    hosts_.size(), nodes));
   }
   hosts_.resize(nodes);
   for (auto* host : hosts_) {

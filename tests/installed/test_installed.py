@@ -127,7 +127,7 @@ def test_completion_knows_subcommands_options_and_the_words_of_an_option(somebod
 
 
 def test_parts_of_two_versions_refuse_each_other_by_name(somebody):
-    for command in ("simulate", "trace", "run", "check", "plot", "calibrate"):
+    for command in ("simulate", "trace", "run", "check", "platform", "plot", "calibrate"):
         refused = somebody.calls(somebody.prefix / "libexec" / "sdsm" / f"sdsm-{command}", "x", status=2, SDSM_VERSION="0.0.9")
         assert f"sdsm-{command} is of sdsm " in refused.stderr
         assert "what started it is sdsm 0.0.9" in refused.stderr

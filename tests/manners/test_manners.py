@@ -39,7 +39,7 @@ class Command:
     @property
     def name(self) -> str:
         words = self.words.split()
-        return " ".join(words[: 2 if words[1:2] in (["info"], ["dump"], ["p3-score"]) else 1])
+        return " ".join(words[: 2 if words[1:2] in (["info"], ["dump"], ["new"], ["p3-score"]) else 1])
 
     @property
     def inputs(self) -> list[str]:
@@ -59,6 +59,7 @@ COMMANDS = [
     Command("microbench --layouts 2x1 --samples 2 --no-system", ("-o",), endless="--samples 4096 --layouts 2x1,4x1"),
     Command("calibrate {m.json} --base {one-machine.xml} -o out.xml", ("--report",)),
     Command("calibrate p3-score", ("-o", "--report")),
+    Command("platform new --nodes 3 --network 25gbe --from {one-machine.xml}", ("-o",)),
     Command("plot {r1.json} {r2.json} -o plots"),
     Command("epcc {epcc.out}", ("--html", "--csv", "--json")),
     Command("validate", prints=False, endless="--results out"),

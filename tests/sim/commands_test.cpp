@@ -289,6 +289,7 @@ TEST_CASE("bad input to simulate is one clear line and status 2") {
       {good + " -p " + path(no_platform) + " -n 2", "<platform>"},
       {good + " -p " + path(contradiction) + " -n 2", "fault.RUMR"},
       {good + " -p " + path(small) + " -n 2", "1 hosts"},
+      {good + " -p " + path(small) + " -n 2", "sdsm platform new --nodes 2 --network"},
       {good + " -p " + path(small) + " -n 1 -t 2", "1 cores"},
       {good + " -p " + p3 + " -n 0", "--nodes: '0' is not a whole number from 1 to 4294967295"},
       {good + " -p " + p3 + " -n -2", "-2"},

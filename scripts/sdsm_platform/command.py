@@ -1,0 +1,92 @@
+"""sdsm platform: the command line."""
+
+from __future__ import annotations
+
+import argparse
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from calibration.command_line import BadInput, Parser, command, file_name, platform_name, whole
+from calibration.measured_platform import commentable
+from calibration.output_file import check_outputs, print_or_write
+from calibration.places import PLATFORMS
+from calibration.platform_file import Blank, Comment, Element, costs, parse, platform_text
+from calibration.readers.text import unreadable
+from sdsm_platform.networks import NETWORKS, Network, described
+
+COSTS = "one-machine.xml"
+MOST_NODES, MOST_CORES = 65536, 4096  # as platforms/file/ takes them
+
+DESCRIPTION = """\
+Write the platform file of a cluster that one has not got: so many nodes, on a network of a kind.
+
+What nodes take for faults, messages, barriers and locks comes from another platform, and so does the network on which that was
+measured: the simulator puts the time of messages on the new network in place of that on the old one. A layout whose barriers
+and locks were not measured gets modelled ones, which `sdsm simulate` says. Messages keep the processor time of the software
+that was measured, TCP or what it was: a network that does without, as InfiniBand can, gains more than this shows."""
+
+EPILOG = """\
+examples:
+  sdsm platform new --nodes 64 --network 25gbe -o cluster.xml
+  sdsm check cluster.xml && sdsm simulate 64.trace -p cluster.xml -n 64
+  sdsm platform new --nodes 16 --cores 2 --network gigabit --from p3-score -o p3-gigabit.xml
+  sdsm platform --list
+
+Exit status: 0 done, 1 the file could not be written, 2 bad usage or input."""
+
+ABOUT = """\
+{nodes} nodes on {title}, made by sdsm platform new (nodes {nodes}, network {name}, from {source}).
+Costs of the nodes, and the network on which they were measured (reference.*), are those of {source}."""
+
+
+def parser() -> argparse.ArgumentParser:
+    p = Parser(prog="sdsm platform", description=DESCRIPTION, epilog=EPILOG)
+    p.add_argument("what", nargs="?", choices=("new",), help="new: write a platform file")
+    p.add_argument("--nodes", type=whole(1, MOST_NODES), metavar="N", help="nodes of the cluster")
+    p.add_argument("--network", choices=[one.name for one in NETWORKS], help="kind of network; --list tells their figures")
+    p.add_argument(
+        "--from", dest="source", type=platform_name, default=PLATFORMS / COSTS, metavar="PLATFORM",
+        help=f"platform whose nodes these are, a file or one of sdsm's own (default: {COSTS}, this project's DSM on a machine of today)",
+    )  # fmt: skip
+    p.add_argument("--cores", type=whole(1, MOST_CORES), metavar="C", help="processors of a node (default: as in PLATFORM)")
+    p.add_argument("-o", "--output", type=file_name, default=Path("-"), metavar="FILE", help="default: stdout")
+    p.add_argument("--list", action="store_true", help="list the networks with figures and sources, and end")
+    return p
+
+
+@command
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status."""
+    options = parser().parse_args(arguments)
+    if options.list:
+        print(described())
+        return 0
+    if options.what is None or options.nodes is None or options.network is None:
+        raise BadInput("which cluster? Name its nodes and network: sdsm platform new --nodes 64 --network 25gbe -o FILE")
+    check_outputs([options.output], [options.source])
+    try:
+        root = parse(options.source)
+    except OSError as error:
+        advice = "Give a platform file, or the name of one of sdsm's own"
+        raise BadInput(f"{options.source}: {unreadable(error, advice)}") from None
+    network = next(one for one in NETWORKS if one.name == options.network)
+    print_or_write(options.output, new_platform(root, options.source.name, options.nodes, network, options.cores))
+    return 0
+
+
+def new_platform(root: ElementTree.Element, source: str, nodes: int, network: Network, cores: int | None) -> str:
+    """The file's text. root: of the platform file `source`, whose costs and processors the nodes have."""
+    host = next((one for one in root.iter() if one.tag in ("host", "cluster")), ElementTree.Element("host"))
+    core = host.get("core", "1") if cores is None else str(cores)
+    nodes_and_cables = Element(
+        "cluster",
+        {
+            "id": "nodes", "prefix": "node-", "suffix": "", "radical": f"0-{nodes - 1}",
+            "speed": host.get("speed", "1Gf"), "core": core,
+            "bw": network.bandwidth, "lat": network.latency,
+        },
+    )  # fmt: skip
+    told = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
+    body = [*costs(root), Blank(), Comment(told), nodes_and_cables]
+    about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source))
+    return platform_text(about, f"{network.name}-{nodes}", body)

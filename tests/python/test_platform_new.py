@@ -1,0 +1,87 @@
+"""`sdsm platform new`: does it write clusters that `sdsm check` takes, with the costs of one platform on the network of another?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from calibration.platform_file import parse, properties
+from sdsm_platform.command import main
+from sdsm_platform.networks import NETWORKS
+
+ROOT = Path(__file__).resolve().parents[2]
+SDSM = ROOT / "build" / "sdsm"
+#: One frame of 1460 + 78 bytes crosses two links, store and forward: 2 x (1538 B / bandwidth + latency).
+FRAME_US = {
+    "100mbit": 2 * (123.04 + 5),
+    "gigabit": 2 * (12.304 + 2.5),
+    "10gbe": 2 * (1.2304 + 0.125),
+    "25gbe": 2 * (0.49216 + 0.15),
+    "infiniband": 2 * (0.12304 + 0.25),
+}
+
+
+@pytest.mark.parametrize("network", [one.name for one in NETWORKS])
+@pytest.mark.parametrize("source", ["one-machine", "p3-score"])
+def test_messages_take_what_the_network_says_and_costs_are_the_other_platforms(tmp_path, network, source):
+    file = tmp_path / "new.xml"
+    assert main(["new", "--nodes", "5", "--cores", "3", "--network", network, "--from", source, "-o", str(file)]) == 0
+    assert properties(parse(file)) == properties(parse(ROOT / "platforms" / f"{source}.xml"))
+    checked = subprocess.run([SDSM, "check", file], capture_output=True, text=True)
+    assert checked.returncode == 0 and " 5 hosts" in checked.stdout, checked.stderr
+    replay = [SDSM, "replay", file, "--only", "network", "--messages", "1460", "--json", "-"]
+    (row,) = json.loads(subprocess.run(replay, capture_output=True, check=True).stdout)["rows"]
+    assert row["simulated_s"] == pytest.approx(FRAME_US[network] * 1e-6, abs=2e-12)
+
+
+@pytest.mark.parametrize("network", ["gigabit", "25gbe", "infiniband"])
+def test_the_platforms_here_are_what_the_command_writes(capsys, network):
+    assert main(["new", "--nodes", "64", "--network", network]) == 0
+    assert capsys.readouterr().out == (ROOT / "platforms" / f"{network}.xml").read_text()
+
+
+def test_processors_are_those_of_the_other_platform_unless_given(tmp_path, capsys):
+    assert main(["new", "--nodes", "2", "--network", "gigabit", "--from", "p3-score"]) == 0
+    assert 'core="2"' in capsys.readouterr().out
+    # What it has written, it takes as a source.
+    file = tmp_path / "first.xml"
+    assert main(["new", "--nodes", "65536", "--cores", "7", "--network", "gigabit", "-o", str(file)]) == 0
+    assert main(["new", "--nodes", "2", "--network", "25gbe", "--from", str(file)]) == 0
+    assert 'core="7"' in capsys.readouterr().out
+
+
+def test_every_figure_has_its_source_in_the_file_and_in_the_list(capsys):
+    assert main(["--list"]) == 0
+    told = capsys.readouterr().out
+    for one in NETWORKS:
+        assert main(["new", "--nodes", "2", "--network", one.name]) == 0
+        text = capsys.readouterr().out
+        assert one.bandwidth in text and one.latency in text
+        for line in (*one.bandwidth_from.splitlines(), *one.latency_from.splitlines()):
+            assert line in text and line in told
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([], "sdsm platform new --nodes 64 --network 25gbe"),
+        (["new", "--network", "gigabit"], "sdsm platform new --nodes 64 --network 25gbe"),
+        (["new", "--nodes", "2", "--network", "gigabit", "--from", "nowhere.xml"], "nowhere.xml"),
+        (["new", "--nodes", "2", "--network", "gigabit", "--from", "/"], "/"),
+        (["new", "--nodes", "2", "--network", "gigabit", "-o", "/nowhere/x.xml"], "/nowhere"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_in_one_line(capsys, words, what):
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert what in told and told.startswith("sdsm: ") and len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [["--nodes", "0"], ["--nodes", "65537"], ["--nodes", "2", "--network", "token-ring"]])
+def test_a_wrong_number_or_network_is_refused(capsys, words):
+    with pytest.raises(SystemExit, match="2"):
+        main(["new", "--network", "gigabit", *words])
+    assert len(capsys.readouterr().err.splitlines()) == 1
