@@ -100,9 +100,9 @@ std::vector<std::string> Changes::left_out() const {
 
 LinkChange Changes::change_links(std::string_view key, std::vector<LinkValue> links) {
   const bool is_bandwidth = key == network_bandwidth;
-  if (links.empty()) return {};
   const Effect effect = effect_on(key);
   if (!effect.is_any) return {};
+  if (links.empty()) throw std::invalid_argument("the file gives no link one. Give it links, or a <cluster>");
   std::sort(links.begin(), links.end(), [](const LinkValue& a, const LinkValue& b) { return a.value < b.value; });
   const LinkValue &least = links.front(), &most = links.back();
   const bool are_alike = most.value - least.value <= 1e-9 * most.value;

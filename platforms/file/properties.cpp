@@ -309,10 +309,15 @@ const std::vector<Family>& families() {
 }
 
 std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count) {
-  std::stable_sort(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-    return edit_distance(a, id) < edit_distance(b, id);
-  });
-  known.resize(std::min(count, known.size()));
+  // Longer than any name: what comes behind makes all of them equally far.
+  constexpr std::size_t most_compared = 64;
+  id = id.substr(0, most_compared);
+  std::multimap<std::size_t, std::string> by_distance;  // keeps the order of equals
+  for (std::string& name : known) by_distance.emplace(edit_distance(name, id), std::move(name));
+  known.clear();
+  for (auto& [distance, name] : by_distance) {
+    if (known.size() < count) known.push_back(std::move(name));
+  }
   return known;
 }
 

@@ -332,7 +332,7 @@ std::filesystem::path own_platforms() {
   const auto programs = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
   // Installed in libexec/sdsm; built in build/, or in build/PRESET/.
   for (const char* const from_there : {"../../share/sdsm/platforms", "../platforms", "../../platforms"}) {
-    const auto folder = (programs / from_there).lexically_normal();
+    auto folder = (programs / from_there).lexically_normal();
     if (std::filesystem::is_directory(folder, unknown)) return folder;
   }
   return {};

@@ -299,6 +299,9 @@ TEST_CASE("--set of the network is of all links: a value where they are alike, a
   CHECK(twice.changes[0].is == "200Mbps to 2Gbps");
   CHECK(refusal_of(mixed, {"network.bandwidth=1Gbps"}).find("links have from 100Mbps to 1Gbps. Give a factor") !=
         std::string::npos);
+  PlatformText alone;
+  alone.hosts = 0;
+  CHECK(refusal_of(alone, {"network.latency=x2"}).find("no link") != std::string::npos);
 }
 
 TEST_CASE("a setting that meets nothing, or cannot be, is refused with the nearest names or the reason") {
