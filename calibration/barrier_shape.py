@@ -68,8 +68,16 @@ def extrapolated_us(shape: str, layout: Layout, message: Message, barriers: Mapp
     return _asked(shape, message, barriers, [layout])[0].extrapolated_us
 
 
+def messages_us(shape: str, layout: Layout, message: Message) -> float:
+    """What a barrier's messages take on the wire: no barrier is faster (CostModel::contradictions in models/costs.cpp)."""
+    bare = Message(message.wire, message.link, 0.0)
+    depth = 1 if shape == "flat" else layout.nodes.bit_length() - 1
+    return 3 * (_asked(shape, bare, {}, [layout])[0].gather_us + depth * message.wire)
+
+
 def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
-    """The shape over whose model the measured barriers lie on a straight line, if the data tell the two apart; else flat.
+    """The shape over whose model the measured barriers lie on a straight line, if the data tell the two apart; else flat. A
+    tree is none where its messages alone take longer than a measured barrier.
 
     A line a + b model, both at least 0, for each number of threads per node: a is what does not grow with the nodes, b what
     the barrier's messages cost beside those that the model knows. Residuals count in parts of the measured. Both shapes have as
@@ -111,6 +119,10 @@ def choose(barriers: Mapping[Layout, Estimate], message: Message) -> Choice:
         f"{len(usable)} layouts are off a line over each shape's model by {misfits}, root mean square, "
         f"a difference of {abs(evidence):.1f} in BIC"
     )
+    impossible = [one for one in usable if values[one] < messages_us("tree", one, message)]
+    if impossible:
+        how = f"a tree's messages alone take longer than a barrier of {impossible[0]} does, though {told}"
+        return Choice("flat", "fitted", how, tuple(left_out))
     if abs(evidence) < EVIDENCE:
         return Choice("flat", "assumed", f"the data do not tell it from a tree: {told}", tuple(left_out))
     return Choice("tree" if evidence > 0 else "flat", "fitted", told, tuple(left_out))

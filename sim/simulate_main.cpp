@@ -80,19 +80,24 @@ std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
   return found;
 }
 
-void print_uncertainty(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
+void print_uncertainty(const Uncertainty& uncertainty) {
   fmt::print("{} draws of its costs: median {:.6g} s, middle 90 % from {:.6g} to {:.6g} s\n", uncertainty.draws.size(),
              to_seconds(quantile(uncertainty, 0.5)), to_seconds(quantile(uncertainty, 0.05)),
              to_seconds(quantile(uncertainty, 0.95)));
-  fmt::print(
-      "  This band holds the standard errors of {} costs{}; not errors of the model or of the trace's compute "
-      "times.\n",
+}
+
+/// On stderr, as the band may be in a file alone.
+void tell_what_the_band_holds(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
+  const std::string again =
+      uncertainty.refused == 0
+          ? ""
+          : fmt::format(" {} draws were made again: their costs were less than their messages take.",
+                        uncertainty.refused);
+  say(fmt::format(
+      "note: the band holds the standard errors of {} costs{}. It leaves out costs without one, errors of the "
+      "model, and those of the trace's compute times.{}",
       platform.uncertain.size(),
-      request.options.jitter > 0 ? ", and the jitter, whose seed changes with each draw" : "");
-  if (uncertainty.refused > 0) {
-    fmt::print("  {} further draws were left out: their costs were less than their messages take.\n",
-               uncertainty.refused);
-  }
+      request.options.jitter > 0 ? ", and the jitter, whose seed changes with each draw" : "", again));
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
@@ -101,7 +106,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
              request.network);
   fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
-  if (uncertainty) print_uncertainty(request, platform, *uncertainty);
+  if (uncertainty) print_uncertainty(*uncertainty);
   fmt::print("\n");
   const auto marked = [&](const std::string& cost) {
     const auto& names = result.extrapolated;
@@ -253,6 +258,7 @@ int simulate(const Request& request) {
   warn_of(request, platform, layout, file, result);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
+  if (told) tell_what_the_band_holds(request, platform, *told);
   if (!request.json.empty()) {
     const RunDescription description{file.header().program,
                                      layout,

@@ -129,6 +129,8 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
                     progress.say(f"{cluster.name}: no platform file: {error}")
                     failed = True
                     continue
+                for why in calibration.left_out:
+                    progress.say(f"{cluster.name}: left out, as it cannot be: {why}")
                 for case in plan.cases(effort.nodes):
                     outcome = attempt(measurer, case, calibration)
                     if isinstance(outcome, str):

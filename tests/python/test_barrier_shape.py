@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.barrier_shape import Message, choose, extrapolated_us
+from calibration.barrier_shape import Message, choose, extrapolated_us, messages_us
 from calibration.estimates import Estimate
 from calibration.measured_platform import plain
 from calibration.microbench import FAULTS, Layout
@@ -52,6 +52,17 @@ def test_few_node_counts_or_large_errors_leave_it_flat_and_assumed():
     assert (noisy.shape, noisy.kind) == ("flat", "assumed") and "do not tell" in noisy.how
     assert choose(on((2, 100.0), (4, 200.0), (8, 300.0)), Message(10.0, 1.0, -1.0)).kind == "assumed"
     assert choose(on((2, 100.0), (4, 0.0), (8, 300.0)), message).kind == "assumed"
+
+
+def test_a_tree_whose_messages_take_longer_than_a_barrier_is_none():
+    # 2x1 and 4x1 and 8x1 as a tree has them. On 8 nodes three times three levels up and down take 18 messages of 27.6 us in all,
+    # 496.8 us, and a flat one's 3 (2 x 27.6 + 6 x 8.8) = 324 us.
+    message = Message(27.6, 8.8, 10.0)
+    assert messages_us("tree", Layout(8, 1), message) == pytest.approx(496.8)
+    assert messages_us("flat", Layout(8, 1), message) == pytest.approx(324)
+    choice = choose(on((2, 239.67), (4, 339.67), (8, 439.67)), message)
+    assert choice.shape == "flat" and "8x1" in choice.how
+    assert choose(on((2, 339.67), (4, 439.67), (8, 539.67)), message).shape == "tree"
 
 
 def trial(truth: Barriers, seed: int) -> tuple[str, dict[str, dict[int, float]]]:

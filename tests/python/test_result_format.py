@@ -58,6 +58,10 @@ def plain(path: str) -> str:
     return path.replace("[]", "")
 
 
+#: Kinds of messages that count as served.
+SERVED = ("barrier_release", "lock_grant", "atomic_reply")
+
+
 def documented() -> dict[str, set[str]]:
     """By definition, the fields in the section's table."""
     sections: dict[str, set[str]] = {}
@@ -184,6 +188,9 @@ def test_the_documents_that_the_commands_write_have_the_schemas_fields_and_no_ot
         schema = SCHEMA | {"$ref": f"#/$defs/{name}"}
         wrong = [f"{file.name}{error.json_path[1:]}: {error.message}" for error in jsonschema.Draft202012Validator(schema).iter_errors(document)]
         assert not wrong
+        for thread in document["threads"] if name in ("simulation", "native") else ():
+            by_kind = {kind: count for kind, count in thread["messages_by_kind"].items() if kind not in SERVED}
+            assert sum(by_kind.values()) == thread["messages"]
         seen.setdefault(name, set()).update(plain(path) for path in found(SCHEMA["$defs"][name], document, ""))
     for name, paths in seen.items():
         never = {f"{name}: {path}" for path in fields(SCHEMA["$defs"][name], follow=True) if plain(path) not in paths}

@@ -159,6 +159,19 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
     assert (results / "tables.txt").read_text().strip() in told.out
 
 
+def test_a_cost_below_its_messages_is_left_out_and_the_campaign_goes_on(build, tmp_path, capsys):
+    sdsm = build / "sdsm"
+    refusal = "barrier.4x1 is 3.000 us in all, but its messages alone take 9.000 us on the reference network; raise it"
+    refuse = f'check*) if grep -q barrier.4x1 "$2"; then echo "sdsm: $2: {refusal}" >&2; exit 2; fi ;;'
+    sdsm.write_text(sdsm.read_text().replace("check*) ;;", refuse))
+    results = tmp_path / "results"
+    command.main(["--only", "emulated", "--nodes", "2,4", "--quick", "--build", str(build), "--results", str(results)])
+    assert f"emulated: left out, as it cannot be: {refusal}" in capsys.readouterr().err
+    platform = (results / "emulated" / "platform.xml").read_text()
+    assert "barrier.2x1" in platform and "barrier.4x1" not in platform
+    assert json.loads((results / "validation.json").read_text())["emulated"]["accuracy"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
