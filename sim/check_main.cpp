@@ -4,6 +4,7 @@
 
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
+#include "platforms/file/platform.hpp"
 #include "sim/simulation.hpp"
 
 int main(int argc, char** argv) {
@@ -16,9 +17,13 @@ int main(int argc, char** argv) {
   CLI::App app{"Check a platform file: properties, their units, hosts, routes, costs against the network.",
                "sdsm check"};
   app.footer(
-      "Examples:\n  sdsm check platforms/p3-score.xml\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
-      "'fault.*=x0.5'\n\nExit status: 0 nothing found, 2 problems found (one line "
-      "each).");
+      std::string(
+          "Examples:\n  sdsm check platforms/p3-score.xml\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
+          "'fault.*=x0.5'\n\n") +
+      fmt::format("Limits: {} hosts, of which {} in one zone beside clusters; {} links of a route; {} blanks in a row; "
+                  "{} MiB.\n\n",
+                  most_hosts, most_hosts_of_zone, most_links_of_route, most_blanks, most_platform_bytes >> 20) +
+      "Exit status: 0 nothing found, 2 problems found (one line each).");
   auto* const file = app.add_option("platform", path, platform_help)->check(&name_problem)->type_name("PLATFORM");
   app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);

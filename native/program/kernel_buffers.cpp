@@ -4,15 +4,25 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/times.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,6 +54,13 @@ void reads_text(const char* text) {
 template <typename Structure>
 void fills(Structure* structure) {
   writes(structure, sizeof *structure);
+}
+
+/// An address or option, of as many bytes as `room` says, which becomes its size.
+void fills_address(void* value, socklen_t* room) {
+  if (room == nullptr) return;
+  fills(room);
+  writes(value, *room);
 }
 
 void each_part(const iovec* parts, int count, KernelUse use) {
@@ -87,7 +104,8 @@ auto with_open_pages(Touch touch, Call call) {
 #define SDSM_TOUCHING(...) SDSM_TOUCHING_AS(, __VA_ARGS__)
 #define SDSM_TOUCHING_QUIETLY(...) SDSM_TOUCHING_AS(noexcept, __VA_ARGS__)
 
-// Files and sockets.
+// Files and sockets. Not those by which the run-time itself sends messages (sendmsg, recvmsg, epoll_wait and the like),
+// nor syscall(): a program that hands them a shared page that is not open gets EFAULT.
 SDSM_TOUCHING(ssize_t, read, (int file, void* buffer, std::size_t bytes), (file, buffer, bytes), writes(buffer, bytes))
 SDSM_TOUCHING(ssize_t, __read_chk, (int file, void* buffer, std::size_t bytes, std::size_t room),
               (file, buffer, bytes, room), writes(buffer, bytes))
@@ -112,6 +130,41 @@ SDSM_TOUCHING(ssize_t, send, (int socket, const void* buffer, std::size_t bytes,
 SDSM_TOUCHING_QUIETLY(int, pipe, (int* ends), (ends), writes(ends, 2 * sizeof(int)))
 SDSM_TOUCHING(int, poll, (pollfd * files, nfds_t count, int timeout), (files, count, timeout),
               writes(files, count * sizeof *files))
+
+SDSM_TOUCHING_QUIETLY(int, pipe2, (int* ends, int flags), (ends, flags), writes(ends, 2 * sizeof(int)))
+SDSM_TOUCHING(ssize_t, recvfrom,
+              (int socket, void* buffer, std::size_t bytes, int flags, sockaddr* from, socklen_t* room),
+              (socket, buffer, bytes, flags, from, room), (writes(buffer, bytes), fills_address(from, room)))
+SDSM_TOUCHING(ssize_t, sendto,
+              (int socket, const void* buffer, std::size_t bytes, int flags, const sockaddr* to, socklen_t room),
+              (socket, buffer, bytes, flags, to, room), (reads(buffer, bytes), reads(to, room)))
+SDSM_TOUCHING_QUIETLY(int, socketpair, (int domain, int type, int protocol, int* ends), (domain, type, protocol, ends),
+                      writes(ends, 2 * sizeof(int)))
+SDSM_TOUCHING(int, accept, (int socket, sockaddr* address, socklen_t* room), (socket, address, room),
+              fills_address(address, room))
+SDSM_TOUCHING_QUIETLY(int, getsockname, (int socket, sockaddr* address, socklen_t* room), (socket, address, room),
+                      fills_address(address, room))
+SDSM_TOUCHING_QUIETLY(int, getpeername, (int socket, sockaddr* address, socklen_t* room), (socket, address, room),
+                      fills_address(address, room))
+SDSM_TOUCHING_QUIETLY(int, getsockopt, (int socket, int level, int option, void* value, socklen_t* room),
+                      (socket, level, option, value, room), fills_address(value, room))
+SDSM_TOUCHING(int, select, (int count, fd_set* in, fd_set* out, fd_set* special, timeval* limit),
+              (count, in, out, special, limit), (fills(in), fills(out), fills(special), fills(limit)))
+SDSM_TOUCHING_QUIETLY(int, timerfd_settime, (int file, int flags, const itimerspec* time, itimerspec* before),
+                      (file, flags, time, before), (reads(time, sizeof *time), fills(before)))
+SDSM_TOUCHING_QUIETLY(int, timerfd_gettime, (int file, itimerspec* time), (file, time), fills(time))
+SDSM_TOUCHING_QUIETLY(ssize_t, sendfile, (int to, int from, off_t* at, std::size_t bytes), (to, from, at, bytes),
+                      fills(at))
+/// The kernel tells the size of what newer requests point to; the others' is at most that of a terminal's settings.
+SDSM_ENTRY int ioctl(int file, unsigned long request, ...) noexcept {
+  static constinit NextFunction<int(int, unsigned long, ...)> real{"ioctl"};
+  va_list arguments;
+  va_start(arguments, request);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  const std::size_t bytes = _IOC_SIZE(request) > 0 ? _IOC_SIZE(request) : sizeof(termios);
+  return with_open_pages([&] { writes(argument, bytes); }, [&] { return real(file, request, argument); });
+}
 
 // Streams: large transfers go between the buffer and the kernel without a copy.
 SDSM_TOUCHING(std::size_t, fread, (void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
@@ -154,6 +207,15 @@ SDSM_TOUCHING_QUIETLY(int, stat, (const char* path, struct stat* status), (path,
 SDSM_TOUCHING_QUIETLY(int, lstat, (const char* path, struct stat* status), (path, status),
                       (reads_text(path), fills(status)))
 SDSM_TOUCHING_QUIETLY(int, fstat, (int file, struct stat* status), (file, status), fills(status))
+SDSM_TOUCHING_QUIETLY(int, fstatat, (int folder, const char* path, struct stat* status, int flags),
+                      (folder, path, status, flags), (reads_text(path), fills(status)))
+SDSM_TOUCHING_QUIETLY(int, statx, (int folder, const char* path, int flags, unsigned mask, struct statx* status),
+                      (folder, path, flags, mask, status), (reads_text(path), fills(status)))
+SDSM_TOUCHING_QUIETLY(int, statfs, (const char* path, struct statfs* status), (path, status),
+                      (reads_text(path), fills(status)))
+SDSM_TOUCHING_QUIETLY(int, fstatfs, (int file, struct statfs* status), (file, status), fills(status))
+SDSM_TOUCHING_QUIETLY(ssize_t, getxattr, (const char* path, const char* name, void* value, std::size_t bytes),
+                      (path, name, value, bytes), (reads_text(path), reads_text(name), writes(value, bytes)))
 SDSM_TOUCHING_QUIETLY(ssize_t, readlink, (const char* path, char* buffer, std::size_t bytes), (path, buffer, bytes),
                       (reads_text(path), writes(buffer, bytes)))
 SDSM_TOUCHING_QUIETLY(char*, getcwd, (char* buffer, std::size_t bytes), (buffer, bytes), writes(buffer, bytes))
@@ -182,6 +244,22 @@ SDSM_TOUCHING_QUIETLY(int, uname, (utsname * name), (name), fills(name))
 SDSM_TOUCHING_QUIETLY(int, gethostname, (char* name, std::size_t bytes), (name, bytes), writes(name, bytes))
 SDSM_TOUCHING(ssize_t, getrandom, (void* buffer, std::size_t bytes, unsigned flags), (buffer, bytes, flags),
               writes(buffer, bytes))
+SDSM_TOUCHING(int, getentropy, (void* buffer, std::size_t bytes), (buffer, bytes), writes(buffer, bytes))
+SDSM_TOUCHING_QUIETLY(int, sysinfo, (struct sysinfo * info), (info), fills(info))
+SDSM_TOUCHING_QUIETLY(int, getrlimit, (__rlimit_resource_t kind, rlimit* limit), (kind, limit), fills(limit))
+SDSM_TOUCHING_QUIETLY(int, setrlimit, (__rlimit_resource_t kind, const rlimit* limit), (kind, limit),
+                      reads(limit, sizeof *limit))
+SDSM_TOUCHING_QUIETLY(int, getitimer, (__itimer_which_t kind, itimerval* timer), (kind, timer), fills(timer))
+SDSM_TOUCHING_QUIETLY(int, setitimer, (__itimer_which_t kind, const itimerval* timer, itimerval* before),
+                      (kind, timer, before), (reads(timer, sizeof *timer), fills(before)))
+SDSM_TOUCHING_QUIETLY(int, getgroups, (int count, gid_t* groups), (count, groups),
+                      writes(groups, static_cast<std::size_t>(count > 0 ? count : 0) * sizeof *groups))
+SDSM_TOUCHING_QUIETLY(int, sched_getaffinity, (pid_t process, std::size_t bytes, cpu_set_t* set), (process, bytes, set),
+                      writes(set, bytes))
+SDSM_TOUCHING_QUIETLY(int, sched_setaffinity, (pid_t process, std::size_t bytes, const cpu_set_t* set),
+                      (process, bytes, set), reads(set, bytes))
+SDSM_TOUCHING_QUIETLY(int, mincore, (void* begin, std::size_t bytes, unsigned char* held), (begin, bytes, held),
+                      writes(held, (bytes + page_bytes - 1) / page_bytes))
 // A child's status is told once, so the kernel writes it where nobody shuts the page: to the thread's own stack.
 SDSM_ENTRY pid_t waitpid(pid_t child, int* status, int options) {
   static constinit NextFunction<pid_t(pid_t, int*, int)> real{"waitpid"};

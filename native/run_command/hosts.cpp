@@ -79,7 +79,14 @@ Host parse_host(const std::string& text) {
 
 void check_address(const std::string& text, const std::string& option) {
   in_addr address{};
-  if (inet_pton(AF_INET, text.c_str(), &address) == 1) return;
+  if (inet_pton(AF_INET, text.c_str(), &address) == 1) {
+    const std::uint32_t number = ntohl(address.s_addr);
+    if (number != INADDR_ANY && number < 0xE0000000) return;  // from 224.0.0.0 on for many machines at once
+    throw BadInput(
+        fmt::format("{}: {} is no single machine's address, and others than the hosts could connect. Give the "
+                    "one at which the hosts reach it; `ip -4 address` lists a machine's own",
+                    option, text));
+  }
   throw BadInput(
       fmt::format("{}: '{}' is no IPv4 address such as 10.0.0.1. `ip -4 address` lists a machine's own", option, text));
 }

@@ -12,14 +12,6 @@
 
 namespace sdsm::platform_file {
 
-/// Of a platform, whether named one by one or by a <cluster>: SimGrid takes some kilobytes for each.
-constexpr std::uint64_t most_hosts = 65536;
-/// Of one zone, but those in a <cluster>: a zone of full routing holds a table of all pairs.
-constexpr std::size_t most_hosts_of_zone = 4096;
-constexpr std::size_t most_links_of_route = 1000;
-/// SimGrid's parser takes time with the square of blanks in a row.
-constexpr std::size_t most_blanks = 64 << 10;
-
 /// A link's or host's quantity as SimGrid reads it: in bytes per second, seconds, or operations per second.
 /// `attribute`: bandwidth, latency or speed. Empty where SimGrid would refuse it, and says so itself.
 std::optional<double> simgrid_quantity(const std::string& text, std::string_view attribute);
@@ -27,7 +19,7 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
 class Lint {
  public:
   /// What is wrong with an element: a link or host given twice, a host without a processor, numbers that no machine
-  /// has, an unknown routing, more than the limits above. `line`: the element's, from 1. To be called once for each
+  /// has, an unknown routing, more than the limits of platform.hpp. `line`: the element's, from 1. To be called once for each
   /// element.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 

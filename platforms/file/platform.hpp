@@ -21,6 +21,16 @@ using PlatformError = commands::BadInput;
 inline constexpr std::uint32_t most_nodes = 65536;
 inline constexpr std::uint32_t most_threads_per_node = 4096;
 
+/// Of a platform, whether named one by one or by a <cluster>: SimGrid takes some kilobytes for each.
+inline constexpr std::uint64_t most_hosts = 65536;
+/// Of one zone, but those in a <cluster>: a zone of full routing holds a table of all pairs.
+inline constexpr std::size_t most_hosts_of_zone = 4096;
+inline constexpr std::size_t most_links_of_route = 1000;
+/// SimGrid's parser takes time with the square of blanks in a row.
+inline constexpr std::size_t most_blanks = 64 << 10;
+/// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
+inline constexpr std::uintmax_t most_platform_bytes = 64 << 20;
+
 /// Bounds of a link, in B/s and s: they keep any message far below the 104 days that a run can last.
 inline constexpr double least_bandwidth = 1;
 inline constexpr double most_latency = 3600;

@@ -20,9 +20,6 @@ namespace sdsm {
 namespace platform_file {
 namespace {
 
-/// A route takes some 100 bytes: so this has room for each pair of several hundred hosts.
-constexpr std::uintmax_t most_platform_bytes = 64 << 20;
-
 /// Deepest nesting of elements: no machine needs more, and the stack can hold it.
 constexpr int most_depth = 64;
 
@@ -367,7 +364,7 @@ Platform read_platform(const std::filesystem::path& path, const Settings& settin
     throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file{}", path.string(), why,
                                     own.empty() ? "" : fmt::format(", or the name of one of sdsm's: {}", own)));
   };
-  if (const std::string problem = commands::input_problem(path, platform_file::most_platform_bytes); !problem.empty())
+  if (const std::string problem = commands::input_problem(path, most_platform_bytes); !problem.empty())
     refuse(problem);
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};

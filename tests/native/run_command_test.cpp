@@ -330,6 +330,18 @@ TEST_CASE("an address that a host or this machine does not have is named") {
   failed({"--hosts", "a,b=192.0.2.1"}, "host b: the launcher cannot be reached");
 }
 
+TEST_CASE("an address of all or of many machines is none to listen at") {
+  for (const std::string address : {"0.0.0.0", "224.0.0.1", "255.255.255.255"}) {
+    for (const std::vector<std::string>& options : {std::vector<std::string>{"--hosts", "a,b", "--listen", address},
+                                                    std::vector<std::string>{"--hosts", "a,b=" + address}}) {
+      const CommandResult result = run("", options, {echo});
+      INFO(result.errors);
+      CHECK(result.status == 2);
+      CHECK(result.errors.find(address + " is no single machine's address") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a program with inline atomic operations is refused with 2 if the user wants that") {
   const CommandResult refused = run("", {"-n", "2", "--atomics", "refuse"}, {folder + "/atomics"});
   INFO(refused.errors);

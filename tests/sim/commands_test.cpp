@@ -722,6 +722,7 @@ TEST_CASE("check lists the properties, and wants a file or the list") {
   CHECK(list.status == 0);
   CHECK(list.output.find("fault.RUMR") != std::string::npos);
   CHECK(list.output.find("barrier.NxT") != std::string::npos);
+  CHECK(sdsm_command("check", "--help").output.find("Limits: 65536 hosts") != std::string::npos);
   CHECK(sdsm_command("check", "").status == 2);
   CHECK(sdsm_command("check", "--properties " + p3).status == 2);
   CHECK(sdsm_command("check", "a.xml b.xml").status == 2);
