@@ -10,6 +10,7 @@
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
+#include "native/program/system_calls.hpp"
 #include "native/pthreads/calls.hpp"
 #include "native/pthreads/engine.hpp"
 
@@ -101,7 +102,8 @@ SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
 
 namespace {
 
-long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
+long call_kernel(long number, const program::SystemCall& call) {
+  const auto [a, b, c, d, e, f] = call.arguments;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
@@ -153,16 +155,19 @@ long use_futex(const volatile std::uint32_t* word, int operation, std::uint32_t 
 SDSM_ENTRY long syscall(long number, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, number);
-  long given[6];
-  for (long& argument : given) argument = va_arg(arguments, long);  // the kernel looks at those that it knows
+  program::SystemCall call{};
+  for (long& argument : call.arguments) argument = va_arg(arguments, long);  // the kernel looks at those that it knows
   va_end(arguments);
-  const auto [a, b, c, d, e, f] = given;
-  const auto* word = reinterpret_cast<const volatile std::uint32_t*>(a);
-  const bool is_ours =
-      number == SYS_futex && program::program_image.is_program(SDSM_CALLER) && engine::has_object(word);
-  const long answer = is_ours ? use_futex(word, static_cast<int>(b), static_cast<std::uint32_t>(c),
-                                          reinterpret_cast<const timespec*>(d))
-                              : call_kernel(number, a, b, c, d, e, f);
+  const auto* word = static_cast<const volatile std::uint32_t*>(call.at(0));
+  long answer = 0;
+  if (!program::program_image.is_program(SDSM_CALLER)) {
+    answer = call_kernel(number, call);
+  } else if (number == SYS_futex && engine::has_object(word)) {
+    answer = use_futex(word, static_cast<int>(call[1]), static_cast<std::uint32_t>(call[2]),
+                       static_cast<const timespec*>(call.at(3)));
+  } else {
+    answer = program::serve(number, call, &call_kernel);
+  }
   constexpr long largest_error = 4095;
   if (answer >= 0 || answer < -largest_error) return answer;
   errno = static_cast<int>(-answer);

@@ -146,6 +146,25 @@ def test_a_program_that_forks_is_ended_with_a_word_about_it():
     assert "fork" in done.stderr
 
 
+def traced(tmp_path, *program: object) -> subprocess.CompletedProcess:
+    command = [BUILD / "sdsm", "trace", "--quiet", "-n", 2, "-o", tmp_path / "t.trace", "--", *program]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("layout", [(2, 1), (3, 1), (2, 2), None])
+def test_system_calls_reach_shared_memory_wherever_it_is_and_what_nobody_serves_ends_the_run(tmp_path, layout):
+    """Without a layout: traced."""
+
+    def done(*program: object) -> subprocess.CompletedProcess:
+        return on_cluster(*layout, "as-asked", "unix", *program) if layout else traced(tmp_path, *program)
+
+    served = done(PROGRAMS / "system_calls")
+    assert (served.returncode, served.stdout[:8]) == (0, "through,"), served.stdout + served.stderr
+    ended = done(PROGRAMS / "system_calls", "unknown")
+    assert ended.returncode == 1
+    assert "gives shared memory to the kernel by syscall(125" in ended.stderr
+
+
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3)])
 def test_companions_locks_do_not_fail_system_calls(nodes, threads_per_node):
     for _ in range(3):

@@ -1,0 +1,157 @@
+#include "native/program/system_calls.hpp"
+
+#include <linux/ioctl.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/times.h>
+#include <sys/timex.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <ctime>
+
+#include "native/program/ending.hpp"
+#include "native/program/next_function.hpp"
+
+namespace sdsm::program {
+namespace {
+
+constexpr std::size_t mask_bytes = 8;  // of signals, as the kernel has them
+
+void each_part(const void* memory, std::size_t count, KernelUse use) {
+  const auto* const parts = static_cast<const iovec*>(memory);
+  if (count > IOV_MAX || parts == nullptr) return;  // the kernel refuses it
+  touch_for_kernel(parts, count * sizeof *parts, KernelUse::reads);
+  for (std::size_t i = 0; i < count; ++i) touch_for_kernel(parts[i].iov_base, parts[i].iov_len, use);
+}
+
+void whole_message(void* memory, KernelUse use) {
+  auto* const message = static_cast<msghdr*>(memory);
+  if (message == nullptr) return;
+  touch_for_kernel(message, sizeof *message, use);
+  touch_for_kernel(message->msg_name, message->msg_namelen, use);
+  touch_for_kernel(message->msg_control, message->msg_controllen, use);
+  each_part(message->msg_iov, message->msg_iovlen, use);
+}
+
+using Touch = void (*)(const SystemCall&);
+struct Row {
+  long number;
+  Touch touch;  ///< null: it has no buffers
+};
+
+#define FUNCTION(name, ...)
+#define RAW(number, ...) {number, [](const SystemCall& c) { __VA_ARGS__; }},
+#define CALL(name, number, ...) RAW(number, __VA_ARGS__)
+#define PLAIN(number) {number, nullptr},
+constexpr Row rows[] = {
+#include "native/program/system_calls.def"
+};
+#undef FUNCTION
+#undef RAW
+#undef CALL
+#undef PLAIN
+
+bool is_shared(const void* memory) {
+  return shared_heap::holds(memory) || home_of_address(reinterpret_cast<std::uintptr_t>(memory)) >= 0;
+}
+
+/// A function of the C library: `real` with its pages open. Whether it returns a number or a pointer, all of the
+/// register is passed on.
+long call_library(NextFunction<long(long, long, long, long, long, long)>& real, Touch touch, const SystemCall& call) {
+  const int error_before = errno;
+  bool is_bad_address = false;
+  const auto call_it = [&] {
+    errno = 0;  // a success leaves it as it is, which might be EFAULT
+    const long* const w = call.arguments;
+    const long answer = real(w[0], w[1], w[2], w[3], w[4], w[5]);
+    is_bad_address = errno == EFAULT;
+    if (errno == 0) errno = error_before;
+    return answer;
+  };
+  return with_open_pages([&] { touch(call); }, call_it, [&](long /*unused*/) { return is_bad_address; });
+}
+
+}  // namespace
+
+void SystemCall::in(int i, std::size_t bytes) const {
+  if (at(i) != nullptr) touch_for_kernel(at(i), bytes, KernelUse::reads);
+}
+void SystemCall::out(int i, std::size_t bytes) const {
+  if (at(i) != nullptr) touch_for_kernel(at(i), bytes, KernelUse::writes);
+}
+void SystemCall::text(int i) const {
+  if (at(i) != nullptr) in(i, std::strlen(static_cast<const char*>(at(i))) + 1);
+}
+void SystemCall::in_parts(int i, std::size_t count) const {
+  each_part(at(i), count, KernelUse::reads);
+}
+void SystemCall::out_parts(int i, std::size_t count) const {
+  each_part(at(i), count, KernelUse::writes);
+}
+void SystemCall::in_message(int i) const {
+  whole_message(at(i), KernelUse::reads);
+}
+void SystemCall::out_message(int i) const {
+  whole_message(at(i), KernelUse::writes);
+}
+void SystemCall::out_sized(int i, int size) const {
+  out(size, sizeof(socklen_t));
+  if (at(size) != nullptr) out(i, *static_cast<const socklen_t*>(at(size)));
+}
+void SystemCall::out_sets(int first, int count, std::size_t files) const {
+  if (files > 1 << 20) return;
+  for (int i = first; i < first + count; ++i) out(i, (files + 63) / 64 * sizeof(long));
+}
+
+long serve(long number, const SystemCall& call, long (*call_kernel)(long number, const SystemCall& call)) {
+  const auto no_touch = [](const SystemCall& /*unused*/) {};
+  const auto with = [&](Touch touch) {
+    return with_open_pages([&] { touch(call); }, [&] { return call_kernel(number, call); },
+                           [](long answer) { return answer == -EFAULT; });
+  };
+  for (const Row& row : rows) {
+    if (row.number == number) return with(row.touch != nullptr ? row.touch : no_touch);
+  }
+  for (int i = 0; i < 6; ++i) {
+    if (!is_shared(call.at(i))) continue;
+    end_run({"the program gives shared memory to the kernel by syscall(", Decimal(static_cast<std::uint64_t>(number)),
+             ", ...), which this run-time does not know. Use the C library's function."});
+  }
+  return with(no_touch);
+}
+
+}  // namespace sdsm::program
+
+using namespace sdsm::program;
+
+// Names of the assembler's, as the headers have others' types for these functions.
+#define FUNCTION(name, ...)                                                                                            \
+  extern "C" __attribute__((visibility("default"))) long served_##name(long, long, long, long, long, long) asm(#name); \
+  long served_##name(long a1, long a2, long a3, long a4, long a5, long a6) {                                           \
+    static constinit NextFunction<long(long, long, long, long, long, long)> real{#name};                               \
+    return call_library(real, [](const SystemCall& c) { __VA_ARGS__; }, {{a1, a2, a3, a4, a5, a6}});                   \
+  }
+#define RAW(number, ...)
+#define CALL(name, number, ...) FUNCTION(name, __VA_ARGS__)
+#define PLAIN(number)
+#include "native/program/system_calls.def"
