@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "tests/campaign.hpp"
@@ -172,6 +173,82 @@ std::vector<Trace> fuzzed_traces() {
   return traces;
 }
 
+/// Other events, or in another order or number, with totals and lines that fit.
+FileBytes with_other_events(std::mt19937_64& random, const FileBytes& file, const FileBytes& /*other*/) {
+  const Scratch scratch;
+  store(file, scratch / "whole.trace");
+  Trace trace = read(scratch / "whole.trace");
+  constexpr std::array<std::uint64_t, 9> values{0, 1, 2, 3, 255, 1ULL << 31, (1ULL << 32) - 1, 1ULL << 53, ~0ULL};
+  for (std::size_t changes = 1 + below(random, 4); changes > 0; --changes) {
+    auto& intervals = trace.threads[below(random, trace.threads.size())];
+    if (intervals.empty()) continue;
+    const auto at = intervals.begin() + static_cast<std::ptrdiff_t>(below(random, intervals.size()));
+    switch (below(random, 8)) {
+      case 0: at->end.kind = static_cast<EventKind>(below(random, event_kinds)); break;
+      case 1: at->end.detail = static_cast<std::uint8_t>(below(random, 8)); break;
+      case 2: at->end.object = values[below(random, values.size())]; break;
+      case 3: at->end.value = values[below(random, values.size())]; break;
+      case 4: at->compute_ns = values[below(random, values.size())]; break;
+      case 5: intervals.erase(at); break;
+      case 6: intervals.insert(at, Interval(*at)); break;
+      default: std::swap(*at, intervals[below(random, intervals.size())]); break;
+    }
+  }
+  try {
+    return bytes_of(scratch, trace);
+  } catch (const std::exception&) {
+    return {};  // no trace, as the writer says
+  }
+}
+
+std::uint64_t page_touches(const Trace& trace) {
+  std::uint64_t pages = 0;
+  for (const auto& intervals : trace.threads) {
+    for (const Interval& interval : intervals) {
+      for (const TouchRun& run : interval.touches) pages += run.pages;
+    }
+  }
+  return pages;
+}
+
+FileBytes with_damaged_blocks(std::mt19937_64& random, const FileBytes& file, const FileBytes& other) {
+  Parts parts = take_apart(file);
+  const Parts others = take_apart(other);
+  if (parts.blocks.empty() || others.blocks.empty()) return file;
+  for (std::size_t i = below(random, 3) + 1; i > 0; --i) {
+    damage(random, parts.blocks[below(random, parts.blocks.size())].content,
+           others.blocks[below(random, others.blocks.size())].content);
+  }
+  return put_together(parts);
+}
+
+FileBytes with_another_value_in_the_footer(std::mt19937_64& random, const FileBytes& file, const FileBytes& /*other*/) {
+  const Parts parts = take_apart(file);
+  json footer = json::parse(footer_text(parts));
+  const json values = {0,
+                       1,
+                       -1,
+                       255,
+                       65'536,
+                       std::numeric_limits<std::uint32_t>::max(),
+                       std::numeric_limits<std::int64_t>::max(),
+                       std::numeric_limits<std::uint64_t>::max(),
+                       1.5,
+                       1e300,
+                       true,
+                       nullptr,
+                       "",
+                       "read",
+                       json::array(),
+                       json::object(),
+                       json::array({1, 2, 3})};
+  json flat = footer.flatten();
+  auto entry = flat.begin();
+  std::advance(entry, static_cast<std::ptrdiff_t>(below(random, flat.size())));
+  footer[json::json_pointer(entry.key())] = values[below(random, values.size())];
+  return put_together(parts, footer.dump());
+}
+
 }  // namespace
 
 TEST_CASE("a file cut short anywhere is refused") {
@@ -216,16 +293,7 @@ TEST_CASE("the head of one file with the tail of another is refused or is one of
 }
 
 TEST_CASE("damaged blocks under right checksums are refused or are valid traces") {
-  campaign(fuzzed_traces(), 4000, 3, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
-    Parts parts = take_apart(file);
-    const Parts others = take_apart(other);
-    if (parts.blocks.empty() || others.blocks.empty()) return file;
-    for (std::size_t i = below(random, 3) + 1; i > 0; --i) {
-      damage(random, parts.blocks[below(random, parts.blocks.size())].content,
-             others.blocks[below(random, others.blocks.size())].content);
-    }
-    return put_together(parts);
-  });
+  campaign(fuzzed_traces(), 4000, 3, false, with_damaged_blocks);
 }
 
 TEST_CASE("blocks that move, double or vanish under right checksums are refused or make valid traces") {
@@ -257,32 +325,37 @@ TEST_CASE("a damaged footer under a right checksum is refused or makes a valid t
 }
 
 TEST_CASE("a footer with a wrong value under a right checksum is refused or makes a valid trace") {
-  campaign(fuzzed_traces(), 4000, 6, false, [](auto& random, const FileBytes& file, const FileBytes&) {
-    const Parts parts = take_apart(file);
-    json footer = json::parse(footer_text(parts));
-    const json values = {0,
-                         1,
-                         -1,
-                         255,
-                         65'536,
-                         std::numeric_limits<std::uint32_t>::max(),
-                         std::numeric_limits<std::int64_t>::max(),
-                         std::numeric_limits<std::uint64_t>::max(),
-                         1.5,
-                         1e300,
-                         true,
-                         nullptr,
-                         "",
-                         "read",
-                         json::array(),
-                         json::object(),
-                         json::array({1, 2, 3})};
-    json flat = footer.flatten();
-    auto entry = flat.begin();
-    std::advance(entry, static_cast<std::ptrdiff_t>(below(random, flat.size())));
-    footer[json::json_pointer(entry.key())] = values[below(random, values.size())];
-    return put_together(parts, footer.dump());
-  });
+  campaign(fuzzed_traces(), 4000, 6, false, with_another_value_in_the_footer);
+}
+
+TEST_CASE("files that were damaged under right checksums and are read all the same, for the commands to play",
+          "[.forged]") {
+  const char* folder = std::getenv("SDSM_FORGED");  // beside real traces, of which they are made
+  REQUIRE(folder != nullptr);
+  const Scratch scratch;
+  std::mt19937_64 random(test::seed(7));
+  std::vector<FileBytes> files;
+  std::set<std::filesystem::path> real;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(folder).parent_path())) {
+    if (entry.path().extension() == ".trace") real.insert(entry.path());
+  }
+  for (const auto& path : real) {
+    files.push_back(load(path));
+    const FileBytes older = write_format_1(read(path));
+    if (try_read(scratch, older)) files.push_back(older);  // format 1 has not all kinds of events
+  }
+  constexpr std::array mutations{with_other_events, with_other_events, with_another_value_in_the_footer,
+                                 with_damaged_blocks};
+  for (std::uint64_t number = 0; number < test::rounds(40);) {
+    const auto mutate = mutations[below(random, mutations.size())];
+    const FileBytes bytes = mutate(random, files[below(random, files.size())], files[below(random, files.size())]);
+    const auto trace = try_read(scratch, bytes);
+    // More touches rightly take long to play.
+    constexpr std::uint64_t most_touches = 1'000'000;
+    if (!trace || page_touches(*trace) > most_touches) continue;
+    store(bytes, std::filesystem::path(folder) /
+                     (std::to_string(number++) + "-" + std::to_string(trace->threads.size()) + ".trace"));
+  }
 }
 
 TEST_CASE("a wrong trailer under a right checksum is refused") {
