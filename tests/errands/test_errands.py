@@ -111,5 +111,6 @@ def test_an_eleventh_fault_kind_has_its_cost_and_its_keys(tmp_path, trace):
     assert "nothing found" in output_of(sdsm, "check", platform)
     assert "missing property fault.RROL" in output_of(sdsm, "check", SOURCE / "platforms" / "p3-score.xml", status=2)
     run = (sdsm, "simulate", trace, "-q", "-p", platform, "-n", 2, "-t", 2, "--compute-factor", 1)
-    thread = json.loads(output_of(*run, "--json", "-"))["threads"][0]
+    output_of(*run, "--json", tmp_path / "r.json")
+    thread = json.loads((tmp_path / "r.json").read_text())["threads"][0]
     assert list(thread["faults"])[-1] == list(thread["time_s"]["fault"])[-1] == "RROL"
