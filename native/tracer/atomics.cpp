@@ -68,6 +68,13 @@ std::uint32_t changed_words(const AtomicOutcome& outcome) {
   return words;
 }
 
+/// The trace's last event of the thread is an operation that had this outcome.
+void tell_outcome(VirtualThread& self, const AtomicOutcome& outcome) REQUIRES(turn) {
+  const AtomicWordsRecord record{self.number, changed_words(outcome)};
+  if (record.words > 0) self.unchanged_in_a_row = 0;
+  if (is_tracked()) recorder::put(RecordKind::atomic_words, &record, sizeof record);
+}
+
 }  // namespace
 }  // namespace sdsm::tracer
 
@@ -92,11 +99,23 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   const std::uint32_t region = range->page_of(address).region;
   if (region == no_region) return false;
   VirtualThread& self = running_thread();
+  const bool compares =
+      operation.kind == AtomicKind::compare_exchange || operation.kind == AtomicKind::compare_exchange_pair;
+  // A loop that computes a new value from the one that it found (a reduction of floating-point numbers, say) is one
+  // operation: it failed only because others were let go first. One that waits for a value fails again, and is an
+  // event.
+  if (compares && self.failed_exchange == address) {
+    outcome = operate_on_shut(self, address, operation);
+    if (outcome.is_equal()) {
+      self.failed_exchange = 0;
+      tell_outcome(self, outcome);
+      return true;
+    }
+  }
   pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
   outcome = operate_on_shut(self, address, operation);
-  const AtomicWordsRecord record{self.number, changed_words(outcome)};
-  if (record.words > 0) self.unchanged_in_a_row = 0;
-  if (is_tracked()) recorder::put(RecordKind::atomic_words, &record, sizeof record);
+  tell_outcome(self, outcome);
+  if (compares && !outcome.is_equal()) self.failed_exchange = address;
   begin_interval(self);
   return true;
 }

@@ -368,6 +368,7 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
   record_event(self, event, compute_ns);
   const bool may_spin = event.kind == trace::EventKind::fence || event.kind == trace::EventKind::atomic;
   if (!may_spin) self.unchanged_in_a_row = 0;
+  self.failed_exchange = 0;
 }
 
 void begin_interval(VirtualThread& self) {

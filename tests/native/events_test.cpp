@@ -181,6 +181,29 @@ TEST_CASE("memory that the program maps and clocks are counted, as they are not 
   CHECK(trace_of("pages", 2).header.unseen.empty());
 }
 
+TEST_CASE("an update by compare-and-exchange is one operation, however many threads come to it at once") {
+  for (const std::uint32_t threads : {2U, 7U}) {
+    CAPTURE(threads);
+    const TraceContent trace = trace_of("updates", threads);
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      std::size_t in_reductions = 0;
+      for (std::uint32_t region = 0; region < 20; ++region) {
+        for (const Event& event : events_of(trace.in_region(thread, region))) {
+          if (event.kind != EventKind::atomic) continue;
+          ++in_reductions;
+          CHECK(event.detail == 1);  // word: the upper one of a double
+        }
+      }
+      CHECK(in_reductions == 20);
+      std::size_t products = 0;
+      for (const Event& event : events_of(trace.in_region(thread, 20))) {
+        products += event.kind == EventKind::atomic ? 1 : 0;
+      }
+      CHECK(products == 20);
+    }
+  }
+}
+
 TEST_CASE("with --lines each touch has its instruction in the program's file, else none has") {
   const TemporaryFolder folder;
   std::vector<std::string> command = tracing(1, folder / "t.trace", {program("pages")});

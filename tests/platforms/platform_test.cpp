@@ -216,7 +216,7 @@ Time fault_of(const Platform& platform, FaultKind kind) {
 
 }  // namespace
 
-TEST_CASE("--set gives a cost a value or a factor, alone or by a glob, and what changed is told") {
+TEST_CASE("a cost gets from --set a value or a factor, alone or by a glob, and what changed is told") {
   const Platform platform = with_settings(
       {}, {"fault.RUMR=900us", "lock.4x?=x2", "message.fixed=x1.5", "barrier.8x1=9ms", "barrier.dirty-home-page=x0"});
   CHECK(fault_of(platform, FaultKind::RUMR) == us(900));
@@ -283,7 +283,7 @@ TEST_CASE("a factor multiplies the standard error of its cost, and a value has n
   CHECK(found.at("message.per-byte") == Approx(1e-9));
 }
 
-TEST_CASE("--set of the network is of all links: a value where they are alike, a factor where they differ") {
+TEST_CASE("the network's --set is of all links: a value where they are alike, a factor where they differ") {
   const Platform faster = with_settings({}, {"network.bandwidth=1Gbps", "network.latency=x4"});
   CHECK(faster.bandwidth.of(12.5e6) == 125e6);
   CHECK(faster.latency.of(5e-6) == Approx(20e-6));

@@ -197,7 +197,7 @@ void check_refused(const std::string& command, const std::string& arguments, con
   CHECK(run.errors.find(named) != std::string::npos);
 }
 
-TEST_CASE("--set of bandwidth and latency acts on the links: a message takes what it would by hand") {
+TEST_CASE("bandwidth and latency by --set act on the links: a message takes what it would by hand") {
   // A frame of 1538 B takes 12.304 us on 1 Gbit/s: twice, store and forward; once as a flow. And 2 x 20 us.
   const auto [network, expected] =
       GENERATE(table<std::string, double>({{"queue", 2 * 12.304 + 40}, {"simgrid", 12.304 + 40}}));
@@ -215,7 +215,7 @@ TEST_CASE("--set of bandwidth and latency acts on the links: a message takes wha
   CHECK(parse_bandwidth(changed.at("is").get<std::string>()).bytes_per_second == Approx(125e6));
 }
 
-TEST_CASE("--set stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
+TEST_CASE("what --set changed stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
   const TraceFile trace;
   const std::string setting = " --set 'fault.*=x0.5'";
   const auto file = trace.beside("set.json");
