@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +13,17 @@ from calibration import barrier_shape, costs
 from calibration.fit import MESSAGE_COSTS, Fit
 from calibration.network import BANDWIDTHS, TIMES_US, Network, quantity
 from calibration.parameters import Parameter
-from calibration.platform_file import Blank, Comment, Element, Node, prop, properties, text_of, topology
+from calibration.platform_file import (
+    Blank,
+    Comment,
+    Element,
+    Node,
+    PlatformFileError,
+    prop,
+    properties,
+    text_of,
+    topology,
+)
 
 #: What a calibration never says; the base file's are kept.
 KEPT = ("protocol.invalidation", "home.interrupt-delay")
@@ -83,7 +94,7 @@ def platform(
     }
     raised = False
     for node in topology(root):
-        if isinstance(node, Element) and node.name == "host" and int(node.attributes.get("core", "1")) < cores:
+        if isinstance(node, Element) and node.name == "host" and _cores(node, base) < cores:
             node = Element("host", {**node.attributes, "core": str(cores)})
             raised = True
         if measured and isinstance(node, Element) and node.name == "link" and _is_reference(node, before):
@@ -98,6 +109,14 @@ def platform(
     read = [*(f"Read: {source}." for source in sources), *(f"{why}." for why in fit.left_out)]
     told = ABOUT.format(base=commentable(base), sources="\n".join(map(commentable, read)))
     return text_of(told, Element("platform", dict(root.attrib), (Element("zone", attributes, tuple(body)),))), notes
+
+
+def _cores(host: Element, base: str) -> int:
+    """Raises PlatformFileError."""
+    told = host.attributes.get("core", "1")
+    if not re.fullmatch("[0-9]{1,9}", told):
+        raise PlatformFileError(f"{base}: host {host.attributes.get('id', '')!r} has {told[:40]!r} processors (core). Correct the file")
+    return int(told)
 
 
 def _error(parameter: Parameter) -> list[Node]:

@@ -8,6 +8,7 @@ code shows by the function it calls which of them it can see.
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 from calibration.command_line import BadInput
@@ -15,23 +16,28 @@ from calibration.command_line import BadInput
 FOLDER = Path(__file__).resolve().parent / "published"
 USES = ("calibration", "comparison")
 
-Row = dict[str, str]
-
-
 class PublishedDataError(BadInput):
     """A published table is missing, malformed, or lacks the row asked for. The text names the file and what to do."""
+
+
+class Row(dict[str, str]):
+    """By column. place: "FILE:LINE"."""
+
+    place = ""
+
+    def __missing__(self, column: str) -> str:
+        raise PublishedDataError(f"{self.place}: no column {column}. Restore the table from the repository.")
 
 
 def _rows(table: str, folder: Path) -> list[Row]:
     path = folder / f"{table}.csv"
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise PublishedDataError(
-            f"{path}: cannot be read ({error.strerror}). Restore it from the repository."
-        ) from error
+            rows = [Row(row) for row in csv.DictReader(file)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PublishedDataError(f"{path}: cannot be read ({error}). Restore it from the repository.") from error
     for line, row in enumerate(rows, start=2):
+        row.place = f"{path}:{line}"
         if None in row or None in row.values():
             raise PublishedDataError(
                 f"{path}:{line}: the number of fields differs from the header's. Correct the line."
@@ -79,11 +85,11 @@ def calibration_value(table: str, column: str, folder: Path = FOLDER, **wanted: 
 
 
 def number(row: Row, column: str) -> float:
-    """The field as a number. Raises PublishedDataError if the column is absent or its field is not a number."""
-    try:
-        return float(row[column])
-    except (KeyError, ValueError) as error:
-        raise PublishedDataError(f"column {column} of {row} is not a number. Correct the published table.") from error
+    """The field as a number, at least 0. Raises PublishedDataError if the column is absent or its field is none."""
+    text = row[column]
+    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,15})?", text):
+        raise PublishedDataError(f"{row.place}: {column} is {text[:40]!r}, not a number. Correct the published table.")
+    return float(text)
 
 
 def _matching(table: str, folder: Path, use: str | None, wanted: dict[str, object]) -> list[Row]:

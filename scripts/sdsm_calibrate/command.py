@@ -116,8 +116,11 @@ def _published(options: argparse.Namespace) -> int:
     try:
         made = p3_score.platform(options.published)
         told = dirty_page_report(published_equations(options.published))
+        _check(options, made.text)
+    except BadInput as error:
+        raise BadInput(f"{'' if str(options.published) in str(error) else f'{options.published}: '}{error}") from None
     except ValueError as error:
-        raise BadInput(str(error)) from None
+        raise BadInput(f"{options.published}: {error}") from None
     if options.output is None:
         sys.stdout.write(made.text)
     else:
@@ -132,6 +135,14 @@ def _published(options: argparse.Namespace) -> int:
         }
         print_or_write(options.report, json_text(report.document(None, made.parameters, None, tables, [], None, None, [])))
     return 0
+
+
+def _check(options: argparse.Namespace, text: str) -> None:
+    """Raises BadInput for a platform that `sdsm check` refuses."""
+    with tempfile.TemporaryDirectory(prefix="sdsm-calibrate-") as folder:
+        trial = Path(folder) / "platform.xml"
+        trial.write_text(text, encoding="utf-8")
+        gate.check(options.build.resolve(), trial, CommandRunner())
 
 
 def _read(names: Sequence[str]) -> list[Reading]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from calibration.published import FOLDER, all_rows, number
+from calibration.published import FOLDER, Row, all_rows, number
 from sdsm_report.plan import Configuration, calibrated_by, is_distribution, sequential_time_s
 from sdsm_report.simulation import Result
 
@@ -79,7 +79,7 @@ def error_percent(predicted: float | None, published: float | None) -> float | N
     return 100.0 * (predicted / published - 1.0)
 
 
-def _published(configuration: Configuration, table: str, folder: Path) -> dict[str, str] | None:
+def _published(configuration: Configuration, table: str, folder: Path) -> Row | None:
     layout = configuration.layout
     rows = all_rows(
         table,

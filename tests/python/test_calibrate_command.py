@@ -132,6 +132,14 @@ def test_costs_below_their_messages_are_told_as_a_contradiction(outputs, tmp_pat
     assert "exit status" not in told and str(out) not in told and not out.exists()
 
 
+def test_a_base_file_with_a_host_of_no_number_of_processors_is_named(tmp_path, capsys):
+    base, out = tmp_path / "base.xml", tmp_path / "p.xml"
+    base.write_text((ROOT / "platforms" / "one-machine.xml").read_text().replace('speed="1Gf"', 'speed="1Gf" core="1e-09"', 1))
+    assert main([str(DATA / "sdsm" / "microbench.system.json"), "--base", str(base), "-o", str(out)]) == 2
+    assert "base.xml: host 'node-0' has '1e-09' processors" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_path, capsys):
     base = tmp_path / "pair.xml"
     network = [prop("reference.bandwidth", "100Gbps"), prop("reference.latency", "0us"), prop("reference.links", "2")]

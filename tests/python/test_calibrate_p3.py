@@ -19,7 +19,7 @@ def changed(tmp_path, table, old, new):
     shutil.copytree(FOLDER, folder)
     file = folder / f"{table}.csv"
     assert file.read_text().count(old) == 1
-    file.write_text(file.read_text().replace(old, new))
+    file.write_text(file.read_text().replace(old, new), errors="surrogateescape")
     return folder
 
 
@@ -77,6 +77,10 @@ def test_a_comparison_figure_is_never_used(tmp_path):
         ),
         ("scash_messages", "Send2,61.66", "Send3,61.66"),
         ("scash_faults", "WROH,no,no,no,8,", "WROH,no,no,no,eight,"),
+        ("scash_faults", "WROH,no,no,no,8,", "WROH,no,no,no,-8,"),
+        ("scash_faults", "WROH,no,no,no,8,", "WRXH,no,no,no,8,"),
+        ("scash_faults", "WROH,no,no,no,8,", "WR\udcffH,no,no,no,8,"),
+        ("scash_faults", "time_us", "time_ms"),
     ],
 )
 def test_tables_that_lack_what_is_needed_are_told_in_one_line(tmp_path, capsys, table, old, new):
@@ -84,5 +88,5 @@ def test_tables_that_lack_what_is_needed_are_told_in_one_line(tmp_path, capsys, 
     folder = changed(tmp_path, table, old, new)
     assert main(["p3-score", "--published", str(folder), "-o", str(out)]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("sdsm: ") and len(told.splitlines()) == 1
+    assert told.startswith("sdsm: ") and len(told.splitlines()) == 1 and str(folder) in told
     assert not out.exists()
