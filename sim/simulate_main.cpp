@@ -375,7 +375,7 @@ int main(int argc, char** argv) {
                "sdsm simulate"};
   app.footer(
       "Example:\n"
-      "  sdsm trace -n 4 -o laplace.trace -- build/workloads/laplace --impl 4\n"
+      "  sdsm trace -n 4 -o laplace.trace -- ./laplace --impl 4\n"
       "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n"
       "  sdsm simulate laplace.trace --platform p3-score --nodes 4 --set network.bandwidth=1Gbps --set 'fault.*=x0.5'\n"
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "

@@ -42,7 +42,7 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
   if (hosts_.size() < nodes) {
     throw TooSmall(
         fmt::format("the platform has {0} hosts, {1} nodes were asked for. Use --nodes {0}, or write a larger "
-                    "platform: sdsm platform new --nodes {1} --network NETWORK -o FILE",
+                    "platform: sdsm platform new --nodes {1} --network NETWORK --from THIS -o FILE",
                     hosts_.size(), nodes));
   }
   hosts_.resize(nodes);
