@@ -21,6 +21,10 @@ struct Done {
   std::uint64_t changes = 0;
 };
 
+/// Of the compare_exchange that was the thread's last atomic operation, if it failed. Trying again is the same work, as
+/// in a trace.
+constinit std::uintptr_t failed_exchange GUARDED_BY(application) = 0;
+
 /// Processes of one node share the memory, so the processor orders their operations.
 Done operate_at_home(const Place& place, std::uintptr_t address, const program::AtomicOperation& operation)
     REQUIRES(application) {
@@ -84,14 +88,21 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   const BlockedSignals blocked;
   Place place;
   if (!find_place(address, place)) return false;
-  end_work(trace::EventKind::atomic);
+  const bool tries_again = operation.compares() && failed_exchange == address;
+  const std::uint64_t begun = now_ns();
+  if (!tries_again) end_work(trace::EventKind::atomic);
   if (address % page_bytes + operation.bytes > page_bytes) {
     end_run(
         {"an atomic operation at address 0x", Hexadecimal(address),
          " reaches over the end of a page, and each page may be at home elsewhere. Align the variable to its size"});
   }
   outcome = operate_on_page(place, address, operation);
-  begin_work();
+  failed_exchange = operation.compares() && !outcome.is_equal() ? address : 0;
+  if (tries_again) {
+    resume_work(begun);
+  } else {
+    begin_work();
+  }
   return true;
 }
 

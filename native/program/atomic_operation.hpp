@@ -42,6 +42,9 @@ struct AtomicOperation {
   std::uint32_t flags = 0;  ///< the processor's, before
   AtomicValue operand;      ///< of bit operations: the bit's number, less than 8 * bytes
   AtomicValue expected;     ///< of compare_exchange
+
+  /// Whether it may fail. A program then tries again.
+  bool compares() const { return kind == AtomicKind::compare_exchange || kind == AtomicKind::compare_exchange_pair; }
 };
 
 struct AtomicOutcome {

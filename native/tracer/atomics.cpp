@@ -99,12 +99,10 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   const std::uint32_t region = range->page_of(address).region;
   if (region == no_region) return false;
   VirtualThread& self = running_thread();
-  const bool compares =
-      operation.kind == AtomicKind::compare_exchange || operation.kind == AtomicKind::compare_exchange_pair;
   // A loop that computes a new value from the one that it found (a reduction of floating-point numbers, say) is one
   // operation: it failed only because others were let go first. One that waits for a value fails again, and is an
   // event.
-  if (compares && self.failed_exchange == address) {
+  if (operation.compares() && self.failed_exchange == address) {
     outcome = operate_on_shut(self, address, operation);
     if (outcome.is_equal()) {
       self.failed_exchange = 0;
@@ -115,7 +113,7 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
   outcome = operate_on_shut(self, address, operation);
   tell_outcome(self, outcome);
-  if (compares && !outcome.is_equal()) self.failed_exchange = address;
+  if (operation.compares() && !outcome.is_equal()) self.failed_exchange = address;
   begin_interval(self);
   return true;
 }

@@ -104,3 +104,14 @@ def test_another_program_than_the_traced_one_ends_the_run(trace):
     done = run("run", "--quiet", "-n", 2, "--emulate", PLATFORM, "--trace", trace, "--", *other)
     assert done.returncode == 1
     assert "trace" in done.stderr
+
+
+@pytest.mark.parametrize("nodes", [2, 4])
+def test_tries_of_an_update_by_compare_and_exchange_are_one_operation_of_the_trace(tmp_path, nodes):
+    """How often one tries depends on who comes when."""
+    program = (SOURCE / "build" / "tests" / "traced" / "updates", "without-lock")
+    trace = tmp_path / "updates.trace"
+    assert run("trace", "--quiet", "--passes", 1, "-n", nodes, "-o", trace, "--", *program).returncode == 0
+    options = ("--emulate", PLATFORM, "--trace", trace, "--compute-factor", 20)
+    done = run("run", "--quiet", "-n", nodes, *options, "--", *program)
+    assert done.returncode == 0, done.stderr

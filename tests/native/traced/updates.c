@@ -1,12 +1,14 @@
 /* Updates by loops of compare-and-exchange, as compilers make them: a reduction of floating-point numbers and an atomic
- * product. And a lock that one gets by compare-and-exchange. */
+ * product. And, without an argument, a lock that one
+ * gets by compare-and-exchange. */
 enum { rounds = 20 };
 
 static double product = 1;
 static int lock;
 static int guarded;
 
-int main(void) {
+int main(int argc, char** argv) {
+  (void)argv;
   double sum = 0;
   for (int round = 0; round < rounds; ++round) {
 #pragma omp parallel reduction(+ : sum)
@@ -17,6 +19,7 @@ int main(void) {
 #pragma omp atomic
     product *= -1;
   }
+  if (argc > 1) return sum > 0 && product == 1 ? 0 : 1;
 #pragma omp parallel
   {
     int open = 0;
