@@ -56,7 +56,7 @@ def point(results: Sequence[Result]) -> Point:
     ends = times + [end for result in results if result.band_s for end in result.band_s]
     first = results[0]
     return Point(
-        first.nodes, first.threads_per_node, statistics.median(times), min(ends), max(ends), len(times),
+        first.nodes, first.threads_per_node, statistics.median_low(times), min(ends), max(ends), len(times),
         any(result.extrapolated for result in results),
     )  # fmt: skip
 
