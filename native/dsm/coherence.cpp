@@ -472,13 +472,16 @@ std::uint64_t times_shut_by_touches() {
 }
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
-  if (bytes == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
-  if (find_range(begin) == nullptr) return;
-  for (std::uintptr_t at = begin; at < begin + bytes; at = page_down(at) + page_bytes) {
-    auto* byte = reinterpret_cast<volatile char*>(at);
-    const char value = *byte;
-    if (use == KernelUse::writes) *byte = value;
+  const Range* const range = find_range(begin);
+  if (range == nullptr) return;
+  // A buffer may be said to be larger than it is: what is behind it belongs to nobody, or at least stays as it is.
+  const std::uintptr_t end = bytes < range->end - begin ? begin + bytes : range->end;
+  Place place;
+  for (std::uintptr_t at = begin; at < end && find_place(at, place); at = page_down(at) + page_bytes) {
+    auto* const byte = reinterpret_cast<volatile unsigned char*>(at);
+    static_cast<void>(*byte);
+    if (use == KernelUse::writes) __atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);
   }
 }
 

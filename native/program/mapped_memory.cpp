@@ -49,6 +49,10 @@ void* map_over(void* wanted, std::size_t bytes, int protection, int flags) {
     return MAP_FAILED;
   }
   const AddressRange part = pages_of(wanted, bytes);
+  if (part.begin % page_bytes != 0) {
+    errno = EINVAL;
+    return MAP_FAILED;
+  }
   if ((flags & MAP_ANONYMOUS) == 0 || (protection & PROT_EXEC) != 0 || !shared_heap::map_again(part)) {
     end_run(
         {"the program maps a file or code into shared memory, or maps memory anew where it has unmapped all "
@@ -167,7 +171,7 @@ SDSM_ENTRY int madvise(void* memory, std::size_t bytes, int advice) noexcept {
   if (!is_shared(memory)) {
     return static_cast<int>(syscall(SYS_madvise, memory, bytes, advice));
   }
-  const bool clears = advice == MADV_DONTNEED;
+  const bool clears = advice == MADV_DONTNEED || advice == MADV_REMOVE;
   if (reinterpret_cast<std::uintptr_t>(memory) % page_bytes != 0) return refuse(EINVAL);
   if (clears && !shared_heap::holds(memory)) return refuse(EINVAL);  // a variable's first value is not known any more
   if (clears) std::memset(memory, 0, page_up(bytes));

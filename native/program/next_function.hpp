@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cstdint>
 
 namespace sdsm::program {
 
@@ -18,6 +19,7 @@ class NextFunction {
     return find()(arguments...);
   }
   bool exists() { return find() != nullptr; }
+  std::uintptr_t address() { return reinterpret_cast<std::uintptr_t>(find()); }
 
  private:
   Function* find() {

@@ -1,14 +1,19 @@
 #include "native/program/system_calls.hpp"
 
-#include <linux/ioctl.h>
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <mqueue.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -31,11 +36,47 @@
 
 #include "native/program/ending.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
 
 namespace sdsm::program {
 namespace {
 
 constexpr std::size_t mask_bytes = 8;  // of signals, as the kernel has them
+
+std::size_t bytes_of_fcntl(std::size_t command) {
+  switch (command) {
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_GETLK:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW: return sizeof(struct flock);
+    case F_GETOWN_EX:
+    case F_SETOWN_EX: return sizeof(f_owner_ex);
+    default: return 0;  // a number, or nothing, which leaves any number there
+  }
+}
+
+/// Newer requests tell it themselves.
+std::size_t bytes_of_ioctl(std::size_t request) {
+  switch (request) {
+    case FIONREAD:
+    case FIONBIO:
+    case FIOASYNC:
+    case TIOCOUTQ:
+    case TIOCGPGRP:
+    case TIOCSPGRP: return sizeof(int);
+    case TIOCGWINSZ:
+    case TIOCSWINSZ: return sizeof(winsize);
+    case TCGETS:
+    case TCSETS:
+    case TCSETSW:
+    case TCSETSF: return 36;  // the kernel's termios
+    default: break;
+  }
+  constexpr std::size_t network_first = 0x8900, network_last = 0x89ff;
+  return request >= network_first && request <= network_last ? sizeof(ifreq) : _IOC_SIZE(request);
+}
 
 void each_part(const void* memory, std::size_t count, KernelUse use) {
   const auto* const parts = static_cast<const iovec*>(memory);
@@ -88,6 +129,8 @@ long call_library(NextFunction<long(long, long, long, long, long, long)>& real, 
     if (errno == 0) errno = error_before;
     return answer;
   };
+  // A library of the program may have a function of this name. (It gets six arguments.)
+  if (program_image.is_program(real.address())) return call_it();
   return with_open_pages([&] { touch(call); }, call_it, [&](long /*unused*/) { return is_bad_address; });
 }
 
@@ -124,20 +167,29 @@ void SystemCall::out_sets(int first, int count, std::size_t files) const {
 }
 
 long serve(long number, const SystemCall& call, long (*call_kernel)(long number, const SystemCall& call)) {
-  const auto no_touch = [](const SystemCall& /*unused*/) {};
-  const auto with = [&](Touch touch) {
-    return with_open_pages([&] { touch(call); }, [&] { return call_kernel(number, call); },
-                           [](long answer) { return answer == -EFAULT; });
-  };
-  for (const Row& row : rows) {
-    if (row.number == number) return with(row.touch != nullptr ? row.touch : no_touch);
+  const auto as_kernel = [](long answer) { return answer == -1 ? -static_cast<long>(errno) : answer; };
+  switch (number) {  // the program's own functions know shared memory (mapped_memory.cpp)
+    case SYS_munmap: return as_kernel(munmap(call.at(0), call[1]));
+    case SYS_mprotect: return as_kernel(mprotect(call.at(0), call[1], static_cast<int>(call[2])));
+    case SYS_madvise: return as_kernel(madvise(call.at(0), call[1], static_cast<int>(call[2])));
+    case SYS_mlock: return as_kernel(mlock(call.at(0), call[1]));
+    case SYS_munlock: return as_kernel(munlock(call.at(0), call[1]));
+    default: break;
   }
-  for (int i = 0; i < 6; ++i) {
+  for (const Row& row : rows) {
+    if (row.number != number) continue;
+    if (row.touch == nullptr) return call_kernel(number, call);
+    return with_open_pages([&] { row.touch(call); }, [&] { return call_kernel(number, call); },
+                           [](long answer) { return answer == -EFAULT; });
+  }
+  const long answer = call_kernel(number, call);
+  // Registers that the caller has not filled may hold any address: only a call that fails for one has looked.
+  for (int i = 0; answer == -EFAULT && i < 6; ++i) {
     if (!is_shared(call.at(i))) continue;
     end_run({"the program gives shared memory to the kernel by syscall(", Decimal(static_cast<std::uint64_t>(number)),
-             ", ...), which this run-time does not know. Use the C library's function."});
+             ", ...), which this run-time does not know. Give it a private copy, from mmap with MAP_32BIT, say."});
   }
-  return with(no_touch);
+  return answer;
 }
 
 }  // namespace sdsm::program

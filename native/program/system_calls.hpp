@@ -15,6 +15,10 @@ struct SystemCall {
   long arguments[6];
 
   std::size_t operator[](int i) const { return static_cast<std::size_t>(arguments[i]); }
+  /// Of an int or a socklen_t, in the register's lower half. Negative ones are refused by the kernel: none.
+  std::size_t count(int i) const {
+    return static_cast<int>(arguments[i]) < 0 ? 0 : static_cast<std::size_t>(static_cast<int>(arguments[i]));
+  }
   void* at(int i) const { return reinterpret_cast<void*>(arguments[i]); }
 
   // What the kernel does with the memory at argument `i`, if that is no null pointer.
@@ -30,8 +34,8 @@ struct SystemCall {
 };
 
 /// Calls `touch` and `call` again while `is_bad_address` is true of what `call` answers: a companion on the node may
-/// have taken a lock, and shut the pages again, after they were touched. A call that fails so has done nothing. (If the
-/// address is bad indeed, it still is at the end.)
+/// have taken a lock, and shut the pages again, after they were touched. A call that fails so has mostly done nothing.
+/// (If the address is bad indeed, it still is at the end.)
 template <typename Touch, typename Call, typename IsBadAddress>
 auto with_open_pages(Touch touch, Call call, IsBadAddress is_bad_address) {
   constexpr int most_tries = 1000;
@@ -47,7 +51,7 @@ auto with_open_pages(Touch touch, Call call, IsBadAddress is_bad_address) {
 }
 
 /// What the program asks the kernel for by syscall(): `call_kernel` answers as the kernel does (-EFAULT). Ends the run
-/// if nobody knows what the call does with shared memory that it is given.
+/// if a call that nobody knows fails for shared memory that it was given.
 long serve(long number, const SystemCall& call, long (*call_kernel)(long number, const SystemCall& call));
 
 }  // namespace sdsm::program

@@ -283,12 +283,14 @@ std::uint64_t times_shut_by_touches() {
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
   enter();
-  if (!tracking.is_on || bytes == 0) return;
+  if (!tracking.is_on) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
-  if (find_range(begin) == nullptr) return;
-  const std::uintptr_t end = begin + bytes;
+  const Range* const range = find_range(begin);
+  if (range == nullptr) return;
+  const std::uintptr_t end = bytes < range->end - begin ? begin + bytes : range->end;
   for (std::uintptr_t at = begin; at < end; at = page_down(at) + page_bytes) {
-    auto* byte = reinterpret_cast<volatile char*>(at);
+    if (range->page_of(page_down(at)).region == no_region) return;  // the buffer is said to be larger than it is
+    auto* const byte = reinterpret_cast<volatile char*>(at);
     const char value = *byte;
     if (use == KernelUse::writes) *byte = value;
   }

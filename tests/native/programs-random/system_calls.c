@@ -109,6 +109,13 @@ static void files(void) {
   EXPECT(sendfile(null, passwd, at, 10));
   struct flock* lock = fresh();
   EXPECT(fcntl(passwd, F_GETLK, lock));
+  /* More than there is, negative, or nothing at all. */
+  EXPECT(readlink("/proc/self/exe", fresh(), 0x7fffffff));
+  EXPECT(read(passwd, fresh(), 0x7fffffff));
+  NO_FAULT(getgroups(-1, fresh()));
+  EXPECT(fcntl(passwd, F_GETFL));
+  NO_FAULT(syscall(SYS_set_mempolicy, 0, NULL, 0));
+  EXPECT(syscall(SYS_munmap, mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page));
   EXPECT(memfd_create(fresh_text("x"), 0));
   EXPECT(mincore(memory, page, fresh()));
   EXPECT(fclose(fopen(fresh_text("/etc/passwd"), "r")));
