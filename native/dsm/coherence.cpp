@@ -474,7 +474,8 @@ std::uint64_t times_shut_by_touches() {
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
   const Range* const range = find_range(begin);
-  if (range == nullptr) return;
+  if (range == nullptr || !application.is_taken()) return;
+  application.check();
   // A buffer may be said to be larger than it is: what is behind it belongs to nobody, or at least stays as it is.
   const std::uintptr_t end = bytes < range->end - begin ? begin + bytes : range->end;
   Place place;

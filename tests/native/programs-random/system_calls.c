@@ -112,7 +112,8 @@ static void files(void) {
   /* More than there is, negative, or nothing at all. */
   EXPECT(readlink("/proc/self/exe", fresh(), 0x7fffffff));
   EXPECT(read(passwd, fresh(), 0x7fffffff));
-  NO_FAULT(getgroups(-1, fresh()));
+  volatile int negative = -1;
+  NO_FAULT(getgroups(negative, fresh()));
   EXPECT(fcntl(passwd, F_GETFL));
   NO_FAULT(syscall(SYS_set_mempolicy, 0, NULL, 0));
   EXPECT(syscall(SYS_munmap, mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page));
