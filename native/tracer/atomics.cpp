@@ -2,6 +2,8 @@
 /// __sync_synchronize, which are one instruction each.
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "native/program/locked_instructions.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
@@ -47,15 +49,19 @@ void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
   schedule(spins ? 0 : slack_ns);
 }
 
-/// The page is shut, and stays so: the operation is no touch.
-AtomicOutcome operate_on_shut(const VirtualThread& self, std::uintptr_t address, const AtomicOperation& operation)
+/// The page stays as shut or open as it is, and what the operation changes is no change of the interval: it is no
+/// touch.
+AtomicOutcome operate_untouched(const VirtualThread& self, std::uintptr_t address, const AtomicOperation& operation)
     REQUIRES(turn) {
   auto* const memory = reinterpret_cast<void*>(address);
   if (!is_tracked() || self.stack.holds(address)) return operate(operation, memory);
   const std::uintptr_t page = address & ~(page_bytes - 1);
+  const PageInfo& info = find_range(address)->page_of(page);
   protect(page, page + page_bytes, PROT_READ | PROT_WRITE);
   const AtomicOutcome outcome = operate(operation, memory);
-  protect(page, page + page_bytes, PROT_NONE);
+  if (info.twin != nullptr) std::memcpy(info.twin + (address - page), memory, operation.bytes);
+  if (info.state == PageState::untouched) protect(page, page + page_bytes, PROT_NONE);
+  if (info.state == PageState::read) protect(page, page + page_bytes, PROT_READ);
   return outcome;
 }
 
@@ -103,7 +109,7 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   // operation: it failed only because others were let go first. One that waits for a value fails again, and is an
   // event.
   if (operation.compares() && self.failed_exchange == address) {
-    outcome = operate_on_shut(self, address, operation);
+    outcome = operate_untouched(self, address, operation);
     if (outcome.is_equal()) {
       self.failed_exchange = 0;
       tell_outcome(self, outcome);
@@ -111,7 +117,7 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
     }
   }
   pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
-  outcome = operate_on_shut(self, address, operation);
+  outcome = operate_untouched(self, address, operation);
   tell_outcome(self, outcome);
   if (operation.compares() && !outcome.is_equal()) self.failed_exchange = address;
   begin_interval(self);

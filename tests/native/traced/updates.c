@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; ++round) {
 #pragma omp atomic
     product *= -1;
+    if (*(volatile double*)&product == 0) __builtin_trap(); /* it can be read afterwards */
   }
   if (argc > 1) return sum > 0 && product == 1 ? 0 : 1;
 #pragma omp parallel
