@@ -62,8 +62,8 @@ void* map_over(void* wanted, std::size_t bytes, int protection, int flags) {
   return wanted;
 }
 
-bool is_shared(const void* memory) {
-  return shared_heap::holds(memory) || home_of_address(reinterpret_cast<std::uintptr_t>(memory)) >= 0;
+bool is_shared(std::uintptr_t address) {
+  return shared_heap::holds(reinterpret_cast<const void*>(address)) || home_of_address(address) >= 0;
 }
 
 int refuse(int error) {
@@ -157,7 +157,7 @@ SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int
 
 /// The protection of shared memory is the engine's: what the program asks for has no effect.
 SDSM_ENTRY int mprotect(void* memory, std::size_t bytes, int protection) noexcept {
-  if (!is_shared(memory)) {
+  if (!is_shared(reinterpret_cast<std::uintptr_t>(memory))) {
     return static_cast<int>(syscall(SYS_mprotect, memory, bytes, protection));
   }
   if ((protection & PROT_EXEC) != 0) {
@@ -168,7 +168,7 @@ SDSM_ENTRY int mprotect(void* memory, std::size_t bytes, int protection) noexcep
 
 /// What the kernel would take away comes back as zeros; all else is advice about pages that are the engine's.
 SDSM_ENTRY int madvise(void* memory, std::size_t bytes, int advice) noexcept {
-  if (!is_shared(memory)) {
+  if (!is_shared(reinterpret_cast<std::uintptr_t>(memory))) {
     return static_cast<int>(syscall(SYS_madvise, memory, bytes, advice));
   }
   const bool clears = advice == MADV_DONTNEED || advice == MADV_REMOVE;
@@ -179,11 +179,11 @@ SDSM_ENTRY int madvise(void* memory, std::size_t bytes, int advice) noexcept {
 }
 
 SDSM_ENTRY int mlock(const void* memory, std::size_t bytes) noexcept {
-  if (is_shared(memory)) return 0;
+  if (is_shared(reinterpret_cast<std::uintptr_t>(memory))) return 0;
   return static_cast<int>(syscall(SYS_mlock, memory, bytes));
 }
 SDSM_ENTRY int munlock(const void* memory, std::size_t bytes) noexcept {
-  if (is_shared(memory)) return 0;
+  if (is_shared(reinterpret_cast<std::uintptr_t>(memory))) return 0;
   return static_cast<int>(syscall(SYS_munlock, memory, bytes));
 }
 

@@ -2,7 +2,9 @@
 #include "native/program/waiting_code.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
+#include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <vector>
 
@@ -38,8 +40,12 @@ FUNCTION(returns, "jmp 2f; 1: mov (%rdi), %eax; ret; 2: jmp 1b");
 FUNCTION(own_only, "1: cmpl $0, -4(%rbp); je 1b; ret");
 // clang-format on
 
-void* sdsm::program::grow_reservation(void* memory, std::size_t /*old_bytes*/, std::size_t new_bytes) {
-  return std::realloc(memory, new_bytes);
+/// Nobody gives it back, as in a program that runs.
+void* sdsm::program::grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes) {
+  static std::deque<std::vector<std::byte>> kept;
+  std::vector<std::byte>& grown = kept.emplace_back(new_bytes);
+  if (old_bytes > 0) std::memcpy(grown.data(), memory, old_bytes);
+  return grown.data();
 }
 
 namespace {
