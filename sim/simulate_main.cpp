@@ -75,7 +75,8 @@ std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
   const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > 0;
   if (orders || operates || trace::count_of(file, spin) > 0) {
     found.emplace_back(
-        "pages that others recall while an interval lasts, from the first atomic operation, fence or flag on");
+        "pages that go between nodes amid an interval, once the program has used an atomic operation, a fence or a "
+        "flag");
   }
   return found;
 }
