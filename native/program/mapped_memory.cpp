@@ -62,7 +62,8 @@ void* map_over(void* wanted, std::size_t bytes, int protection, int flags) {
   return wanted;
 }
 
-bool is_shared(std::uintptr_t address) {
+/// Not inline: where mlock() is said not to read its memory, gcc 14 takes the address for that of nothing that was set.
+[[gnu::noinline]] bool is_shared(std::uintptr_t address) {
   return shared_heap::holds(reinterpret_cast<const void*>(address)) || home_of_address(address) >= 0;
 }
 

@@ -19,8 +19,8 @@ std::optional<double> simgrid_quantity(const std::string& text, std::string_view
 class Lint {
  public:
   /// What is wrong with an element: a link or host given twice, a host without a processor, numbers that no machine
-  /// has, an unknown routing, more than the limits of platform.hpp. `line`: the element's, from 1. To be called once for each
-  /// element.
+  /// has, an unknown routing, more than the limits of platform.hpp. `line`: the element's, from 1. To be called once
+  /// for each element.
   std::vector<std::string> problems_of(pugi::xml_node element, std::size_t line);
 
  private:

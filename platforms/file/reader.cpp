@@ -364,8 +364,7 @@ Platform read_platform(const std::filesystem::path& path, const Settings& settin
     throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file{}", path.string(), why,
                                     own.empty() ? "" : fmt::format(", or the name of one of sdsm's: {}", own)));
   };
-  if (const std::string problem = commands::input_problem(path, most_platform_bytes); !problem.empty())
-    refuse(problem);
+  if (const std::string problem = commands::input_problem(path, most_platform_bytes); !problem.empty()) refuse(problem);
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.empty()) refuse("is empty");

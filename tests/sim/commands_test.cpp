@@ -215,7 +215,8 @@ TEST_CASE("bandwidth and latency by --set act on the links: a message takes what
   CHECK(parse_bandwidth(changed.at("is").get<std::string>()).bytes_per_second == Approx(125e6));
 }
 
-TEST_CASE("what --set changed stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
+TEST_CASE(
+    "what --set changed stands in the report and in the JSON of simulate, check prints it, and costs come out as set") {
   const TraceFile trace;
   const std::string setting = " --set 'fault.*=x0.5'";
   const auto file = trace.beside("set.json");

@@ -240,7 +240,7 @@ static const struct litmus {
   int threads;
   act* part;
   int (*judge)(int team);
-  unsigned forbidden; /* bits */
+  unsigned forbidden;                              /* bits */
   enum { alone, adds_first, starts_at_zero } with; /* adds_first: an atomic operation of each thread before */
 } programs[] = {
     {"message by a locked store", 2, message_locked, worst, 4, alone},
