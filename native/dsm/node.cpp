@@ -47,9 +47,7 @@ Node::Node(std::byte* memory, std::size_t bytes)
             nullptr, &arena),
       twinned(&arena),
       arriving(&arena),
-      stack_copies(&arena),
-      given_up(&arena),
-      met(&arena) {
+      seen_changes(self.layout.nodes, 0, &arena) {
   mutex.share_between_processes(false);
   pthread_condattr_t waiting;
   pthread_condattr_init(&waiting);

@@ -11,11 +11,11 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
-#include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/standard_output.hpp"
 
@@ -101,7 +101,7 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
 
 }  // namespace
 
-void pass_barrier(Barrier barrier) {
+void pass_barrier(bool is_fork) {
   if (!takes_faults(self.layout)) return;
   const program::HeldSignals held;
   flush_output();
@@ -111,9 +111,9 @@ void pass_barrier(Barrier barrier) {
   }
   send_long_page_log();
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
-  send_stacks_home();
+  if (is_in_flag_mode()) flush(Sync::release);
   std::uint64_t since = now_ns();
-  bool waits_for_work = barrier == Barrier::fork_worker;
+  bool waits_for_work = is_fork;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
   const std::uint64_t diffs_before = asked.diff_ns;
@@ -131,10 +131,7 @@ void pass_barrier(Barrier barrier) {
         count_message(barrier_master, MessageKind::barrier_arrive, control_payload.count);
         break;
       case BarrierPhase::flush: flush(Sync::barrier); break;
-      case BarrierPhase::drop:
-        drop(Sync::barrier);
-        if (barrier == Barrier::of_all) end_flag_mode();
-        break;
+      case BarrierPhase::drop: drop(Sync::barrier); break;
     }
   }
   ++asked.barriers;

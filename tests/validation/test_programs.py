@@ -12,10 +12,11 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = SOURCE / "build"
 
-#: Arguments with which a program is short.
+#: Arguments with which a program is short. Flags that plain moves set are not kept in order (docs/native-dsm.md), so
+#: lu_flags leaves its `r` out.
 ARGUMENTS = {
     "bfs.c": (600, 4),
-    "lu_flags.c": (24, 6, 1),
+    "lu_flags.c": (24, 6, 1, "fa"),
     "mesh_locks.c": (12,),
     "nas_ep.c": (64,),
     "nas_is.c": (16384, 512, 3),
