@@ -1,5 +1,6 @@
 #include "native/program/heap.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "native/program/ending.hpp"
@@ -277,10 +278,11 @@ void free_large(std::uintptr_t address) REQUIRES(books_lock) {
   block = {};
 }
 
+constexpr std::uint64_t block_step = region_alignment / page_bytes;  ///< blocks begin at multiples of it
+
 /// The first page of the block that `page` is of; `page` itself if it is of none.
 std::uint64_t first_page_of_block(std::uint64_t page) REQUIRES(books_lock) {
-  constexpr std::uint64_t step = region_alignment / page_bytes;  // where blocks begin
-  for (std::uint64_t first = page / step * step;; first -= step) {
+  for (std::uint64_t first = page / block_step * block_step;; first -= block_step) {
     const LargeBlock& block = space.large_blocks[first];
     if (block.pages > 0) return page < first + block.pages ? first : page;
     if (first == 0) return page;
@@ -360,12 +362,21 @@ AddressRange first_used_pages(const AddressRange& part) {
 
 void* unmap_first(AddressRange& part) {
   const HeapGuard guard;
+  // Small blocks share their pages: what is said of those is of no block. Neither is what was never used.
+  const std::uintptr_t used_end = address_of_large(books.large_pages_used);
+  const std::uintptr_t begin = std::max(part.begin, space.large_begin);
+  part = {begin, std::min(part.end, used_end)};
+  if (part.begin >= part.end) return nullptr;
   std::uint64_t page = (part.begin - space.large_begin) / page_bytes;
   const std::uint64_t end = (part.end - space.large_begin) / page_bytes;
-  while (page < end && space.large_blocks[first_page_of_block(page)].pages == 0) ++page;
+  std::uint64_t first = first_page_of_block(page);
+  if (space.large_blocks[first].pages == 0) {
+    page = (page + block_step - 1) / block_step * block_step;
+    while (page < end && space.large_blocks[page].pages == 0) page += block_step;
+    first = page;
+  }
   part.begin = address_of_large(page);
   if (page >= end) return nullptr;
-  const std::uint64_t first = first_page_of_block(page);
   LargeBlock& block = space.large_blocks[first];
   std::uint64_t lost = 0;
   for (; page < end && page < first + block.pages; ++page) {
@@ -379,14 +390,18 @@ void* unmap_first(AddressRange& part) {
 
 bool map_again(const AddressRange& part) {
   const HeapGuard guard;
-  for (std::uintptr_t at = part.begin; at < part.end; at += page_bytes) {
-    if (!is_large(reinterpret_cast<const void*>(at))) return false;
-    const std::uint64_t page = (at - space.large_begin) / page_bytes;
-    LargeBlock& block = space.large_blocks[first_page_of_block(page)];
+  if (part.begin < space.large_begin || part.end > address_of_large(books.large_pages_used)) return false;
+  std::uint64_t page = (part.begin - space.large_begin) / page_bytes;
+  const std::uint64_t end = (part.end - space.large_begin) / page_bytes;
+  while (page < end) {
+    const std::uint64_t first = first_page_of_block(page);
+    LargeBlock& block = space.large_blocks[first];
     // One that has no page left is free, or waits to be.
     if (block.pages == block.unmapped_pages) return false;
-    block.unmapped_pages -= space.is_unmapped[page] ? 1 : 0;
-    space.is_unmapped[page] = false;
+    for (; page < end && page < first + block.pages; ++page) {
+      block.unmapped_pages -= space.is_unmapped[page] ? 1 : 0;
+      space.is_unmapped[page] = false;
+    }
   }
   return true;
 }

@@ -16,6 +16,7 @@
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
+#include "native/program/system_calls.hpp"
 #include "native/program/unseen.hpp"
 
 namespace sdsm::program {
@@ -25,7 +26,10 @@ constinit std::atomic<bool> is_for_children = false;
 
 constexpr int at_a_place = MAP_FIXED | MAP_FIXED_NOREPLACE;
 
-/// Whole pages, if `memory` begins one.
+/// No program has as much memory; more would not be an address.
+constexpr std::size_t most_bytes = std::size_t{1} << 47;
+
+/// Whole pages, if `memory` begins one. Precondition: `bytes` <= most_bytes.
 AddressRange pages_of(const void* memory, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   return {begin, page_up(begin + bytes)};
@@ -48,8 +52,8 @@ void* map_over(void* wanted, std::size_t bytes, int protection, int flags) {
     errno = EEXIST;
     return MAP_FAILED;
   }
-  const AddressRange part = pages_of(wanted, bytes);
-  if (part.begin % page_bytes != 0) {
+  const AddressRange part = pages_of(wanted, bytes <= most_bytes ? bytes : 0);
+  if (part.begin % page_bytes != 0 || part.begin == part.end) {
     errno = EINVAL;
     return MAP_FAILED;
   }
@@ -60,11 +64,6 @@ void* map_over(void* wanted, std::size_t bytes, int protection, int flags) {
   }
   if (protection != PROT_NONE) std::memset(wanted, 0, part.end - part.begin);
   return wanted;
-}
-
-/// Not inline: where mlock() is said not to read its memory, gcc 14 takes the address for that of nothing that was set.
-[[gnu::noinline]] bool is_shared(std::uintptr_t address) {
-  return shared_heap::holds(reinterpret_cast<const void*>(address)) || home_of_address(address) >= 0;
 }
 
 int refuse(int error) {
@@ -108,8 +107,9 @@ SDSM_ENTRY int munmap(void* memory, std::size_t bytes) noexcept {
   if (!shared_heap::holds(memory)) {
     return static_cast<int>(syscall(SYS_munmap, memory, bytes));
   }
+  if (bytes == 0 || bytes > most_bytes) return refuse(EINVAL);
   const AddressRange part = pages_of(memory, bytes);
-  if (bytes == 0 || part.begin % page_bytes != 0) return refuse(EINVAL);
+  if (part.begin % page_bytes != 0) return refuse(EINVAL);
   shared_heap::unmap(part);
   return 0;
 }
@@ -122,6 +122,10 @@ SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int
       end_run(
           {"the program moves shared memory to an address that it chose, or maps it twice (mremap). Let mremap "
            "choose the address."});
+    }
+    if (old_bytes > most_bytes || bytes > most_bytes) {
+      errno = ENOMEM;
+      return MAP_FAILED;
     }
     const AddressRange before = pages_of(old, old_bytes);
     const AddressRange after = pages_of(old, bytes);

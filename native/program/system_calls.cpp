@@ -112,10 +112,6 @@ constexpr Row rows[] = {
 #undef CALL
 #undef PLAIN
 
-bool is_shared(const void* memory) {
-  return shared_heap::holds(memory) || home_of_address(reinterpret_cast<std::uintptr_t>(memory)) >= 0;
-}
-
 /// A function of the C library: `real` with its pages open. Whether it returns a number or a pointer, all of the
 /// register is passed on.
 long call_library(NextFunction<long(long, long, long, long, long, long)>& real, Touch touch, const SystemCall& call) {
@@ -135,6 +131,10 @@ long call_library(NextFunction<long(long, long, long, long, long, long)>& real, 
 }
 
 }  // namespace
+
+bool is_shared(std::uintptr_t address) {
+  return shared_heap::holds(reinterpret_cast<const void*>(address)) || home_of_address(address) >= 0;
+}
 
 void SystemCall::in(int i, std::size_t bytes) const {
   if (at(i) != nullptr) touch_for_kernel(at(i), bytes, KernelUse::reads);
@@ -185,7 +185,7 @@ long serve(long number, const SystemCall& call, long (*call_kernel)(long number,
   const long answer = call_kernel(number, call);
   // Registers that the caller has not filled may hold any address: only a call that fails for one has looked.
   for (int i = 0; answer == -EFAULT && i < 6; ++i) {
-    if (!is_shared(call.at(i))) continue;
+    if (!is_shared(call[i])) continue;
     end_run({"the program gives shared memory to the kernel by syscall(", Decimal(static_cast<std::uint64_t>(number)),
              ", ...), which this run-time does not know. Give it a private copy, from mmap with MAP_32BIT, say."});
   }

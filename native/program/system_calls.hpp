@@ -10,6 +10,9 @@
 
 namespace sdsm::program {
 
+/// Whether the engine decides what may be done with the memory there.
+bool is_shared(std::uintptr_t address);
+
 /// The arguments of a system call, or of a function with the same ones.
 struct SystemCall {
   long arguments[6];

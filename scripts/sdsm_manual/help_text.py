@@ -64,7 +64,7 @@ def parse(text: str) -> Help:
     synopsis: list[str] = []
     sections = [Section("")]
     in_usage = False
-    for line in text.splitlines():
+    for line in map(str.rstrip, text.splitlines()):  # CLI11 2.4 prints a space behind a default
         if found := re.match(r"[Uu]sage: (.*)", line):
             synopsis, in_usage = [found[1]], True
         elif in_usage and line.startswith(" "):

@@ -111,3 +111,23 @@ def test_a_prediction_says_how_much_memory_it_leaves_out(tmp_path, program):
     left_out = "touches of the 4096 bytes of memory that the program got by mmap"
     assert left_out in json.loads(ended.stdout)["uncosted"]
     assert left_out in ended.stderr
+
+
+def test_what_is_unmapped_beyond_all_mappings_takes_no_small_block_and_no_time(tmp_path):
+    source = """
+    #include <stdint.h>
+    #include <stdlib.h>
+    #include <sys/mman.h>
+    int main(void) {
+      char* small = malloc(64);
+      int failed = 0;
+      small[0] = 5;
+    #pragma omp parallel reduction(+ : failed)
+      failed += munmap((void*)((uintptr_t)small & ~(uintptr_t)4095), (size_t)1 << 40) != 0;
+      return failed != 0 || small[0] != 5;
+    }
+    """
+    (tmp_path / "unmaps.c").write_text(source)
+    subprocess.run(["gcc", "-fopenmp", "-o", "unmaps", "unmaps.c"], cwd=tmp_path, check=True)
+    for command in ((BUILD / "sdsm-run", "-q", "-n", "2"), (BUILD / "sdsm-trace", "-q", "-n", "2", "-o", tmp_path / "t.trace")):
+        subprocess.run([*command, "--", tmp_path / "unmaps"], check=True, timeout=60)

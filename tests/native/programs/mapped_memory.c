@@ -112,5 +112,14 @@ int main(void) {
   EXPECT(munmap(grown, 2 * page) == 0);
   errno = 0;
   EXPECT(munmap(grown + 1, page) == -1 && errno == EINVAL);
+
+  /* Of no mapping, and more than there can be. */
+  unsigned char* last = map(page, rw, MAP_PRIVATE);
+  memset(last, 1, page);
+  errno = 0;
+  EXPECT(munmap(last, SIZE_MAX - 4 * page) == -1 && errno == EINVAL);
+  EXPECT(mremap(last, page, (size_t)1 << 62, MREMAP_MAYMOVE) == MAP_FAILED);
+  EXPECT(holds(last, page, 1));
+  EXPECT(munmap(last, page) == 0);
   return expect_status();
 }
