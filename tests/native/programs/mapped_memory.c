@@ -113,6 +113,15 @@ int main(void) {
   errno = 0;
   EXPECT(munmap(grown + 1, page) == -1 && errno == EINVAL);
 
+  /* A page that is unmapped twice counts once: the last page of three stays its owner's. */
+  unsigned char* three = map(3 * page, rw, MAP_PRIVATE);
+  memset(three, 9, 3 * page);
+  EXPECT(munmap(three, page) == 0 && munmap(three, page) == 0 && munmap(three + page, page) == 0);
+  unsigned char* others = map(3 * page, rw, MAP_PRIVATE);
+  memset(others, 1, 3 * page);
+  EXPECT(holds(three + 2 * page, page, 9));
+  EXPECT(munmap(three + 2 * page, page) == 0 && munmap(others, 3 * page) == 0);
+
   /* Of no mapping, and more than there can be. */
   unsigned char* last = map(page, rw, MAP_PRIVATE);
   memset(last, 1, page);
