@@ -1,0 +1,38 @@
+/// Homes that move: which pages have another home than the one where they were placed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+
+#include "models/ids.hpp"
+#include "models/page_table.hpp"
+
+namespace sdsm {
+
+class Homes {
+ public:
+  explicit Homes(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : moved_(memory) {}
+
+  /// The page's home now. `placed`: its first one.
+  ProcessId home(PageId page, ProcessId placed) const {
+    const Moved* const moved = moved_.find(page);
+    return moved ? (*moved)[moved_.slot(page)].value_or(placed) : placed;
+  }
+
+  void move(PageId page, ProcessId to) {
+    moved_.get(page, [] { return Moved{}; })[moved_.slot(page)] = to;
+    ++epoch_;
+  }
+
+  /// Changes with every move: who remembers a home looks it up again when the epoch is another.
+  std::uint64_t epoch() const { return epoch_; }
+
+ private:
+  using Moved = std::array<std::optional<ProcessId>, chunk_pages>;
+  PageTable<Moved> moved_;
+  std::uint64_t epoch_ = 0;
+};
+
+}  // namespace sdsm

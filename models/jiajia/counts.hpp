@@ -1,0 +1,45 @@
+/// What a JIAJIA process counts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/jiajia/messages.hpp"
+#include "models/jiajia/rules.hpp"
+
+namespace sdsm::jiajia {
+
+struct Counts {
+  std::array<std::uint64_t, fault_kinds> faults{};  ///< by FaultKind
+  std::array<std::uint64_t, message_kinds> sent{};  ///< by Message, to other processes
+  std::uint64_t diffs = 0;                          ///< that it sent
+  std::uint64_t empty_diffs = 0;                    ///< of these
+  std::uint64_t diffs_served = 0;                   ///< that it got, as home
+  std::uint64_t diff_messages_served = 0;
+  std::uint64_t invalidations = 0;  ///< of its copies
+  std::uint64_t migrated_in = 0;
+  std::uint64_t migrated_out = 0;
+  std::uint64_t locks = 0;
+  std::uint64_t barriers = 0;
+  std::uint64_t notices = 0;  ///< that it told, at unlocks and barriers
+
+  /// Traps whose rows say so.
+  constexpr std::uint64_t faults_with(bool FaultRule::*property) const {
+    std::uint64_t sum = 0;
+    for (const FaultRule& rule : fault_rules) {
+      if (rule.*property) sum += faults[static_cast<std::size_t>(rule.kind)];
+    }
+    return sum;
+  }
+  constexpr std::uint64_t twins() const { return faults_with(&FaultRule::makes_twin); }
+  constexpr std::uint64_t page_requests() const { return faults_with(&FaultRule::fetches_page); }
+  /// JIAJIA's "local" faults are those of homes, and all others, with or without a request, are "remote".
+  constexpr std::uint64_t local_faults() const { return faults[static_cast<std::size_t>(FaultKind::WROH)]; }
+  constexpr std::uint64_t remote_faults() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : faults) sum += count;
+    return sum - local_faults();
+  }
+};
+
+}  // namespace sdsm::jiajia

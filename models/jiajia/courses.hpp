@@ -1,0 +1,19 @@
+/// What a JIAJIA process does at a lock, an unlock and a barrier.
+#pragma once
+
+#include <array>
+
+#include "models/jiajia/messages.hpp"
+#include "models/protocol/course.hpp"
+
+namespace sdsm::jiajia::courses {
+
+using Step = protocol::Step<Message>;
+using enum protocol::Deed;
+
+inline constexpr std::array lock{Step{flush}, Step{ask, Message::ACQ, Message::ACQGRANT}, Step{heed}, Step{settle}};
+inline constexpr std::array unlock{Step{flush}, Step{tell, Message::REL}, Step{settle}};
+inline constexpr std::array barrier{Step{flush}, Step{ask, Message::BARR, Message::BARRGRANT}, Step{heed},
+                                    Step{settle}};
+
+}  // namespace sdsm::jiajia::courses

@@ -1,0 +1,77 @@
+/// JIAJIA's messages and what they carry. Each has a header of 32 bytes on top, and each is acknowledged.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "models/diff.hpp"
+#include "models/units.hpp"
+
+namespace sdsm::jiajia {
+
+/// GRANT: the answer to the one before. WTNT and INVLD go before a message whose notices do not fit into one.
+enum class Message : std::uint8_t {
+  GETP,
+  GETPGRANT,
+  DIFF,
+  DIFFGRANT,
+  ACQ,
+  ACQGRANT,
+  REL,
+  BARR,
+  BARRGRANT,
+  WTNT,
+  INVLD,
+};
+inline constexpr std::array<std::string_view, 11> message_names = {
+    "GETP", "GETPGRANT", "DIFF", "DIFFGRANT", "ACQ", "ACQGRANT", "REL", "BARR", "BARRGRANT", "WTNT", "INVLD"};
+inline constexpr std::size_t message_kinds = message_names.size();
+
+inline constexpr Bytes header{32};
+inline constexpr Bytes page_request_data{8};
+/// Beside the page.
+inline constexpr Bytes page_reply_data{12};
+inline constexpr Bytes lock_request_data{4};
+
+/// Largest data of a DIFF: a message of 40,960 bytes without its header.
+inline constexpr Bytes most_diff_data{40928};
+
+/// Of one page in a DIFF.
+constexpr Bytes diff_data(Change change) {
+  constexpr Bytes page_head{12};
+  return page_head + change.runs * run_header + change.words * diff_word;
+}
+
+/// The DIFF messages of one interval to one home: pages go in one after another, while there is room.
+struct DiffMessages {
+  std::uint64_t count = 0;
+  Bytes filled{};  ///< of the last one
+
+  constexpr void add(Bytes data) {
+    if (count == 0 || filled + data > most_diff_data) {
+      ++count;
+      filled = {};
+    }
+    filled += data;
+  }
+};
+
+/// Notices are told (REL, BARR, WTNT) in 12 bytes, and handed on (grants, INVLD), with who wrote the page, in 16.
+inline constexpr Bytes told_notice{12};
+inline constexpr Bytes handed_notice{16};
+inline constexpr std::uint64_t most_told = 511 * 6;
+inline constexpr std::uint64_t most_handed = 511 * 5;
+
+/// Messages before the last one, for so many notices.
+constexpr std::uint64_t further_messages(std::uint64_t notices, std::uint64_t most) {
+  return notices > most ? (notices - 1) / most : 0;
+}
+
+/// Data of a message with notices.
+constexpr Bytes notice_data(std::uint64_t notices, Bytes each) {
+  constexpr Bytes count{4};
+  return count + static_cast<std::int64_t>(notices) * each;
+}
+
+}  // namespace sdsm::jiajia

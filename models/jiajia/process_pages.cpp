@@ -1,0 +1,206 @@
+#include "models/jiajia/process_pages.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace sdsm::jiajia {
+
+ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_resource* memory)
+    : self_(self),
+      rules_(rules),
+      twinned_(memory),
+      written_(memory),
+      marked_(memory),
+      held_(memory),
+      scopes_(1, memory),
+      heard_(memory),
+      pages_(memory) {}
+
+ProcessPages::Entry& ProcessPages::entry(PageId page) {
+  return pages_.get(page, [] { return Chunk{}; })[pages_.slot(page)];
+}
+
+State ProcessPages::state(const Entry& entry, ProcessId home) const {
+  if (home != self_) return entry.copy;
+  return entry.written ? State::read_write : State::read_only;
+}
+
+State ProcessPages::state(PageId page, ProcessId home) const {
+  const Chunk* const chunk = pages_.find(page);
+  return state(chunk ? (*chunk)[pages_.slot(page)] : Entry{}, home);
+}
+
+void ProcessPages::mark(PageId page, Entry& entry) {
+  if (!std::exchange(entry.is_marked, true)) marked_.push_back(page);
+}
+
+void ProcessPages::mark_written(PageId page, Entry& entry) {
+  if (!entry.written) written_.push_back(page);
+  mark(page, entry);
+  entry.written = entry.written_before = true;
+}
+
+std::optional<FaultKind> ProcessPages::access(PageId page, ProcessId home, Access access) {
+  Entry& entry = this->entry(page);
+  const auto kind = fault_of(access, state(entry, home), home == self_ ? Place::home : Place::elsewhere, rules_.quirks);
+  if (!kind) return std::nullopt;
+  const FaultRule& rule = rule_of(*kind);
+  if (rule.place == Place::home) {
+    mark_written(page, entry);
+    return kind;
+  }
+  entry.copy = rule.after;
+  if (rule.makes_twin) {
+    entry.twin = static_cast<std::uint32_t>(twinned_.size());
+    twinned_.push_back({page, home, {}});
+  }
+  return kind;
+}
+
+void ProcessPages::changed(PageId page, Change change) {
+  const Entry& entry = this->entry(page);
+  if (entry.copy != State::read_write) return;
+  Diff& diff = twinned_[entry.twin];
+  diff.change = merge(diff.change, change);
+}
+
+void ProcessPages::give(PageId page) {
+  entry(page).given = true;
+}
+
+std::vector<Diff> ProcessPages::end_interval(Sync sync) {
+  Pages& notes = scopes_.back();
+  std::vector<Diff> diffs;
+  for (Diff& diff : twinned_) {
+    if (!diff.change && !rules_.quirks.empty_diffs_travel) continue;
+    diffs.push_back(diff);
+    notes.push_back(diff.page);
+    diff.change = {};
+  }
+  for (const PageId page : written_) {
+    Entry& entry = this->entry(page);
+    if (!entry.written || (rules_.quirks.unread_homes_keep_silent && !entry.given)) continue;
+    notes.push_back(page);
+    if (sync == Sync::barrier) entry.given = false;
+  }
+  return diffs;
+}
+
+std::uint64_t ProcessPages::begin_interval(Sync sync) {
+  std::uint64_t rested = 0;
+  for (const Diff& diff : twinned_) {
+    Entry& entry = this->entry(diff.page);
+    if (entry.copy != State::read_write) continue;  // invalid since, or at home here now
+    entry.copy = State::read_only;
+    ++rested;
+  }
+  twinned_.clear();
+  if (sync == Sync::barrier && rules_.adaptive_write_detection) return rested + detect_writes();
+  for (const PageId page : written_) rested += std::exchange(entry(page).written, false) ? 1 : 0;
+  written_.clear();
+  return rested;
+}
+
+/// Pages that the home alone wrote are taken as written in the interval that begins, until another process writes them.
+std::uint64_t ProcessPages::detect_writes() {
+  std::uint64_t rested = 0;
+  written_.clear();
+  std::erase_if(marked_, [&](PageId page) {
+    Entry& entry = this->entry(page);
+    const bool stays_writable = entry.written_before && !entry.others_wrote;
+    if (stays_writable) {
+      written_.push_back(page);
+    } else if (entry.written) {
+      ++rested;
+    }
+    entry.written = entry.written_before = entry.is_marked = stays_writable;
+    entry.others_wrote = false;
+    return !stays_writable;
+  });
+  return rested;
+}
+
+void ProcessPages::put_in_order(Pages& pages) {
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+}
+
+void ProcessPages::enter_scope(LockId lock) {
+  held_.push_back(lock);
+  scopes_.emplace_back();
+}
+
+std::vector<Notice> ProcessPages::leave_scope(LockId lock) {
+  const auto held = std::find(held_.rbegin(), held_.rend(), lock);
+  if (held == held_.rend())
+    throw std::logic_error("broken invariant: a process gives back a lock that it does not have");
+  const std::ptrdiff_t scope = held_.rend() - held;  // held_ has no entry for the barrier's
+  // Scopes further in, if they stay: what was noted there was written under this lock too.
+  const bool is_openmp = rules_.scope == Scope::openmp;
+  Pages notes(scopes_.get_allocator());
+  for (auto one = scopes_.begin() + (is_openmp ? 0 : scope); one != scopes_.end(); ++one) {
+    notes.insert(notes.end(), one->begin(), one->end());
+  }
+  put_in_order(notes);
+  const auto left = scopes_.begin() + scope;
+  std::prev(left)->insert(std::prev(left)->end(), left->begin(), left->end());
+  scopes_.erase(left);
+  held_.erase(std::next(held).base());
+  std::vector<Notice> handed(heard_.begin(), heard_.end());
+  for (const PageId page : notes) handed.push_back({page, self_});
+  return handed;
+}
+
+std::vector<PageId> ProcessPages::take_notes() {
+  Pages& notes = scopes_.front();
+  put_in_order(notes);
+  std::vector<PageId> taken(notes.begin(), notes.end());
+  notes.clear();
+  heard_.clear();
+  return taken;
+}
+
+bool ProcessPages::invalidate(PageId page) {
+  Entry& entry = this->entry(page);
+  if (entry.copy != State::read_only && entry.copy != State::read_write) return false;
+  entry.copy = State::invalid;
+  return true;
+}
+
+bool ProcessPages::heed_grant(const Notice& notice, ProcessId home) {
+  // Heard at home, too: others have to hear of it from here.
+  if (rules_.scope == Scope::openmp) heard_.insert(notice);
+  return notice.writer != self_ && home != self_ && invalidate(notice.page);
+}
+
+bool ProcessPages::heed_barrier(const Notice& notice, ProcessId home) {
+  const bool invalidates = notice.writer != self_ && home != self_ && invalidate(notice.page);
+  const ProcessId next = next_home(notice, home, rules_);
+  if (next != home) {
+    if (next == self_) become_home(notice.page);
+    if (home == self_) give_up(notice.page);
+  } else if (home == self_ && notice.writer != self_ && rules_.adaptive_write_detection) {
+    Entry& entry = this->entry(notice.page);
+    mark(notice.page, entry);
+    entry.others_wrote = true;
+  }
+  return invalidates;
+}
+
+/// Its only writer has the page as it is at home, and others may have copies.
+void ProcessPages::become_home(PageId page) {
+  Entry& entry = this->entry(page);
+  const bool is_twinned = entry.copy == State::read_write;
+  entry = {.given = true, .is_marked = entry.is_marked};
+  mark_written(page, entry);
+  entry.written = is_twinned;
+}
+
+void ProcessPages::give_up(PageId page) {
+  Entry& entry = this->entry(page);
+  entry = {.copy = State::read_only, .is_marked = entry.is_marked};
+}
+
+}  // namespace sdsm::jiajia

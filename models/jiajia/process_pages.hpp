@@ -1,0 +1,105 @@
+/// The pages of one process under JIAJIA: its copies, the pages that are at home here, and which of them it wrote. An
+/// untouched page costs no memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "models/diff.hpp"
+#include "models/ids.hpp"
+#include "models/jiajia/rules.hpp"
+#include "models/page_state.hpp"
+#include "models/page_table.hpp"
+
+namespace sdsm::jiajia {
+
+/// What a process sends to a page's home at the end of an interval.
+struct Diff {
+  PageId page;
+  ProcessId home{};
+  Change change;
+};
+
+class ProcessPages {
+ public:
+  /// All memory comes from `memory`: processes that share the object pass memory that they share.
+  ProcessPages(ProcessId self, const Rules& rules,
+               std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+  /// The program chooses other rules. Pages keep what they were marked with under the old ones.
+  void set_rules(const Rules& rules) { rules_ = rules; }
+
+  /// The process touches a page. Returns the trap that it takes, if any, and makes its transition; the caller repeats
+  /// the access after a trap.
+  std::optional<FaultKind> access(PageId page, ProcessId home, Access access);
+
+  /// The process changed words of a page that it may write. A page without a twin remembers nothing.
+  void changed(PageId page, Change change);
+
+  /// The process gives another one a copy of a page whose home it is.
+  void give(PageId page);
+
+  /// The interval ends: the diffs to send, in the order of twinning. Every page of them, and every home page written in
+  /// the interval, is noted in the innermost scope.
+  std::vector<Diff> end_interval(Sync sync);
+
+  /// The next interval begins. Returns how many pages lose their write permission.
+  std::uint64_t begin_interval(Sync sync);
+
+  /// A lock was taken: its scope is the innermost one now.
+  void enter_scope(LockId lock);
+
+  /// A lock is given back: what its scope hands on, by page. Precondition: the process has it.
+  std::vector<Notice> leave_scope(LockId lock);
+
+  /// A barrier: all pages that the process has noted since the last one, in order.
+  std::vector<PageId> take_notes();
+
+  /// A notice of a lock's grant arrives. Returns whether a copy became invalid.
+  bool heed_grant(const Notice& notice, ProcessId home);
+
+  /// One of a barrier arrives; a migrating page is taken over or given up. `home`: before the barrier.
+  bool heed_barrier(const Notice& notice, ProcessId home);
+
+  State state(PageId page, ProcessId home) const;
+
+ private:
+  static constexpr std::uint32_t no_twin = 0xffffffff;
+  struct Entry {
+    State copy = State::unmapped;  ///< where the home is another process
+    std::uint32_t twin = no_twin;  ///< index into twinned_; meaningful while `copy` is read_write
+    bool written = false;          ///< at home, by the home in this interval: it is writable
+    bool written_before = false;   ///< ... since the mark was last taken back by adaptive write detection
+    bool others_wrote = false;     ///< at home: a barrier told so
+    bool given = false;            ///< at home: a copy was given away since the last notice at a barrier
+    bool is_marked = false;        ///< it is in marked_
+  };
+  using Chunk = std::array<Entry, chunk_pages>;
+  using Pages = std::pmr::vector<PageId>;
+
+  Entry& entry(PageId page);
+  State state(const Entry& entry, ProcessId home) const;
+  void mark(PageId page, Entry& entry);
+  void mark_written(PageId page, Entry& entry);
+  bool invalidate(PageId page);
+  void become_home(PageId page);
+  void give_up(PageId page);
+  std::uint64_t detect_writes();
+  static void put_in_order(Pages& pages);
+
+  ProcessId self_;
+  Rules rules_;
+  std::pmr::vector<Diff> twinned_;
+  Pages written_;                   ///< home pages with `written`, and perhaps pages that have migrated
+  Pages marked_;                    ///< pages with `written_before` or `others_wrote`, likewise
+  std::pmr::vector<LockId> held_;   ///< locks, the innermost scope's last
+  std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_
+  std::pmr::set<Notice> heard_;     ///< of grants since the last barrier; under Scope::openmp
+  PageTable<Chunk> pages_;
+};
+
+}  // namespace sdsm::jiajia

@@ -1,0 +1,117 @@
+/// JIAJIA's rules: home-based scope consistency with single-writer notices, as the real system of that name
+/// (M-JIAJIA, github.com/Youpen-y/jiajia at 38a93f5) means them. Where it does otherwise, that is a Quirk.
+///
+/// Each process is a host: processes share no copies. A page's home writes in place; any other process works on a copy,
+/// and on a twin beside it once it has written.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "models/ids.hpp"
+#include "models/page_state.hpp"
+
+namespace sdsm::jiajia {
+
+/// Of a page in a process.
+enum class State : std::uint8_t {
+  unmapped,    ///< no copy                                              (native: no mapping)
+  invalid,     ///< a copy that somebody has written since               (PROT_NONE)
+  read_only,   ///< clean copy; at home: not written in this interval    (PROT_READ)
+  read_write,  ///< twinned copy; at home: written in this interval      (PROT_READ | PROT_WRITE)
+};
+
+enum class Place : std::uint8_t { home, elsewhere };
+
+/// Access (Read, Write), state before (UnMapped, InValid, Read-Only), Home or Remote.
+enum class FaultKind : std::uint8_t { WROH, RUMR, RIVR, WUMR, WIVR, WROR };
+inline constexpr std::size_t fault_kinds = 6;
+
+struct FaultRule {
+  FaultKind kind;
+  std::string_view name;
+  Access access;
+  State before;
+  Place place;
+  bool fetches_page;  ///< request and reply
+  bool makes_twin;
+  State after;
+};
+
+// clang-format off
+inline constexpr std::array<FaultRule, fault_kinds> fault_rules = {{
+    // kind             name    access         before             place             fetch  twin   after
+    {FaultKind::WROH, "WROH", Access::write, State::read_only, Place::home,      false, false, State::read_write},
+    {FaultKind::RUMR, "RUMR", Access::read,  State::unmapped,  Place::elsewhere, true,  false, State::read_only},
+    {FaultKind::RIVR, "RIVR", Access::read,  State::invalid,   Place::elsewhere, true,  false, State::read_only},
+    {FaultKind::WUMR, "WUMR", Access::write, State::unmapped,  Place::elsewhere, true,  true,  State::read_write},
+    {FaultKind::WIVR, "WIVR", Access::write, State::invalid,   Place::elsewhere, true,  true,  State::read_write},
+    {FaultKind::WROR, "WROR", Access::write, State::read_only, Place::elsewhere, false, true,  State::read_write},
+}};
+// clang-format on
+
+constexpr const FaultRule& rule_of(FaultKind kind) {
+  return fault_rules[static_cast<std::size_t>(kind)];
+}
+
+/// Departures of the real system from what it means. None is on by itself. Without them no notice tells of a page that
+/// nobody wrote.
+struct Quirks {
+  bool reads_of_invalid_copies_write = false;        ///< the handler takes a trap on a mapped page for a write
+  bool writes_of_unmapped_pages_trap_twice = false;  ///< ... and one on an unmapped page for a read
+  bool empty_diffs_travel = false;                   ///< a twinned page without a change: a diff, and a notice
+  bool unread_homes_keep_silent = false;       ///< no notice of a home's write, if nobody has got a copy since its last
+  bool lock_notices_outlive_barriers = false;  ///< a manager may keep its locks' lists for one barrier too long
+  bool first_page_stays = false;               ///< the shared space's first page never migrates
+  bool barrier_is_lock_64 = false;             ///< and so process 64 mod P manages it, not process 0
+
+  static constexpr Quirks all() { return {true, true, true, true, true, true, true}; }
+};
+
+/// What notices an unlock hands on.
+enum class Scope : std::uint8_t {
+  lock,    ///< those of the pages written since the lock was taken: JIAJIA's own
+  openmp,  ///< all that the process has or knows of since the last barrier, as an OpenMP program may expect
+};
+
+struct Rules {
+  bool adaptive_write_detection = false;  ///< a home page that its home alone writes stays writable over barriers
+  bool home_migration = false;            ///< a page that one process alone wrote moves there at a barrier
+  Scope scope = Scope::lock;
+  Quirks quirks = {};
+};
+
+/// The trap of an access to a page in that state; empty if it takes none. After a trap the access is made again.
+constexpr std::optional<FaultKind> fault_of(Access access, State before, Place place, const Quirks& quirks) {
+  if (quirks.reads_of_invalid_copies_write && before == State::invalid) access = Access::write;
+  if (quirks.writes_of_unmapped_pages_trap_twice && before == State::unmapped) access = Access::read;
+  for (const FaultRule& rule : fault_rules) {
+    if (rule.access == access && rule.before == before && rule.place == place) return rule.kind;
+  }
+  return std::nullopt;
+}
+
+/// A page was written, by that process or (empty) by several.
+struct Notice {
+  PageId page;
+  std::optional<ProcessId> writer;
+
+  constexpr auto operator<=>(const Notice&) const = default;
+};
+
+/// Where a page's home is after a barrier with that notice.
+constexpr ProcessId next_home(const Notice& notice, ProcessId home, const Rules& rules) {
+  if (!rules.home_migration || !notice.writer) return home;
+  if (rules.quirks.first_page_stays && notice.page == PageId{}) return home;
+  return *notice.writer;
+}
+
+constexpr ProcessId manager_of_barrier(std::uint32_t processes, const Quirks& quirks) {
+  constexpr std::uint32_t its_lock = 64;
+  return ProcessId{quirks.barrier_is_lock_64 ? its_lock % processes : 0};
+}
+
+}  // namespace sdsm::jiajia

@@ -1,0 +1,25 @@
+/// Courses: what a process does at a synchronisation, step by step, as data. A protocol's folder says which steps; a
+/// back end says how a step is done.
+#pragma once
+
+#include <cstdint>
+
+namespace sdsm::protocol {
+
+enum class Deed : std::uint8_t {
+  flush,   ///< ends the interval: changes go home, and the process waits until they are there
+  ask,     ///< sends the manager a message with the process's notices, and waits for its answer
+  tell,    ///< sends the manager a message with the process's notices; nobody waits
+  heed,    ///< takes in the notices of the answer
+  settle,  ///< begins the next interval: protections and copies become as they are at its start
+};
+
+/// `Message`: the protocol's own kinds of messages.
+template <typename Message>
+struct Step {
+  Deed deed;
+  Message message{};  ///< that it sends; of ask and tell
+  Message answer{};   ///< that it gets; of ask
+};
+
+}  // namespace sdsm::protocol

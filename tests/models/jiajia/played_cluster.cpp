@@ -1,0 +1,188 @@
+#include "tests/models/jiajia/played_cluster.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace sdsm::test {
+namespace {
+
+using namespace jiajia;
+using protocol::Deed;
+
+}  // namespace
+
+PlayedCluster::PlayedCluster(std::uint32_t processes, const Rules& rules, Requests requests)
+    : processes_(processes),
+      rules_(rules),
+      requests_(requests),
+      counts_(processes),
+      copies_(processes),
+      twins_(processes) {
+  for (std::uint32_t process = 0; process < processes; ++process) {
+    pages_.emplace_back(ProcessId{process}, rules);
+    locks_.emplace_back(rules.quirks);
+  }
+}
+
+std::uint64_t PlayedCluster::allocate(std::uint64_t pages, std::uint32_t home) {
+  const std::uint64_t first = placed_.size();
+  placed_.resize(first + pages, home);
+  for (std::uint64_t page = first; page < placed_.size(); ++page) copies_[home][page] = {};
+  return first;
+}
+
+void PlayedCluster::set_rules(const Rules& rules) {
+  rules_ = rules;
+  for (ProcessPages& pages : pages_) pages.set_rules(rules);
+}
+
+void PlayedCluster::send(std::uint32_t from, std::uint32_t to, Message message, std::uint64_t times) {
+  if (from != to) counts_[from].sent[static_cast<std::size_t>(message)] += times;
+}
+
+void PlayedCluster::fetch(std::uint32_t process, std::uint64_t page) {
+  const std::uint32_t home = this->home(page);
+  send(process, home, Message::GETP);
+  send(home, process, Message::GETPGRANT);
+  if (requests_ == Requests::before_the_home_ends) {
+    pages_[home].give(id_of(page));
+  } else {
+    unserved_.push_back(page);
+  }
+  copies_[process][page] = copies_[home].at(page);
+}
+
+void PlayedCluster::touch(std::uint32_t process, std::uint64_t page, Access access) {
+  if (processes_ == 1) return;
+  while (const auto kind = pages_[process].access(id_of(page), home_of(page), access)) {
+    ++counts_[process].faults[static_cast<std::size_t>(*kind)];
+    if (rule_of(*kind).fetches_page) fetch(process, page);
+    if (rule_of(*kind).makes_twin) twins_[process][page] = copies_[process].at(page);
+  }
+}
+
+std::uint64_t PlayedCluster::read(std::uint32_t process, std::uint64_t page, std::size_t word) {
+  touch(process, page, Access::read);
+  return copies_[process].at(page)[word];
+}
+
+void PlayedCluster::write(std::uint32_t process, std::uint64_t page, std::uint64_t value, std::size_t word) {
+  touch(process, page, Access::write);
+  copies_[process][page][word] = value;
+  if (processes_ > 1) pages_[process].changed(id_of(page), whole_page);
+}
+
+void PlayedCluster::flush(std::uint32_t process, Sync sync) {
+  std::map<std::uint32_t, DiffMessages> messages;
+  for (const Diff& diff : pages_[process].end_interval(sync)) {
+    const std::uint32_t home = index_of(diff.home);
+    const std::uint64_t page = diff.page.index;
+    messages[home].add(diff_data(diff.change));
+    ++counts_[process].diffs;
+    ++counts_[home].diffs_served;
+    if (!diff.change) ++counts_[process].empty_diffs;
+    const Words& own = copies_[process].at(page);
+    Words& twin = twins_[process].at(page);
+    for (std::size_t word = 0; word < words; ++word) {
+      if (own[word] != twin[word]) copies_[home].at(page)[word] = own[word];
+    }
+    twin = own;
+  }
+  for (const auto& [home, sent] : messages) {
+    counts_[home].diff_messages_served += sent.count;
+    send(process, home, Message::DIFF, sent.count);
+    send(home, process, Message::DIFFGRANT, sent.count);
+  }
+}
+
+void PlayedCluster::perform(std::uint32_t process, const courses::Step& step, Sync sync, LockId lock) {
+  const std::uint32_t manager = index_of(lock) % processes_;
+  ProcessPages& pages = pages_[process];
+  switch (step.deed) {
+    case Deed::flush: return flush(process, sync);
+    case Deed::ask:
+      send(process, manager, step.message);
+      send(manager, process, step.answer);
+      granted_ = locks_[manager].grant(lock, ProcessId{process});
+      return;
+    case Deed::heed:
+      for (const Notice& notice : granted_) {
+        counts_[process].invalidations += pages.heed_grant(notice, home_of(notice.page.index)) ? 1 : 0;
+      }
+      pages.enter_scope(lock);
+      return;
+    case Deed::tell: {
+      const std::vector<Notice> handed = pages.leave_scope(lock);
+      counts_[process].notices += handed.size();
+      send(process, manager, step.message);
+      return locks_[manager].release(lock, ProcessId{process}, handed);
+    }
+    case Deed::settle: pages.begin_interval(sync); return;
+  }
+}
+
+void PlayedCluster::lock(std::uint32_t process, std::uint32_t lock) {
+  ++counts_[process].locks;
+  if (processes_ == 1) return;
+  for (const courses::Step& step : courses::lock) perform(process, step, Sync::acquire, LockId{lock});
+}
+
+void PlayedCluster::unlock(std::uint32_t process, std::uint32_t lock) {
+  if (processes_ == 1) return;
+  for (const courses::Step& step : courses::unlock) perform(process, step, Sync::release, LockId{lock});
+}
+
+void PlayedCluster::meet() {
+  const std::uint32_t manager = index_of(manager_of_barrier(processes_, rules_.quirks));
+  BarrierNotices all;
+  for (std::uint32_t process = 0; process < processes_; ++process) {
+    const std::vector<PageId> notes = pages_[process].take_notes();
+    counts_[process].notices += notes.size();
+    all.arrive(ProcessId{process}, notes);
+    send(process, manager, Message::BARR);
+    send(manager, process, Message::BARRGRANT);
+  }
+  for (LockNotices& locks : locks_) locks.barrier();
+  granted_ = all.take();
+}
+
+void PlayedCluster::heed_barrier(std::uint32_t process, const std::vector<Notice>& notices) {
+  for (const Notice& notice : notices) {
+    const ProcessId home = home_of(notice.page.index);
+    Counts& counts = counts_[process];
+    counts.invalidations += pages_[process].heed_barrier(notice, home) ? 1 : 0;
+    const ProcessId next = next_home(notice, home, rules_);
+    if (next == home) continue;
+    counts.migrated_in += index_of(next) == process ? 1 : 0;
+    counts.migrated_out += index_of(home) == process ? 1 : 0;
+  }
+}
+
+void PlayedCluster::barrier() {
+  for (Counts& counts : counts_) ++counts.barriers;
+  if (processes_ == 1) return;
+  const auto all = [&](auto act) {
+    for (std::uint32_t process = 0; process < processes_; ++process) act(process);
+  };
+  for (const courses::Step& step : courses::barrier) {
+    switch (step.deed) {
+      case Deed::flush:
+        all([&](std::uint32_t process) { flush(process, Sync::barrier); });
+        for (const std::uint64_t page : unserved_) pages_[home(page)].give(id_of(page));
+        unserved_.clear();
+        break;
+      case Deed::ask: meet(); break;
+      case Deed::heed:
+        all([&](std::uint32_t process) { heed_barrier(process, granted_); });
+        for (const Notice& notice : granted_) {
+          const ProcessId home = home_of(notice.page.index), next = next_home(notice, home, rules_);
+          if (next != home) homes_.move(notice.page, next);
+        }
+        break;
+      case Deed::settle: all([&](std::uint32_t process) { pages_[process].begin_interval(Sync::barrier); }); break;
+      case Deed::tell: throw std::logic_error("a barrier tells nobody anything");
+    }
+  }
+}
+
+}  // namespace sdsm::test

@@ -1,0 +1,253 @@
+/// Are JIAJIA's rules right? Worked out by hand.
+#include "tests/catch.hpp"
+#include "tests/models/jiajia/played_cluster.hpp"
+
+using namespace sdsm;
+using namespace sdsm::jiajia;
+using sdsm::test::PlayedCluster;
+
+namespace {
+
+using Fault = sdsm::jiajia::FaultKind;
+
+std::uint64_t faults(const PlayedCluster& cluster, std::uint32_t process, Fault kind) {
+  return cluster.counts(process).faults[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t sent(const PlayedCluster& cluster, std::uint32_t process, Message message) {
+  return cluster.counts(process).sent[static_cast<std::size_t>(message)];
+}
+
+constexpr State states[] = {State::unmapped, State::invalid, State::read_only, State::read_write};
+
+}  // namespace
+
+TEST_CASE("without quirks one trap is enough, and gives what the access wants") {
+  for (const Access access : {Access::read, Access::write}) {
+    for (const State before : states) {
+      const auto kind = fault_of(access, before, Place::elsewhere, {});
+      const bool may_already = before == State::read_write || (before == State::read_only && access == Access::read);
+      REQUIRE(kind.has_value() == !may_already);
+      if (!kind) continue;
+      CHECK(!fault_of(access, rule_of(*kind).after, Place::elsewhere, {}));
+      CHECK(rule_of(*kind).makes_twin == (access == Access::write));
+      CHECK(rule_of(*kind).fetches_page == (before == State::unmapped || before == State::invalid));
+    }
+  }
+  CHECK(fault_of(Access::write, State::read_only, Place::home, {}) == Fault::WROH);
+  CHECK(!fault_of(Access::read, State::read_only, Place::home, {}));
+}
+
+TEST_CASE("the handler's quirks: an unmapped page's write traps twice, an invalid page's read makes it written") {
+  PlayedCluster real(2, {.quirks = Quirks::all()}), meant(2, {});
+  for (PlayedCluster* cluster : {&real, &meant}) {
+    cluster->allocate(1, 0);
+    cluster->write(1, 0);
+    cluster->barrier();
+    cluster->write(0, 0);  // takes the copy of process 1 at the barrier
+    cluster->barrier();
+    cluster->reset();
+    cluster->read(1, 0);
+    cluster->barrier();
+  }
+  CHECK(faults(meant, 1, Fault::RIVR) == 1);
+  CHECK(meant.counts(1).diffs == 0);
+  CHECK(meant.counts(1).notices == 0);
+  CHECK(faults(real, 1, Fault::WIVR) == 1);
+  CHECK(real.counts(1).empty_diffs == 1);
+  CHECK(real.counts(1).notices == 1);
+
+  PlayedCluster first(2, {.quirks = {.writes_of_unmapped_pages_trap_twice = true}});
+  first.allocate(1, 0);
+  first.write(1, 0);
+  CHECK(faults(first, 1, Fault::RUMR) == 1);
+  CHECK(faults(first, 1, Fault::WROR) == 1);
+  CHECK(first.counts(1).page_requests() == 1);
+}
+
+TEST_CASE("a barrier: a single writer keeps its copy, of several all but the home lose theirs") {
+  PlayedCluster cluster(4, {});
+  const std::uint64_t one = cluster.allocate(1, 0), several = cluster.allocate(1, 0);
+  for (std::uint32_t process = 1; process < 4; ++process) {
+    cluster.read(process, one);
+    cluster.read(process, several);
+  }
+  cluster.write(1, one, 11);
+  cluster.write(1, several, 21, 1);
+  cluster.write(2, several, 22, 2);
+  cluster.barrier();
+  CHECK(cluster.counts(0).invalidations == 0);
+  CHECK(cluster.counts(1).invalidations == 1);
+  CHECK(cluster.counts(2).invalidations == 2);
+  CHECK(cluster.counts(3).invalidations == 2);
+  CHECK(cluster.counts(1).diffs == 2);
+  CHECK(cluster.counts(2).diffs == 1);
+  CHECK(cluster.counts(0).diffs_served == 3);
+  cluster.reset();
+  CHECK(cluster.read(1, one) == 11);
+  CHECK(cluster.counts(1).remote_faults() == 0);
+  CHECK(cluster.read(1, several, 2) == 22);
+  CHECK(cluster.read(3, several, 1) == 21);
+  CHECK(cluster.counts(1).page_requests() == 1);
+  // BARR of three, and a grant for each of them.
+  cluster.barrier();
+  CHECK(sent(cluster, 1, Message::BARR) == 1);
+  CHECK(sent(cluster, 0, Message::BARR) == 0);
+  CHECK(sent(cluster, 0, Message::BARRGRANT) == 3);
+}
+
+TEST_CASE("home migration: the single writer becomes the home, and the old home keeps a copy") {
+  PlayedCluster cluster(3, {.home_migration = true});
+  const std::uint64_t page = cluster.allocate(1, 0), both = cluster.allocate(1, 0);
+  cluster.read(2, page);
+  cluster.write(1, page, 7);
+  cluster.write(1, both, 8);
+  cluster.write(0, both, 9, 1);  // the home wrote it too: it stays
+  cluster.barrier();
+  CHECK(cluster.home(page) == 1);
+  CHECK(cluster.home(both) == 0);
+  CHECK(cluster.counts(1).migrated_in == 1);
+  CHECK(cluster.counts(0).migrated_out == 1);
+  CHECK(cluster.counts(2).invalidations == 1);
+  cluster.reset();
+  CHECK(cluster.read(0, page) == 7);
+  CHECK(cluster.counts(0).remote_faults() == 0);
+  cluster.write(1, page, 10);
+  CHECK(faults(cluster, 1, Fault::WROH) == 1);
+  CHECK(cluster.read(2, page) == 10);
+  cluster.barrier();
+  CHECK(cluster.counts(1).diffs == 0);
+  CHECK(cluster.read(0, page) == 10);
+  CHECK(faults(cluster, 0, Fault::RIVR) == 1);
+}
+
+TEST_CASE("adaptive write detection: what its home alone writes traps once, until another process writes it") {
+  PlayedCluster cluster(2, {.adaptive_write_detection = true});
+  const std::uint64_t page = cluster.allocate(1, 0);
+  for (int interval = 0; interval < 5; ++interval) {
+    cluster.write(0, page, 100);
+    CHECK(cluster.read(1, page) == 100);
+    cluster.barrier();
+  }
+  CHECK(faults(cluster, 0, Fault::WROH) == 1);
+  CHECK(cluster.counts(0).notices == 5);
+  CHECK(cluster.counts(1).invalidations == 5);
+  cluster.write(1, page, 1);
+  cluster.barrier();  // ends an interval in which the home is taken to have written, too
+  cluster.write(0, page, 2);
+  CHECK(faults(cluster, 0, Fault::WROH) == 2);
+
+  SECTION("an unlock ends it for the interval, as without it") {
+    cluster.barrier();
+    cluster.lock(0, 0);
+    cluster.unlock(0, 0);
+    cluster.write(0, page, 3);
+    CHECK(faults(cluster, 0, Fault::WROH) == 3);
+  }
+}
+
+TEST_CASE("scopes: a lock hands on what was written under it, and with --scope openmp all that the process knows") {
+  for (const Scope scope : {Scope::lock, Scope::openmp}) {
+    PlayedCluster cluster(3, {.scope = scope});
+    const std::uint64_t before = cluster.allocate(1, 0), under = cluster.allocate(1, 0);
+    for (std::uint32_t process = 1; process < 3; ++process) {
+      cluster.read(process, before);
+      cluster.read(process, under);
+    }
+    cluster.write(1, before, 1);
+    cluster.lock(1, 5);
+    cluster.write(1, under, 2);
+    cluster.unlock(1, 5);
+    cluster.lock(2, 5);
+    CHECK(cluster.read(2, under) == 2);
+    CHECK(cluster.read(2, before) == (scope == Scope::lock ? 0 : 1));
+    cluster.unlock(2, 5);
+    cluster.barrier();
+    CHECK(cluster.read(2, before) == 1);
+  }
+}
+
+TEST_CASE("with --scope openmp what came by one lock goes on by another") {
+  PlayedCluster cluster(3, {.scope = Scope::openmp});
+  const std::uint64_t page = cluster.allocate(1, 1);
+  CHECK(cluster.read(2, page) == 0);
+  cluster.lock(0, 7);
+  cluster.write(0, page, 5);
+  cluster.unlock(0, 7);
+  cluster.lock(1, 7);
+  cluster.unlock(1, 7);
+  cluster.lock(1, 8);
+  cluster.unlock(1, 8);
+  cluster.lock(2, 8);
+  CHECK(cluster.read(2, page) == 5);
+}
+
+TEST_CASE("locks that overlap hand on what was written while they were held") {
+  PlayedCluster cluster(2, {});
+  const std::uint64_t first = cluster.allocate(1, 0), both = cluster.allocate(1, 0), second = cluster.allocate(1, 0);
+  const auto read_all = [&] {
+    return std::array{cluster.read(1, first), cluster.read(1, both), cluster.read(1, second)};
+  };
+  CHECK(read_all() == std::array<std::uint64_t, 3>{});
+  cluster.lock(0, 1);
+  cluster.write(0, first, 1);
+  cluster.lock(0, 2);
+  cluster.write(0, both, 2);
+  cluster.unlock(0, 1);
+  cluster.write(0, second, 3);
+  cluster.unlock(0, 2);
+  cluster.lock(1, 1);
+  CHECK(read_all() == std::array<std::uint64_t, 3>{1, 2, 0});
+  cluster.unlock(1, 1);
+  cluster.lock(1, 2);
+  CHECK(read_all() == std::array<std::uint64_t, 3>{1, 2, 3});
+}
+
+TEST_CASE("the quirk of the home that keeps silent: its notice waits until somebody has a copy") {
+  for (const bool is_silent : {false, true}) {
+    PlayedCluster cluster(2, {.quirks = {.unread_homes_keep_silent = is_silent}});
+    const std::uint64_t page = cluster.allocate(1, 0);
+    cluster.write(0, page, 1);
+    cluster.barrier();
+    CHECK(cluster.counts(0).notices == (is_silent ? 0 : 1));
+    CHECK(cluster.read(1, page) == 1);
+    cluster.write(0, page, 2);
+    cluster.barrier();
+    CHECK(cluster.counts(1).invalidations == 1);
+    CHECK(cluster.read(1, page) == 2);
+  }
+}
+
+TEST_CASE("the barrier's manager is process 0, and as a quirk that of lock 64") {
+  CHECK(manager_of_barrier(3, {}) == ProcessId{0});
+  CHECK(manager_of_barrier(3, Quirks::all()) == ProcessId{1});
+  CHECK(manager_of_barrier(6, Quirks::all()) == ProcessId{4});
+}
+
+TEST_CASE("long lists of notices go in several messages, and diffs share messages of 40,928 bytes") {
+  CHECK(further_messages(0, most_told) == 0);
+  CHECK(further_messages(3066, most_told) == 0);
+  CHECK(further_messages(3067, most_told) == 1);
+  CHECK(further_messages(5111, most_handed) == 2);
+  CHECK(notice_data(2, handed_notice) == Bytes{36});
+  CHECK(diff_data(Change{}) == Bytes{12});
+  CHECK(diff_data(whole_page) == Bytes{12 + 4 + 4096});
+  DiffMessages messages;
+  for (int page = 0; page < 9; ++page) messages.add(diff_data(whole_page));  // 9 x 4112 = 37,008
+  CHECK(messages.count == 1);
+  messages.add(diff_data(whole_page));
+  CHECK(messages.count == 2);
+}
+
+TEST_CASE("a home that moved is found, and every move changes the epoch") {
+  Homes homes;
+  const PageId page{RegionId{3}, 1000};
+  CHECK(homes.home(page, ProcessId{2}) == ProcessId{2});
+  const std::uint64_t epoch = homes.epoch();
+  homes.move(page, ProcessId{5});
+  CHECK(homes.epoch() != epoch);
+  CHECK(homes.home(page, ProcessId{2}) == ProcessId{5});
+  CHECK(homes.home({RegionId{3}, 1001}, ProcessId{2}) == ProcessId{2});
+  homes.move(page, ProcessId{2});
+  CHECK(homes.home(page, ProcessId{0}) == ProcessId{2});
+}
