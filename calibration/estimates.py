@@ -8,6 +8,8 @@ pooled     of the same quantity from several batches (files, layouts): the rando
            With variances v_i of k batches, w_i = 1 / v_i and their weighted mean m, Q = sum w_i (x_i - m)^2;
            tau^2 = max(0, (Q - (k - 1)) / (sum w_i - sum w_i^2 / sum w_i)) is what the batches differ by beyond v_i; the
            result is the mean with weights 1 / (v_i + tau^2), its variance 1 / their sum.
+runs of equal length   their mean: none knows better than another what the next run will be like. Its error is their standard
+           deviation by the root of their number, or what their own errors give, if that is more.
 line       y = fixed n + per_unit x, by weighted least squares within bounds (SciPy).
 segments   broken line of measurements over sizes that span decades, see there.
 """
@@ -15,6 +17,7 @@ segments   broken line of measurements over sizes that span decades, see there.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -128,6 +131,17 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     tau2 = max(0.0, (q - (len(x) - 1)) / float(w @ others) * float(w.sum()))
     w = 1 / (v + tau2)
     return Estimate(float(w @ x) / float(w.sum()) * scale, scale / math.sqrt(float(w.sum())), samples, batches)
+
+
+def runs_of_equal_length(estimates: Sequence[Estimate]) -> Estimate:
+    """One estimate of several runs that measured the same. Raises ValueError for fewer than two."""
+    k = len(estimates)
+    if k < 2:
+        raise ValueError("a spread over runs needs two")
+    values = [e.value for e in estimates]
+    own = math.hypot(*(e.standard_error or 0.0 for e in estimates)) / k
+    counts = [e.samples for e in estimates if e.samples is not None]
+    return Estimate(statistics.fmean(values), max(statistics.stdev(values) / math.sqrt(k), own), sum(counts) or None, k)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ import numpy as np
 from calibration import barrier_shape, costs, microbench
 from calibration import network as networks
 from calibration.command_line import BadInput
-from calibration.estimates import Estimate, Line, line, median, pooled
+from calibration.estimates import Estimate, Line, line, median, pooled, runs_of_equal_length
 from calibration.microbench import FAULTS, Layout
 from calibration.microbench import layout as layout_of
 from calibration.network import TIMES_US, Network, quantity
@@ -40,10 +40,12 @@ NEAREST = {
 }  # fmt: skip
 MESSAGE_COSTS = ("message.fixed", "message.per-byte")
 PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
-#: Home pages that each thread writes before the barrier of barrier.dirty64.
-DIRTY_PAGES = 64
+#: Home pages that the last thread to come to a barrier wrote before.
+DIRTY = re.compile(r"barrier\.dirty([1-9][0-9]{0,6})")
 #: Faults in a row that native/bench/microbench.c takes the mean of.
 BURST = 16
+#: Runs of which the scatter of lines is known.
+LEAST_LINES = 3
 #: Quantities with a parameter for each layout.
 BY_LAYOUT = ("barrier", "lock")
 #: What `sdsm simulate --jitter` takes.
@@ -60,17 +62,30 @@ class CalibrationError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples of one quantity from one file and layout, in microseconds; or a summary, for files that print no more."""
+    """Samples of one quantity from one file and layout, in microseconds; or a summary, for files that print no more.
+    rounds: of how many runs of equal length the samples are."""
 
     quantity: str
     layout: Layout
     samples: tuple[float, ...]
     source: str
     summary: Estimate | None = None
+    rounds: int = 1
 
     @property
     def estimate(self) -> Estimate:
-        return self.summary or median(self.samples)
+        """Median; of several runs that of runs_of_equal_length."""
+        if self.summary or self.rounds == 1:
+            return self.summary or median(self.samples)
+        return runs_of_equal_length([one.estimate for one in self.each_round()])
+
+    def each_round(self) -> list[Batch]:
+        """Batches of one run each."""
+        if self.rounds == 1:
+            return [self]
+        each = len(self.samples) // self.rounds
+        parts = [self.samples[i * each : (i + 1) * each] for i in range(self.rounds)]
+        return [replace(self, samples=part, rounds=1) for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +171,8 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
                 if m.quantity.startswith("system."):
                     system.append(Batch(m.quantity, Layout(1, 1), m.in_unit("us"), str(m.place)))
                     continue
-                batches.append(Batch(m.quantity, _layout(m, layouts, reading.file), m.in_unit("us"), str(m.place)))
+                layout, rounds = _layout(m, layouts, reading.file), int(m.keys.get("rounds", 1))
+                batches.append(Batch(m.quantity, layout, m.in_unit("us"), str(m.place), None, rounds))
             elif m.quantity in ("pages served", "page service"):
                 served.setdefault(_layout(m, layouts, reading.file), {})[m.quantity] = m
         for layout, parts in served.items():
@@ -456,6 +472,20 @@ def _messages(
         shape += (
             f", errors times {math.sqrt(best.misfit):.3g}, as the points lie that much further off than their own errors say"
         )
+    lines = []
+    for values in _releases_by_run(data, [words for words, _, _ in chosen]):
+        # Weights as in the fit of all runs: those of one run's few samples are luck.
+        points_of_run = [(words, replace(e, value=value), ()) for (words, e, _), value in zip(chosen, values, strict=True)]
+        lines.append(fitted(points_of_run))
+    if len(lines) >= LEAST_LINES:
+        scatter = np.cov([(one.fixed, one.per_unit) for one in lines], rowvar=False) / len(lines)
+        if scatter[0, 0] > best.fixed_error**2:
+            # A run's luck moves all of its sizes together, so the line's points are not independent.
+            errors = np.sqrt(np.diag(scatter))
+            best = replace(
+                best, fixed_error=float(errors[0]), per_unit_error=float(errors[1]), covariance=float(scatter[0, 1])
+            )
+            shape = f"{how}, {len(chosen)} sizes, errors from the lines of {len(lines)} runs"
     known = all(e.standard_error is not None for _, e, _ in chosen)
     for name, value, error, unit in zip(
         MESSAGE_COSTS, (best.fixed, best.per_unit), (best.fixed_error, best.per_unit_error), ("us", "us/B"), strict=True
@@ -467,6 +497,23 @@ def _messages(
     for words, estimate, places in chosen:
         checks.append(Check(f"release.{words}", None, estimate, MESSAGE_COSTS, places))
     return extras
+
+
+def _releases_by_run(data: Data, sizes: Sequence[int]) -> list[list[float]]:
+    """Of each run of the files of several: by how much releases of `sizes` words take longer than an empty one, us."""
+    found = {(_key(b), b.quantity): b for b in _remote_releases(data) if b.rounds > 1}
+    runs: list[list[float]] = []
+    for (key, name), empty in found.items():
+        of_sizes = [found.get((key, f"release.{words}")) for words in sizes]
+        if name != "release.0" or any(b is None or b.rounds != empty.rounds for b in of_sizes):
+            continue
+        parts = [[one.estimate.value for one in b.each_round()] for b in (empty, *of_sizes) if b is not None]
+        runs += [[value - none for value in values] for none, *values in zip(*parts, strict=True)]
+    return runs
+
+
+def _remote_releases(data: Data) -> list[Batch]:
+    return [b for b in data.batches if b.quantity.startswith("release.") and b.layout.nodes > 1]
 
 
 def _key(batch: Batch) -> tuple[str, Layout]:
@@ -520,14 +567,18 @@ def _barrier_shape(
 def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
     name = "barrier.dirty-home-page"
     clean = {_key(b): b for b in _remote(data, "barrier.dirty0")}
-    parts = [(b, clean[_key(b)]) for b in _remote(data, f"barrier.dirty{DIRTY_PAGES}") if _key(b) in clean]
+    parts = [
+        (b, clean[_key(b)], int(found[1]))
+        for b in data.batches
+        if (found := DIRTY.fullmatch(b.quantity)) and b.layout.nodes > 1 and _key(b) in clean
+    ]
     if not parts:
         if not base.add([name], parameters):
             parameters.append(_assumed(name, 0.0, "us", "not measured: nothing is charged"))
         return
-    estimate = pooled([b.estimate.minus(none.estimate).times(1 / DIRTY_PAGES) for b, none in parts])
-    sources = _sources(b for b, _ in parts)
-    how = f"barrier with {DIRTY_PAGES} such pages less one without, by page"
+    estimate = pooled([b.estimate.minus(none.estimate).times(1 / pages) for b, none, pages in parts])
+    sources = _sources(b for b, _, _ in parts)
+    how = f"barrier with {', '.join(map(str, sorted({pages for _, _, pages in parts})))} such pages less one without, by page"
     if estimate.value < 0:
         notes.append(f"{name} came out as {estimate.value:.3g} us, below zero: 0 is taken")
     parameters.append(_found(name, replace(estimate, value=max(estimate.value, 0.0)), "us", "fitted", how, sources))

@@ -6,11 +6,12 @@ import random
 from dataclasses import replace
 
 from calibration.fit import Batch, Data
+from calibration.microbench import Layout
 
 
 def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     """What is fitted on, and what is held out: of each batch's samples `fraction`, drawn at random, at least one in each
-    part. Batches of fewer than two samples, summaries of a single run, and faults one by one (whose bursts belong together,
+    part. Of files of several runs whole runs are held out, the same ones for all quantities of a layout. Batches of fewer than two samples, summaries of a single run, and faults one by one (whose bursts belong together,
     and which are no parameter's samples) are in the first part only.
 
     Raises ValueError unless 0 < fraction < 1.
@@ -20,13 +21,27 @@ def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     generator = random.Random(seed)
     kept: list[Batch] = []
     held: list[Batch] = []
+    of_layout: dict[tuple[str, Layout], set[int]] = {}
     for batch in data.batches:
         n = len(batch.samples)
         if n < 2 or batch.summary is not None or batch.quantity.endswith(".single"):
             kept.append(batch)
             continue
-        count = min(max(round(n * fraction), 1), n - 1)
+        if batch.rounds > 1:
+            file = batch.source.rpartition(":")[0]
+            count = _held_of(batch.rounds, fraction)
+            runs = of_layout.setdefault((file, batch.layout), set(generator.sample(range(batch.rounds), count)))
+            for part, is_held in ((kept, False), (held, True)):
+                found = [one for run, one in enumerate(batch.each_round()) if (run in runs) == is_held]
+                samples = tuple(sample for one in found for sample in one.samples)
+                part.append(replace(batch, samples=samples, rounds=len(found)))
+            continue
+        count = _held_of(n, fraction)
         chosen = set(generator.sample(range(n), count))
         kept.append(replace(batch, samples=tuple(s for i, s in enumerate(batch.samples) if i not in chosen)))
         held.append(replace(batch, samples=tuple(s for i, s in enumerate(batch.samples) if i in chosen)))
     return replace(data, batches=tuple(kept)), replace(data, batches=tuple(held))
+
+
+def _held_of(count: int, fraction: float) -> int:
+    return min(max(round(count * fraction), 1), count - 1)

@@ -33,6 +33,7 @@ FORMAT = "sdsm-microbench"
 VERSION = 1
 TIME_LIMIT_S = 600.0
 MOST_SAMPLES = 4096
+ROUND_SAMPLES = 10
 MOST_THREADS = 256
 PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("slowest", 1.0))
 
@@ -42,7 +43,8 @@ Measure what each action of the software DSM costs on this machine, or on an emu
 Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
 threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop of one thread of a node
 alone and of all together. Beside them what the system itself takes:
-SIGSEGV with mprotect, messages by size, twins, diffs. Prints a table in microseconds; -o keeps every sample, of which
+SIGSEGV with mprotect, messages by size, twins, diffs. Samples come from several runs of 10 each, layout by layout in
+turn, so that their errors say how runs differ. Prints a table in microseconds; -o keeps every sample, of which
 `sdsm calibrate` makes a platform file."""
 
 
@@ -95,10 +97,17 @@ def _samples(text: str, program: str) -> dict[str, list[float]]:
     return {name: [float(sample) for sample in samples] for name, samples in document.items()}
 
 
-def measure_layout(
-    build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()
-) -> dict[str, Any]:
-    """Every sample in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
+def rounds_of(samples: int) -> int:
+    """Into how many runs of the program `samples` of each quantity are divided: 10 samples each, or all in one.
+
+    Which processors its threads got, and where its memory lies, a run keeps to its end: samples of one run tell each
+    other's scatter, and only several runs tell how far another run may be off.
+    """
+    return samples // ROUND_SAMPLES if samples % ROUND_SAMPLES == 0 else 1
+
+
+def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()) -> dict[str, Any]:
+    """Samples of one run in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
         result = Path(folder) / "run.json"
         text = _run(
@@ -115,12 +124,33 @@ def measure_layout(
         except ReadError as error:
             raise CommandFailed(str(error)) from None
     return {
-        "nodes": chosen.nodes,
-        "threads_per_node": chosen.threads_per_node,
         "samples_ns": _samples(text, "microbench"),
         "pages_served": sum(thread.pages_served for thread in threads),
         "page_service_s": sum(thread.page_service_s for thread in threads),
     }
+
+
+def measure_layouts(
+    build: Path, layouts: Sequence[Layout], samples: int, options: Sequence[str | Path] = (), say: Any = None
+) -> dict[str, dict[str, Any]]:
+    """A document's layouts, round by round, so that what else the machine did is spread over all. Raises CommandFailed."""
+    rounds = rounds_of(samples)
+    measured: dict[str, dict[str, Any]] = {}
+    for turn in range(rounds):
+        for chosen in layouts:
+            if say is not None:
+                say(f"microbench on {chosen}" + f", run {turn + 1} of {rounds}" * (rounds > 1))
+            found = measure_round(build, chosen, samples // rounds, options)
+            if turn == 0:
+                head = {"nodes": chosen.nodes, "threads_per_node": chosen.threads_per_node, "rounds": rounds}
+                measured[str(chosen)] = head | found
+                continue
+            whole = measured[str(chosen)]
+            for name, values in found["samples_ns"].items():
+                whole["samples_ns"][name] += values
+            for name in ("pages_served", "page_service_s"):
+                whole[name] += found[name]
+    return measured
 
 
 def measure(
@@ -145,12 +175,8 @@ def measure(
         "machine": {"system": platform.platform(), "processors": processors()},
         "emulated": str(emulate) if emulate is not None else None,
         "transport": transport or "unix",
-        "layouts": {},
+        "layouts": measure_layouts(build, layouts, samples, options, say),
     }
-    for chosen in layouts:
-        if say is not None:
-            say(f"microbench on {chosen}")
-        document["layouts"][str(chosen)] = measure_layout(build, chosen, samples, options)
     if with_system:
         if say is not None:
             say("the system itself")

@@ -35,7 +35,8 @@ def recognises(source: Text) -> bool:
 
 
 def read(source: Text) -> Reading:
-    """Every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated. Raises ReadError."""
+    """Every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated; rounds: of how
+    many runs, one after the other and of equal length, the samples are. Raises ReadError."""
     if "format" in source.json:
         return _Document(source).read()
     measurements = _quantities(source, source.json, (), "", {})
@@ -95,7 +96,19 @@ class _Document:
                 self.refuse(
                     f"{member} of layout {name} is {str(part.get(member))[:40]!r}. Leave out the file", *path, member
                 )
+        rounds = part.get("rounds", 1)
+        if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= microbench.MOST_SAMPLES:
+            self.refuse(f"rounds is {str(rounds)[:40]!r}, no number of runs. Correct or leave out the file", *path, "rounds")
+        for quantity, values in samples.items():
+            if isinstance(values, list) and len(values) % rounds:
+                self.refuse(
+                    f"rounds is {rounds}, but {len(values)} samples of {quantity} are not {rounds} runs' of equal length. Measure again",
+                    *path,
+                    "rounds",
+                )
         keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys}
+        if rounds > 1:
+            keys["rounds"] = rounds
         self.measurements += _quantities(self.source, samples, (*path, "samples_ns"), "", keys)
         if "pages_served" in part or "page_service_s" in part:
             served = self.number(part, "pages_served", *path)

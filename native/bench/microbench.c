@@ -201,19 +201,24 @@ static void sample_lock(int wanted) {
   print_samples("lock", samples, wanted);
 }
 
-/* A barrier before which each thread has written `dirty` of its home pages: what it takes longer than one without is
- * the cost of protecting them again. */
+/* A barrier that the first thread comes to last, after it wrote `dirty` of its home pages: what it takes longer than
+ * one without is the cost of protecting them again. The others wait there, so that none's lateness counts as that cost.
+ */
 static void sample_dirty_barrier(const char* name, pages memory, int pages_each, int wanted, int dirty) {
+  const double late_ns = 1e6;
 #pragma omp parallel firstprivate(memory, pages_each, wanted, dirty)
-  {
-    pages own = own_page(memory, omp_get_thread_num(), pages_each, 0);
-    for (int i = 0; i < wanted; ++i) {
+  for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
+    double begin = 0;
+    if (omp_get_thread_num() == 0) {
+      pages own = own_page(memory, 0, pages_each, 0);
       for (int page = 0; page < dirty; ++page) own[(size_t)page * page_words] = i + 1;
-      const double begin = now_ns();
-#pragma omp barrier
-      if (omp_get_thread_num() == 0) samples[i] = now_ns() - begin;
+      const double since = now_ns();
+      do begin = now_ns();
+      while (begin < since + late_ns);
     }
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) samples[i] = now_ns() - begin;
   }
   print_samples(name, samples, wanted);
 }
@@ -228,7 +233,8 @@ struct ring {
 
 enum { piece_words = (4 << 20) / sizeof(double) };
 
-/* Mapped by the process for itself: no run-time knows of it, so no page of it is ever shared, protected or faults. */
+/* Of a file without a name: unlike anonymous memory no run-time shares it, so no page of it is ever protected or
+ * faults. */
 static struct ring new_ring(void) {
   const size_t least = 64 << 20, most = 512 << 20;
   const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -236,8 +242,12 @@ static struct ring new_ring(void) {
   bytes = bytes < least ? least : bytes > most ? most : bytes;
   const size_t pieces = bytes / (3 * piece_words * sizeof(double));
   struct ring ring = {NULL, pieces * piece_words, 0};
-  void* const memory = mmap(NULL, 3 * ring.array_words * sizeof(double), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  const size_t length = 3 * ring.array_words * sizeof(double);
+  const int file = memfd_create("microbench", MFD_CLOEXEC);
+  void* const memory = file >= 0 && ftruncate(file, (off_t)length) == 0
+                           ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0)
+                           : MAP_FAILED;
+  if (file >= 0) close(file);
   if (memory == MAP_FAILED) {
     fprintf(stderr, "sdsm: no %zu bytes of memory for each thread to measure its speed. Free some\n", bytes);
     exit(1);
@@ -332,11 +342,13 @@ int main(int argc, char** argv) {
         most_samples);
     return 2;
   }
-  const int pages_each = 65;
-  const size_t bytes = (size_t)threads * (size_t)pages_each * SDSM_PAGE_BYTES;
-  pages memory = sdsm_galloc(bytes, sdsm_block);
+  /* As many as a program's arrays have: neither caches nor the kernel's lists of a few pages make them cheaper. */
+  enum { worked_on = 1024, pages_each = 1 + worked_on };
+  const size_t bytes_each = (size_t)pages_each * SDSM_PAGE_BYTES;
+  pages memory = sdsm_galloc((size_t)threads * bytes_each, sdsm_block);
   if (!memory) return 1;
-  memset((void*)memory, 1, bytes);
+#pragma omp parallel firstprivate(memory)
+  memset((void*)own_page(memory, omp_get_thread_num(), pages_each, 0), 1, bytes_each);
   sample_faults(memory, pages_each, wanted, threads, per_node);
   if (threads > per_node) {
     for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, pages_each, wanted, words);
@@ -344,7 +356,7 @@ int main(int argc, char** argv) {
   sample_barrier(wanted);
   sample_lock(wanted);
   sample_dirty_barrier("barrier.dirty0", memory, pages_each, wanted, 0);
-  sample_dirty_barrier("barrier.dirty64", memory, pages_each, wanted, 64);
+  sample_dirty_barrier("barrier.dirty1024", memory, pages_each, wanted, worked_on);
   sample_streams(memory, pages_each, wanted, per_node);
   if (threads > per_node) sample_atomics(memory, pages_each, wanted);
   printf("\n}\n");

@@ -23,6 +23,7 @@
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
+#include "native/dsm/trap_time.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
@@ -221,7 +222,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // Nobody else sees when this process comes to a page of its own node, and so many sleeps would distort the emulation.
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
-  take_fault(place, access, begun);
+  take_fault(place, access, begun - trap_time_ns());
   send_long_page_log();
   resume_work(begun - looked_up);
   errno = saved_errno;

@@ -5,16 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "native/dsm/clock.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/trap_time.hpp"
 #include "native/program/ending.hpp"
-#include "native/program/raw_memory.hpp"
-#include "native/program/signals.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::dsm {
@@ -26,8 +23,6 @@ using program::end_run;
 struct Schedule {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
-  std::uint64_t trap_ns =
-      0;  ///< what a trap takes before and after its handler, who cannot see it: no computing either
 };
 constinit Schedule schedule_at_start GUARDED_BY(starting);
 constexpr const Schedule& schedule = schedule_at_start;
@@ -49,47 +44,6 @@ void* map_file(std::int32_t file, std::size_t bytes, int access) {
   return memory;
 }
 
-constexpr int trap_samples = 255;
-struct TrapSample {
-  std::byte* page = nullptr;
-  std::uint64_t handler_ns = 0;
-};
-constinit volatile TrapSample trap_sample GUARDED_BY(starting);
-
-void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
-  starting.check();
-  const std::uint64_t begun = now_ns();
-  const auto page = reinterpret_cast<std::uintptr_t>(trap_sample.page);
-  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE);
-  trap_sample.handler_ns = now_ns() - begun;
-}
-
-/// The median of a row of traps.
-std::uint64_t measure_traps() REQUIRES(starting) {
-  void* const page =
-      mmap(nullptr, program::page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (page == MAP_FAILED) end_run({"the emulation's memory cannot be mapped: ", std::strerror(errno)});
-  trap_sample.page = static_cast<std::byte*>(page);
-  struct sigaction action {
-  }, before{};
-  action.sa_flags = SA_SIGINFO;
-  action.sa_sigaction = on_sample_trap;
-  sigfillset(&action.sa_mask);
-  program::real_sigaction(SIGSEGV, &action, &before);
-  std::uint64_t samples[trap_samples];
-  for (std::uint64_t& sample : samples) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(page);
-    program::set_protection(begin, begin + program::page_bytes, PROT_READ);
-    const std::uint64_t begun = now_ns();
-    *static_cast<volatile std::byte*>(page) = std::byte{1};
-    sample = now_ns() - begun - trap_sample.handler_ns;
-  }
-  program::real_sigaction(SIGSEGV, &before, nullptr);
-  munmap(page, program::page_bytes);
-  std::nth_element(samples, samples + trap_samples / 2, samples + trap_samples);
-  return samples[trap_samples / 2];
-}
-
 void open_schedule(std::int32_t descriptor) REQUIRES(starting) {
   struct stat status;
   if (fstat(descriptor, &status) != 0) end_run({"the emulation's schedule cannot be read"});
@@ -97,7 +51,7 @@ void open_schedule(std::int32_t descriptor) REQUIRES(starting) {
       static_cast<const std::byte*>(map_file(descriptor, static_cast<std::size_t>(status.st_size), PROT_READ));
   SchedulePlace places[2];
   std::memcpy(places, file + index_of(self.process) * sizeof places[0], sizeof places);
-  schedule_at_start = {file + places[0], file + places[1], measure_traps()};
+  schedule_at_start = {file + places[0], file + places[1]};
 }
 
 }  // namespace
@@ -143,7 +97,7 @@ void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {
 }
 
 void resume_work(std::uint64_t since_ns) {
-  if (progress.is_working) progress.begun += now_ns() - since_ns + schedule.trap_ns;
+  if (progress.is_working) progress.begun += now_ns() - since_ns + trap_time_ns();
 }
 
 }  // namespace sdsm::dsm

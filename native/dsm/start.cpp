@@ -34,6 +34,7 @@
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/team.hpp"
+#include "native/dsm/trap_time.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/program/call_patch.hpp"
@@ -162,6 +163,7 @@ void prepare() REQUIRES(starting) {
   if (is_prepared) return;
   is_prepared = true;
   self_at_start.begun_ns = now_ns();
+  measure_trap_time();
   if (const std::optional<Welcome> welcome = meet_launcher()) {
     start_emulation(welcome->emulation);
     listen_for_others(*welcome);

@@ -10,7 +10,7 @@ namespace sdsm::dsm {
 
 /// Counts and nanoseconds since the process's start. Differences of two tallies describe a part of a run.
 struct Tally : ThreadCounts {
-  std::uint64_t fault_ns[fault_kinds];  ///< time in the trap's handler
+  std::uint64_t fault_ns[fault_kinds];  ///< of the trap, its handler and the return from it
   std::uint64_t traps;                  ///< signals taken: faults, and traps that only restored a protection
   std::uint64_t diff_ns;                ///< making diffs, sending them, waiting until they are applied
   std::uint64_t barrier_ns;             ///< waiting for others at barriers

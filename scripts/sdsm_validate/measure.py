@@ -59,7 +59,7 @@ class Calibration:
 def steps(effort: Effort, cases: Sequence[Case], emulated: bool) -> int:
     """How many things `calibrate` and `line` will say that they do."""
     sequential = 0 if emulated else len({(case.program, case.implementation) for case in cases})
-    return len(effort.nodes) + sequential + 3 * len(cases)
+    return len(effort.nodes) * microbench.rounds_of(effort.samples) + sequential + 3 * len(cases)
 
 
 class Measurer:
@@ -83,12 +83,9 @@ class Measurer:
         Raises BadInput, CommandFailed, OSError.
         """
         options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else []
-        document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "unit": "ns", "layouts": {}}
-        for nodes in self._effort.nodes:
-            layout = microbench.Layout(nodes, 1)
-            part = microbench.measure_layout(self._build, layout, self._effort.samples, options)
-            document["layouts"][str(layout)] = part
-            self._say(f"microbench on {nodes} nodes")
+        layouts = [microbench.Layout(nodes, 1) for nodes in self._effort.nodes]
+        parts = microbench.measure_layouts(self._build, layouts, self._effort.samples, options, self._say)
+        document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "unit": "ns", "layouts": parts}
         measured = self._folder / "microbench.json"
         write_output(measured, json_text(document))
         root = parse(self._cluster.network)

@@ -8,7 +8,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration.fit import DIRTY_PAGES
 from calibration.measured_platform import plain
 from calibration.microbench import FAULTS
 from calibration.network import Network
@@ -95,8 +94,8 @@ def write_outputs(cluster: Cluster, rows: dict[str, float], noise: float, seed: 
                 quantities[name] = samples(0.3 + value)
         barrier = rows[f"barrier.{layout}"]
         quantities |= {"barrier": samples(barrier), "lock": samples(rows[f"lock.{layout}"])}
-        dirty = DIRTY_PAGES * rows["barrier.dirty-home-page"]
-        quantities |= {"barrier.dirty0": samples(barrier), f"barrier.dirty{DIRTY_PAGES}": samples(barrier + dirty)}
+        dirty = 1024 * rows["barrier.dirty-home-page"]
+        quantities |= {"barrier.dirty0": samples(barrier), "barrier.dirty1024": samples(barrier + dirty)}
         nodes, threads = layout.split("x")
         # A loop that takes 2.5 ms alone; a replay tells what 1 ms takes on the busy node.
         quantities["stream.alone"] = samples(2500.0)

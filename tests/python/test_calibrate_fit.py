@@ -101,6 +101,43 @@ def test_files_are_pooled_and_what_they_differ_by_is_in_the_error():
     assert {source.partition(":")[0] for source in found.sources} == {"a.json", "b.json"}
 
 
+def of_runs(*runs: dict[str, list[float]]) -> readers.Reading:
+    """A file of so many runs on 2x1, one after the other."""
+    samples = {name: [sample for run in runs for sample in run[name]] for name in runs[0]}
+    return reading({"2x1": samples}, rounds=len(runs))
+
+
+def test_runs_of_a_file_weigh_alike_and_their_spread_is_the_error():
+    levels = (1000.0, 1010.0, 3000.0)
+    found = by_name(fitted(of_runs(*(measured(WROH=[level - 5, level, level + 5]) for level in levels))))["fault.WROH"]
+    assert found.value == pytest.approx(1.67)
+    assert found.standard_error == pytest.approx(1.152 / math.sqrt(3), rel=1e-3)  # 1.00, 1.01 and 3.00 deviate by 1.152
+    assert found.samples == 9 and found.how == "median, 3 batches"
+
+
+def test_what_moves_all_releases_of_a_run_is_in_the_messages_error():
+    """Each run's five sizes lie on a line of their own, 10, 20 and 30 us high: its luck, which no size averages out."""
+    runs = []
+    for shift in (0.0, 10000.0, 20000.0):
+        run = measured()
+        runs.append({name: [s + shift * (name.startswith("release.") and name != "release.0") for s in run[name]] for name in run})
+    found = fitted(of_runs(*runs))
+    fixed = by_name(found)["message.fixed"]
+    assert fixed.value == pytest.approx(20.0)
+    assert fixed.standard_error == pytest.approx(10.0 / math.sqrt(3))
+    assert "errors from the lines of 3 runs" in fixed.how
+    assert by_name(found)["message.per-byte"].standard_error == pytest.approx(0.0, abs=1e-6)
+
+
+def test_of_a_file_of_runs_whole_runs_are_held_out():
+    data = collect([of_runs(*(measured(WROH=[1000.0 * run] * 3, lock=[7000.0 * run] * 2) for run in range(1, 11)))])
+    kept, held = split(data, 0.3, seed=1)
+    for part, runs in ((kept, 7), (held, 3)):
+        fault, lock = (next(b for b in part.batches if b.quantity == name) for name in ("WROH", "lock"))
+        assert fault.rounds == lock.rounds == runs and len(fault.samples) == 3 * runs
+        assert [s / 1.0 for s in fault.samples[::3]] == pytest.approx([s / 7.0 for s in lock.samples[::2]])
+
+
 def test_releases_that_no_line_fits_leave_the_long_ones_out_and_say_so():
     level = 5000.0 + 900_000.0
     odd = measured(**{"release.1024": [level, level + 10, level - 10]})

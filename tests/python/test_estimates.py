@@ -9,7 +9,7 @@ import statistics
 
 import pytest
 
-from calibration.estimates import Estimate, line, median, pooled, segments
+from calibration.estimates import Estimate, line, median, pooled, runs_of_equal_length, segments
 
 
 @pytest.mark.parametrize("samples", [(3.0, 1.0), (5.0, 1.0, 2.0), (1.0, 4.0, 2.0, 8.0), (9.0, 1.0, 7.0, 2.0, 4.0)])
@@ -77,6 +77,16 @@ def test_a_batch_without_an_error_leaves_the_spread_of_batches():
     found = pooled([Estimate(1.0, None, 1), Estimate(2.0, 0.1, 5), Estimate(3.0, 0.1, 5)])
     assert found.value == pytest.approx(2)
     assert found.standard_error == pytest.approx(1 / math.sqrt(3))
+
+
+def test_runs_of_equal_length_weigh_alike_and_their_spread_is_the_error():
+    found = runs_of_equal_length([Estimate(10.0, 0.1, 10), Estimate(14.0, 3.0, 10), Estimate(18.0, 0.1, 10)])
+    # The deviation of 10, 14 and 18 is 4. Their own errors would give hypot(0.1, 3, 0.1) / 3 = 1.0.
+    assert found == Estimate(14.0, pytest.approx(4 / math.sqrt(3)), 30, 3)
+    alike = runs_of_equal_length([Estimate(10.0, 3.0, 10), Estimate(10.0, 4.0, 10)])
+    assert alike == Estimate(10.0, pytest.approx(5 / 2), 20, 2)
+    with pytest.raises(ValueError, match="two"):
+        runs_of_equal_length([Estimate(10.0, 0.1, 10)])
 
 
 def test_a_line_through_exact_points_is_theirs_and_counts_messages():

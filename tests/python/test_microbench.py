@@ -60,7 +60,20 @@ def test_more_threads_than_processors_are_warned_of(build, monkeypatch, capsys):
 def test_the_table_tells_microseconds(build, capsys):
     assert microbench.main(["--build", str(build), "--layouts", "2x1", "--no-system"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "WROH" in line)
-    assert row.split() == ["WROH", "3", "5.00", "5.00", "6.00", "7.00", "7.00"]
+    samples_of_ten_runs = str(3 * 10)
+    assert row.split() == ["WROH", samples_of_ten_runs, "5.00", "5.00", "6.00", "7.00", "7.00"]
+
+
+def test_samples_come_from_runs_of_ten_layout_by_layout_in_turn(build, tmp_path):
+    output = tmp_path / "m.json"
+    arguments = ["--build", str(build), "--layouts", "2x1,2x2", "--samples", "20", "--no-system", "-o", str(output)]
+    assert microbench.main(arguments) == 0
+    called = (build / "sdsm-run.called").read_text().splitlines()
+    assert [line.split("microbench ")[-1] for line in called] == ["1 10", "2 10", "1 10", "2 10"]
+    layout = json.loads(output.read_text())["layouts"]["2x1"]
+    assert layout["rounds"] == 2
+    assert layout["samples_ns"] == {"WROH": [5000, 7000, 6000] * 2, "barrier": [80000] * 2}
+    assert (layout["pages_served"], layout["page_service_s"]) == (2 * 4, 2 * 0.75)
 
 
 def test_to_stdout_goes_the_document_alone(build, capsys):

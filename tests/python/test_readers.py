@@ -365,6 +365,9 @@ def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
         (("layouts", "many"), {"samples_ns": {"lock": [1]}}, "'many' is no layout"),
         (("system",), [], "system has no samples_ns"),
         (("emulated",), 1, "emulated is '1', no platform file"),
+        (("layouts", "2x1", "rounds"), 0, "rounds is '0', no number of runs"),
+        (("layouts", "2x1", "rounds"), "two", "rounds is 'two', no number of runs"),
+        (("layouts", "2x1", "rounds"), 4096, "are not 4096 runs' of equal length"),
     ],
 )
 def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to, words):

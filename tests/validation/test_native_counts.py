@@ -188,3 +188,20 @@ def sums(result: dict) -> dict:
 @pytest.mark.parametrize("name", ["singles", "copied", "dynamic_loop", "sections"])
 def test_what_the_threads_do_together(tmp_path, name, threads):
     assert sums(executed(tmp_path, threads, COUNTED, name)) == sums(simulated(tmp_path, threads, COUNTED, name))
+
+
+def test_what_measures_memory_takes_no_faults_on_it(tmp_path):
+    """The microbenchmark's memory-bound loop goes over at least 64 MiB, 16384 pages, which are nobody else's."""
+    result = tmp_path / "run.json"
+    output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1)
+    assert max(thread["traps"] for thread in json.loads(result.read_text())["whole_run"]["threads"]) < 16384
+
+
+def test_a_fault_lasts_from_its_trap_to_the_return_from_it(tmp_path):
+    """5,000 home pages are written, and little is computed: most of the time is the faults', not computing."""
+    result = tmp_path / "run.json"
+    program = (BUILD / "workloads" / "laplace", "--impl", 4, "--size", 512, "--iterations", 20, "--no-check")
+    output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", *program)
+    for thread in json.loads(result.read_text())["threads"]:
+        assert thread["faults"]["WROH"] > 4000
+        assert thread["time_s"]["fault"]["WROH"] > thread["time_s"]["compute"]

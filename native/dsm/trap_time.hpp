@@ -1,0 +1,14 @@
+/// What a trap takes before and after its handler, which cannot see it: a fault's time as much as the handler's own.
+#pragma once
+
+#include <cstdint>
+
+#include "native/dsm/threads.hpp"
+
+namespace sdsm::dsm {
+
+/// Measures it, on a page of its own.
+void measure_trap_time() REQUIRES(starting);
+std::uint64_t trap_time_ns();
+
+}  // namespace sdsm::dsm
