@@ -72,11 +72,20 @@ std::string Changes::Effect::of(std::string_view own) const {
   return factor == 1 ? *value : multiplied(value ? *value : own, factor);
 }
 
+std::string Changes::Effect::refusal(std::string_view problem) const {
+  const std::size_t value_at = last_text.find('=') + 1;
+  const std::string factor_text = fmt::format("x{}", std::string_view(last_text).substr(value_at));
+  const std::string remedy =
+      fmt::format(" To multiply by it, write '{}{}'.", last_text.substr(0, value_at), factor_text);
+  return fmt::format("--set '{}': {}.{}", last_text, problem, factor_in(factor_text) ? remedy : "");
+}
+
 Changes::Effect Changes::effect_on(std::string_view id) {
   Effect effect;
   for (Setting& setting : settings_) {
     if (!meets(setting.key, id)) continue;
     setting.is_met = effect.is_any = true;
+    effect.last_text = setting.text;
     if (setting.value) {
       effect.value = setting.value;
       effect.factor = 1;

@@ -30,7 +30,10 @@ class Changes {
     std::optional<std::string> value;
     double factor = 1;
     bool is_any = false;
+    std::string last_text;  ///< the last setting that met it, whole
 
+    /// Why it cannot be, as a line: `problem`, and how to multiply where a bare number was given.
+    std::string refusal(std::string_view problem) const;
     /// As text with its unit. Throws std::invalid_argument if `own`, what the file says, is no number to multiply.
     std::string of(std::string_view own) const;
   };

@@ -161,7 +161,9 @@ class Reader {
       property.read(reading_, is);
       changes_.record(property.id, was ? std::optional<std::string>(*was) : std::nullopt, is);
     } catch (const std::invalid_argument& error) {
-      findings_.push_back(fmt::format("--set of {}: {}.", property.id, error.what()));
+      // A glob that is wrong for one property is wrong for its neighbours in the same words.
+      const std::string told = effect.refusal(error.what());
+      if (findings_.empty() || findings_.back() != told) findings_.push_back(told);
     }
   }
 
@@ -177,7 +179,7 @@ class Reader {
       try {
         *change = changes_.change_links(key, *links);
       } catch (const std::invalid_argument& error) {
-        findings_.push_back(fmt::format("--set of {}: {}.", key, error.what()));
+        findings_.push_back(changes_.effect_on(key).refusal(error.what()));
       }
     }
     std::vector<std::string> known{std::string(network_bandwidth), std::string(network_latency)};

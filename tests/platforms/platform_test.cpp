@@ -335,6 +335,13 @@ TEST_CASE("a setting that meets nothing, or cannot be, is refused with the neare
   CHECK(told.find(mistake.told) != std::string::npos);
 }
 
+TEST_CASE("a number without a unit over many costs is told once, with the factor that was perhaps meant") {
+  CHECK(refusal_of({}, {"fault.*=0.5"}) ==
+        "--set 'fault.*=0.5': '0.5' is not a time: it has no unit. Write a number and one of the units s, ms, us, ns, "
+        "ps, "
+        "min, h. To multiply by it, write 'fault.*=x0.5'.");
+}
+
 TEST_CASE("a standard error that cannot be, and one of nothing, is a finding with its line") {
   struct Mistake {
     std::string id, value, told;
