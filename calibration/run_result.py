@@ -94,6 +94,7 @@ class Run(msgspec.Struct, frozen=True):
     options: dict[str, bool | int | float | str | list[str]]
     inputs: tuple[Input, ...]
     versions: dict[str, str]
+    protocol: str = "scash"  # of the results that name none, which are older
 
 
 class Uncertainty(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@
 #include "models/node_pages.hpp"
 #include "models/openmp.hpp"
 #include "models/placement.hpp"
+#include "models/protocol/registry.hpp"
 #include "sim/atomic_operations.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"
@@ -34,6 +35,7 @@ struct RunOptions {
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
+  ProtocolKind protocol = ProtocolKind::scash;
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;          ///< measure everything, not the region between the clock calls
   bool page_figures = false;       ///< keep what each page cost each thread

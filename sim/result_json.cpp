@@ -96,7 +96,7 @@ Json versions(NetworkKind network) {
 
 Json result_document(const RunDescription& description, const Platform& platform, const Result& result,
                      const Uncertainty* uncertainty) {
-  Json document = results::head("simulation", description.program, description.layout);
+  Json document = results::head("simulation", description.program, description.layout, description.options.protocol);
   document["seed"] = description.seed;
   const bool has_flags = description.has_flags;
   results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region, has_flags));

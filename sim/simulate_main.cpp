@@ -11,6 +11,7 @@
 #include "commands/errors.hpp"
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
+#include "commands/protocol_option.hpp"
 #include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
 #include "commands/version.hpp"
@@ -298,6 +299,7 @@ void add_inputs(CLI::App& app, Request& request) {
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
+  add_protocol(app, request.options.protocol);
   app.add_option(
          "--memory-bound", request.options.memory_bound,
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "

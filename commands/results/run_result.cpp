@@ -46,9 +46,12 @@ Json head(std::string_view kind) {
   return {{"format", format}, {"kind", kind}};
 }
 
-Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout) {
+Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout, ProtocolKind protocol) {
   Json json = head(kind);
-  json.update({{"program", program}, {"nodes", layout.nodes}, {"threads_per_node", layout.threads_per_node}});
+  json.update({{"program", program},
+               {"nodes", layout.nodes},
+               {"threads_per_node", layout.threads_per_node},
+               {"protocol", sdsm::name_of(protocol)}});
   return json;
 }
 

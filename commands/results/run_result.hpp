@@ -13,6 +13,7 @@
 
 #include "models/counts.hpp"
 #include "models/ids.hpp"
+#include "models/protocol/registry.hpp"
 
 namespace sdsm::results {
 
@@ -40,7 +41,7 @@ Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& c
 Json head(std::string_view kind);
 
 /// The same for a run.
-Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout);
+Json head(std::string_view kind, const std::vector<std::string>& program, Layout layout, ProtocolKind protocol);
 
 /// Adds the time and the threads of the measured region to a result, or of the whole run to its `whole_run`.
 void add_part(Json& to, double makespan_s, Json threads);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/ids.hpp"
+#include "models/protocol/registry.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/emulation.hpp"
 #include "native/run_command/hosts.hpp"
@@ -15,6 +16,7 @@ namespace sdsm::run_command {
 
 struct ClusterOptions {
   Layout layout;
+  ProtocolKind protocol = ProtocolKind::scash;
   HeapPlacement placement{};
   Atomics atomics{};
   dsm::Transport transport{};

@@ -8,6 +8,7 @@
 
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
+#include "commands/protocol_option.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
 #include "platforms/file/platform.hpp"
@@ -222,6 +223,7 @@ int run(int argc, char** argv) {
   CLI::App app(help, "sdsm run");
   app.footer(footer);
   add_size(app, options.size);
+  add_protocol(app, request.cluster.protocol);
   app.add_option("--placement", options.placement,
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))

@@ -130,7 +130,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
                      const std::vector<double>& makespans_s) {
   const Layout& layout = description.options.layout;
   const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
-  Json document = results::head("native", description.program, layout);
+  Json document = results::head("native", description.program, layout, description.options.protocol);
   results::add_part(document, makespan_s(median), thread_list(layout, median, &dsm::Result::region));
   results::add_part(document["whole_run"], whole_makespan_s(median), thread_list(layout, median, &dsm::Result::whole));
   document["median_s"] = makespan_s(median);

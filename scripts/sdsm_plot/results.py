@@ -52,6 +52,7 @@ def read(path: str) -> Result:
     run: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     kind = PREDICTED if isinstance(run, run_result.Simulation) else MEASURED
     settings = {name.replace("_", " "): str(run.options[name]) for name in _SETTINGS[kind] if name in run.options}
+    settings["protocol"] = run.protocol
     named = [f"{Path(one.path).name} {one.sha256[:6]}" for one in run.inputs]
     variant = {f"input {number}": name for number, name in enumerate(named, start=1)}
     times: tuple[float, ...] = (run.makespan_s,)

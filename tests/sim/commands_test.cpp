@@ -116,6 +116,7 @@ TEST_CASE("simulate prints a report and writes JSON whose times sum to the makes
   CHECK(result.at("program") == json({"./program", "--size", "4"}));
   CHECK(result.at("nodes") == 2);
   CHECK(result.at("threads_per_node") == 1);
+  CHECK(result.at("protocol") == "scash");
   CHECK(result.at("versions").at("network") == "queue");
   CHECK(result.at("inputs").size() == 2);
   CHECK(result.at("inputs")[0].at("sha256").get<std::string>().size() == 64);
@@ -331,6 +332,7 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--compute-factor inf", "compute-factor"},
       {"--compute-factor nan", "compute-factor"},
       {"--network carrier-pigeon", "carrier-pigeon"},
+      {"--protocol treadmarks", "'treadmarks' is none of scash"},
       {"--region some", "some"},
       {"--jitter 3", "jitter"},
       {"--jitter nan", "jitter"},
