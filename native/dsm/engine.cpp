@@ -128,15 +128,18 @@ gomp::Chunk take_chunk(std::uint64_t number, const gomp::LoopBounds& loop, std::
   end_work(gomp::EventKind::chunk);
   auto& state = on_page<LoopState>(AdministrativePage::loop);
   gomp::Chunk chunk;
+  // Regions inside of a team of one have loops of their own, which the page knows as the latest.
+  const bool is_alone = team_size == 1;
   std::uint64_t latest = 0, taken = 0;
   perform(
       Directive::chunk,
       [&] {
         latest = state.construct;
         taken = latest <= number ? 0 : state.taken;
+        if (is_alone) taken = gomp::this_thread().own_iterations_taken;
       },
       [&] {
-        if (latest <= number + 1) {
+        if (is_alone || latest <= number + 1) {
           chunk = gomp::shared_chunk(loop, taken, team_size);
           state.construct = number + 1;
           state.taken = taken + chunk.count;

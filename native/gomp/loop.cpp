@@ -81,8 +81,8 @@ namespace {
 
 Chunk take_chunk(ThreadState& thread) {
   const CurrentConstruct& construct = thread.construct;
-  if (!thread.serialised) return engine::take_chunk(construct.number, construct.loop, thread.team_size);
-  const Chunk chunk = shared_chunk(construct.loop, thread.own_iterations_taken, 1);
+  const Chunk chunk = thread.serialised ? shared_chunk(construct.loop, thread.own_iterations_taken, 1)
+                                        : engine::take_chunk(construct.number, construct.loop, thread.team_size);
   thread.own_iterations_taken += chunk.count;
   return chunk;
 }

@@ -32,9 +32,9 @@ OpenConstruct::~OpenConstruct() {
 
 void begin_construct(ThreadState& thread) {
   thread.construct = {};
+  thread.own_iterations_taken = 0;
   if (thread.serialised) {
     thread.own_construct = {};
-    thread.own_iterations_taken = 0;
   } else {
     thread.construct.number = thread.next_construct++;
   }

@@ -49,9 +49,8 @@ struct ThreadState {
   std::uint64_t next_construct = 0;
   std::uint64_t next_region = 0;  ///< the initial thread's, which alone starts teams
   CurrentConstruct construct;
-  // Of a serialised team:
-  ConstructState own_construct{};
-  std::uint64_t own_iterations_taken = 0;
+  ConstructState own_construct{};          ///< of a serialised team
+  std::uint64_t own_iterations_taken = 0;  ///< by this thread, of the construct's chunks that are not static
   Taskgroup* taskgroup = nullptr;
   std::uint32_t teams = 1;  ///< of the league, inside `teams`
   std::uint32_t team = 0;

@@ -1,4 +1,5 @@
-/* Teams of one thread between larger ones: barriers, single, copyprivate, loops and ordered regions wait for nobody. */
+/* Teams of one thread between larger ones: barriers, single, copyprivate, loops and ordered regions wait for nobody.
+   Teams of one around others: a loop, ordered or not, goes on where it was before a region inside of it had loops. */
 #include <omp.h>
 
 #include "expect.h"
@@ -31,6 +32,54 @@ static void region_of(int wanted, int round, int* members, int* executed, int* c
   }
 }
 
+enum { outer = 12, inner = 7 };
+
+static int loops_met[outer][inner], outer_order[outer], inner_order[outer * inner], crossed[outer];
+
+static void regions_in_loops(void) {
+#pragma omp parallel for num_threads(1) schedule(dynamic)
+  for (int i = 0; i < outer; ++i) {
+#pragma omp parallel for schedule(guided)
+    for (int j = 0; j < inner; ++j) ++loops_met[i][j];
+  }
+  int inner_count = 0, outer_count = 0;
+#pragma omp parallel for num_threads(1) schedule(dynamic) ordered
+  for (int i = 0; i < outer; ++i) {
+#pragma omp parallel for schedule(dynamic) ordered
+    for (int j = 0; j < inner; ++j) {
+#pragma omp ordered
+      inner_order[inner_count++] = i * inner + j;
+    }
+#pragma omp ordered
+    outer_order[outer_count++] = i;
+  }
+#pragma omp parallel for num_threads(1) ordered(1)
+  for (int i = 0; i < outer; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+#pragma omp parallel for ordered(1)
+    for (int j = 0; j < inner; ++j) {
+#pragma omp ordered depend(sink : j - 1)
+      ++crossed[i];
+#pragma omp ordered depend(source)
+    }
+#pragma omp ordered depend(source)
+  }
+}
+
+/* Sections in a team of one, if the run has but one thread; the regions inside of them halve the range again. */
+static int sum_by_halves(int first, int behind) {
+  if (behind - first == 1) return first;
+  int lower = 0, upper = 0;
+#pragma omp parallel sections shared(lower, upper)
+  {
+#pragma omp section
+    lower = sum_by_halves(first, (first + behind) / 2);
+#pragma omp section
+    upper = sum_by_halves((first + behind) / 2, behind);
+  }
+  return lower + upper;
+}
+
 int main(void) {
   static int expected[entries];
   int wrong = 0;
@@ -46,5 +95,12 @@ int main(void) {
     wrong += members != team || executed != 1 || copied != team;
   }
   EXPECT(wrong == 0);
+  regions_in_loops();
+  for (int i = 0; i < outer; ++i) {
+    wrong += outer_order[i] != i || crossed[i] != inner;
+    for (int j = 0; j < inner; ++j) wrong += loops_met[i][j] != 1 || inner_order[i * inner + j] != i * inner + j;
+  }
+  EXPECT(wrong == 0);
+  EXPECT(sum_by_halves(0, 40) == 780);
   return expect_status();
 }
