@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 
 namespace sdsm {
 namespace {

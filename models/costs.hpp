@@ -11,7 +11,7 @@
 #include "models/atomics.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/ids.hpp"
-#include "models/page_state.hpp"
+#include "models/scash/page_state.hpp"
 #include "models/units.hpp"
 #include "models/wire.hpp"
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
-#include "models/messages.hpp"
-#include "models/page_state.hpp"
+#include "models/scash/messages.hpp"
+#include "models/scash/page_state.hpp"
 
 namespace sdsm {
 

@@ -10,10 +10,10 @@
 
 #include "models/costs.hpp"
 #include "models/first_touch.hpp"
-#include "models/node_pages.hpp"
-#include "models/openmp.hpp"
 #include "models/placement.hpp"
 #include "models/protocol/registry.hpp"
+#include "models/scash/directives.hpp"
+#include "models/scash/node_pages.hpp"
 #include "sim/atomic_operations.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"

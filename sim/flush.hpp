@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/node_pages.hpp"
+#include "models/scash/node_pages.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/locks.hpp"
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {

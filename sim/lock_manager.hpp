@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/ids.hpp"
-#include "models/messages.hpp"
-#include "models/page_state.hpp"
+#include "models/protocol/pages.hpp"
+#include "models/scash/messages.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {

@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "commands/errors.hpp"
-#include "models/node_pages.hpp"
+#include "models/scash/node_pages.hpp"
 
 namespace sdsm::sim {
 namespace {

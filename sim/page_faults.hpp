@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "models/ids.hpp"
-#include "models/page_state.hpp"
+#include "models/scash/page_state.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/locks.hpp"
 #include "sim/simulation.hpp"
 
 namespace sdsm::sim {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "sim/simulation.hpp"
 
 namespace sdsm::sim {

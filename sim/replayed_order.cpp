@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "models/openmp.hpp"
+#include "models/scash/directives.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::sim {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "models/openmp.hpp"
+#include "models/scash/courses.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "platforms/file/platform.hpp"
 #include "sim/network.hpp"
 

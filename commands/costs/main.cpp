@@ -16,7 +16,7 @@
 #include "commands/results/run_result.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/diff.hpp"
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "models/wire.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "models/ids.hpp"
-#include "models/page_state.hpp"
+#include "models/protocol/pages.hpp"
 
 namespace sdsm::jiajia {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "models/openmp.hpp"
+#include "models/scash/courses.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/ending.hpp"

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/heap_books.hpp"

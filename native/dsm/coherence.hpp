@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "models/page_state.hpp"
+#include "models/protocol/pages.hpp"
 #include "native/dsm/node.hpp"
 #include "native/program/program_image.hpp"
 

@@ -2,7 +2,7 @@
 /// what it does for others.
 #pragma once
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/dsm/tally.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "models/page_state.hpp"
+#include "models/protocol/pages.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"

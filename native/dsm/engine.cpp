@@ -3,7 +3,8 @@
 
 #include <span>
 
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
+#include "models/scash/directives.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"

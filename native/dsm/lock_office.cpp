@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/messages.hpp"
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
+#include "models/scash/messages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/pthreads/engine.hpp"

@@ -1,5 +1,5 @@
-/// What the processes of a node share besides its memory: the states of its pages (models/node_pages.hpp), the pages
-/// that are twinned and those on their way. One process uses it at a time.
+/// What the processes of a node share besides its memory: the states of its pages (models/scash/node_pages.hpp), the
+/// pages that are twinned and those on their way. One process uses it at a time.
 #pragma once
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory_resource>
 
-#include "models/node_pages.hpp"
+#include "models/scash/node_pages.hpp"
 #include "native/dsm/identity.hpp"
 
 namespace sdsm::dsm {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "models/page_state.hpp"
+#include "models/scash/page_state.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/flags.hpp"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/openmp.hpp"
+#include "models/scash/directives.hpp"
 #include "native/dsm/answering.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"

@@ -1,7 +1,8 @@
-/// What a directive does to the run-time's own pages and locks: the steps of models/openmp.hpp, done for real.
+/// What a directive does to the run-time's own pages and locks: the steps of models/scash/directives.hpp, done for
+/// real.
 #pragma once
 
-#include "models/openmp.hpp"
+#include "models/scash/directives.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/program/raw_memory.hpp"
 

@@ -5,7 +5,8 @@
 #include <bit>
 #include <set>
 
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
+#include "models/scash/courses.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"

@@ -7,8 +7,8 @@
 
 namespace sdsm::dsm {
 
-/// Goes through the phases of models/openmp.hpp. `is_fork`: the time until the team first meets is idle time, not the
-/// barrier's.
+/// Goes through the phases of models/scash/courses.hpp. `is_fork`: the time until the team first meets is idle time,
+/// not the barrier's.
 void pass_barrier(bool is_fork = false) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "models/openmp.hpp"
+#include "models/scash/directives.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 
 namespace sdsm::dsm {
 

@@ -1,7 +1,7 @@
 /// State of work-sharing constructs that threads of the team have reached and not all have left.
 #include <cstring>
 
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/tracer/locks.hpp"

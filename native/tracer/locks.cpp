@@ -1,7 +1,7 @@
 /// What happens at a lock: mutual exclusion between virtual threads, in the order of their clocks.
 #include "native/tracer/locks.hpp"
 
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"

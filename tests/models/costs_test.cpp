@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/p3.hpp"
 

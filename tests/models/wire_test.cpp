@@ -1,6 +1,6 @@
 #include "models/wire.hpp"
 
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/p3.hpp"
 

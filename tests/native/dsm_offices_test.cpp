@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/openmp.hpp"
+#include "models/locks.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/heap_books.hpp"

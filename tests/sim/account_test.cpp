@@ -6,7 +6,7 @@
 
 #include "tests/campaign.hpp"
 #include "tests/catch.hpp"
-#include "tests/models/protocol_in_words.hpp"
+#include "tests/models/scash/protocol_in_words.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 

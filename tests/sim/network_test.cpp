@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "commands/forked_call.hpp"
-#include "models/messages.hpp"
+#include "models/scash/messages.hpp"
 #include "sim/network_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"

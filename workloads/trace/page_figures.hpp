@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "models/ids.hpp"
-#include "models/page_state.hpp"
+#include "models/scash/page_state.hpp"
 
 namespace sdsm::trace {
 

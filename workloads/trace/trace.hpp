@@ -13,8 +13,8 @@
 
 #include "models/diff.hpp"
 #include "models/ids.hpp"
-#include "models/page_state.hpp"
 #include "models/placement.hpp"
+#include "models/protocol/pages.hpp"
 
 namespace sdsm::trace {
 
@@ -44,7 +44,7 @@ enum class EventKind : std::uint8_t {
   task,      ///< begins a task (run in place)
   clock,     ///< read a clock. detail: ClockSource. The initial thread's first and last bound the measured region
   end,       ///< the thread's last interval
-  post,    ///< counts a flag up (doacross: depend(source)). object: flag (models/openmp.hpp); value: what it counts now
+  post,    ///< counts a flag up (doacross: depend(source)). object: flag (models/locks.hpp); value: what it counts now
   wait,    ///< waits until a flag has counted so far (depend(sink)). object, value: as in `post`
   atomic,  ///< an inline atomic operation on shared memory. object: RegionId; value: its byte in the region; detail:
            ///< the words that it changed (0 to 4)

@@ -1,4 +1,4 @@
-#include "models/node_pages.hpp"
+#include "models/scash/node_pages.hpp"
 
 #include <stdexcept>
 

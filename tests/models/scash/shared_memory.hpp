@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "models/node_pages.hpp"
-#include "tests/models/protocol_in_words.hpp"
+#include "models/scash/node_pages.hpp"
+#include "tests/models/scash/protocol_in_words.hpp"
 
 namespace sdsm::test {
 

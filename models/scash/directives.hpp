@@ -2,7 +2,6 @@
 /// state in global memory lies on administrative pages, one for each kind of state; process 0 is their home.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -87,36 +86,5 @@ constexpr LockId lock_of(AdministrativePage page) {
 
 /// Homes of the administrative pages.
 inline constexpr RegionHomes administrative_homes{Placement::initial, administrative_pages, std::nullopt};
-
-/// What every process of a team does at a barrier.
-enum class BarrierPhase : std::uint8_t {
-  meet,   ///< sends the master a message, and gets one when all have come
-  flush,  ///< sends its changes home
-  drop,   ///< drops copies, and makes written home pages read-only
-};
-/// In this order ([WR-env]'s phases 1 to 5).
-inline constexpr std::array barrier_phases{BarrierPhase::meet, BarrierPhase::flush, BarrierPhase::meet,
-                                           BarrierPhase::drop, BarrierPhase::meet};
-inline constexpr ProcessId barrier_master{0};
-inline constexpr auto barrier_synchronisations =
-    static_cast<std::size_t>(std::ranges::count(barrier_phases, BarrierPhase::meet));
-
-/// A flag of a doacross loop: the construct's number in the upper half, in the lower one the part of the loop's
-/// iterations that it counts. In a static schedule a part is a thread's share, and its own process keeps the flag.
-constexpr std::uint64_t flag_number(std::uint64_t construct, std::uint64_t part) {
-  return construct << 32 | part;
-}
-/// A library's object counts like a flag. No construct has so high a number.
-constexpr std::uint64_t flag_of(LockId object) {
-  return std::uint64_t{1} << 63 | index_of(object);
-}
-constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes) {
-  return ProcessId{static_cast<std::uint32_t>(flag & 0xffffffffU) % processes};
-}
-
-/// Process that keeps a lock's queue (docs/protocol.md).
-constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
-  return ProcessId{index_of(lock) % processes};
-}
 
 }  // namespace sdsm

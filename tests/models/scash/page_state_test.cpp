@@ -1,4 +1,4 @@
-#include "models/page_state.hpp"
+#include "models/scash/page_state.hpp"
 
 #include <set>
 #include <string>

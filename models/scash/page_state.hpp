@@ -12,11 +12,9 @@
 #include <optional>
 #include <string_view>
 
-#include "models/ids.hpp"
+#include "models/protocol/pages.hpp"
 
 namespace sdsm {
-
-enum class Access : std::uint8_t { read, write };
 
 /// State of a page on a node, and protection of a page in a process.
 enum class Permission : std::uint8_t {
@@ -24,19 +22,6 @@ enum class Permission : std::uint8_t {
   read_only,   ///< clean copy, or home page not written    (native: PROT_READ)
   read_write,  ///< written since the last barrier; on a node that is not the home's: twinned (PROT_READ | PROT_WRITE)
 };
-
-enum class Owner : std::uint8_t { home, local, remote };
-
-/// What a page whose home is `home` is to `accessor`.
-constexpr Owner owner_of(const Layout& layout, ProcessId accessor, ProcessId home) {
-  if (accessor == home) return Owner::home;
-  return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
-}
-
-/// One process in the whole run pays no faults, as on SCASH [WR-env].
-constexpr bool takes_faults(const Layout& layout) {
-  return layout.processes() > 1;
-}
 
 /// The ten kinds of faults of [WR-env]: access (Read, Write), the node's permission before (Read-Only, read-Write,
 /// UnMapped), owner (Home, Local, Remote).
@@ -108,13 +93,6 @@ constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owne
 constexpr Permission resting(Owner owner) {
   return owner == Owner::remote ? Permission::unmapped : Permission::read_only;
 }
-
-/// The points at which changes travel and copies die (docs/protocol.md, "A page").
-enum class Sync : std::uint8_t {
-  release,  ///< a lock is given back
-  acquire,  ///< a lock is taken
-  barrier,  ///< fork and join are barriers too
-};
 
 /// Which diffs a process sends home, renewing their twins: always those of pages that it twinned itself; this says
 /// which of the remote pages that companions twinned. (Local pages that companions twinned never: their home is this

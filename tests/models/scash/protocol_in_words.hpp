@@ -1,5 +1,5 @@
 /// The protocol a second time, written as the specification tells it and with nothing clever: maps of what each node
-/// and each process has. The tests hold models/node_pages.hpp against it.
+/// and each process has. The tests hold models/scash/node_pages.hpp against it.
 #pragma once
 
 #include <cstdint>

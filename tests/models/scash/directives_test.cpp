@@ -1,4 +1,5 @@
-#include "models/openmp.hpp"
+#include "models/scash/directives.hpp"
+#include "models/locks.hpp"
 
 #include <optional>
 #include <vector>

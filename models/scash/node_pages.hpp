@@ -12,8 +12,8 @@
 
 #include "models/diff.hpp"
 #include "models/ids.hpp"
-#include "models/page_state.hpp"
 #include "models/page_table.hpp"
+#include "models/scash/page_state.hpp"
 
 namespace sdsm {
 

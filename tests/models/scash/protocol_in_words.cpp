@@ -1,4 +1,4 @@
-#include "tests/models/protocol_in_words.hpp"
+#include "tests/models/scash/protocol_in_words.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include "tests/campaign.hpp"
 #include "tests/catch.hpp"
-#include "tests/models/shared_memory.hpp"
+#include "tests/models/scash/shared_memory.hpp"
 
 using namespace sdsm;
 using namespace sdsm::test;

@@ -1,4 +1,4 @@
-#include "tests/models/shared_memory.hpp"
+#include "tests/models/scash/shared_memory.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "models/node_pages.hpp"
+#include "models/scash/node_pages.hpp"
 #include "tests/catch.hpp"
 
 namespace {

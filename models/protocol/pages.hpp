@@ -1,0 +1,37 @@
+/// What all protocols mean by an access, an owner and a synchronisation.
+#pragma once
+
+#include <cstdint>
+
+#include "models/ids.hpp"
+
+namespace sdsm {
+
+enum class Access : std::uint8_t { read, write };
+
+/// What a page is to a process. Its *home* process owns it, and its home's memory is the page.
+enum class Owner : std::uint8_t {
+  home,    ///< it is the home
+  local,   ///< the home is a companion on its node
+  remote,  ///< the home is on another node
+};
+
+/// What a page whose home is `home` is to `accessor`.
+constexpr Owner owner_of(const Layout& layout, ProcessId accessor, ProcessId home) {
+  if (accessor == home) return Owner::home;
+  return layout.node_of(accessor) == layout.node_of(home) ? Owner::local : Owner::remote;
+}
+
+/// One process in the whole run pays no faults [WR-env].
+constexpr bool takes_faults(const Layout& layout) {
+  return layout.processes() > 1;
+}
+
+/// The points at which changes travel and copies die (docs/protocol.md, "A page").
+enum class Sync : std::uint8_t {
+  release,  ///< a lock is given back
+  acquire,  ///< a lock is taken
+  barrier,  ///< fork and join are barriers too
+};
+
+}  // namespace sdsm
