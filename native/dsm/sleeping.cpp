@@ -53,7 +53,7 @@ SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
 SDSM_ENTRY int usleep(useconds_t microseconds) {
   static constinit NextFunction<int(useconds_t)> real{"usleep"};
   const Sleep sleep(SDSM_CALLER);
-  return real(microseconds);
+  return real.for_caller(SDSM_CALLER)(microseconds);
 }
 SDSM_ENTRY int sched_yield() noexcept {
   static constinit NextFunction<int()> real{"sched_yield"};

@@ -41,6 +41,7 @@
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
@@ -325,6 +326,7 @@ int run_main(int argc, char** argv, char** environment) {
 /// which would tell that one of the environment.
 __attribute__((constructor)) void before_constructors(int /*argc*/, char** /*argv*/, char** environment) {
   environ = environment;
+  bind_own_calls();
   starting.take();
   prepare();
   application.take();

@@ -1,7 +1,7 @@
 /// Functions of the C library that hand buffers of the program to the kernel, and are more than a system call
 /// (system_calls.hpp).
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +14,8 @@
 #include "native/program/shared_memory.hpp"
 #include "native/program/system_calls.hpp"
 #include "native/program/unseen.hpp"
+
+extern "C" [[noreturn]] void __chk_fail();
 
 using namespace sdsm::program;
 
@@ -44,7 +46,8 @@ bool is_bad_address(Answer answer) {
 #define SDSM_TOUCHING_AS(specifier, result, name, parameters, arguments, touches)                     \
   SDSM_ENTRY result name parameters specifier {                                                       \
     static constinit NextFunction<result parameters> real{#name};                                     \
-    return with_open_pages([&] { touches; }, [&] { return real arguments; }, is_bad_address<result>); \
+    auto* const next = real.for_caller(SDSM_CALLER);                                                  \
+    return with_open_pages([&] { touches; }, [&] { return next arguments; }, is_bad_address<result>); \
   }
 #define SDSM_TOUCHING(...) SDSM_TOUCHING_AS(, __VA_ARGS__)
 
@@ -72,18 +75,19 @@ SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
 
 // What the kernel tells about the process and the machine.
 SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(dlsym(RTLD_NEXT, "clock_gettime"));
+  static constinit NextFunction<int(clockid_t, timespec*)> real{"clock_gettime"};
   count_unseen(UnseenCall::clock_gettime, SDSM_CALLER);
-  return with_open_pages([&] { fills(time); }, [&] { return real(clock, time); }, is_bad_address<int>);
+  auto* const next = real.for_caller(SDSM_CALLER);
+  return with_open_pages([&] { fills(time); }, [&] { return next(clock, time); }, is_bad_address<int>);
 }
-// A child's status is told once, so the kernel writes it where nobody shuts the page: to the thread's own stack.
-SDSM_ENTRY pid_t waitpid(pid_t child, int* status, int options) {
-  static constinit NextFunction<pid_t(pid_t, int*, int)> real{"waitpid"};
-  int told = 0;
-  const pid_t ended = real(child, &told, options);
-  if (ended > 0 && status != nullptr) *status = told;
-  return ended;
-}
-SDSM_ENTRY pid_t wait(int* status) {
-  return waitpid(-1, status, 0);
+/// One argument too many for the table.
+SDSM_ENTRY ssize_t __recvfrom_chk(int socket, void* buffer, std::size_t bytes, std::size_t room, int flags,
+                                  sockaddr* address, socklen_t* length) {
+  if (bytes > room) __chk_fail();
+  const long answer = serve(SYS_recvfrom,
+                            {{socket, reinterpret_cast<long>(buffer), static_cast<long>(bytes), flags,
+                              reinterpret_cast<long>(address), reinterpret_cast<long>(length)}},
+                            SDSM_CALLER);
+  if (answer < 0) errno = static_cast<int>(-answer);
+  return answer < 0 ? -1 : answer;
 }

@@ -12,6 +12,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
@@ -73,18 +74,8 @@ int refuse(int error) {
 
 }  // namespace
 
-bool memory_is_for_children() {
-  return is_for_children;
-}
-
-}  // namespace sdsm::program
-
-using namespace sdsm::program;
-
-// The run-time maps memory by these, too, before anything can be looked up: they call the kernel. Only mmap asks who
-// calls: the others' last call in a region's body returns to the run-time.
-SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
+void* map_memory(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset,
+                 std::uintptr_t caller) {
   if (program_image.is_program(caller) && bytes > 0) {
     if ((flags & at_a_place) != 0 && shared_heap::holds(wanted)) return map_over(wanted, bytes, protection, flags);
     void* const block = can_be_block(protection, flags) ? new_block(bytes, caller) : nullptr;
@@ -99,6 +90,20 @@ SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags
     count_unseen((flags & MAP_ANONYMOUS) != 0 ? UnseenCall::mmap : UnseenCall::mmap_file, caller, bytes);
   }
   return reinterpret_cast<void*>(memory);
+}
+
+bool memory_is_for_children() {
+  return is_for_children;
+}
+
+}  // namespace sdsm::program
+
+using namespace sdsm::program;
+
+// The run-time maps memory by these, too, before anything can be looked up: they call the kernel. Only mmap asks who
+// calls: the others' last call in a region's body returns to the run-time.
+SDSM_ENTRY void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  return map_memory(wanted, bytes, protection, flags, file, offset, SDSM_CALLER);
 }
 SDSM_ENTRY void* mmap64(void* wanted, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept
     SDSM_ALIAS(mmap);
@@ -161,14 +166,18 @@ SDSM_ENTRY void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int
 }
 
 /// The protection of shared memory is the engine's: what the program asks for has no effect.
-SDSM_ENTRY int mprotect(void* memory, std::size_t bytes, int protection) noexcept {
+SDSM_ENTRY int pkey_mprotect(void* memory, std::size_t bytes, int protection, int key) noexcept {
   if (!is_shared(reinterpret_cast<std::uintptr_t>(memory))) {
-    return static_cast<int>(syscall(SYS_mprotect, memory, bytes, protection));
+    const long number = key == -1 ? SYS_mprotect : SYS_pkey_mprotect;  // not every system lets programs call the other
+    return static_cast<int>(syscall(number, memory, bytes, protection, key));
   }
   if ((protection & PROT_EXEC) != 0) {
     end_run({"the program makes shared memory executable (mprotect): map memory for code by mmap with PROT_EXEC."});
   }
   return reinterpret_cast<std::uintptr_t>(memory) % page_bytes == 0 ? 0 : refuse(EINVAL);
+}
+SDSM_ENTRY int mprotect(void* memory, std::size_t bytes, int protection) noexcept {
+  return pkey_mprotect(memory, bytes, protection, -1);
 }
 
 /// What the kernel would take away comes back as zeros; all else is advice about pages that are the engine's.
@@ -183,9 +192,12 @@ SDSM_ENTRY int madvise(void* memory, std::size_t bytes, int advice) noexcept {
   return 0;
 }
 
-SDSM_ENTRY int mlock(const void* memory, std::size_t bytes) noexcept {
+SDSM_ENTRY int mlock2(const void* memory, std::size_t bytes, unsigned flags) noexcept {
   if (is_shared(reinterpret_cast<std::uintptr_t>(memory))) return 0;
-  return static_cast<int>(syscall(SYS_mlock, memory, bytes));
+  return static_cast<int>(syscall(flags == 0 ? SYS_mlock : SYS_mlock2, memory, bytes, flags));
+}
+SDSM_ENTRY int mlock(const void* memory, std::size_t bytes) noexcept {
+  return mlock2(memory, bytes, 0);
 }
 SDSM_ENTRY int munlock(const void* memory, std::size_t bytes) noexcept {
   if (is_shared(reinterpret_cast<std::uintptr_t>(memory))) return 0;

@@ -2,7 +2,16 @@
 /// with zeros as the kernel's do; what cannot be one stays private, and is counted (unseen.hpp).
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
 namespace sdsm::program {
+
+/// mmap, called from `caller`.
+void* map_memory(void* wanted, std::size_t bytes, int protection, int flags, int file, off_t offset,
+                 std::uintptr_t caller);
 
 /// Whether the program has mapped memory, now of the heap, that it would share with children of fork(), too.
 bool memory_is_for_children();

@@ -106,12 +106,13 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES
     found.program.path = "/proc/self/exe";
   } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
     whole_cxx_library = whole_of(*object);
-  } else if (object->dlpi_name[0] != 0 && system_library(object->dlpi_name) == SystemLibrary::none &&
-             !is_preloaded(object->dlpi_name)) {
+  } else if (is_library_of_program(object->dlpi_name)) {
     found.libraries.push_back(image_of(*object));
   }
   return 0;
 }
+
+void do_nothing() {}
 
 /// The relocated tables of the dynamic section are read-only.
 void write_entry(const ElfW(Dyn) & entry, ElfW(Xword) value) {
@@ -158,6 +159,10 @@ SystemLibrary system_library(const char* path) {
   return none;
 }
 
+bool is_library_of_program(const char* path) {
+  return path[0] != 0 && system_library(path) == SystemLibrary::none && !is_preloaded(path);
+}
+
 bool is_of_program(const dl_phdr_info& object) {
   const std::uintptr_t begin = whole_of(object).begin;
   return program_image.is_program(begin) && !whole_cxx_library.holds(begin);
@@ -168,10 +173,16 @@ void pass_library_constructors() {
 }
 
 void drop_library_constructors() {
-  for (const ObjectImage& library : program_image.libraries) {
-    for (const ElfW(Dyn)* entry = library.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_INIT_ARRAYSZ) write_entry(*entry, 0);
+  const auto drop = [](const ObjectImage& object, ElfW(Sxword) tag, ElfW(Xword) value) {
+    for (const ElfW(Dyn)* entry = object.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == tag) write_entry(*entry, value);
     }
+  };
+  drop(program_image.program, DT_PREINIT_ARRAYSZ, 0);
+  for (const ObjectImage& library : program_image.libraries) {
+    drop(library, DT_INIT_ARRAYSZ, 0);
+    // One function, by -init of the linker: the dynamic linker adds where the library lies, and calls it in any case.
+    drop(library, DT_INIT, reinterpret_cast<std::uintptr_t>(&do_nothing) - library.load_offset);
   }
 }
 

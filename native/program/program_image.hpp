@@ -83,11 +83,14 @@ enum class SystemLibrary : std::uint8_t {
   locks_for_program,  ///< its locked instructions may be on the program's memory
 };
 SystemLibrary system_library(const char* path);
+/// Of a loaded file: neither a system's library nor one that the user preloads.
+bool is_library_of_program(const char* path);
 
 /// From the first to the last address of a loaded file.
 AddressRange whole_of(const dl_phdr_info& object);
 
-/// Keeps the dynamic linker from running the constructors of the program's libraries.
+/// Keeps the dynamic linker from running the constructors of the program's libraries, and the program's own that come
+/// before those.
 void drop_library_constructors() REQUIRES(starting);
 
 /// The constructors of libraries have run: from here on, all that the C++ library allocates is for the program.

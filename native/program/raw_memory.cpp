@@ -26,7 +26,7 @@ void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_byte
 bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection) {
   // The program's own mprotect leaves shared memory as it is (mapped_memory.cpp).
   static constinit NextFunction<int(void*, std::size_t, int)> real{"mprotect"};
-  if (real(reinterpret_cast<void*>(begin), end - begin, protection) == 0) return true;
+  if (real.for_run_time()(reinterpret_cast<void*>(begin), end - begin, protection) == 0) return true;
   if (errno == ENOMEM) return false;
   end_run({"mprotect fails on shared memory, error ", Decimal(static_cast<std::uint64_t>(errno))});
 }

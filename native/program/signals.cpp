@@ -172,7 +172,7 @@ bool wait_for_input(int descriptor, std::uint64_t patience_ns) {
 
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
   static constinit NextFunction<int(int, const struct sigaction*, struct sigaction*)> real{"sigaction"};
-  return real(signal, action, old);
+  return real.for_run_time()(signal, action, old);
 }
 
 void take_signal(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mqueue.h>
 #include <net/if.h>
 #include <poll.h>
@@ -31,10 +32,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
 #include "native/program/ending.hpp"
+#include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 
@@ -85,25 +88,75 @@ void each_part(const void* memory, std::size_t count, KernelUse use) {
   for (std::size_t i = 0; i < count; ++i) touch_for_kernel(parts[i].iov_base, parts[i].iov_len, use);
 }
 
-void whole_message(void* memory, KernelUse use) {
-  auto* const message = static_cast<msghdr*>(memory);
-  if (message == nullptr) return;
-  touch_for_kernel(message, sizeof *message, use);
-  touch_for_kernel(message->msg_name, message->msg_namelen, use);
-  touch_for_kernel(message->msg_control, message->msg_controllen, use);
-  each_part(message->msg_iov, message->msg_iovlen, use);
+std::size_t bytes_of_semctl(const SystemCall& call) {
+  constexpr std::size_t version = 0x100;  // of the structures (IPC_64)
+  switch (call.count(2) & ~version) {
+    case IPC_STAT:
+    case IPC_SET:
+    case SEM_STAT:
+    case SEM_STAT_ANY: return sizeof(semid_ds);
+    case IPC_INFO:
+    case SEM_INFO: return sizeof(seminfo);
+    case GETALL:
+    case SETALL: {
+      semid_ds all{};
+      const SystemCall ask{{call.arguments[0], 0, IPC_STAT, reinterpret_cast<long>(&all)}};
+      return call_kernel(SYS_semctl, ask) < 0 ? 0 : all.sem_nsems * sizeof(unsigned short);
+    }
+    default: return 0;
+  }
 }
 
-using Touch = void (*)(const SystemCall&);
+/// Of get_mempolicy and others: one bit for each of the machine's nodes of memory.
+std::size_t bytes_of_nodes(std::size_t bits) {
+  return bits > 1 << 20 ? 0 : (bits + 63) / 64 * sizeof(long);
+}
+
+/// What cannot be read from a file stays there, and is there when the call is repeated.
+bool is_lasting(long file) {
+  struct stat status;
+  const SystemCall ask{{file, reinterpret_cast<long>(&status)}};
+  return call_kernel(SYS_fstat, ask) == 0 && S_ISREG(status.st_mode);
+}
+
+/// recvmmsg and sendmmsg, as the kernel does them: one message after the other.
+long each_message(const SystemCall& call, bool receives) {
+  auto* const messages = static_cast<mmsghdr*>(call.at(1));
+  const auto* const patience = static_cast<const timespec*>(receives ? call.at(4) : nullptr);
+  const auto now_ns = [] {
+    timespec now{};
+    call_kernel(SYS_clock_gettime, {{CLOCK_MONOTONIC, reinterpret_cast<long>(&now)}});
+    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+  };
+  const long end_ns = patience == nullptr ? 0 : now_ns() + patience->tv_sec * 1'000'000'000 + patience->tv_nsec;
+  const std::size_t count = std::min<std::size_t>(call[2] & 0xffffffff, IOV_MAX);
+  int flags = static_cast<int>(call[3]) & ~MSG_WAITFORONE;
+  long done = 0;
+  while (static_cast<std::size_t>(done) < count) {
+    mmsghdr& one = messages[done];
+    const SystemCall part{{call.arguments[0], reinterpret_cast<long>(&one.msg_hdr), flags}};
+    const long answer = serve(receives ? SYS_recvmsg : SYS_sendmsg, part, 0);
+    if (answer < 0) return done > 0 ? done : answer;
+    one.msg_len = static_cast<unsigned>(answer);
+    ++done;
+    if ((call[3] & MSG_WAITFORONE) != 0) flags |= MSG_DONTWAIT;
+    if (patience != nullptr && now_ns() >= end_ns) break;
+  }
+  return done;
+}
+
+using Touch = void (*)(SystemCall&);
 struct Row {
   long number;
+  const char* name;
   Touch touch;  ///< null: it has no buffers
 };
 
 #define FUNCTION(name, ...)
-#define RAW(number, ...) {number, [](const SystemCall& c) { __VA_ARGS__; }},
+#define RAW(number, ...) {number, #number, [](SystemCall& c) { __VA_ARGS__; }},
 #define CALL(name, number, ...) RAW(number, __VA_ARGS__)
-#define PLAIN(number) {number, nullptr},
+#define PLAIN(number) {number, nullptr, nullptr},
+#define OWN(number)
 constexpr Row rows[] = {
 #include "native/program/system_calls.def"
 };
@@ -111,23 +164,52 @@ constexpr Row rows[] = {
 #undef RAW
 #undef CALL
 #undef PLAIN
+#undef OWN
+
+/// Calls `real` as often as it takes for `is_bad_address` to be false of its answer and of the call.
+template <typename Call, typename IsBadAddress>
+long with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is_bad_address) {
+  PrivateCopies copies;
+  SystemCall inside = call;
+  const auto open = [&] {
+    copies.clear();
+    inside = call;
+    inside.copies = &copies;
+    touch(inside);
+  };
+  const long answer = with_open_pages(
+      open, [&] { return real(inside); }, [&](long given) { return is_bad_address(given, inside); });
+  copies.give_back(answer);
+  return answer;
+}
+
+using LibraryFunction = NextFunction<long(long, long, long, long, long, long)>;
 
 /// A function of the C library: `real` with its pages open. Whether it returns a number or a pointer, all of the
 /// register is passed on.
-long call_library(NextFunction<long(long, long, long, long, long, long)>& real, Touch touch, const SystemCall& call) {
+long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, std::uintptr_t caller) {
   const int error_before = errno;
-  bool is_bad_address = false;
-  const auto call_it = [&] {
+  int error = 0;
+  auto* const function = real.for_caller(caller);
+  const auto call_it = [&](const SystemCall& inside) {
     errno = 0;  // a success leaves it as it is, which might be EFAULT
-    const long* const w = call.arguments;
-    const long answer = real(w[0], w[1], w[2], w[3], w[4], w[5]);
-    is_bad_address = errno == EFAULT;
-    if (errno == 0) errno = error_before;
+    const long* const w = inside.arguments;
+    const long answer = function(w[0], w[1], w[2], w[3], w[4], w[5]);
+    error = errno;
     return answer;
   };
-  // A library of the program may have a function of this name. (It gets six arguments.)
-  if (program_image.is_program(real.address())) return call_it();
-  return with_open_pages([&] { touch(call); }, call_it, [&](long /*unused*/) { return is_bad_address; });
+  long answer = 0;
+  // A library of the program may have a function of this name. (It gets six arguments.) The run-time's buffers are its
+  // own.
+  if (program_image.is_program(reinterpret_cast<std::uintptr_t>(function)) || is_run_time(caller)) {
+    answer = call_it(call);
+  } else {
+    answer = with_memory(touch, call, call_it, [&](long given, const SystemCall& inside) {
+      return (inside.answers_with_error ? static_cast<int>(given) : error) == EFAULT;
+    });
+  }
+  errno = error == 0 ? error_before : error;
+  return answer;
 }
 
 }  // namespace
@@ -145,6 +227,16 @@ void SystemCall::out(int i, std::size_t bytes) const {
 void SystemCall::text(int i) const {
   if (at(i) != nullptr) in(i, std::strlen(static_cast<const char*>(at(i))) + 1);
 }
+void SystemCall::texts(int i) const {
+  const auto* const all = static_cast<const char* const*>(at(i));
+  if (all == nullptr) return;
+  std::size_t count = 0;
+  for (; all[count] != nullptr; ++count) touch_for_kernel(all[count], std::strlen(all[count]) + 1, KernelUse::reads);
+  in(i, (count + 1) * sizeof *all);
+}
+void SystemCall::environment() const {
+  SystemCall{{reinterpret_cast<long>(environ)}}.texts(0);
+}
 void SystemCall::in_parts(int i, std::size_t count) const {
   each_part(at(i), count, KernelUse::reads);
 }
@@ -152,35 +244,101 @@ void SystemCall::out_parts(int i, std::size_t count) const {
   each_part(at(i), count, KernelUse::writes);
 }
 void SystemCall::in_message(int i) const {
-  whole_message(at(i), KernelUse::reads);
+  const auto* const message = static_cast<const msghdr*>(at(i));
+  if (message == nullptr) return;
+  in(i, sizeof *message);
+  touch_for_kernel(message->msg_name, message->msg_namelen, KernelUse::reads);
+  touch_for_kernel(message->msg_control, message->msg_controllen, KernelUse::reads);
+  each_part(message->msg_iov, message->msg_iovlen, KernelUse::reads);
 }
-void SystemCall::out_message(int i) const {
-  whole_message(at(i), KernelUse::writes);
+void SystemCall::in_numbered(int i) const {
+  constexpr std::size_t head = 8, most = 128;
+  if (at(i) != nullptr) out(i, head + std::min<std::size_t>(*static_cast<const std::uint32_t*>(at(i)), most));
 }
-void SystemCall::out_sized(int i, int size) const {
-  out(size, sizeof(socklen_t));
-  if (at(size) != nullptr) out(i, *static_cast<const socklen_t*>(at(size)));
-}
-void SystemCall::out_sets(int first, int count, std::size_t files) const {
-  if (files > 1 << 20) return;
-  for (int i = first; i < first + count; ++i) out(i, (files + 63) / 64 * sizeof(long));
+void SystemCall::in_mask_and_size(int i) const {
+  in(i, sizeof(void*) + sizeof(std::size_t));
+  if (at(i) != nullptr) touch_for_kernel(*static_cast<const void* const*>(at(i)), mask_bytes, KernelUse::reads);
 }
 
-long serve(long number, const SystemCall& call, long (*call_kernel)(long number, const SystemCall& call)) {
+void SystemCall::told(int i, std::size_t bytes) {
+  arguments[i] = reinterpret_cast<long>(copies->structure(at(i), bytes));
+}
+void SystemCall::told_data(int i, std::size_t bytes, std::size_t head) {
+  arguments[i] = reinterpret_cast<long>(copies->data(at(i), bytes, head));
+}
+void SystemCall::told_by_file(int i, std::size_t bytes) {
+  if (is_lasting(arguments[0])) return out(i, bytes);
+  told_data(i, bytes);
+}
+void SystemCall::told_parts(int i, std::size_t count) {
+  if (is_lasting(arguments[0])) return out_parts(i, count);
+  arguments[i] = reinterpret_cast<long>(copies->parts(static_cast<const iovec*>(at(i)), count));
+}
+void SystemCall::told_message(int i) {
+  if (at(i) != nullptr) arguments[i] = reinterpret_cast<long>(copies->message(static_cast<msghdr*>(at(i))));
+}
+void SystemCall::told_sized(int i, int size) {
+  if (at(size) == nullptr) return;
+  told(size, sizeof(socklen_t));
+  arguments[i] = reinterpret_cast<long>(copies->sized(at(i), at(size)));
+}
+void SystemCall::told_sets(int first, int count, std::size_t files) {
+  if (files > 1 << 20) return;
+  for (int i = first; i < first + count; ++i) told(i, (files + 63) / 64 * sizeof(long));
+}
+
+void SystemCall::refused(std::initializer_list<int> pointers) const {
+  if (pointers.size() == 0)
+    end_run({"the program calls syscall(", name, ", ...). Call the C library's function instead."});
+  for (const int i : pointers) {
+    if (!is_shared((*this)[i])) continue;
+    end_run({"the program gives shared memory to the kernel by syscall(", name,
+             ", ...), which this run-time does not serve. Give it a private copy, from mmap with MAP_32BIT, say."});
+  }
+}
+
+long call_kernel(long number, const SystemCall& call) {
+  const long* const w = call.arguments;
+  register long r10 asm("r10") = w[3];
+  register long r8 asm("r8") = w[4];
+  register long r9 asm("r9") = w[5];
+  long answer = number;
+  asm volatile("syscall"
+               : "+a"(answer)
+               : "D"(w[0]), "S"(w[1]), "d"(w[2]), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return answer;
+}
+
+long serve(long number, const SystemCall& call, std::uintptr_t caller) {
   const auto as_kernel = [](long answer) { return answer == -1 ? -static_cast<long>(errno) : answer; };
-  switch (number) {  // the program's own functions know shared memory (mapped_memory.cpp)
+  const auto number_at = [&](int i) { return static_cast<int>(call[i]); };
+  switch (number) {  // the program's own functions know shared memory (mapped_memory.cpp), and how to end
+    case SYS_mmap:
+      return as_kernel(reinterpret_cast<long>(
+          map_memory(call.at(0), call[1], number_at(2), number_at(3), number_at(4), call.arguments[5], caller)));
+    case SYS_mremap:
+      return as_kernel(reinterpret_cast<long>(mremap(call.at(0), call[1], call[2], number_at(3), call.at(4))));
     case SYS_munmap: return as_kernel(munmap(call.at(0), call[1]));
-    case SYS_mprotect: return as_kernel(mprotect(call.at(0), call[1], static_cast<int>(call[2])));
-    case SYS_madvise: return as_kernel(madvise(call.at(0), call[1], static_cast<int>(call[2])));
+    case SYS_mprotect: return as_kernel(mprotect(call.at(0), call[1], number_at(2)));
+    case SYS_pkey_mprotect: return as_kernel(pkey_mprotect(call.at(0), call[1], number_at(2), number_at(3)));
+    case SYS_madvise: return as_kernel(madvise(call.at(0), call[1], number_at(2)));
     case SYS_mlock: return as_kernel(mlock(call.at(0), call[1]));
+    case SYS_mlock2: return as_kernel(mlock2(call.at(0), call[1], static_cast<unsigned>(call[2])));
     case SYS_munlock: return as_kernel(munlock(call.at(0), call[1]));
+    case SYS_recvmmsg: return each_message(call, true);
+    case SYS_sendmmsg: return each_message(call, false);
+    case SYS_exit_group: _exit(number_at(0));
     default: break;
   }
   for (const Row& row : rows) {
     if (row.number != number) continue;
     if (row.touch == nullptr) return call_kernel(number, call);
-    return with_open_pages([&] { row.touch(call); }, [&] { return call_kernel(number, call); },
-                           [](long answer) { return answer == -EFAULT; });
+    SystemCall named = call;
+    named.name = row.name;
+    return with_memory(
+        row.touch, named, [&](const SystemCall& inside) { return call_kernel(number, inside); },
+        [](long answer, const SystemCall& /*unused*/) { return answer == -EFAULT; });
   }
   const long answer = call_kernel(number, call);
   // Registers that the caller has not filled may hold any address: only a call that fails for one has looked.
@@ -200,10 +358,24 @@ using namespace sdsm::program;
 #define FUNCTION(name, ...)                                                                                            \
   extern "C" __attribute__((visibility("default"))) long served_##name(long, long, long, long, long, long) asm(#name); \
   long served_##name(long a1, long a2, long a3, long a4, long a5, long a6) {                                           \
-    static constinit NextFunction<long(long, long, long, long, long, long)> real{#name};                               \
-    return call_library(real, [](const SystemCall& c) { __VA_ARGS__; }, {{a1, a2, a3, a4, a5, a6}});                   \
+    static constinit LibraryFunction real{#name};                                                                      \
+    return call_library(                                                                                               \
+        real, [](SystemCall& c) { __VA_ARGS__; }, {{a1, a2, a3, a4, a5, a6}, #name}, SDSM_CALLER);                     \
   }
 #define RAW(number, ...)
 #define CALL(name, number, ...) FUNCTION(name, __VA_ARGS__)
 #define PLAIN(number)
+#define OWN(number)
 #include "native/program/system_calls.def"
+#undef FUNCTION
+
+/// The C library's function and the kernel's call are alike: errors as the library tells them.
+#define EACH_MESSAGE(name, receives)                                                                            \
+  extern "C" __attribute__((visibility("default"))) int served_##name(long, long, long, long, long) asm(#name); \
+  int served_##name(long file, long messages, long count, long flags, long patience) {                          \
+    const long answer = each_message({{file, messages, count, flags, patience}}, receives);                     \
+    if (answer < 0) errno = static_cast<int>(-answer);                                                          \
+    return answer < 0 ? -1 : static_cast<int>(answer);                                                          \
+  }
+EACH_MESSAGE(recvmmsg, true)
+EACH_MESSAGE(sendmmsg, false)

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
+#include "native/program/private_copies.hpp"
 #include "native/program/shared_memory.hpp"
 
 namespace sdsm::program {
@@ -16,6 +18,9 @@ bool is_shared(std::uintptr_t address);
 /// The arguments of a system call, or of a function with the same ones.
 struct SystemCall {
   long arguments[6];
+  const char* name = nullptr;
+  PrivateCopies* copies = nullptr;  ///< null: shared memory is touched only
+  bool answers_with_error = false;  ///< instead of -1 and errno
 
   std::size_t operator[](int i) const { return static_cast<std::size_t>(arguments[i]); }
   /// Of an int or a socklen_t, in the register's lower half. Negative ones are refused by the kernel: none.
@@ -28,13 +33,31 @@ struct SystemCall {
   void in(int i, std::size_t bytes) const;
   void out(int i, std::size_t bytes) const;
   void text(int i) const;
+  void texts(int i) const;                         ///< until a null pointer
+  void environment() const;                        ///< of the process: texts
   void in_parts(int i, std::size_t count) const;   ///< iovec[count]
   void out_parts(int i, std::size_t count) const;  ///< iovec[count]
   void in_message(int i) const;                    ///< msghdr
-  void out_message(int i) const;                   ///< msghdr
-  void out_sized(int i, int size) const;  ///< as many bytes as the socklen_t at argument `size` says; that, too
-  void out_sets(int first, int count, std::size_t files) const;  ///< fd_set in `count` arguments
+  void in_numbered(int i) const;                   ///< file_handle: its first number says how many bytes follow 8
+  void in_mask_and_size(int i) const;              ///< of pselect6: a mask's address and bytes
+
+  // What it tells only once: the argument then is a private copy's address.
+  void told(int i, std::size_t bytes);
+  void told_data(int i, std::size_t bytes, std::size_t head = 0);  ///< as many bytes behind `head` as it answers
+  void told_by_file(int i, std::size_t bytes);                     ///< the same; argument 0 is a file
+  void told_parts(int i, std::size_t count);                       ///< iovec[count]; argument 0 is a file
+  void told_message(int i);
+  void told_sized(int i, int size);  ///< as many bytes as the socklen_t at argument `size` says; that, too
+  void told_sets(int first, int count, std::size_t files);  ///< fd_set in `count` arguments
+
+  /// The answer is an error's number.
+  void answers_error() { answers_with_error = true; }
+  /// Ends the run if one of these arguments points to shared memory; without any: in any case.
+  void refused(std::initializer_list<int> pointers = {}) const;
 };
+
+/// The kernel's own answer: -EFAULT.
+long call_kernel(long number, const SystemCall& call);
 
 /// Calls `touch` and `call` again while `is_bad_address` is true of what `call` answers: a companion on the node may
 /// have taken a lock, and shut the pages again, after they were touched. A call that fails so has mostly done nothing.
@@ -53,8 +76,8 @@ auto with_open_pages(Touch touch, Call call, IsBadAddress is_bad_address) {
   }
 }
 
-/// What the program asks the kernel for by syscall(): `call_kernel` answers as the kernel does (-EFAULT). Ends the run
-/// if a call that nobody knows fails for shared memory that it was given.
-long serve(long number, const SystemCall& call, long (*call_kernel)(long number, const SystemCall& call));
+/// What the program asks the kernel for by syscall(), from `caller`. Answers as the kernel does. Ends the run if a call
+/// that nobody knows fails for shared memory that it was given.
+long serve(long number, const SystemCall& call, std::uintptr_t caller);
 
 }  // namespace sdsm::program

@@ -102,16 +102,6 @@ SDSM_ENTRY int cnd_broadcast(cnd_t* condition) {
 
 namespace {
 
-long call_kernel(long number, const program::SystemCall& call) {
-  const auto [a, b, c, d, e, f] = call.arguments;
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  long answer = number;
-  asm volatile("syscall" : "+a"(answer) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
-  return answer;
-}
-
 /// The kernel's answer: negative errors. A thread that changes the word by a plain store, and then sees no waiter in
 /// its own copy, wakes nobody: so no wait is longer than this before the caller looks again.
 long wait_for_change(const volatile std::uint32_t* word, std::uint32_t expected, std::uint64_t patience_ns) {
@@ -161,12 +151,12 @@ SDSM_ENTRY long syscall(long number, ...) noexcept {
   const auto* word = static_cast<const volatile std::uint32_t*>(call.at(0));
   long answer = 0;
   if (!program::program_image.is_program(SDSM_CALLER)) {
-    answer = call_kernel(number, call);
+    answer = program::call_kernel(number, call);
   } else if (number == SYS_futex && engine::has_object(word)) {
     answer = use_futex(word, static_cast<int>(call[1]), static_cast<std::uint32_t>(call[2]),
                        static_cast<const timespec*>(call.at(3)));
   } else {
-    answer = program::serve(number, call, &call_kernel);
+    answer = program::serve(number, call, SDSM_CALLER);
   }
   constexpr long largest_error = 4095;
   if (answer >= 0 || answer < -largest_error) return answer;

@@ -14,6 +14,7 @@
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/own_calls.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/static_arrays.hpp"
 #include "native/program/unseen.hpp"
@@ -171,6 +172,7 @@ int run_main(int argc, char** argv, char** environment) {
 /// which would tell that one of the environment.
 __attribute__((constructor)) void before_constructors(int /*argc*/, char** /*argv*/, char** environment) {
   environ = environment;
+  bind_own_calls();
   prepare();
 }
 

@@ -162,7 +162,13 @@ def test_system_calls_reach_shared_memory_wherever_it_is_and_what_nobody_serves_
     assert (served.returncode, served.stdout[:8]) == (0, "through,"), served.stdout + served.stderr
     ended = done(PROGRAMS / "system_calls", "unknown")
     assert ended.returncode == 1
-    assert "gives shared memory to the kernel by syscall(125" in ended.stderr
+    assert "gives shared memory to the kernel by syscall(SYS_io_setup" in ended.stderr
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3)])
+def test_what_the_kernel_tells_once_is_not_lost_where_a_companion_shuts_the_page(nodes, threads_per_node):
+    done = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "told_once")
+    assert (done.returncode, done.stdout) == (0, "through\n"), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3)])

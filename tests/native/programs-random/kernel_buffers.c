@@ -1,8 +1,11 @@
 /* System calls with buffers in shared pages, while other threads take locks and so shut the node's copies: no call may
  * fail for that, and what it moved must be whole. Says "through" if all is well. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <omp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +34,7 @@ int main(void) {
       int ends[2];
       if (pipe(ends) != 0) own_failed = rounds;
       for (int round = 0; round < rounds && own_failed < rounds; ++round) {
+        if (pthread_getaffinity_np(pthread_self(), bytes, (cpu_set_t*)buffer) != 0) ++own_failed;
         memset(buffer, round, bytes);
         if (write(ends[1], buffer, bytes) != bytes) {
           own_failed++;

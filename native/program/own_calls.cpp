@@ -1,0 +1,74 @@
+#include "native/program/own_calls.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cstdint>
+
+#include "native/program/program_image.hpp"
+#include "native/program/raw_memory.hpp"
+#include "native/program/system_calls.hpp"
+
+/// This library's first byte, and what is behind it; the linker defines them.
+extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
+extern "C" [[gnu::visibility("hidden")]] const char _end;
+
+namespace sdsm::program {
+namespace {
+
+/// Of this library's table for the dynamic linker, in which that one has made addresses of offsets.
+ElfW(Addr) entry_of(ElfW(Sxword) tag) {
+  const ElfW(Dyn)* entry = _DYNAMIC;
+  while (entry->d_tag != tag && entry->d_tag != DT_NULL) ++entry;
+  return entry->d_un.d_ptr;
+}
+
+void bind_beyond(const AddressRange& object, ElfW(Sxword) table, ElfW(Sxword) table_bytes) {
+  const auto* const relocations = reinterpret_cast<const ElfW(Rela)*>(entry_of(table));
+  const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(entry_of(DT_SYMTAB));
+  const auto* const names = reinterpret_cast<const char*>(entry_of(DT_STRTAB));
+  for (std::size_t i = 0; i < entry_of(table_bytes) / sizeof *relocations; ++i) {
+    const ElfW(Sym)& symbol = symbols[ELF64_R_SYM(relocations[i].r_info)];
+    // Variables of the C library (stderr) may well be the program's copies.
+    if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+    const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(&__ehdr_start) + relocations[i].r_offset;
+    auto* const slot = reinterpret_cast<void**>(place);
+    if (!object.holds(reinterpret_cast<std::uintptr_t>(*slot))) continue;
+    void* const function = c_library_function(names + symbol.st_name);
+    if (function == nullptr) continue;
+    const long page = static_cast<long>(page_down(place));
+    call_kernel(SYS_mprotect, {{page, page_bytes, PROT_READ | PROT_WRITE}});  // read-only after relocation
+    *slot = function;
+  }
+}
+
+int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) {
+  auto& is_program = *static_cast<bool*>(is_first);  // it comes first (dl_iterate_phdr(3))
+  if (is_program || is_library_of_program(object->dlpi_name)) {
+    bind_beyond(whole_of(*object), DT_JMPREL, DT_PLTRELSZ);
+    bind_beyond(whole_of(*object), DT_RELA, DT_RELASZ);
+  }
+  is_program = false;
+  return 0;
+}
+
+}  // namespace
+
+bool is_run_time(std::uintptr_t address) {
+  const AddressRange own{reinterpret_cast<std::uintptr_t>(&__ehdr_start), reinterpret_cast<std::uintptr_t>(&_end)};
+  return own.holds(address);
+}
+
+void* c_library_function(const char* name) {
+  void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+void bind_own_calls() {
+  bool is_first = true;
+  dl_iterate_phdr(look_at, &is_first);
+}
+
+}  // namespace sdsm::program

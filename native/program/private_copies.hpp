@@ -1,0 +1,70 @@
+/// Memory that the kernel writes to in place of shared pages, for what it tells only once: a message, a connection, how
+/// a child ended. Where another thread of the node shuts the page meanwhile, a call repeated would wait for the next
+/// one.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+
+namespace sdsm::program {
+
+/// Those of one call. They go when the object does.
+class PrivateCopies {
+ public:
+  PrivateCopies() = default;
+  ~PrivateCopies() { clear(); }
+  PrivateCopies& operator=(PrivateCopies&&) = delete;
+
+  // Each returns where the kernel may write instead: at the original, if that is private.
+
+  /// A structure, which the kernel may read, too.
+  void* structure(void* original, std::size_t bytes);
+  /// `head` bytes, and as many behind them as the call's answer says.
+  void* data(void* original, std::size_t bytes, std::size_t head);
+  /// As many bytes as the socklen_t at `written` says after the call, at most as it says now.
+  void* sized(void* original, const void* written);
+  /// The parts, in turn, of as many bytes as the call's answer says.
+  iovec* parts(const iovec* original, std::size_t count);
+  msghdr* message(msghdr* original);
+
+  /// After the call: what the kernel wrote goes where it should be. An answer below 0, but for -EINTR, says
+  /// that it wrote nothing.
+  void give_back(long answer);
+  void clear();
+
+ private:
+  enum class Extent : bool { whole, as_answered };
+  struct Copy {
+    std::byte* original;
+    const std::byte* copy;
+    std::size_t bytes;
+    std::size_t head;     ///< of data
+    const void* written;  ///< null: another measure
+    Extent extent;
+  };
+  struct Mapping {
+    void* memory;
+    std::size_t bytes;
+  };
+
+  std::byte* room(std::size_t bytes);
+  void add(void* original, const void* copy, std::size_t bytes, Extent extent, std::size_t head = 0,
+           const void* written = nullptr);
+
+  static constexpr std::size_t most = 8;  // of either, in a call of six arguments
+  Copy copies_[most];
+  Mapping mappings_[most];
+  std::size_t copy_count_ = 0;
+  std::size_t mapping_count_ = 0;
+  const iovec* original_parts_ = nullptr;
+  const iovec* own_parts_ = nullptr;
+  std::size_t part_count_ = 0;
+  msghdr* original_message_ = nullptr;
+  const msghdr* own_message_ = nullptr;
+  std::size_t used_ = 0;
+  alignas(16) std::byte near_[512];  ///< in the caller's stack, which nobody shuts
+};
+
+}  // namespace sdsm::program

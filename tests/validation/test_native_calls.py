@@ -1,0 +1,197 @@
+"""The run-times among the program's own functions, and every call of the kernel on shared memory (native/program)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = SOURCE / "build"
+RUN = (BUILD / "sdsm-run", "-q", "-n", 2, "--")
+COMPANIONS = (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--")
+TRACE = (BUILD / "sdsm-trace", "-q", "-n", 2, "--passes", 2, "-o", "out.trace", "--")
+COMMANDS = pytest.mark.parametrize("command", [RUN, COMPANIONS, TRACE], ids=["run", "companions", "trace"])
+RUN_TIMES = ("libsdsm-run.so", "libsdsm-trace.so")
+TABLE = (SOURCE / "native/program/system_calls.def").read_text()
+
+
+def done(folder: Path, command: tuple, *program: object, status: int = 0) -> subprocess.CompletedProcess:
+    words = [str(word) for word in (*command, *program)]
+    result = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert result.returncode == status, result.stdout + result.stderr
+    return result
+
+
+def compiled(folder: Path, name: str, source: str, *options: object) -> None:
+    (folder / f"{name}.c").write_text(source)
+    words = ["gcc", "-O1", "-w", "-fopenmp", f"{name}.c", "-o", name, *map(str, options)]
+    subprocess.run(words, cwd=folder, check=True)
+
+
+def symbols(run_time: str, *options: str) -> set[str]:
+    listed = subprocess.run(["nm", "-D", *options, BUILD / run_time], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].split("@")[0] for line in listed.splitlines() if line.split()[-2] in "TtUW"}
+
+
+#: C reserves these, so who defines them does what they do; libgomp calls those of threads before main.
+RESERVED = r"mem[^f]|str|malloc|calloc|realloc|free$|al|_|dl|getenv|abort|exit|printf|environ|stdout|stderr|pthread_|sched_getaff"
+NAMES_MAIN = r"""
+extern int printf(const char*, ...);
+int main(void) {
+  static double table[5000];
+  double sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic, 100)
+  for (int i = 0; i < 5000; ++i) {
+    table[i] = i;
+#pragma omp critical
+    sum += table[i];
+  }
+  int atomic = 0;
+#pragma omp parallel for
+  for (int i = 0; i < 100; ++i) {
+#pragma omp atomic
+    ++atomic;
+  }
+  printf("%g %d\n", sum, atomic);
+}
+"""
+
+
+@COMMANDS
+@pytest.mark.parametrize("place", ["program", "library"])
+def test_a_program_may_have_functions_of_the_c_librarys_names(tmp_path, place, command):
+    """Each ends the process that calls it."""
+    names = {name for run_time in RUN_TIMES for name in symbols(run_time, "--undefined-only")}
+    names |= set(re.findall(r"(?:CALL|FUNCTION)\((\w+),", TABLE)) | {"usleep", "sched_yield", "clock_gettime", "fwrite"}
+    names = sorted(name for name in names if not re.match(RESERVED, name))
+    assert {"connect", "send", "bind", "read", "write", "poll", "socket", "link", "open", "usleep"} <= {*names}
+    functions = "".join(f"int {name}() {{ __builtin_trap(); }}\n" for name in names)
+    if place == "library":
+        compiled(tmp_path, "names.so", functions, "-fno-builtin", "-shared", "-fPIC")
+        compiled(tmp_path, "main", NAMES_MAIN, tmp_path / "names.so", "-Wl,--no-as-needed")
+    else:
+        compiled(tmp_path, "main", functions + NAMES_MAIN, "-fno-builtin", "-rdynamic")
+    assert done(tmp_path, command, "./main").stdout == "1.24975e+07 100\n"
+
+
+@pytest.mark.parametrize("run_time", RUN_TIMES)
+def test_the_run_times_have_no_templates_for_the_programs_libraries(run_time):
+    """A library that has the same ones would use these, which allocate for the run-time."""
+    assert {name for name in symbols(run_time, "--defined-only") if name.startswith("_Z")} <= {
+        "_ZNSt8ios_base15sync_with_stdioEb"
+    }
+
+
+#: What -init of the linker names, as libnuma has one, and what comes before all constructors.
+INIT = r"""
+#include <stdlib.h>
+static int *made, runs;
+void begin(void) {
+  made = malloc(sizeof *made);
+  *made = 7 + runs++;
+}
+int made_once(void) { return *made == 7 && runs == 1; }
+"""
+INIT_MAIN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int made_once(void);
+static int* early;
+static void begin_early(void) { early = calloc(1, 4); }
+__attribute__((section(".preinit_array"), used)) static void (*const before_all)(void) = begin_early;
+int main(void) {
+  int right = 0;
+#pragma omp parallel reduction(+ : right)
+  right += made_once();
+#pragma omp parallel
+#pragma omp atomic
+  ++*early;
+  printf("%d\n", right == *early);
+}
+"""
+
+
+@COMMANDS
+def test_a_librarys_one_function_at_start_runs_once(tmp_path, command):
+    compiled(tmp_path, "first.so", INIT, "-shared", "-fPIC", "-Wl,-init,begin")
+    compiled(tmp_path, "main", INIT_MAIN, tmp_path / "first.so")
+    assert done(tmp_path, command, "./main").stdout == "1\n"
+
+
+def kernels_calls() -> dict[str, int]:
+    text = subprocess.run(
+        ["gcc", "-E", "-dM", "-include", "asm/unistd_64.h", "-x", "c", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {name: int(number) for name, number in re.findall(r"#define __NR_(\w+) (\d+)$", text, re.M)}
+
+
+def table_rows() -> dict[str, str]:
+    """What each call of the kernel is, by its name: served, plain, own, refused or given (refused if shared)."""
+    found = {}
+    for macro, name, touches in re.findall(r"\b(RAW|CALL|PLAIN|OWN)\((?:\w+, )?SYS_(\w+)(.*?)\)(?=\s|$)", TABLE, re.M):
+        assert name not in found, name
+        kind = "refused" if "c.refused()" in touches + ")" else "given" if "c.refused({" in touches else "served"
+        found[name] = kind if macro in ("RAW", "CALL") else macro.lower()
+    return found
+
+
+#: The last that Debian 13 knows.
+LAST_KNOWN = 462
+#: They would set the clock, wait, or believe that an address is a size.
+NOT_CALLED = {"settimeofday", "clock_settime", "select", "pselect6", "rt_sigsuspend", "futex", "mincore"}
+
+
+def test_every_call_of_the_kernel_is_in_the_table():
+    calls, rows = kernels_calls(), table_rows()
+    assert len(calls) > 300
+    assert not {name for name, number in calls.items() if number <= LAST_KNOWN} - {*rows}
+    assert set(rows.values()) == {"served", "plain", "own", "refused", "given"}
+
+
+#: All arguments are pages of zeros that another thread has written last; many calls refuse them for other reasons.
+EVERY_CALL = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { page = 4096, each = 8 * page };
+int main(int argc, char** argv) {
+  int bad = 0;
+  for (int i = 1; i < argc; ++i) {
+    static char* memory;
+    memory = aligned_alloc(page, each);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 1) {
+      memset(memory, 1, each);
+      memset(memory, 0, each);
+    }
+    char* m = memory;
+    if (syscall(atoi(argv[i]), m, m + page, m + 2 * page, m + 3 * page, m + 4 * page, m + 5 * page) < 0 && errno == EFAULT) {
+      ++bad;
+      printf("%s\n", argv[i]);
+    }
+  }
+  printf("%d fail\n", bad);
+}
+"""
+
+
+@COMMANDS
+def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, command):
+    compiled(tmp_path, "every", EVERY_CALL)
+    calls, rows = kernels_calls(), table_rows()
+    served = [calls[name] for name, kind in rows.items() if kind == "served" and name in calls.keys() - NOT_CALLED]
+    assert len(served) > 150
+    assert done(tmp_path, command, "./every", *served).stdout == "0 fail\n"
+    for name in [name for name, kind in rows.items() if kind in ("refused", "given") and name in calls]:
+        assert f"syscall(SYS_{name}, ...)" in done(tmp_path, command, "./every", calls[name], status=1).stderr
