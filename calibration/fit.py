@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -46,6 +46,8 @@ DIRTY = re.compile(r"barrier\.dirty([1-9][0-9]{0,6})")
 BURST = 16
 #: Runs of which the scatter of lines is known.
 LEAST_LINES = 3
+#: Runs that a platform file may tell of a cost. Of more the first are told.
+LEAST_RUNS, MOST_RUNS = 3, 100
 #: Quantities with a parameter for each layout.
 BY_LAYOUT = ("barrier", "lock")
 #: What `sdsm simulate --jitter` takes.
@@ -54,6 +56,10 @@ MOST_JITTER = 2.0
 HOME_SHARE = 0.5
 #: What `sdsm replay` lets one thread of several compute, memory-bound, and tells the time of.
 MEMORY_BOUND_US = 1000.0
+
+
+#: Words of a release, how much longer than an empty one it takes, and where that stands.
+Point = tuple[int, Estimate, tuple[str, ...]]
 
 
 class CalibrationError(BadInput):
@@ -87,6 +93,15 @@ class Batch:
         parts = [self.samples[i * each : (i + 1) * each] for i in range(self.rounds)]
         return [replace(self, samples=part, rounds=1) for part in parts]
 
+    @property
+    def file(self) -> str:
+        return self.source.rpartition(":")[0]
+
+    @property
+    def medians(self) -> list[float]:
+        """Of each run; none where the file has a summary."""
+        return [] if self.summary else [statistics.median(one.samples) for one in self.each_round()]
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -109,6 +124,26 @@ class Data:
     system: tuple[Batch, ...] = ()
     unused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    def runs(self, found: Iterable[tuple[Batch, Sequence[float]]]) -> tuple[float, ...] | None:
+        """What a cost was in each run of all files, in one order for all costs: in a run of a file the mean over its layouts,
+        as costs are pooled over these. found: of each file and layout that gave the cost the values by run. None where a
+        run of any file of samples did not give it."""
+        rounds: dict[str, int] = {}
+        for batch in self.batches:
+            if not batch.summary and rounds.setdefault(batch.file, batch.rounds) != batch.rounds:
+                return None
+        of_files: dict[str, list[Sequence[float]]] = {file: [] for file in rounds}
+        for batch, values in found:
+            of_files.setdefault(batch.file, []).append(values)
+        if any(not layouts or {len(values) for values in layouts} != {rounds.get(file)} for file, layouts in of_files.items()):
+            return None
+        runs = tuple(statistics.fmean(at) for layouts in of_files.values() for at in zip(*layouts, strict=True))
+        return runs[:MOST_RUNS] if len(runs) >= LEAST_RUNS else None
+
+    def medians(self, batches: Iterable[Batch]) -> tuple[float, ...] | None:
+        """runs() of a cost that is itself what the batches measured."""
+        return self.runs((b, b.medians) for b in batches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,11 +393,11 @@ def _remote(data: Data, quantity: str) -> list[Batch]:
     return [b for b in data.batches if b.quantity == quantity and b.layout.nodes > 1]
 
 
-def _found(name: str, estimate: Estimate, unit: str, kind: str, how: str, sources: Sequence[str]) -> Parameter:
+def _found(
+    name: str, estimate: Estimate, unit: str, kind: str, how: str, sources: Sequence[str], runs: tuple[float, ...] | None = None
+) -> Parameter:
     how = how if estimate.batches == 1 else f"{how}, {estimate.batches} batches"
-    return Parameter(
-        name, estimate.value, unit, estimate.standard_error, estimate.samples, kind, how, tuple(sources)
-    )
+    return Parameter(name, estimate.value, unit, estimate.standard_error, estimate.samples, kind, how, tuple(sources), runs)
 
 
 def _assumed(name: str, value: float, unit: str, how: str, sources: Sequence[str] = ()) -> Parameter:
@@ -390,17 +425,24 @@ def _faults(data: Data, parameters: list[Parameter], checks: list[Check], base: 
                 )
             like = pooled([b.estimate for b in batches])
             how = f"as {batches[0].quantity}: not measured (measure a layout of several nodes with two threads each)"
-            parameters.append(_assumed(f"fault.{kind}", like.value, "us", how, _sources(batches)))
+            assumed = _assumed(f"fault.{kind}", like.value, "us", how, _sources(batches))
+            parameters.append(replace(assumed, runs=data.medians(batches)))
             continue
-        _add_measured(f"fault.{kind}", None, batches, "median", parameters, checks)
+        _add_measured(f"fault.{kind}", None, batches, "median", data, parameters, checks)
 
 
 def _add_measured(
-    name: str, layout: Layout | None, batches: Sequence[Batch], how: str, parameters: list[Parameter], checks: list[Check]
+    name: str,
+    layout: Layout | None,
+    batches: Sequence[Batch],
+    how: str,
+    data: Data,
+    parameters: list[Parameter],
+    checks: list[Check],
 ) -> None:
     """A parameter, in us, that is itself what the batches measured, and the check that the simulator gives it back."""
     estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
-    parameters.append(_found(name, estimate, "us", "measured", how, sources))
+    parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
     checks.append(Check(name, layout, estimate, (name,), sources))
 
 
@@ -424,7 +466,7 @@ def _messages(
         for name in {b.quantity for b in data.batches}
         if name.startswith("release.") and name != "release.0"
     )
-    points: list[tuple[int, Estimate, tuple[str, ...]]] = []
+    points: list[Point] = []
     for words in sizes:
         parts = [(b, empty[_key(b)]) for b in _remote(data, f"release.{words}") if _key(b) in empty]
         if parts:
@@ -436,7 +478,7 @@ def _messages(
             "too few sizes of diffs (release.N on several nodes) for the cost of a message. Give the output of `sdsm microbench -o`"
         )
 
-    def fitted(chosen: Sequence[tuple[int, Estimate, tuple[str, ...]]]) -> Line:
+    def fitted(chosen: Sequence[Point]) -> Line:
         counts = [costs.diff(words).messages for words, _, _ in chosen]
         # A point without an error of its own weighs as one known to a twentieth.
         errors = [e.standard_error or max(abs(e.value), 1e-3) / 20 for _, e, _ in chosen]
@@ -472,11 +514,8 @@ def _messages(
         shape += (
             f", errors times {math.sqrt(best.misfit):.3g}, as the points lie that much further off than their own errors say"
         )
-    lines = []
-    for values in _releases_by_run(data, [words for words, _, _ in chosen]):
-        # Weights as in the fit of all runs: those of one run's few samples are luck.
-        points_of_run = [(words, replace(e, value=value), ()) for (words, e, _), value in zip(chosen, values, strict=True)]
-        lines.append(fitted(points_of_run))
+    by_layout = _lines_by_run(data, chosen, fitted)
+    lines = [one for empty_one, of_layout in by_layout if empty_one.rounds > 1 for one in of_layout]
     if len(lines) >= LEAST_LINES:
         scatter = np.cov([(one.fixed, one.per_unit) for one in lines], rowvar=False) / len(lines)
         if scatter[0, 0] > best.fixed_error**2:
@@ -487,37 +526,38 @@ def _messages(
             )
             shape = f"{how}, {len(chosen)} sizes, errors from the lines of {len(lines)} runs"
     known = all(e.standard_error is not None for _, e, _ in chosen)
-    for name, value, error, unit in zip(
-        MESSAGE_COSTS, (best.fixed, best.per_unit), (best.fixed_error, best.per_unit_error), ("us", "us/B"), strict=True
-    ):
-        parameters.append(
-            Parameter(name, value, unit, error if known else None, sum(counts) or None, "fitted", shape, sources)
-        )
+    samples = sum(counts) or None
+    for name, unit, coefficient in zip(MESSAGE_COSTS, ("us", "us/B"), ("fixed", "per_unit"), strict=True):
+        error = getattr(best, f"{coefficient}_error") if known else None
+        runs = data.runs((b, [getattr(one, coefficient) for one in of_layout]) for b, of_layout in by_layout)
+        parameters.append(Parameter(name, getattr(best, coefficient), unit, error, samples, "fitted", shape, sources, runs))
     covariance[MESSAGE_COSTS] = best.covariance
     for words, estimate, places in chosen:
         checks.append(Check(f"release.{words}", None, estimate, MESSAGE_COSTS, places))
     return extras
 
 
-def _releases_by_run(data: Data, sizes: Sequence[int]) -> list[list[float]]:
-    """Of each run of the files of several: by how much releases of `sizes` words take longer than an empty one, us."""
-    found = {(_key(b), b.quantity): b for b in _remote_releases(data) if b.rounds > 1}
-    runs: list[list[float]] = []
+def _lines_by_run(
+    data: Data, chosen: Sequence[Point], fitted: Callable[[Sequence[Point]], Line]
+) -> list[tuple[Batch, list[Line]]]:
+    """Of each file and layout the empty releases, and the line of each run through the releases of the chosen sizes."""
+    found = {(_key(b), b.quantity): b for b in data.batches if b.quantity.startswith("release.") and b.layout.nodes > 1}
+    by_layout = []
     for (key, name), empty in found.items():
-        of_sizes = [found.get((key, f"release.{words}")) for words in sizes]
+        of_sizes = [found.get((key, f"release.{words}")) for words, _, _ in chosen]
         if name != "release.0" or any(b is None or b.rounds != empty.rounds for b in of_sizes):
             continue
-        parts = [[one.estimate.value for one in b.each_round()] for b in (empty, *of_sizes) if b is not None]
-        runs += [[value - none for value in values] for none, *values in zip(*parts, strict=True)]
-    return runs
-
-
-def _remote_releases(data: Data) -> list[Batch]:
-    return [b for b in data.batches if b.quantity.startswith("release.") and b.layout.nodes > 1]
+        lines = []
+        for none, *values in zip(*(b.medians for b in (empty, *of_sizes) if b is not None), strict=True):
+            # Weights as in the fit of all runs: those of one run's few samples are luck.
+            own = [(w, replace(e, value=value - none), at) for (w, e, at), value in zip(chosen, values, strict=True)]
+            lines.append(fitted(own))
+        by_layout.append((empty, lines))
+    return by_layout
 
 
 def _key(batch: Batch) -> tuple[str, Layout]:
-    return batch.source.rpartition(":")[0], batch.layout
+    return batch.file, batch.layout
 
 
 def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
@@ -537,7 +577,7 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
                 others = ", ".join(b.source for b in batches if b.summary is not None)
                 notes.append(f"{kind}.{layout}: sdsm microbench's samples are used, EPCC's ({others}) are not")
             how = "median" if own else "mean of EPCC's overhead"
-            _add_measured(f"{kind}.{layout}", layout, own or batches, how, parameters, checks)
+            _add_measured(f"{kind}.{layout}", layout, own or batches, how, data, parameters, checks)
 
 
 def _barrier_shape(
@@ -581,7 +621,10 @@ def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], n
     how = f"barrier with {', '.join(map(str, sorted({pages for _, _, pages in parts})))} such pages less one without, by page"
     if estimate.value < 0:
         notes.append(f"{name} came out as {estimate.value:.3g} us, below zero: 0 is taken")
-    parameters.append(_found(name, replace(estimate, value=max(estimate.value, 0.0)), "us", "fitted", how, sources))
+    runs = data.runs(
+        (b, [max(wrote - not_, 0.0) / pages for wrote, not_ in zip(b.medians, none.medians, strict=False)]) for b, none, pages in parts
+    )
+    parameters.append(_found(name, replace(estimate, value=max(estimate.value, 0.0)), "us", "fitted", how, sources, runs))
     checks.append(Check(name, None, estimate, (name,), sources))
 
 
@@ -599,7 +642,10 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         if estimate.value < 1:
             notes.append(f"{name} came out as {estimate.value:.3g}: threads do not make each other faster, so 1 is taken")
         sources, how = _sources(batches), "stream.together by stream.alone, medians"
-        parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources))
+        runs = data.runs(
+            (b, [both / one for both, one in zip(b.medians, alone[_key(b)].medians, strict=False) if one > 0]) for b in batches
+        )
+        parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources, runs))
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
 
@@ -608,7 +654,8 @@ def _atomics(data: Data, parameters: list[Parameter], base: Base) -> None:
     name = "atomic.own"
     batches = _remote(data, name)
     if batches:
-        parameters.append(_found(name, pooled([b.estimate for b in batches]), "us", "measured", "median", _sources(batches)))
+        estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
+        parameters.append(_found(name, estimate, "us", "measured", "median", sources, data.medians(batches)))
     else:
         base.add([name], parameters)
 

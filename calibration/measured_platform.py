@@ -6,6 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -78,6 +79,10 @@ def platform(
             body.append(Blank())
         group = parameter.name.split(".")[0]
         body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter)), *_error(parameter)]
+        if parameter.runs is not None:
+            # A fit at its bound gives what is almost nothing.
+            told = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
+            body.append(prop(f"{parameter.name}.runs", told))
         if parameter.name == MESSAGE_COSTS[-1]:
             body += _correlation(fit)
     body.append(Blank())

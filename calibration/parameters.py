@@ -17,6 +17,8 @@ class Parameter:
                     measurements of other things), assumed (nothing measured says it).
     how:            the statistic, the fit, or the reason.
     sources:        files, with lines where they have lines.
+    runs:           what it was in each measured run, in its unit; the i-th of all parameters is of one run. None where it
+                    was not measured in every run.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Parameter:
     kind: str
     how: str
     sources: tuple[str, ...]
+    runs: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ("measured", "fitted", "assumed"):

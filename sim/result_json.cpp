@@ -44,24 +44,31 @@ Json thread_list(const Result& result, Tally ThreadResult::*which, bool has_flag
 }
 
 Json uncertainty_of(const RunDescription& description, const Platform& platform, const Uncertainty& uncertainty) {
-  Json errors, draws = Json::array();
-  for (const UncertainCost& cost : platform.uncertain) errors[cost.property] = cost.standard_error;
+  Json errors, runs, draws = Json::array();
+  for (const UncertainCost& cost : platform.uncertain) {
+    errors[cost.property] = cost.standard_error;
+    if (!cost.runs.empty()) runs[cost.property] = cost.runs;
+  }
   for (const Draw& draw : uncertainty.draws) {
     Json parameters;
     for (std::size_t i = 0; i < draw.costs.size(); ++i) parameters[platform.uncertain[i].property] = draw.costs[i];
     draws.push_back(
         {{"makespan_s", to_seconds(draw.makespan)}, {"seed", draw.seed}, {"parameters", std::move(parameters)}});
   }
-  Json holds = Json::array({"standard errors"});
+  Json holds = Json::array();
+  if (runs.size() < errors.size()) holds.push_back("standard errors");
+  if (!runs.empty()) holds.push_back("runs");
   if (description.options.jitter > 0) holds.push_back("jitter");
-  return {{"samples", uncertainty.draws.size()},
-          {"refused", uncertainty.refused},
-          {"holds", holds},
-          {"median_s", to_seconds(quantile(uncertainty, 0.5))},
-          {"low_5_percent_s", to_seconds(quantile(uncertainty, 0.05))},
-          {"high_95_percent_s", to_seconds(quantile(uncertainty, 0.95))},
-          {"standard_errors", errors},
-          {"draws", draws}};
+  Json band{{"samples", uncertainty.draws.size()},
+            {"refused", uncertainty.refused},
+            {"holds", holds},
+            {"median_s", to_seconds(quantile(uncertainty, 0.5))},
+            {"low_5_percent_s", to_seconds(quantile(uncertainty, 0.05))},
+            {"high_95_percent_s", to_seconds(quantile(uncertainty, 0.95))},
+            {"standard_errors", errors}};
+  if (!runs.empty()) band["runs"] = runs;
+  band["draws"] = draws;
+  return band;
 }
 
 }  // namespace

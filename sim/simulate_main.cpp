@@ -95,11 +95,20 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
           ? ""
           : fmt::format(" {} draws were made again: their costs were less than their messages take.",
                         uncertainty.refused);
-  say(fmt::format(
-      "note: the band holds the standard errors of {} costs{}. It leaves out costs without one, errors of the "
-      "model, and those of the trace's compute times.{}",
-      platform.uncertain.size(),
-      request.options.jitter > 0 ? ", and the jitter, whose seed changes with each draw" : "", again));
+  const auto& costs = platform.uncertain;
+  const auto of_runs = std::count_if(costs.begin(), costs.end(), [](const auto& one) { return !one.runs.empty(); });
+  const auto of_errors = static_cast<std::ptrdiff_t>(costs.size()) - of_runs;
+  std::vector<std::string> held;
+  if (of_runs > 0)
+    held.push_back(fmt::format("how {} from run to run",
+                               of_runs == 1 ? "1 cost differs" : fmt::format("{} costs together differ", of_runs)));
+  if (of_errors > 0)
+    held.push_back(fmt::format("the standard error{0} of {1} cost{0}", of_errors == 1 ? "" : "s", of_errors));
+  say(
+      fmt::format("note: the band {}holds {}{}. It leaves out costs without one, errors of the "
+                  "model, and those of the trace's compute times.{}",
+                  of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "),
+                  request.options.jitter > 0 ? ", and the jitter, whose seed changes with each draw" : "", again));
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
@@ -320,9 +329,10 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
       ->check(number(0, 2))
       ->type_name("CV")
       ->capture_default_str();
-  app.add_option("--uncertainty", request.draws,
-                 "also simulate N (10 to 10000) sets of costs, drawn from the standard errors in the platform file, "
-                 "and report the median and the middle 90 % of their times")
+  app.add_option(
+         "--uncertainty", request.draws,
+         "also simulate N (10 to 10000) sets of costs, drawn from the standard errors and runs in the platform file, "
+         "and report the median and the middle 90 % of their times")
       ->type_name("N")
       ->check(whole_number(least_draws, most_draws));
   app.add_option("--placement", placement,

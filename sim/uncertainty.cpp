@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -40,6 +42,7 @@ std::vector<std::string> contradictions(const Costs& costs, std::optional<WireMo
 
 CostSampler::CostSampler(const Platform& platform, std::uint64_t seed)
     : platform_(platform), random_(generator_of(seed)) {
+  for (const UncertainCost& cost : platform.uncertain) runs_ = std::max(runs_, cost.runs.size());
   if (!platform.uncertain.empty()) return;
   throw std::invalid_argument(
       fmt::format("{} gives no standard error, so there is nothing to draw from. `sdsm calibrate` writes them into the "
@@ -47,20 +50,34 @@ CostSampler::CostSampler(const Platform& platform, std::uint64_t seed)
                   platform.path.string()));
 }
 
+double CostSampler::normal() {
+  // A distribution of its own for each number, as one may keep a second number back. Boost's gives the same numbers
+  // with every standard library.
+  return boost::random::normal_distribution<double>()(random_);
+}
+
 Costs CostSampler::any() {
   Costs costs = platform_.costs;
-  double of_fixed = 0;
+  std::vector<double> weights(runs_);  // of the runs' deviations from their mean, one set for all costs
+  const auto count = static_cast<double>(runs_);
+  for (double& weight : weights) weight = normal() * std::sqrt((1 + 1 / count) / (count - 1));
+  std::optional<double> of_fixed;
   for (const UncertainCost& cost : platform_.uncertain) {
-    // A distribution of its own for each number, as one may keep a second number back. Boost's gives the same numbers
-    // with every standard library.
-    boost::random::normal_distribution<double> normal;
-    double deviation = normal(random_);
-    if (cost.property == "message.fixed") of_fixed = deviation;
-    if (cost.property == "message.per-byte") {
-      const double r = platform_.message_correlation;
-      deviation = r * of_fixed + std::sqrt(1 - r * r) * deviation;
+    const double value = cost.get(platform_.costs);
+    if (!cost.runs.empty()) {
+      const double mean = std::accumulate(cost.runs.begin(), cost.runs.end(), 0.) / count;
+      double deviation = 0;
+      for (std::size_t run = 0; run < runs_; ++run) deviation += weights[run] * (cost.runs[run] - mean);
+      cost.set(costs, value + deviation);
+      continue;
     }
-    cost.set(costs, cost.get(platform_.costs) + cost.standard_error * deviation);
+    double deviation = normal();
+    if (cost.property == "message.fixed") of_fixed = deviation;
+    if (cost.property == "message.per-byte" && of_fixed) {
+      const double r = platform_.message_correlation;
+      deviation = r * *of_fixed + std::sqrt(1 - r * r) * deviation;
+    }
+    cost.set(costs, value + cost.standard_error * deviation);
   }
   return costs;
 }

@@ -1,5 +1,5 @@
-/// How uncertain a prediction is, given the platform's standard errors: simulates the run on many sets of costs drawn
-/// from them.
+/// How uncertain a prediction is, given the platform's standard errors and measured runs: simulates the run on many
+/// sets of costs drawn from them.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,11 @@ namespace sdsm::sim {
 inline constexpr std::uint64_t least_draws = 10;
 inline constexpr std::uint64_t most_draws = 10'000;
 
-/// Draws sets of costs. Each cost is normal about its value with its standard error; message.fixed and message.per-byte
-/// are correlated. An impossible value becomes the nearest possible one: a time below zero becomes zero, a share above
-/// one becomes one. A seed gives the same sets with every standard library.
+/// Draws sets of costs. Costs with R runs are those of one further run: jointly normal about their values, with the
+/// runs' sample covariance times 1 + 1/R (the values are means of as many). Each other cost is normal about its value
+/// with its standard error; message.fixed and message.per-byte are correlated. An impossible value becomes the nearest
+/// possible one: a time below zero becomes zero, a share above one becomes one. A seed gives the same sets with every
+/// standard library.
 class CostSampler {
  public:
   /// `platform` must outlive the sampler. Throws std::invalid_argument if it gives no standard error.
@@ -29,8 +31,10 @@ class CostSampler {
 
  private:
   Costs any();
+  double normal();
 
   const Platform& platform_;
+  std::size_t runs_ = 0;  ///< that costs with runs have, each as many
   std::mt19937_64 random_;
   std::uint64_t drawn_ = 0;
   std::uint64_t refused_ = 0;

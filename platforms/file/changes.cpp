@@ -44,7 +44,9 @@ bool is_glob(std::string_view key) {
 }
 
 bool meets(const std::string& key, std::string_view id) {
-  if (key.ends_with(error_suffix) != id.ends_with(error_suffix)) return false;
+  for (const std::string_view suffix : {error_suffix, runs_suffix}) {
+    if (key.ends_with(suffix) != id.ends_with(suffix)) return false;
+  }
   return fnmatch(key.c_str(), std::string(id).c_str(), 0) == 0;
 }
 

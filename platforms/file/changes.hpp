@@ -37,7 +37,7 @@ class Changes {
     /// As text with its unit. Throws std::invalid_argument if `own`, what the file says, is no number to multiply.
     std::string of(std::string_view own) const;
   };
-  /// On the property `id`. What changes a property changes its standard error, too: a factor multiplies it.
+  /// On the property `id`. What changes a property changes its standard error and runs, too: a factor multiplies them.
   Effect effect_on(std::string_view id);
 
   /// Keys that met no property yet, are no glob and give a value: properties that the file leaves out.

@@ -35,10 +35,11 @@ inline constexpr std::uintmax_t most_platform_bytes = 64 << 20;
 inline constexpr double least_bandwidth = 1;
 inline constexpr double most_latency = 3600;
 
-/// A number among the costs whose standard error the file gives; both in s, s/B, B/s or 1.
+/// A number among the costs whose standard error or runs the file gives; all in s, s/B, B/s or 1.
 struct UncertainCost {
   std::string property;
-  double standard_error;
+  double standard_error;     ///< of runs alone: that of their mean
+  std::vector<double> runs;  ///< what it was in each measured run, in one order for all costs; empty: not told
   std::function<double(const Costs&)> get;
   std::function<void(Costs&, double)> set;  ///< sets it to the nearest possible value: a time below zero becomes zero
 };

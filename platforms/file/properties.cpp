@@ -6,7 +6,9 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -280,7 +282,9 @@ std::string nearest_property(std::string_view id) {
   std::vector<std::string> known;
   for (const Property& property : single_properties()) known.push_back(property.id);
   for (const Property& property : single_properties()) {
-    if (property.error) known.push_back(error_of(property.id));
+    if (!property.error) continue;
+    known.push_back(error_of(property.id));
+    known.push_back(runs_of(property.id));
   }
   return nearest(id, std::move(known), 1).front();
 }
@@ -325,6 +329,20 @@ std::string error_of(std::string_view id) {
   return std::string(id).append(error_suffix);
 }
 
+std::string runs_of(std::string_view id) {
+  return std::string(id).append(runs_suffix);
+}
+
+std::vector<std::string> words_of_runs(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.size() < least_runs || words.size() > most_runs) {
+    throw std::invalid_argument(fmt::format("{} run{}. Give {} to {}, with blanks between them", words.size(),
+                                            words.size() == 1 ? "" : "s", least_runs, most_runs));
+  }
+  return words;
+}
+
 std::optional<Property> property_named(std::string_view id) {
   for (const Family& family : families()) {
     if (std::optional<Property> member = family.member(id)) return member;
@@ -367,6 +385,10 @@ std::string describe_properties() {
   add(error_of("X"),
       "standard error of X, in a unit of X, for `sdsm simulate --uncertainty`. X is a fault, barrier.NxT,");
   add("", "lock.NxT, memory-bus.T, " + with_errors);
+  add(runs_of("X"),
+      fmt::format("values of such an X in {} to {} measured runs, the same ones for all costs, with blanks", least_runs,
+                  most_runs));
+  add("", "between: --uncertainty then draws what these costs have together in a single run");
   return lines;
 }
 

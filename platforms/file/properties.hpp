@@ -22,7 +22,7 @@ struct Reading {
   double message_correlation = 0;
 };
 
-/// How a standard error is read, and where its cost is kept: in s, s/B, B/s or 1.
+/// How a standard error and the values of single runs are read, and where their cost is kept: in s, s/B, B/s or 1.
 struct ErrorRow {
   double (*parse)(std::string_view);  ///< throws std::invalid_argument
   std::function<double(const Costs&)> get;
@@ -60,6 +60,14 @@ std::optional<Property> property_named(std::string_view id);
 /// "message.fixed.standard-error" is the error of message.fixed.
 inline constexpr std::string_view error_suffix = ".standard-error";
 std::string error_of(std::string_view id);
+
+/// "message.fixed.runs" are the values that message.fixed had in each measured run.
+inline constexpr std::string_view runs_suffix = ".runs";
+inline constexpr std::size_t least_runs = 3;
+inline constexpr std::size_t most_runs = 100;
+std::string runs_of(std::string_view id);
+/// The words of `text`, between blanks. Throws std::invalid_argument for too few or too many runs.
+std::vector<std::string> words_of_runs(std::string_view text);
 
 inline constexpr std::string_view correlation = "message.correlation";
 

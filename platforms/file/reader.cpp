@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <pugixml.hpp>
 #include <tuple>
 #include <utility>
@@ -19,6 +20,14 @@
 namespace sdsm {
 namespace platform_file {
 namespace {
+
+double error_of_mean(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1) / count);
+}
 
 /// Deepest nesting of elements: no machine needs more, and the stack can hold it.
 constexpr int most_depth = 64;
@@ -126,10 +135,12 @@ class Reader {
         property->read(reading_, value);
         return change(*property, value);
       }
-      if (id.ends_with(error_suffix)) {
-        const std::string of = id.substr(0, id.size() - error_suffix.size());
+      for (const auto& [suffix, read] :
+           {std::pair{error_suffix, &Reader::read_error}, {runs_suffix, &Reader::read_runs}}) {
+        if (!id.ends_with(suffix)) continue;
+        const std::string of = id.substr(0, id.size() - suffix.size());
         if (const auto property = property_named(of); property && property->error) {
-          return read_error(*property, of, value);
+          return (this->*read)(*property, of, value);
         }
       }
       fail(unknown_property(id));
@@ -140,7 +151,7 @@ class Reader {
 
   void read_error(const Property& property, const std::string& of, std::string_view value) {
     const Changes::Effect own = changes_.effect_on(error_of(property.id)), cost = changes_.effect_on(property.id);
-    GivenError& error = errors_[property.id] = {property.error->parse(value), of};
+    GivenError& error = errors_[property.id] = {property.error->parse(value), of, own.is_any || cost.value};
     if (own.is_any) {
       const std::string is = own.of(value);
       error.value = property.error->parse(is);
@@ -150,6 +161,20 @@ class Reader {
     } else {
       error.value *= cost.factor;
     }
+  }
+
+  void read_runs(const Property& property, const std::string& of, std::string_view text) {
+    const Changes::Effect own = changes_.effect_on(runs_of(property.id)), cost = changes_.effect_on(property.id);
+    std::vector<std::string> words = words_of_runs(own.value.value_or(std::string(text)));
+    Changes::Effect each;
+    each.factor = own.factor;
+    std::vector<double> values;
+    for (std::string& word : words) {
+      word = each.of(word);
+      values.push_back(property.error->parse(word) * (own.is_any ? 1 : cost.factor));
+    }
+    if (own.is_any) changes_.record(runs_of(property.id), std::string(text), fmt::format("{}", fmt::join(words, " ")));
+    runs_[property.id] = {std::move(values), of, cost.value.has_value()};
   }
 
   /// `was`: what the file says, if it does.
@@ -263,6 +288,7 @@ class Reader {
                                          "remove the error",
                                          id, error.of));
     }
+    check_runs();
     const auto correlated = places_.find(correlation);
     if (correlated == places_.end()) return;
     for (const std::string_view of : {"message.fixed", "message.per-byte"}) {
@@ -275,12 +301,37 @@ class Reader {
     }
   }
 
+  /// Runs of nothing, and runs of which the i-th is not the same run as another cost's.
+  void check_runs() {
+    for (const auto& [name, runs] : runs_) {
+      if (places_.contains(runs.of)) continue;
+      const std::string id = runs_of(runs.of);
+      report(places_.at(id), fmt::format("property '{}' tells runs of nothing: there is no '{}'. Give that too, or "
+                                         "remove the runs",
+                                         id, runs.of));
+    }
+    const auto other = std::find_if(runs_.begin(), runs_.end(), [&](const auto& one) {
+      return one.second.values.size() != runs_.begin()->second.values.size();
+    });
+    if (other == runs_.end()) return;
+    const GivenRuns &first = runs_.begin()->second, &second = other->second;
+    const std::string id = runs_of(second.of), as = runs_of(first.of);
+    report(places_.at(id), fmt::format("property '{}' tells {} runs, but '{}' in line {} tells {}, so they are not the "
+                                       "same runs. Give all costs as many, or remove those of one",
+                                       id, second.values.size(), as, line_of(places_.at(as)), first.values.size()));
+  }
+
   std::vector<UncertainCost> uncertain_costs() const {
     std::vector<UncertainCost> found;
     const auto add = [&](const Property& property) {
       const auto error = errors_.find(property.id);
-      if (error == errors_.end()) return;
-      found.push_back({property.id, error->second.value, property.error->get, property.error->set});
+      const auto given = runs_.find(property.id);
+      const bool is_set = error != errors_.end() && error->second.is_set;
+      std::vector<double> runs;
+      if (given != runs_.end() && !(is_set || given->second.is_exact)) runs = given->second.values;
+      if (error == errors_.end() && runs.empty()) return;
+      const double known_to = error == errors_.end() ? error_of_mean(runs) : error->second.value;
+      found.push_back({property.id, known_to, std::move(runs), property.error->get, property.error->set});
     };
     for (const Property& property : single_properties()) add(property);
     for (const Family& family : families()) {
@@ -301,7 +352,13 @@ class Reader {
 
   struct GivenError {
     double value = 0;
-    std::string of;  ///< as the file writes it: 02x1 is the layout 2x1
+    std::string of;       ///< as the file writes it: 02x1 is the layout 2x1
+    bool is_set = false;  ///< by --set, it or its cost: the measured runs say nothing of it
+  };
+  struct GivenRuns {
+    std::vector<double> values;
+    std::string of;         ///< as in GivenError
+    bool is_exact = false;  ///< --set gives the cost itself
   };
 
   std::filesystem::path path_;
@@ -310,6 +367,7 @@ class Reader {
   Lint lint_;
   Reading reading_;
   std::map<std::string, GivenError> errors_;  ///< by what they are errors of
+  std::map<std::string, GivenRuns> runs_;     ///< by what they are runs of
   std::vector<std::string> order_;
   std::map<std::string, std::ptrdiff_t, std::less<>> places_;  ///< of properties in the text, by id
   std::vector<std::string> findings_;

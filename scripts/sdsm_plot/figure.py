@@ -40,7 +40,7 @@ def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> F
     every = [line for lines in programs.values() for line in lines]
     marks = []
     if any(line.kind == PREDICTED and line.has_band for line in every):
-        marks.append("Bands of predictions: middle 90 % over the platform's standard errors.")
+        marks.append("Bands of predictions: middle 90 % over the platform's uncertain costs.")
     if any(line.kind == PREDICTED and not line.has_band and _spreads(line) for line in every):
         marks.append("Bands of other predictions: least to greatest of several.")
     if any(line.kind != PREDICTED and _spreads(line) for line in every):

@@ -46,7 +46,7 @@ def median_interval(samples: Sequence[float]) -> Interval:
 class Line:
     """Seconds. predicted_s: one for each seed; measured_s: one for each run; sequential_s: what speedups refer to.
 
-    band_s: the middle 90 % of predictions over the platform's standard errors and seeds; None where nothing tells.
+    band_s: the middle 90 % of predictions over the platform's uncertain costs and seeds; None where nothing tells.
     """
 
     case: Case

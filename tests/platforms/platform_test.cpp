@@ -283,6 +283,59 @@ TEST_CASE("a factor multiplies the standard error of its cost, and a value has n
   CHECK(found.at("message.per-byte") == Approx(1e-9));
 }
 
+TEST_CASE("what costs were in each run is read, whatever the blanks, and gives their error where no other is told") {
+  PlatformText text;
+  text.set("fault.RUMR.runs", "580us  590us\n0.6ms");
+  text.set("fault.RUMR.standard-error", "4us");
+  text.set("message.per-byte.runs", "1ns/B 2ns/B 6ns/B");
+  text.set("lock.02x1.runs", "50us 52us 54us");
+  text.set("lock.02x1", text.properties.extract("lock.2x1").mapped());
+  const TemporaryFile file(text.text());
+  const Platform platform = read_platform(file.path());
+  REQUIRE(platform.uncertain.size() == 3);
+  const auto check = [&](std::size_t at, const std::string& property, double error, const std::vector<double>& runs) {
+    const UncertainCost& one = platform.uncertain[at];
+    CHECK(one.property == property);
+    CHECK(one.standard_error == Approx(error));
+    REQUIRE(one.runs.size() == runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) CHECK(one.runs[i] == Approx(runs[i]));
+  };
+  check(0, "fault.RUMR", 4e-6, {580e-6, 590e-6, 600e-6});
+  check(1, "message.per-byte", std::sqrt(7. / 3) * 1e-9, {1e-9, 2e-9, 6e-9});  // deviations -2, -1, 3
+  check(2, "lock.2x1", std::sqrt(4. / 3) * 1e-6, {50e-6, 52e-6, 54e-6});
+  CHECK(describe_properties().find("X.runs") != std::string::npos);
+}
+
+TEST_CASE("a factor multiplies the runs of its cost, and what is given itself or by its error has none") {
+  PlatformText text;
+  for (const std::string cost : {"fault.RUMR", "fault.WUMR", "fault.WROH", "fault.WROL"}) {
+    text.set(cost + ".standard-error", "1us");
+    text.set(cost + ".runs", "10us 20us 30us");
+  }
+  text.set("lock.2x1.runs", "50us 52us 54us");
+  const auto runs = [&](const std::vector<std::string>& settings) {
+    std::map<std::string, std::pair<double, std::size_t>> found;  // second run in us, and how many
+    for (const UncertainCost& one : with_settings(text, settings).uncertain) {
+      found[one.property] = {one.runs.empty() ? 0 : one.runs[1] * 1e6, one.runs.size()};
+    }
+    return found;
+  };
+  using Found = std::pair<double, std::size_t>;
+  auto found = runs({"fault.*=x2", "fault.WUMR=700us", "fault.WROH.standard-error=3us", "lock.2x1=60us"});
+  CHECK(found.at("fault.RUMR") == Found{40, 3});
+  CHECK(found.at("fault.WUMR") == Found{0, 0});
+  CHECK(found.at("fault.WROH") == Found{0, 0});
+  CHECK(found.at("fault.WROL") == Found{40, 3});
+  CHECK_FALSE(found.contains("lock.2x1"));
+  found = runs({"fault.W*.runs=x3", "fault.RUMR.runs=1us 5us 9us"});
+  CHECK(found.at("fault.RUMR").first == Approx(5));
+  CHECK(found.at("fault.WROL").first == Approx(60));
+  const Platform told = with_settings(text, {"fault.RUMR.runs=x2"});
+  REQUIRE(told.changes.size() == 1);
+  CHECK(told.changes[0].property == "fault.RUMR.runs");
+  CHECK(told.changes[0].is == "20us 40us 60us");
+}
+
 TEST_CASE("the network's --set is of all links: a value where they are alike, a factor where they differ") {
   const Platform faster = with_settings({}, {"network.bandwidth=1Gbps", "network.latency=x4"});
   CHECK(faster.bandwidth.of(12.5e6) == 125e6);
@@ -361,6 +414,16 @@ TEST_CASE("a standard error that cannot be, and one of nothing, is a finding wit
       {"barrier.8.standard-error", "1us", "names no layout"},
       {"fault.RMUR.standard-error", "1us", "Did you mean 'fault.RUMR.standard-error'"},
       {"frame.payload.standard-error", "1B", "unknown property"},
+      {"fault.RUMR.runs", "1us 2us", "2 runs. Give 3 to 100"},
+      {"fault.RUMR.runs", "", "0 runs. Give 3 to 100"},
+      {"fault.RUMR.runs", "1us 2us -3us", "negative"},
+      {"fault.RUMR.runs", "1 us 2 us 3 us", "no unit"},
+      {"fault.RUMR.runs", "1us, 2us, 3us", "not a unit"},
+      {"lock.2x1.runs", "1us 2us 3us/B", "not a unit"},
+      {"barrier.8x1.runs", "1us 2us 3us", "there is no 'barrier.8x1'"},
+      {"barrier.8.runs", "1us 2us 3us", "names no layout"},
+      {"fault.RMUR.runs", "1us 2us 3us", "Did you mean 'fault.RUMR.runs'"},
+      {"frame.payload.runs", "1B 2B 3B", "unknown property"},
       {".standard-error", "1us", "unknown property"},
       {"calibrated.nodes", "0", "not a whole number"},
       {"calibrated.nodes", "4 nodes", "not a whole number"},
@@ -375,6 +438,23 @@ TEST_CASE("a standard error that cannot be, and one of nothing, is a finding wit
   CHECK(line_of(findings[0]) == edited.line);
   CAPTURE(findings[0]);
   CHECK(findings[0].find(mistake.told) != std::string::npos);
+}
+
+TEST_CASE("runs of costs that are not the same runs are one finding, with both places") {
+  PlatformText text;
+  text.set("fault.RUMR.runs", "1us 2us 3us");
+  text.set("lock.2x1.runs", "1us 2us 3us 4us");
+  text.set("lock.4x1.runs", "1us 2us 3us 4us 5us");
+  const auto line = [&](const std::string& id) {
+    const std::string whole = text.text(), before = whole.substr(0, whole.find('"' + id + '"'));
+    return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  };
+  const auto findings = findings_of(text.text());
+  REQUIRE(findings.size() == 1);
+  CHECK(line_of(findings[0]) == line("lock.2x1.runs"));
+  CHECK(findings[0].find(fmt::format("'lock.2x1.runs' tells 4 runs, but 'fault.RUMR.runs' in line {} tells 3",
+                                     line("fault.RUMR.runs"))) != std::string::npos);
+  CHECK(findings[0].find("Give all costs as many, or remove") != std::string::npos);
 }
 
 TEST_CASE("a correlation of errors that are not there, or that none can have, is a finding") {
@@ -618,7 +698,12 @@ TEST_CASE("a file that is not there and a folder are told by name") {
 
 TEST_CASE("a platform damaged anywhere is read or refused, never more") {
   std::mt19937_64 random(test::seed(1));
-  const std::string whole = PlatformText().text();
+  PlatformText all;
+  for (const char* const cost : {"fault.RUMR", "fault.WUMR", "barrier.2x1"}) {
+    all.set(std::string(cost) + ".standard-error", "1us");
+    all.set(std::string(cost) + ".runs", "581us 587us 599us 600us");
+  }
+  const std::string whole = all.text();
   const std::string pieces[] = {"<",     ">",     "\"",  "/>",   "</zone>", "<prop",     "&",
                                 "&#0;",  "\xff",  "id=", "<!--", "-->",     "<![CDATA[", "]]>",
                                 "<?xml", "1e999", "0",   "-",    "us",      "x",         std::string(1, '\0')};

@@ -34,7 +34,7 @@ def test_outputs_of_a_cluster_give_a_platform_that_gives_them_back(outputs, tmp_
     document = json.loads(report.read_text())
     assert document["gate"]["passes"] and len(document["gate"]["rows"]) == 10 + 3 + 3 + 6 + 1 + 1
     for p in document["parameters"]:
-        assert set(p) == {"name", "value", "unit", "standard_error", "samples", "kind", "how", "sources"}
+        assert set(p) == {"name", "value", "unit", "standard_error", "samples", "kind", "how", "sources", "runs"}
         assert p["kind"] == "assumed" or (p["standard_error"] is not None and p["sources"]), p
     assert [f["file"] for f in document["files"]] == files and all(len(f["sha256"]) == 64 for f in document["files"])
     assert document["hold_out"]["median_relative_error"] < 0.02

@@ -8,6 +8,7 @@ import statistics
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calibration import readers
@@ -127,6 +128,69 @@ def test_what_moves_all_releases_of_a_run_is_in_the_messages_error():
     assert fixed.standard_error == pytest.approx(10.0 / math.sqrt(3))
     assert "errors from the lines of 3 runs" in fixed.how
     assert by_name(found)["message.per-byte"].standard_error == pytest.approx(0.0, abs=1e-6)
+
+
+def luck(run: int, **more: list[float]) -> dict[str, list[float]]:
+    """Samples of a run in which faults take 1 us per unit of luck, a message 10, and a dirty page 0.1."""
+    samples = measured(barrier=[1000.0 * run] * 2, **{"atomic.own": [2000.0 * run]}, **more)
+    sizes = [name for name in samples if name.startswith("release.") and name != "release.0"]
+    shifted = {name: [s + 10000.0 * run for s in samples[name]] for name in sizes}
+    samples |= {name: [1000.0 * run - 10, 1000.0 * run, 1000.0 * run + 10] for name in ("WROH", "RUMR")} | shifted
+    return samples | {"barrier.dirty64": [50000.0 + 6400.0 * run]}
+
+
+def test_what_each_cost_was_in_each_run_is_told():
+    found = by_name(fitted(of_runs(*(luck(run) for run in (1, 4, 2)))))
+    for name, expected in {
+        "fault.WROH": (1.0, 4.0, 2.0),
+        "fault.RRWR": (1.0, 4.0, 2.0),  # as WROH
+        "fault.WROL": (2.0, 2.0, 2.0),  # as WROR
+        "message.fixed": (20.0, 50.0, 30.0),
+        "message.per-byte": (0.1, 0.1, 0.1),
+        "barrier.2x1": (1.0, 4.0, 2.0),
+        "lock.2x1": (7.0, 7.0, 7.0),
+        "barrier.dirty-home-page": (0.1, 0.4, 0.2),
+        "atomic.own": (2.0, 8.0, 4.0),
+    }.items():
+        assert found[name].runs == pytest.approx(expected), name
+    assert found["local-part.home-share"].runs is found["reference.latency"].runs is None
+
+
+def test_runs_follow_each_other_over_files_and_are_means_over_layouts():
+    by_run = {"2x1": (1, 4, 2), "3x1": (3, 4, 6)}
+    layouts = {
+        name: {q: [s for run in runs for s in luck(run)[q]] for q in luck(1)} for name, runs in by_run.items()
+    }  # fmt: skip
+    alone = {"2x1": {q: samples + luck(9)[q] for q, samples in luck(8).items()}}
+    files = reading(layouts, "a.json", rounds=3), reading(alone, "b.json", rounds=2)
+    found = by_name(fitted(*files))
+    assert found["fault.RUMR"].runs == pytest.approx((2.0, 4.0, 4.0, 8.0, 9.0))
+    assert found["message.fixed"].runs == pytest.approx((30.0, 50.0, 50.0, 90.0, 100.0))
+    assert found["barrier.2x1"].runs == pytest.approx((1.0, 4.0, 2.0, 8.0, 9.0))
+    assert found["barrier.3x1"].runs is None  # the second file has none
+    assert by_name(fitted(files[1]))["fault.RUMR"].runs is None  # two are too few
+    lacks = reading({"2x1": {q: samples for q, samples in alone["2x1"].items() if q != "atomic.own"}}, "c.json", rounds=2)
+    found = by_name(fitted(files[1], lacks))
+    assert found["atomic.own"].runs is None and len(found["fault.WROH"].runs) == 4
+
+
+def test_the_slowdown_of_memory_in_each_run_is_that_runs_ratio():
+    runs = [measured(**{"stream.alone": [1e6 * i], "stream.together": [1e6 * i * by]}) for i, by in ((1, 1.5), (2, 1.2), (3, 1.8))]
+    samples = {q: [s for run in runs for s in run[q]] for q in runs[0]}
+    found = by_name(fitted(reading({"2x2": samples}, rounds=3)))["memory-bus.2"]
+    assert found.runs == pytest.approx((1.5, 1.2, 1.8))
+
+
+def test_runs_written_keep_what_moves_together():
+    generator = np.random.default_rng(5)
+    levels = generator.multivariate_normal((3.0, 20.0), ((0.25, 0.9), (0.9, 4.0)), size=40)
+    found = fitted(of_runs(*(measured(WROH=[fault * 1000] * 3, lock=[lock * 1000]) for fault, lock in levels)))
+    text, _ = platform(parse(BASE), BASE.name, found, NETWORK, ["m.json"])
+    given = {p.get("id"): p.get("value") for p in ElementTree.fromstring(text).iter("prop")}
+    written = [[float(word.removesuffix("us")) for word in given[f"{name}.runs"].split()] for name in ("fault.WROH", "lock.2x1")]
+    assert np.cov(written) == pytest.approx(np.cov(levels, rowvar=False), rel=1e-4)
+    assert len({len(value.split()) for name, value in given.items() if name.endswith(".runs")}) == 1
+    assert len(by_name(fitted(of_runs(*[measured()] * 120)))["fault.WROH"].runs) == 100
 
 
 def test_of_a_file_of_runs_whole_runs_are_held_out():

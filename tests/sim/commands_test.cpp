@@ -454,6 +454,34 @@ TEST_CASE("simulate --uncertainty tells a band, its draws in the JSON, and the s
   CHECK(json::parse(jittered.output).at("uncertainty").at("holds") == json({"standard errors", "jitter"}));
 }
 
+TEST_CASE("simulate --uncertainty on a platform with runs tells that its band is a single run's") {
+  const TraceFile trace;
+  PlatformText text;
+  text.set("fault.RUMR.standard-error", "20us");
+  text.set("barrier.2x1.runs", "600us 661us 800us");
+  text.set("barrier.2x1.standard-error", "10us");
+  const TemporaryFile platform(text.text());
+  const std::string arguments = in_quotes(trace.path().string()) +
+                                " -q -n 2 --compute-factor 1 --uncertainty 20 --json - -p " +
+                                in_quotes(platform.path().string());
+  const Outcome mixed = sdsm_command("simulate", arguments);
+  CAPTURE(mixed.errors);
+  REQUIRE(mixed.status == 0);
+  CHECK(mixed.errors.find("the band is that of a single run: it holds how 1 cost differs from run to run, and the "
+                          "standard error of 1 cost. It leaves out") != std::string::npos);
+  const json band = json::parse(mixed.output).at("uncertainty");
+  CHECK(band.at("holds") == json({"standard errors", "runs"}));
+  CHECK(band.at("standard_errors").size() == 2);
+  REQUIRE(band.at("runs").size() == 1);
+  REQUIRE(band.at("runs").at("barrier.2x1").size() == 3);
+  CHECK(band.at("runs").at("barrier.2x1")[1].get<double>() == Approx(661e-6));
+  // A cost that is given is exact: what is left is as without runs.
+  const Outcome exact = sdsm_command("simulate", arguments + " --set barrier.2x1=661us");
+  CHECK(json::parse(exact.output).at("uncertainty").at("holds") == json({"standard errors"}));
+  CHECK_FALSE(json::parse(exact.output).at("uncertainty").contains("runs"));
+  CHECK(exact.errors.find("single run") == std::string::npos);
+}
+
 TEST_CASE("simulate --uncertainty refuses a platform without standard errors, and numbers that make no band") {
   const TraceFile trace;
   for (const auto& [arguments, named] :

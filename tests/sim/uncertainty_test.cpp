@@ -114,6 +114,61 @@ TEST_CASE("what was fitted together is drawn together") {
   CHECK(covariance(fixed, per_byte) / deviation(fixed) / deviation(per_byte) == Approx(correlation).margin(0.04));
 }
 
+TEST_CASE("what costs were in three runs gives a further run's, as computed by hand from the seed's numbers") {
+  PlatformText text, errors;
+  text.set("fault.RRWR.runs", "24us 25us 29us");
+  text.set("lock.4x1.runs", "70us 74us 78us");
+  text.set("barrier.2x1.standard-error", "20us");
+  for (const char* const cost : {"fault.WROH", "fault.RUMR", "barrier.2x1", "lock.4x1"}) {
+    errors.set(std::string(cost) + ".standard-error", "1us");
+  }
+  const Platform platform = platform_of(text), of_errors = platform_of(errors);
+  const Costs z = CostSampler(of_errors, 9).draw(), own = of_errors.costs, costs = CostSampler(platform, 9).draw();
+  const auto fault = [](FaultKind kind) { return static_cast<std::size_t>(kind); };
+  const double z1 = in_us(z.fault[fault(FaultKind::WROH)] - own.fault[fault(FaultKind::WROH)]);
+  const double z2 = in_us(z.fault[fault(FaultKind::RUMR)] - own.fault[fault(FaultKind::RUMR)]);
+  const double z3 = in_us(z.barrier.at({2, 1}) - own.barrier.at({2, 1}));
+  const double z4 = in_us(z.lock.at({4, 1}) - own.lock.at({4, 1}));
+  // Runs deviate from their means, 26 and 74, by -2, -1, 3 and -4, 0, 4; sqrt((1 + 1/3) / 2) = sqrt(2/3).
+  CHECK(in_us(costs.fault[fault(FaultKind::RRWR)]) == Approx(25 + std::sqrt(2. / 3) * (-2 * z1 - z2 + 3 * z3)));
+  CHECK(in_us(costs.lock.at({4, 1})) == Approx(74 + std::sqrt(2. / 3) * (-4 * z1 + 4 * z3)));
+  CHECK(in_us(costs.barrier.at({2, 1})) == Approx(661 + 20 * z4));
+}
+
+TEST_CASE("costs that were measured in the same runs vary and move together as in these") {
+  PlatformText text;
+  text.set("fault.RUMR", "600us");
+  text.set("fault.RUMR.runs", "590us 600us 610us");
+  text.set("fault.RRWR.runs", "24us 25us 29us");
+  text.set("fault.WROL.standard-error", "3us");
+  text.set("lock.4x1.runs", "70us 74us 78us");
+  const Platform platform = platform_of(text);
+  const Values fetch = drawn(platform, "fault.RUMR", 4000), read = drawn(platform, "fault.RRWR", 4000);
+  const Values lock = drawn(platform, "lock.4x1", 4000), other = drawn(platform, "fault.WROL", 4000);
+  // About their values, not about the runs' means; covariances of the runs, 100, 7 and 25, times 4/3.
+  CHECK(mean(fetch) == Approx(600e-6).margin(0.6e-6));
+  CHECK(mean(read) == Approx(25e-6).margin(0.15e-6));
+  CHECK(deviation(fetch) == Approx(std::sqrt(400. / 3) * 1e-6).epsilon(0.035));
+  CHECK(deviation(read) == Approx(std::sqrt(28. / 3) * 1e-6).epsilon(0.035));
+  CHECK(covariance(fetch, read) == Approx(100. / 3 * 1e-12).epsilon(0.07));
+  for (std::size_t i = 0; i < fetch.size(); ++i) {
+    CHECK((lock[i] - 74e-6) == Approx(0.4 * (fetch[i] - 600e-6)).margin(2e-12));  // a time is whole picoseconds
+  }
+  CHECK(deviation(other) == Approx(3e-6).epsilon(0.035));
+  CHECK(std::abs(covariance(fetch, other)) < 0.05 * deviation(fetch) * deviation(other));
+}
+
+TEST_CASE("the message's correlation is not of costs that tell their runs") {
+  PlatformText text;
+  text.set("message.fixed.standard-error", "2us");
+  text.set("message.per-byte.standard-error", "5ns/B");
+  text.set("message.correlation", "0.9");
+  text.set("message.fixed.runs", "60us 61us 62us");
+  const Platform platform = platform_of(text);
+  CHECK(deviation(drawn(platform, "message.fixed", 4000)) == Approx(std::sqrt(4. / 3) * 1e-6).epsilon(0.035));
+  CHECK(deviation(drawn(platform, "message.per-byte", 4000)) == Approx(5e-9).epsilon(0.035));
+}
+
 TEST_CASE("no drawn time is below zero, no share above one and no slowdown below") {
   PlatformText text;
   text.set("fault.WROH.standard-error", "80us");
