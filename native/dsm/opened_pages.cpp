@@ -88,17 +88,20 @@ bool are_pages_protected() {
   return own.is_protected;
 }
 
+void end_without_mappings() {
+  end_run(
+      {"the kernel gives the process no more mappings, though shared memory has given its own back. Raise their "
+       "number: "
+       "sysctl -w vm.max_map_count=262144"});
+}
+
 void open_page(const Place& place, Permission permission) {
   const auto open = [&, protection = protection_of(permission)] {
     return set_protection(place.address, place.address + page_bytes, protection);
   };
   if (!open()) {
     shut_everything();
-    if (!open()) {
-      end_run(
-          {"the kernel gives the process no more mappings, though shared memory has given its own back. Raise "
-           "their number: sysctl -w vm.max_map_count=262144"});
-    }
+    if (!open()) end_without_mappings();
   }
   opened.pages.push_back({place.address, place.owner});
 }

@@ -16,6 +16,9 @@ void protect_pages(const AddressRange& stack, const AddressRange& variables) REQ
 /// Whether protect_pages() has been called.
 bool are_pages_protected();
 
+/// Ends the run, as no page's protection can be changed any more.
+[[noreturn]] void end_without_mappings();
+
 /// The caller holds `changing` for a home page in flag mode.
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
 

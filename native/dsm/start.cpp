@@ -164,8 +164,9 @@ void prepare() REQUIRES(starting) {
   if (is_prepared) return;
   is_prepared = true;
   self_at_start.begun_ns = now_ns();
+  const std::optional<Welcome> welcome = meet_launcher();
   measure_trap_time();
-  if (const std::optional<Welcome> welcome = meet_launcher()) {
+  if (welcome) {
     start_emulation(welcome->emulation);
     listen_for_others(*welcome);
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "native/dsm/clock.hpp"
+#include "native/dsm/opened_pages.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
@@ -31,7 +32,7 @@ void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
   starting.check();
   const std::uint64_t begun = now_ns();
   const auto page = reinterpret_cast<std::uintptr_t>(trap_sample.page);
-  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE);
+  if (!program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE)) end_without_mappings();
   trap_sample.handler_ns = now_ns() - begun;
 }
 
@@ -51,7 +52,7 @@ void measure_trap_time() {
   std::uint64_t samples[trap_samples];
   for (std::uint64_t& sample : samples) {
     const auto begin = reinterpret_cast<std::uintptr_t>(page);
-    program::set_protection(begin, begin + program::page_bytes, PROT_READ);
+    if (!program::set_protection(begin, begin + program::page_bytes, PROT_READ)) end_without_mappings();
     const std::uint64_t begun = now_ns();
     *static_cast<volatile std::byte*>(page) = std::byte{1};
     sample = now_ns() - begun - trap_sample.handler_ns;
