@@ -1,5 +1,7 @@
 /// Functions of the C library that hand the program memory to keep: called by the program, they take it from the
 /// program's own heap, as malloc would, so that all its threads have it.
+#include <dlfcn.h>
+
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -18,11 +20,27 @@ using namespace sdsm::program;
 
 namespace {
 
+/// malloc and free of the process: a program may have its own, which the C library uses, too.
+struct ProcessHeap {
+  void* (*allocate)(std::size_t);
+  void (*free)(void*);
+};
+const ProcessHeap& process_heap() {
+  static const ProcessHeap found{reinterpret_cast<void* (*)(std::size_t)>(dlsym(RTLD_DEFAULT, "malloc")),
+                                 reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "free"))};
+  return found;
+}
+
 /// Null and errno if there is no memory.
 char* room_for(std::size_t bytes, std::uintptr_t caller) {
-  void* block = program_image.is_program(caller)
-                    ? shared_heap::allocate({.bytes = bytes, .alignment = 16, .caller = caller})
-                    : __libc_malloc(bytes);
+  void* block = nullptr;
+  if (process_heap().allocate != &std::malloc) {
+    block = process_heap().allocate(bytes);
+  } else if (program_image.is_program(caller)) {
+    block = shared_heap::allocate({.bytes = bytes, .alignment = 16, .caller = caller});
+  } else {
+    block = __libc_malloc(bytes);
+  }
   if (block == nullptr) errno = ENOMEM;
   return static_cast<char*>(block);
 }
@@ -63,17 +81,17 @@ ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, s
       const std::size_t wanted = needed < least ? least : 2 * needed;
       char* larger = room_for(wanted, caller);
       if (larger == nullptr) {
-        std::free(own);
+        process_heap().free(own);
         return -1;
       }
-      std::free(*line);
+      process_heap().free(*line);
       *line = larger;
       *room = wanted;
     }
     std::memcpy(*line, own, needed);
   }
   const int saved_errno = errno;
-  std::free(own);
+  process_heap().free(own);
   errno = saved_errno;
   return length;
 }
@@ -124,6 +142,6 @@ SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
   char* found = real(path, nullptr);
   if (found == nullptr) return nullptr;
   char* copy = copy_of(found, std::strlen(found), SDSM_CALLER);
-  std::free(found);
+  process_heap().free(found);
   return copy;
 }

@@ -195,3 +195,51 @@ def test_no_call_fails_for_shared_memory_and_others_end_by_name(tmp_path, comman
     assert done(tmp_path, command, "./every", *served).stdout == "0 fail\n"
     for name in [name for name, kind in rows.items() if kind in ("refused", "given") and name in calls]:
         assert f"syscall(SYS_{name}, ...)" in done(tmp_path, command, "./every", calls[name], status=1).stderr
+
+
+#: Memory by the program's own malloc, which the C library calls, too.
+MALLOC = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char arena[1 << 22] __attribute__((aligned(16)));
+static size_t used;
+void* malloc(size_t bytes) {
+  char* block = arena + __atomic_fetch_add(&used, (bytes + 31) & ~(size_t)15, __ATOMIC_SEQ_CST) + 16;
+  ((size_t*)block)[-2] = bytes;
+  return block;
+}
+void free(void* block) {
+  if (block != NULL && ((char*)block < arena || (char*)block >= arena + sizeof arena)) __builtin_trap();
+}
+void* calloc(size_t count, size_t bytes) { return memset(malloc(count * bytes), 0, count * bytes); }
+void* realloc(void* old, size_t bytes) {
+  char* block = malloc(bytes);
+  const size_t before = old == NULL ? 0 : ((size_t*)old)[-2];
+  if (before > 0) memcpy(block, old, before < bytes ? before : bytes);
+  return block;
+}
+int main(void) {
+  char *line = NULL, *text;
+  size_t room = 0;
+  FILE* file = fopen("/etc/passwd", "r");
+  if (getline(&line, &room, file) < 1 || asprintf(&text, "%s", line) < 1) return 1;
+  free(realpath("/etc", NULL));
+  fclose(file);
+  int* numbers = calloc(1000, sizeof *numbers);
+#pragma omp parallel for
+  for (int i = 0; i < 1000; ++i) numbers[i] = i + (line[0] != text[0]);
+  int sum = 0;
+  for (int i = 0; i < 1000; ++i) sum += numbers[i];
+  free(line);
+  free(text);
+  printf("%d\n", sum);
+}
+"""
+
+
+@COMMANDS
+def test_a_program_may_have_its_own_malloc(tmp_path, command):
+    compiled(tmp_path, "own", MALLOC, "-fno-builtin")
+    assert done(tmp_path, command, "./own").stdout == "499500\n"
