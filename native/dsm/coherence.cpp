@@ -190,7 +190,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES
   }
   end_run({"the program touched address 0x", digits,
            ", where this process has no memory that may be used so. Files that another thread opened, and what it "
-           "mapped by mmap, are not shared (docs/running.md, \"What is not shared\")",
+           "mapped by mmap or loaded by dlopen, are not shared (docs/running.md, \"What is not shared\")",
            elsewhere});
 }
 

@@ -172,3 +172,39 @@ def test_the_static_data_of_a_programs_libraries_is_shared(tmp_path, optimisatio
     build(tmp_path, "gcc", optimisation, "-o", "main", "main.c", tmp_path / "libfirst.so", tmp_path / "libsecond.so")
     for command in (RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
         assert lines(tmp_path, command, "./main") == ["0 0 4"]
+
+
+#: What docs/running.md says of libraries that come by dlopen: by one thread for all, by each for itself.
+LOADED = r"""
+static int calls;
+int call(int* shared) {
+  __atomic_fetch_add(shared, 1, __ATOMIC_SEQ_CST);
+  return ++calls;
+}
+"""
+LOADING = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+static int shared, most;
+int main(int argc, char** argv) {
+  int (*call)(int*) = dlsym(dlopen(argv[1], RTLD_NOW), "call");
+#pragma omp parallel reduction(max : most)
+  {
+    int (*own)(int*) = argc > 2 ? dlsym(dlopen(argv[1], RTLD_NOW), "call") : call;
+    for (int i = 0; i < 100; ++i) most = own(&shared);
+  }
+  printf("%d %d\n", shared, most);
+}
+"""
+
+
+def test_libraries_that_come_by_dlopen_are_each_processes_own(tmp_path):
+    (tmp_path / "library.c").write_text(LOADED)
+    (tmp_path / "main.c").write_text(LOADING)
+    build(tmp_path, "gcc", "-shared", "-fPIC", "-o", "library.so", "library.c")
+    build(tmp_path, "gcc", "-o", "main", "main.c")
+    assert lines(tmp_path, RUN, "./main", "./library.so", "each") == ["400 100"]
+    words = [str(word) for word in (*RUN, "./main", "./library.so")]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "the program touched address 0x" in done.stderr and "loaded by dlopen" in done.stderr
