@@ -1,5 +1,6 @@
 /// Locks: who waits, in which order the lock goes round, and what changes hands with it.
 
+#include "models/locks.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
