@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from calibration.command_line import BadInput, Parser, command, file_name, say, told
+from calibration.command_line import Parser, command, file_name, say, told
 from calibration.network import TIMES_US, quantity
-from calibration.readers import ReadError
-from calibration.readers.text import unreadable
-from sdsm_plot.results import Result, read
+from sdsm_plot.results import read_files
 from sdsm_plot.series import Series, by_program
 
 NAME = "speedup"
@@ -60,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     options = parser().parse_args(arguments)
-    results = read_files(options.files, options.output)
+    results = read_files(options.files, [options.output / f"{NAME}.{ending}" for ending in ("png", "svg")])
     programs, notes = by_program(results, options.sequential_time, options.by)
     for note in notes:
         say(note)
@@ -73,26 +70,6 @@ def main(arguments: list[str] | None = None) -> int:
     save(draw(programs, options.by, reference), options.output, NAME)
     print(table(programs))
     return 0
-
-
-def read_files(names: Sequence[str], folder: Path) -> list[Result]:
-    """Raises BadInput."""
-    written = {(folder / f"{NAME}.{ending}").resolve() for ending in ("png", "svg")}
-    seen: dict[Path, str] = {}
-    results = []
-    for name in names:
-        place = Path(name).resolve()
-        if place in seen:
-            raise ReadError(name, 1, "given twice: its times would count twice. Name it once")
-        if place in written:
-            raise ReadError(name, 1, "the figure would overwrite this input. Give another folder")
-        seen[place] = name
-        try:
-            results.append(read(name))
-        except OSError as error:
-            advice = "Name what sdsm simulate --json or sdsm run --json wrote"
-            raise BadInput(f"{name}: {unreadable(error, advice)}") from None
-    return results
 
 
 def table(programs: Mapping[str, Sequence[Series]]) -> str:

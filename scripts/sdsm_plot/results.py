@@ -1,12 +1,16 @@
-"""Results of `sdsm simulate --json` and `sdsm run --json`, as far as a plot needs them."""
+"""Results of `sdsm simulate --json` and `sdsm run --json`, as far as plots and comparisons need them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from calibration import run_result
-from calibration.readers.text import load
+from calibration.command_line import BadInput
+from calibration.output_file import utf8
+from calibration.readers import ReadError
+from calibration.readers.text import load, unreadable
 
 PREDICTED, MEASURED = "predicted", "measured"
 #: What may make a time differ, beside platform and network. Not the seed: results that differ in nothing else are
@@ -28,6 +32,8 @@ class Result:
     extrapolated: whether a prediction rests on costs that were not measured for its layout.
     times_s:  the predicted time, or that of each run.
     band_s:   the middle 90 % of a prediction, where it was made with --uncertainty.
+    account_s: where the time went, mean over threads, by term; of several runs that of the one of median time.
+    counts:   of all threads together, by name.
     """
 
     file: str
@@ -40,6 +46,8 @@ class Result:
     times_s: tuple[float, ...]
     extrapolated: bool = False
     band_s: tuple[float, float] | None = None
+    account_s: tuple[tuple[str, float], ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
 
     @property
     def threads(self) -> int:
@@ -83,7 +91,42 @@ def read(path: str) -> Result:
     extrapolated = isinstance(run, run_result.Simulation) and bool(run.extrapolated)
     chosen = tuple(sorted(settings.items()))
     layout = (run.nodes, run.threads_per_node)
-    return Result(source.file, kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band)
+    return Result(
+        _printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
+        _account_s(run.threads), _counts(run.threads),
+    )  # fmt: skip
+
+
+def _account_s(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, float], ...]:
+    accounts = [thread.account_s() for thread in threads]
+    terms = dict.fromkeys(term for one in accounts for term in one)
+    return tuple((term, sum(one.get(term, 0.0) for one in accounts) / len(accounts)) for term in terms)
+
+
+def _counts(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, int], ...]:
+    tables = [{f"faults {kind}": n for kind, n in thread.faults.items()} | thread.counts() for thread in threads]
+    names = dict.fromkeys(name for table in tables for name in table)
+    return tuple((name, sum(table.get(name, 0) for table in tables)) for name in names)
+
+
+def read_files(names: Iterable[str], written: Iterable[Path] = ()) -> list[Result]:
+    """written: figures that no input may be. Raises BadInput, ReadError."""
+    figures = {path.resolve() for path in written}
+    seen: set[Path] = set()
+    results = []
+    for name in names:
+        place = Path(name).resolve()
+        if place in seen:
+            raise ReadError(name, 1, "given twice: its times would count twice. Name it once")
+        if place in figures:
+            raise ReadError(name, 1, "the figure would overwrite this input. Give another folder")
+        seen.add(place)
+        try:
+            results.append(read(name))
+        except OSError as error:
+            advice = "Name what sdsm simulate --json or sdsm run --json wrote"
+            raise BadInput(f"{name}: {unreadable(error, advice)}") from None
+    return results
 
 
 def _printable(text: str) -> str:

@@ -61,6 +61,7 @@ COMMANDS = [
     Command("calibrate p3-score", ("-o", "--report")),
     Command("platform new --nodes 3 --network 25gbe --from {one-machine.xml}", ("-o",)),
     Command("plot {r1.json} {r2.json} -o plots"),
+    Command("compare {r1.json} {r2.json}", ("--csv", "--json")),
     Command("epcc {epcc.out}", ("--html", "--csv", "--json")),
     Command("validate", prints=False, endless="--results out"),
 ]  # fmt: skip

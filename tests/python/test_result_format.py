@@ -116,6 +116,9 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         yield "trace_info", file
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--json", folder / "run.json", "--", *program)
     yield "native", folder / "run.json"
+    compared = folder / "compared.json"
+    run(BUILD / "sdsm", "compare", folder / "plain.json", folder / "run.json", folder / "draws.json", "--json", compared)
+    yield "comparison", compared
     run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--set", "lock.3x1=1ms",
         "--json", folder / "replay.json")  # fmt: skip
     yield "replay", folder / "replay.json"

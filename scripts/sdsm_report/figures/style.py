@@ -84,13 +84,26 @@ def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0) -> N
         text.set_parse_math(False)
 
 
+#: Of each format: what keeps dates and versions out, so that the same figure is the same bytes.
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """In the format that the name's ending tells: png, svg or pdf. Raises OSError."""
+    drawing = io.BytesIO()
+    ending = path.suffix[1:]
+    figure.savefig(drawing, format=ending, dpi=160, facecolor="white", metadata=_METADATA[ending])
+    write_output(path, drawing.getvalue())
+
+
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Writes NAME.png and NAME.svg, without dates in them. Returns their paths. Raises OSError."""
+    """Writes NAME.png and NAME.svg. Returns their paths. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    drawings = {path: io.BytesIO() for path in (png, svg)}
-    figure.savefig(drawings[png], format="png", dpi=160, facecolor="white", metadata={"Software": None})
-    figure.savefig(drawings[svg], format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
-    for path, drawing in drawings.items():
-        write_output(path, drawing.getvalue())
-    return [png, svg]
+    paths = [folder / f"{name}.{ending}" for ending in ("png", "svg")]
+    for path in paths:
+        write_figure(figure, path)
+    return paths
