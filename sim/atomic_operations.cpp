@@ -38,9 +38,10 @@ void AtomicOperations::ask(Thread& thread, ProcessId home, std::function<void()>
 
 void AtomicOperations::operate_in_order(Thread& thread, ProcessId home, std::function<void()> done) {
   cluster_.has_flags = true;
-  cluster_.locks.send_changes(thread, Sync::acquire, [this, &thread, home, done = std::move(done)] {
-    operate(thread, home, [this, &thread, done] { cluster_.locks.flush(thread, done); });
-  });
+  const Exchange ask = [this, &thread, home](const courses::Step&, Then then) {
+    operate(thread, home, std::move(then));
+  };
+  cluster_.locks.perform(thread, courses::acquire, Sync::acquire, ask, std::move(done));
 }
 
 }  // namespace sdsm::sim

@@ -55,28 +55,22 @@ class AsRecorded final : public Interleaving {
         take->object != index_of(lock)) {
       misfit(fmt::format("it asks for {}", name_of(lock)));
     }
-    flush(Sync::acquire);
-    cluster_.locks.request(thread_, lock, take->value, [this] { thread_.bell.ring(); });
-    heed_grant(name_of(lock));
+    perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, take->value), name_of(lock));
   }
 
   void release(LockId lock) override {
     if (next_of(OrderKind::give) == nullptr) misfit(fmt::format("it gives {} back", name_of(lock)));
-    flush(Sync::release);
-    cluster_.locks.give_back(thread_, lock);
+    perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock), name_of(lock));
   }
 
   void post(std::uint64_t flag, Count count) override {
     if (next_of(OrderKind::give) == nullptr) misfit("it counts a flag up");
-    flush(Sync::release);
-    cluster_.locks.count_up(thread_, flag, count);
+    perform(courses::release, Sync::release, cluster_.locks.count_up(thread_, flag, count), "a flag");
   }
 
   void wait(std::uint64_t flag, FlagWait wait) override {
     if (next_of(OrderKind::ask) == nullptr) misfit("it waits for a flag");
-    flush(Sync::acquire);
-    cluster_.locks.request_flag(thread_, flag, wait, [this] { thread_.bell.ring(); });
-    heed_grant("a flag");
+    perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait), "a flag");
   }
 
   /// A run's threads wait for the next region before they learn that there is none.
@@ -101,13 +95,26 @@ class AsRecorded final : public Interleaving {
         index_of(thread_.id()), intervals_, what, position()));
   }
 
-  /// Precondition: it was asked for.
-  void heed_grant(const std::string& what) {
-    thread_.bell.wait();
-    flush(Sync::acquire);
-    if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", what));
-    drop();
-    drops_at_interval_ = order_.drops_until_latest(thread_.id());
+  /// Each step when it is the thread's turn.
+  void perform(Course course, Sync sync, const Exchange& exchange, const std::string& what) {
+    const auto in_turn = [this, sync](const Then& then) {
+      flush(sync);
+      then();
+    };
+    const auto await_answer = [this, &exchange](const courses::Step& step, const Then& then) {
+      if (step.deed == protocol::Deed::tell) return exchange(step, then);
+      exchange(step, [this] { thread_.bell.ring(); });
+      thread_.bell.wait();
+      then();
+    };
+    const auto settle = [this, &what](const Then& then) {
+      flush(Sync::acquire);
+      if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", what));
+      drop();
+      drops_at_interval_ = order_.drops_until_latest(thread_.id());
+      then();
+    };
+    play(course, {.flush = in_turn, .settle = settle, .exchange = await_answer}, [] {});
   }
 
   const OrderEvent* next_of(OrderKind kind) const {

@@ -32,27 +32,22 @@ class InTime final : public Interleaving {
     }
   }
 
-  void acquire(LockId lock) override {
-    thread_.catch_up([this, lock] { cluster_.locks.acquire(thread_, lock, [this] { thread_.bell.ring(); }); });
-    thread_.bell.wait();
-  }
-
-  void release(LockId lock) override {
-    thread_.catch_up([this, lock] { cluster_.locks.release(thread_, lock, [this] { thread_.bell.ring(); }); });
-    thread_.bell.wait();
-  }
-
+  void acquire(LockId lock) override { perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock)); }
+  void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
   void post(std::uint64_t flag, Count count) override {
-    thread_.catch_up([=, this] { cluster_.locks.post(thread_, flag, count, [this] { thread_.bell.ring(); }); });
-    thread_.bell.wait();
+    perform(courses::release, Sync::release, cluster_.locks.count_up(thread_, flag, count));
   }
-
   void wait(std::uint64_t flag, FlagWait wait) override {
-    thread_.catch_up([=, this] { cluster_.locks.wait(thread_, flag, wait, [this] { thread_.bell.ring(); }); });
-    thread_.bell.wait();
+    perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait));
   }
 
  private:
+  void perform(Course course, Sync sync, const Exchange& exchange) {
+    thread_.catch_up(
+        [=, this] { cluster_.locks.perform(thread_, course, sync, exchange, [this] { thread_.bell.ring(); }); });
+    thread_.bell.wait();
+  }
+
   /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.
   void touch_among_companions(PageId page, const Touch& touch, Owner owner) {
     // Again if a companion took a lock, and with it dropped the page, while it was on its way.

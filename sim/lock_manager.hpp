@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "models/protocol/pages.hpp"
 #include "models/scash/messages.hpp"
 #include "models/units.hpp"
+#include "sim/course.hpp"
 
 namespace sdsm::sim {
 
@@ -29,30 +29,25 @@ class LockManager {
  public:
   explicit LockManager(Cluster& cluster) : cluster_(cluster) {}
 
-  /// Asks for the lock and calls `granted` when the thread holds it. `turn`: the number that this grant must have among
-  /// the lock's, from 0.
-  void request(Thread& thread, LockId lock, std::optional<std::uint64_t> turn, std::function<void()> granted);
-  /// Gives the lock back, without a flush.
-  void give_back(Thread& thread, LockId lock);
-  /// Flushes, asks for the lock, drops copies, and calls `acquired` when the thread holds the lock.
-  void acquire(Thread& thread, LockId lock, std::function<void()> acquired);
-  /// Flushes, gives the lock back, and calls `released` when the thread may go on.
-  void release(Thread& thread, LockId lock, std::function<void()> released);
-  /// A flag of a doacross loop: flushes and counts it up; or asks for it, and calls `granted` when it counts so far.
-  void post(Thread& thread, std::uint64_t flag, Count count, std::function<void()> posted);
-  void count_up(Thread& thread, std::uint64_t flag, Count count);
-  void request_flag(Thread& thread, std::uint64_t flag, FlagWait wait, std::function<void()> granted);
-  /// Flushes, waits for the flag, drops copies.
-  void wait(Thread& thread, std::uint64_t flag, FlagWait wait, std::function<void()> waited);
+  /// What a course asks and tells the lock's manager. `turn`: the number that the grant must have among the lock's,
+  /// from 0.
+  Exchange about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn = std::nullopt);
+  /// The same of a flag: counts it up, or waits until it counts so far.
+  Exchange count_up(Thread& thread, std::uint64_t flag, Count count);
+  Exchange wait(Thread& thread, std::uint64_t flag, FlagWait wait);
+
+  /// Plays a course of the thread, in time. `sync`: what its first flush is for.
+  void perform(Thread& thread, Course course, Sync sync, Exchange exchange, Then done);
   /// Sends home the diffs that the thread owes at `sync`.
-  void send_changes(Thread& thread, Sync sync, std::function<void()> sent);
+  void send_changes(Thread& thread, Sync sync, Then sent);
   /// Flushes and drops copies, without a lock.
-  void flush(Thread& thread, std::function<void()> flushed);
+  void flush(Thread& thread, Then flushed);
 
  private:
   struct Waiter {
     Thread* thread;
-    std::function<void()> granted;
+    MessageKind answer;
+    Then granted;
     Time since{};
     std::optional<std::uint64_t> turn;  ///< of a flag: what it has to count
   };
@@ -65,7 +60,7 @@ class LockManager {
     std::uint64_t grants = 0;
     std::deque<Waiter> queue;
   };
-  void send_to(ProcessId manager, Thread& thread, MessageKind kind, std::function<void()> arrived);
+  void send_to(ProcessId manager, Thread& thread, MessageKind kind, Then arrived);
   void grant_next(LockId lock);
   void grant(ProcessId manager, Waiter waiter);
   void set_flag(ProcessId manager, Flag& flag, std::uint64_t count);

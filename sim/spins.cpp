@@ -9,18 +9,19 @@ namespace sdsm::sim {
 void Spins::wait(Thread& thread, ProcessId by, std::uint64_t events, std::function<void()> done) {
   const NodeId own = thread.node();
   const NodeId to = cluster_.layout.node_of(by);
-  cluster_.locks.send_changes(thread, Sync::acquire, [this, &thread, own, to, by, events, done = std::move(done)] {
+  const Exchange ask = [this, &thread, own, to, by, events](const courses::Step&, Then then) {
     const Time since = cluster_.clock.now();
-    const auto go_on = [this, &thread, since, done] {
+    const auto go_on = [&thread, since, then = std::move(then)] {
       thread.waited(Spent::lock, since);
-      cluster_.locks.flush(thread, done);
+      then();
     };
     const auto answer = [this, own, to, go_on] { cluster_.network.send(to, own, control_payload, go_on); };
     cluster_.network.send(own, to, control_payload, [this, by, events, answer] {
       if (begun_[index_of(by)] >= events) return answer();
       waiters_[index_of(by)].push_back({events, answer});
     });
-  });
+  };
+  cluster_.locks.perform(thread, courses::acquire, Sync::acquire, ask, std::move(done));
 }
 
 bool Spins::is_awaited(ProcessId thread, std::uint64_t event) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <stdexcept>
 
 #include "sim/cluster.hpp"
 
@@ -45,16 +46,18 @@ void TeamBarrier::arrive(Thread& thread, std::uint32_t team, Kind kind, std::fun
 }
 
 void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
-  if (phase == barrier_phases.size()) return leave(round);
+  if (phase == courses::barrier.size()) return leave(round);
   const auto next = [this, round, phase] { proceed(round, phase + 1); };
-  switch (barrier_phases[phase]) {
-    case BarrierPhase::meet: {
+  switch (courses::barrier[phase].deed) {
+    case protocol::Deed::ask: {
       const std::size_t meeting = round->meetings++;
       round->met[meeting] = cluster_.clock.now() + round->synchronisations[meeting];
       return cluster_.clock.at(round->met[meeting], next);
     }
-    case BarrierPhase::flush: return flush(round, next);
-    case BarrierPhase::drop: return drop(round, next);
+    case protocol::Deed::flush: return flush(round, next);
+    case protocol::Deed::settle: return drop(round, next);
+    case protocol::Deed::tell:
+    case protocol::Deed::heed: throw std::logic_error("a barrier's course has no such step");
   }
 }
 
@@ -109,11 +112,11 @@ void TeamBarrier::leave(const RoundPtr& round) {
     if (const auto to = reports_to(member.thread->id(), cluster_.layout, cluster_.costs.costs().barrier_shape)) {
       Account& receiver = round->members[*to].thread->account;
       for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
-        account.count_message(now, MessageKind::barrier_arrive, control_payload);
+        account.count_message(now, courses::meet.message, control_payload);
         receiver.count(now, [](Tally& tally) {
           ++tally.served;
           tally.served_bytes += static_cast<std::uint64_t>(control_payload.count);
-          ++tally.messages_by_kind[static_cast<std::size_t>(MessageKind::barrier_release)];
+          ++tally.messages_by_kind[static_cast<std::size_t>(courses::meet.answer)];
         });
       }
     }

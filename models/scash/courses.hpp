@@ -1,26 +1,32 @@
-/// What a SCASH process does at a barrier.
+/// What a SCASH process does at its synchronisations.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "models/ids.hpp"
+#include "models/protocol/course.hpp"
+#include "models/scash/messages.hpp"
 
 namespace sdsm {
 
-/// What every process of a team does at a barrier.
-enum class BarrierPhase : std::uint8_t {
-  meet,   ///< sends the master a message, and gets one when all have come
-  flush,  ///< sends its changes home
-  drop,   ///< drops copies, and makes written home pages read-only
-};
-/// In this order ([WR-env]'s phases 1 to 5).
-inline constexpr std::array barrier_phases{BarrierPhase::meet, BarrierPhase::flush, BarrierPhase::meet,
-                                           BarrierPhase::drop, BarrierPhase::meet};
+namespace courses {
+using Step = protocol::Step<MessageKind>;
+using enum protocol::Deed;
+
+/// Taking a lock, waiting for a flag, an atomic operation that orders memory.
+inline constexpr std::array acquire{Step{flush}, Step{ask, MessageKind::lock_request, MessageKind::lock_grant},
+                                    Step{settle}};
+/// Giving a lock back, counting up a flag.
+inline constexpr std::array release{Step{flush}, Step{tell, MessageKind::lock_release}};
+/// [WR-env]'s phases 1 to 5.
+inline constexpr Step meet{ask, MessageKind::barrier_arrive, MessageKind::barrier_release};
+inline constexpr std::array barrier{meet, Step{flush}, meet, Step{settle}, meet};
+}  // namespace courses
+
 inline constexpr ProcessId barrier_master{0};
 inline constexpr auto barrier_synchronisations =
-    static_cast<std::size_t>(std::ranges::count(barrier_phases, BarrierPhase::meet));
+    static_cast<std::size_t>(std::ranges::count(courses::barrier, protocol::Deed::ask, &courses::Step::deed));
 
 }  // namespace sdsm

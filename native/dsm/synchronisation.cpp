@@ -119,9 +119,9 @@ void pass_barrier(bool is_fork) {
   Wait wait = Wait::with_handlers;
   const std::uint64_t diffs_before = asked.diff_ns;
   const std::uint64_t protect_before = asked.protect_ns;
-  for (const BarrierPhase phase : barrier_phases) {
-    switch (phase) {
-      case BarrierPhase::meet:
+  for (const courses::Step& step : courses::barrier) {
+    switch (step.deed) {
+      case protocol::Deed::ask:
         if (waits_for_work) {
           since = wait_for_work();
         } else {
@@ -129,10 +129,12 @@ void pass_barrier(bool is_fork) {
         }
         waits_for_work = false;
         wait = Wait::alone;
-        count_message(barrier_master, MessageKind::barrier_arrive, control_payload.count);
+        count_message(barrier_master, step.message, control_payload.count);
         break;
-      case BarrierPhase::flush: flush(Sync::barrier); break;
-      case BarrierPhase::drop: drop(Sync::barrier); break;
+      case protocol::Deed::flush: flush(Sync::barrier); break;
+      case protocol::Deed::settle: drop(Sync::barrier); break;
+      case protocol::Deed::tell:
+      case protocol::Deed::heed: break;  // no step of a barrier
     }
   }
   ++asked.barriers;
