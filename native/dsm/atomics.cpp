@@ -9,6 +9,7 @@
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/synchronisation.hpp"
+#include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/locked_instructions.hpp"
 
@@ -80,6 +81,12 @@ using namespace dsm;
 
 bool take_trap(const siginfo_t& /*info*/, ucontext_t& /*machine*/) {
   return false;
+}
+
+void hear_of_library(const char* path, std::size_t /*bytes_of_variables*/) {
+  if (!is_initial()) return;  // once is enough
+  gomp::message({"note: ", path, " comes by dlopen: each process has its own variables of it. If threads share them, ",
+                 "link it to the program"});
 }
 
 bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome) {

@@ -135,11 +135,25 @@ bool is_among(const GrowingArray<AddressRange>& objects, const AddressRange& wan
   return std::any_of(objects.begin(), objects.end(), [&](const AddressRange& one) { return is_same(one, wanted); });
 }
 
+std::size_t bytes_of_variables(const dl_phdr_info& object) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0) bytes += header.p_memsz;
+    if (header.p_type == PT_GNU_RELRO) bytes -= header.p_memsz;  // constants
+  }
+  return bytes;
+}
+
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   const AddressRange whole = whole_of(*object);
   replacements.loaded.push_back(whole);
-  if (is_among(replacements.objects, whole) || system_library(object->dlpi_name) == SystemLibrary::own_locking)
-    return 0;
+  if (is_among(replacements.objects, whole)) return 0;
+  const bool has_begun = replacements.linker_news != 0;
+  if (has_begun && is_library_of_program(object->dlpi_name)) {
+    hear_of_library(object->dlpi_name, bytes_of_variables(*object));
+  }
+  if (system_library(object->dlpi_name) == SystemLibrary::own_locking) return 0;
   const std::size_t first = replacements.all.size();
   for_each_function(
       *object,

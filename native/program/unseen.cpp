@@ -12,8 +12,8 @@
 namespace sdsm::program {
 namespace {
 
-constexpr const char* names[unseen_call_count] = {"mmap",         "mmap of a file", "mremap", "sbrk", "clock_gettime",
-                                                  "gettimeofday", "timespec_get",   "time",   "clock"};
+constexpr const char* names[unseen_call_count] = {"mmap",          "mmap of a file", "dlopen",       "mremap", "sbrk",
+                                                  "clock_gettime", "gettimeofday",   "timespec_get", "time",   "clock"};
 
 struct Counter {
   std::atomic<std::uint64_t> calls = 0;
@@ -24,7 +24,10 @@ constinit Counter counters[unseen_call_count];
 }  // namespace
 
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes) {
-  if (!program_image.is_program(caller)) return;
+  if (program_image.is_program(caller)) add_unseen(call, bytes);
+}
+
+void add_unseen(UnseenCall call, std::uint64_t bytes) {
   Counter& counter = counters[static_cast<unsigned>(call)];
   counter.calls.fetch_add(1, std::memory_order_relaxed);
   counter.bytes.fetch_add(bytes, std::memory_order_relaxed);

@@ -15,6 +15,7 @@ struct UnseenCalls {
 enum class UnseenCall : std::uint8_t {
   mmap,
   mmap_file,
+  dlopen,
   mremap,
   sbrk,
   clock_gettime,
@@ -27,6 +28,9 @@ inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::
 
 /// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);
+
+/// Counts what the program is known to have done.
+void add_unseen(UnseenCall call, std::uint64_t bytes);
 
 /// What was counted so far.
 UnseenCalls unseen_calls(UnseenCall call);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "native/program/locked_instructions.hpp"
+#include "native/program/unseen.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
 #include "native/tracer/recorder.hpp"
@@ -94,6 +95,10 @@ void fence_shared() {
   VirtualThread& self = running_thread();
   pass(self, {trace::EventKind::fence, 0, 0, 0});
   begin_interval(self);
+}
+
+void hear_of_library(const char* /*path*/, std::size_t bytes_of_variables) {
+  add_unseen(UnseenCall::dlopen, bytes_of_variables);
 }
 
 bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome) {

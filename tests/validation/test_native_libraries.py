@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -203,8 +204,16 @@ def test_libraries_that_come_by_dlopen_are_each_processes_own(tmp_path):
     (tmp_path / "main.c").write_text(LOADING)
     build(tmp_path, "gcc", "-shared", "-fPIC", "-o", "library.so", "library.c")
     build(tmp_path, "gcc", "-o", "main", "main.c")
-    assert lines(tmp_path, RUN, "./main", "./library.so", "each") == ["400 100"]
-    words = [str(word) for word in (*RUN, "./main", "./library.so")]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1
-    assert "the program touched address 0x" in done.stderr and "loaded by dlopen" in done.stderr
+
+    def done(command: tuple, *arguments: str) -> subprocess.CompletedProcess:
+        words = [str(word) for word in (*command, *arguments)]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    each = done(RUN, "./main", "./library.so", "each")
+    assert each.stdout == "400 100\n"
+    assert each.stderr.count("note: ./library.so comes by dlopen: each process has its own variables of it") == 1
+    assert done(TRACE, "./main", "./library.so").stdout == "400 400\n"
+    assert re.search(r"^ +1 +\d+  dlopen$", done((BUILD / "sdsm-trace",), "info", "out.trace").stdout, re.M)
+    ended = done(RUN, "./main", "./library.so")
+    assert ended.returncode == 1
+    assert "the program touched address 0x" in ended.stderr and "loaded by dlopen" in ended.stderr
