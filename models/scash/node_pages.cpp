@@ -1,5 +1,6 @@
 #include "models/scash/node_pages.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace sdsm {
@@ -199,11 +200,21 @@ void NodePages::drop(Sync sync) {
   }
 }
 
-void NodePages::drop_untwinned() {
-  ++copy_age_;
-  for (const Twinned& twinned : twinned_) {
-    if (!twinned.local) entry(twinned.page).node.age = copy_age_;
+std::optional<std::size_t> NodePages::give_up(PageId page, bool keeps_reading) {
+  if (node_permission(page, Owner::remote) == Permission::unmapped) return std::nullopt;
+  const Permission most = keeps_reading ? Permission::read_only : Permission::unmapped;
+  Entry& entry = this->entry(page);
+  entry.node.permission = most;
+  for (std::uint32_t q = 0; processes_ > 1 && q < processes_; ++q) {
+    Aged& aged = process_entry(q, page);
+    aged.permission = std::min(aged.permission, most);
   }
+  if (entry.twin == no_twin) return std::nullopt;
+  const std::size_t twin = std::exchange(entry.twin, no_twin);
+  twinned_.erase(twinned_.begin() + static_cast<std::ptrdiff_t>(twin));
+  for (std::size_t i = twin; i < twinned_.size(); ++i)
+    this->entry(twinned_[i].page).twin = static_cast<std::uint32_t>(i);
+  return twin;
 }
 
 std::uint64_t NodePages::take_dirty_home_pages(ProcessId process) {

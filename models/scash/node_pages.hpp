@@ -84,8 +84,9 @@ class NodePages {
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
   void drop(Sync sync);
 
-  /// The node drops those of its copies that have no twin. Precondition: it has one process.
-  void drop_untwinned();
+  /// In flag mode (page_sharing.hpp) the node gives up its copy of a page of another node, or the right to write it.
+  /// Returns which of the twinned pages it was, if it was one: it is none any more. Precondition: its changes are home.
+  std::optional<std::size_t> give_up(PageId page, bool keeps_reading);
 
   /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).
   std::uint64_t take_dirty_home_pages(ProcessId process);

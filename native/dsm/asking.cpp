@@ -30,8 +30,18 @@ struct LongQuestion {
   bool is_answered = false;
   Head answer;
 };
+/// By process. The application thread's questions and what the service thread tells other service threads go over them.
+constinit std::vector<int> sockets_at_start GUARDED_BY(starting);
+constexpr const std::vector<int>& sockets = sockets_at_start;
+constinit program::Mutex sending;
+
+bool send(ProcessId to, Head& head, const void* payload) {
+  const Held nobody_else_sends(sending);
+  head.ticket = put_on_wire(to, payload_of(head));
+  return send_all(sockets[index_of(to)], &head, sizeof head, payload, head.bytes);
+}
+
 struct Asking {
-  std::vector<int> sockets;  ///< by process
   LongQuestion long_question;
   /// The question during which handlers may run. They may touch memory, but not wait for other threads.
   std::optional<WireKind> long_wait;
@@ -72,7 +82,7 @@ Head impatience(const Head& question) {
 
 /// The same for the long question itself, after which the wait is to end at `until_ns`.
 bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until_ns, Head& head) REQUIRES(application) {
-  const int socket = asking.sockets[index_of(to)];
+  const int socket = sockets[index_of(to)];
   asking.long_question = {socket, false, {}};
   bool is_ready = false;
   while (!is_ready && !asking.long_question.is_answered) {
@@ -144,8 +154,8 @@ std::uint64_t fetch_patience_ns() REQUIRES(application) {
 
 }  // namespace
 
-void ask_over(std::vector<int> sockets) {
-  asking.sockets = std::move(sockets);
+void ask_over(std::vector<int> connected) {
+  sockets_at_start = std::move(connected);
 }
 
 Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait, std::uint64_t until_ns) {
@@ -164,9 +174,8 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
     if (own.head.bytes > 0) std::memcpy(answer_payload, own.payload, own.head.bytes);
     reply = own.head;
   } else {
-    const int socket = asking.sockets[index_of(to)];
-    head.ticket = put_on_wire(to, payload_of(head));
-    if (!send_all(socket, &head, sizeof head, payload, head.bytes) ||
+    const int socket = sockets[index_of(to)];
+    if (!send(to, head, payload) ||
         !(wait == Wait::with_handlers ? receive_long_answer(to, head, until_ns, reply) : receive_head(socket, reply)) ||
         !receive_all(socket, answer_payload, reply.bytes)) {
       end_without(to);
@@ -183,16 +192,18 @@ void tell(ProcessId to, Head head, const void* payload) {
     const Held nothing_else_is_handled(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));
   }
-  head.ticket = put_on_wire(to, payload_of(head));
-  if (!send_all(asking.sockets[index_of(to)], &head, sizeof head, payload, head.bytes)) end_without(to);
+  if (!send(to, head, payload)) end_without(to);
+}
+
+void notify(ProcessId to, Head head, const void* payload) {
+  send(to, head, payload);
 }
 
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) {
-  const int socket = asking.sockets[index_of(to)];
-  head.ticket = put_on_wire(to, payload_of(head));
+  const int socket = sockets[index_of(to)];
   Head reply;
   // The answer's size is known, so one call takes all of it: unless another answer may come before.
-  if (!send_all(socket, &head, sizeof head, payload, head.bytes) ||
+  if (!send(to, head, payload) ||
       !(is_asked_meanwhile(socket) ? receive_head(socket, reply) && receive_all(socket, answer, bytes)
                                    : receive_both(socket, &reply, sizeof reply, answer, bytes, fetch_patience_ns()))) {
     end_without(to);

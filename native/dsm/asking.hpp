@@ -11,7 +11,7 @@
 namespace sdsm::dsm {
 
 /// Sets the sockets for questions, by process.
-void ask_over(std::vector<int> sockets) REQUIRES(application);
+void ask_over(std::vector<int> sockets) REQUIRES(starting);
 
 /// Whether the program's signal handlers may run while ask() waits. If they may, what they write counts as written
 /// before the question, and the answer must be of a kind that answers no question of a handler
@@ -30,6 +30,10 @@ void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(appli
 /// As ask(), for an answer that comes at once, with `bytes` bytes of payload: looks for it before it sleeps. `to` is
 /// another process.
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) REQUIRES(application);
+
+/// As tell(), from the thread that handles a request, to another process. If that has ended, the service thread
+/// notices.
+void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(handling);
 
 /// For handlers that never return: whether the thread was interrupted at a barrier, and the barrier's answer.
 bool is_at_barrier() REQUIRES(application);

@@ -7,7 +7,9 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
+#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
@@ -16,32 +18,35 @@
 namespace sdsm::dsm {
 namespace {
 
-/// The operation, and how often the home's pages had been changed then.
-struct Done {
-  program::AtomicOutcome outcome;
-  std::uint64_t changes = 0;
-};
-
 /// Of the compare_exchange that was the thread's last atomic operation, if it failed. Trying again is the same work, as
 /// in a trace.
 constinit std::uintptr_t failed_exchange GUARDED_BY(application) = 0;
 
-/// Processes of one node share the memory, so the processor orders their operations.
-Done operate_at_home(const Place& place, std::uintptr_t address, const program::AtomicOperation& operation)
-    REQUIRES(application) {
-  Done done;
-  if (place.owner == Owner::remote) {
-    const std::uint64_t begun = now_ns();
-    count_message(place.home, MessageKind::atomic_request, atomic_payload.count);
-    const Head question{.kind = WireKind::atomic, .bytes = sizeof operation, .address = address};
-    done.changes = ask_soon(place.home, question, &operation, &done.outcome, sizeof done.outcome).value;
-    asked.lock_ns += now_ns() - begun;
-  } else {
-    const Held nothing_else_changes(changing);
-    done.changes = ++node().changes;
-    done.outcome = program::operate(operation, find_range(address)->view_of(address));
+/// Processes of one node have the memory in common, whose operations the processor orders. In flag mode no other node
+/// may have the page meanwhile; before, the home's threads hear of the operation when they touch the page again.
+program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t address,
+                                       const program::AtomicOperation& operation) REQUIRES(application) {
+  void* const memory = find_range(address)->view_of(address);
+  const bool is_in_flags = are_all_in_flag_mode();
+  if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
+  if (place.owner == Owner::home) {
+    const Held nothing_else_is_handled(handling);
+    if (may_operate_now(place.address, is_in_flags)) return program::operate(operation, memory);
   }
-  return done;
+  const std::uint64_t begun = now_ns();
+  count_message(place.home, MessageKind::atomic_request, atomic_payload.count);
+  program::AtomicOutcome outcome;
+  const Head question{.kind = WireKind::atomic,
+                      .bytes = sizeof operation,
+                      .address = address,
+                      .value = is_in_flags ? PageWish::of(place.id, Right::write).number : 0};
+  if (place.owner == Owner::home) {
+    ask(place.home, question, &operation, &outcome);
+  } else {
+    ask_soon(place.home, question, &operation, &outcome, sizeof outcome);
+  }
+  asked.lock_ns += now_ns() - begun;
+  return outcome;
 }
 
 /// Another place of the program may have the same page: its faults are those of any other access.
@@ -55,20 +60,29 @@ program::AtomicOutcome operate_in_lock(std::uintptr_t address, const program::At
   return outcome;
 }
 
+/// Companions see each other's operations at once, so nodes of several processes are in flag mode from the first on.
+void begin_fence() REQUIRES(application) {
+  if (self.layout.threads_per_node > 1) change_flag_mode(FlagEvent::wait);
+  give_way();
+  flush(Sync::acquire);
+}
+void end_fence() REQUIRES(application) {
+  drop(Sync::acquire);
+  meet_others();
+}
+
 program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t address,
                                        const program::AtomicOperation& operation) REQUIRES(application) {
   ++asked.atomics;
   switch (self.atomics) {
     case Atomics::lock: return operate_in_lock(address, operation);
-    case Atomics::relaxed: return operate_at_home(place, address, operation).outcome;
+    case Atomics::relaxed: return operate_at_home(place, address, operation);
     default: break;
   }
-  enter_flag_mode();
-  flush(Sync::acquire);
-  const Done done = operate_at_home(place, address, operation);
-  drop(Sync::acquire);
-  note_changes(place.home, done.changes);
-  return done.outcome;
+  begin_fence();
+  const program::AtomicOutcome outcome = operate_at_home(place, address, operation);
+  end_fence();
+  return outcome;
 }
 
 }  // namespace
@@ -79,8 +93,15 @@ namespace sdsm::program {
 
 using namespace dsm;
 
-bool take_trap(const siginfo_t& /*info*/, ucontext_t& /*machine*/) {
-  return false;
+bool take_trap(const siginfo_t& /*info*/, ucontext_t& machine) {
+  const std::uintptr_t address = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]) - 1;
+  if (!take_waiting_trap(address)) return false;
+  machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
+  if (!are_pages_protected()) return true;
+  application.check();
+  const BlockedSignals blocked;
+  come_to_wait();
+  return true;
 }
 
 void hear_of_library(const char* path, std::size_t /*bytes_of_variables*/) {
@@ -120,8 +141,8 @@ void fence_shared() {
   end_work(trace::EventKind::fence);
   ++asked.atomics;
   if (self.atomics != Atomics::relaxed) {
-    enter_flag_mode();
-    synchronise_memory();
+    begin_fence();
+    end_fence();
   }
   begin_work();
 }

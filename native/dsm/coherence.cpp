@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -17,10 +19,13 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/diff_pieces.hpp"
 #include "native/dsm/emulation.hpp"
-#include "native/dsm/flags.hpp"
+#include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
+#include "native/dsm/recalls.hpp"
+#include "native/dsm/region_books.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/trap_time.hpp"
@@ -38,142 +43,173 @@ std::byte* twin_of(std::uintptr_t address) {
   return find_range(address)->twin_of(address);
 }
 
+auto find_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
+  return std::find_if(node().arriving.begin(), node().arriving.end(),
+                      [&](const Arriving& page) { return page.address == address; });
+}
 bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
-  return std::find(node().arriving.begin(), node().arriving.end(), address) != node().arriving.end();
+  return find_arriving(address) != node().arriving.end();
 }
 
 void make_twin(const Place& place) {
   std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
 }
 
-void drop_copies() REQUIRES(application, node().mutex);
-
 constinit std::atomic<std::uint64_t> shut_by_touches = 0;
+/// This thread has met others since the last barrier, and has not touched memory since (models/page_sharing.hpp).
+constinit bool has_met GUARDED_BY(application) = false;
 
-/// How often a home's pages had been changed when this node last dropped its copies.
-std::uint64_t& changes_seen_of(ProcessId home) REQUIRES(node().mutex) {
-  return node().seen_changes[index_of(self.layout.node_of(home))];
+/// What a request says in flag mode; else nothing.
+std::uint64_t wish_of(const Place& place, Access access) {
+  if (!is_in_flag_mode()) return 0;
+  return PageWish::of(place.id, access == Access::write ? Right::write : Right::read).number;
 }
 
-/// Whether copies may be older than what was stored before the home's last change.
-bool are_news(ProcessId home, std::uint64_t changes) REQUIRES(node().mutex) {
-  std::uint64_t& seen = changes_seen_of(home);
-  if (changes <= seen) return false;
-  seen = changes;
-  return node().fetched > 0;
-}
-
-/// Brings the page as it is at home. Returns the answer, which says how often the home's pages had been changed.
-Head request_page(const Place& place, std::byte* page) REQUIRES(application) {
-  const Head question{.kind = WireKind::page_request, .address = place.address};
-  const Head reply = ask_soon(place.home, question, nullptr, page, page_bytes);
-  count_message(place.home, MessageKind::page_request, control_payload.count);
-  return reply;
-}
-
-bool brings_news(const Place& place, const Head& reply) REQUIRES(node().mutex) {
-  // What was changed before the barrier is no news: all copies were fetched behind it.
-  std::uint64_t& seen = changes_seen_of(place.home);
-  seen = std::max(seen, reply.address);
-  return is_in_flag_mode() && are_news(place.home, reply.value);
-}
-
-/// Renews the copies that were changed here, and drops the others. Their changes stay here: sent home, they would be
-/// news to other nodes, whose changes would be news to this one. Returns whether the copies are as new as each other.
-bool renew_copies() REQUIRES(application, node().mutex) {
-  alignas(page_bytes) static constinit std::byte arrived[page_bytes];
-  node().pages.drop_untwinned();
-  node().fetched = 0;
-  shut_copies();
-  bool are_as_new = true;
-  for (const Place& place : node().twinned) {
-    if (place.owner != Owner::remote || place.address == 0) continue;
-    const Head reply = request_page(place, arrived);
-    renew(arrived, view_of(place.address), twin_of(place.address));
-    if (brings_news(place, reply)) are_as_new = false;
-    ++node().fetched;
-  }
-  return are_as_new;
-}
-
-/// After news: no copy is older than they are.
-void heed_news() REQUIRES(application, node().mutex) {
-  ++shut_by_touches;
-  constexpr int most_rounds = 4;  // others may change pages faster than this process renews them
-  if (self.layout.threads_per_node == 1) {
-    for (int round = 0; round < most_rounds; ++round) {
-      if (renew_copies()) return;
-    }
-  }
-  drop_copies();
-}
-
-/// Brings the page from its home. Meanwhile companions on the node do other things, but wait for this page.
-void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
-  node().arriving.push_back(place.address);
+/// Asks `place.home` for a page, or for the right to it. Meanwhile companions on the node do other things, but wait for
+/// this page.
+template <typename Ask>
+void ask_for(const Place& place, bool has_copy, Ask ask_home) REQUIRES(application, node().mutex) {
+  const bool is_granted = is_in_flag_mode();
+  node().arriving.push_back({place.address, has_copy});
   node().mutex.unlock();
-  const Head reply = request_page(place, view_of(place.address));
-  if (rule.makes_twin) make_twin(place);
+  ask_home();
   node().mutex.lock();
-  std::erase(node().arriving, place.address);
+  node().arriving.erase(find_arriving(place.address));
   pthread_cond_broadcast(&node().arrival);
-  if (brings_news(place, reply)) {
-    heed_news();
-  } else {
-    ++node().fetched;
-  }
+  if (is_granted) confirm_grant(place.home);
+}
+
+void drop_copies() REQUIRES(application, node().mutex);
+void drop_stack_copies() REQUIRES(application, node().mutex);
+
+/// A page that its process has open for good changes unseen. So its copies go when something is seen that may be newer.
+bool is_open_at_home(const Place& place) {
+  const trace::RegionKind kind = region(index_of(place.id.region)).kind;
+  return kind == trace::RegionKind::initial_stack || kind == trace::RegionKind::thread_stack;
+}
+
+void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
+  const Head question{.kind = WireKind::page_request, .address = place.address, .value = wish_of(place, rule.access)};
+  bool is_changed = false;
+  ask_for(place, false, [&]() REQUIRES(application) {
+    is_changed = ask_soon(place.home, question, nullptr, view_of(place.address), page_bytes).value != 0;
+    count_message(place.home, MessageKind::page_request, control_payload.count);
+    if (rule.makes_twin) make_twin(place);
+  });
+  ++node().copies;
+  if (is_changed) node().met.push_back(place.address);
+  if (is_changed && is_in_flag_mode()) drop_stack_copies();
+  if (is_open_at_home(place)) node().stack_copies.push_back(place);
+}
+
+/// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
+void upgrade(const Place& place) REQUIRES(application, node().mutex) {
+  const Head question{
+      .kind = WireKind::write_request, .address = place.address, .value = wish_of(place, Access::write)};
+  ask_for(place, true, [&]() REQUIRES(application) { ask(place.home, question); });
+  if (node().pages.node_permission(place.id, place.owner) == Permission::read_write) make_twin(place);
 }
 
 /// Does what the rule of the fault says; the pages' access() has made the transition.
 void resolve(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   if (rule.makes_twin) node().twinned.push_back(place);
   if (rule.fetches_page) return fetch(place, rule);
+  const bool sends = rule.sends_request && rule.owner == Owner::remote;
+  if (sends) count_message(place.home, MessageKind::write_request, control_payload.count);
+  if (sends && rule.makes_twin && is_in_flag_mode()) return upgrade(place);
   if (rule.makes_twin) make_twin(place);
-  if (rule.sends_request && rule.owner == Owner::remote) {
-    tell(place.home, {.kind = WireKind::write_request, .address = place.address});
-    count_message(place.home, MessageKind::write_request, control_payload.count);
-  }
+  if (sends) tell(place.home, {.kind = WireKind::write_request, .address = place.address});
 }
 
-/// Opens a home page when nothing that others have changed is newer than a copy. Nobody changes it meanwhile.
-template <typename Open>
-void open_changed_page(ProcessId home, Open open) REQUIRES(application, node().mutex) {
-  for (;;) {
-    std::uint64_t changes = 0;
-    {
-      const Held nothing_changes(changing);
-      changes = node().changes;
-      if (changes <= changes_seen_of(home)) return open();
-    }
-    if (are_news(home, changes)) heed_news();
-  }
+/// The next touch of memory traps.
+void stop_at_next_touch() REQUIRES(application, node().mutex) {
+  if (has_met || !is_flag_mode_due()) return;
+  has_met = true;
+  shut_all_pages();
 }
 
-void take_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES(application) {
+Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(application, node().mutex) {
+  const bool is_copy = std::find(node().met.begin(), node().met.end(), place.address) != node().met.end();
+  if (!is_flag_mode_due() || (!is_copy && !is_changed_by_operation)) return Meeting::none;
+  // Companions would drop each other's copies in turn.
+  const bool may_drop = self.layout.threads_per_node == 1;
+  return sdsm::meeting_at(may_drop && is_open_at_home(place), node().copies - (is_copy ? 1 : 0));
+}
+
+/// What the home allows the node to do with its own page. In flag mode nobody takes it back before it is opened.
+OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application, node().mutex) {
+  const Head question{.kind = WireKind::home_request,
+                      .address = place.address,
+                      .value = PageWish::of(place.id, access == Access::write ? Right::write : Right::read).number};
+  node().mutex.unlock();
+  const OwnPage granted = OwnPage::of(ask(place.home, question).value);
+  node().mutex.lock();
+  confirm_grant(place.home);
+  if (granted.is_changed && is_in_flag_mode()) drop_stack_copies();
+  return granted;
+}
+
+/// An instruction that makes no progress between faults needs several pages at once, or its thread did not run: what it
+/// has fetched is kept for a while, longer each time.
+void keep_pages_for_instruction(std::uintptr_t instruction, std::uintptr_t page) REQUIRES(application, node().mutex) {
+  struct Faulted {
+    std::uintptr_t instruction = 0;
+    std::uintptr_t pages[4]{};
+    std::uint32_t next = 0;
+    std::uint32_t times = 0;
+    std::uint64_t processor_ns = 0;
+  };
+  static Faulted last;
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  const auto now = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+  constexpr std::uint64_t no_progress_ns = 5'000;
+  const bool is_again = last.instruction == instruction && now - last.processor_ns < no_progress_ns &&
+                        std::find(std::begin(last.pages), std::end(last.pages), page) != std::end(last.pages);
+  if (last.instruction != instruction) last = {.instruction = instruction};
+  last.times = is_again ? std::min(last.times + 1, 12U) : 0;
+  last.pages[last.next++ % std::size(last.pages)] = page;
+  last.processor_ns = now;
+  constexpr std::uint64_t shortest_ns = 20'000;
+  keep_pages_until(last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times));
+}
+
+void take_fault(const Place& place, Access access, std::uint64_t begun, std::uintptr_t instruction)
+    REQUIRES(application) {
+  if (has_met) change_flag_mode(FlagEvent::touch_after_meeting);
+  has_met = false;
   const NodeGuard guard;
   NodePages& pages = node().pages;
   std::optional<FaultKind> kind;
-  // Again if a companion took a lock, and with it dropped the page, while it was on its way.
-  while (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
-    if (is_arriving(place.address)) {
+  OwnPage granted{Right::write, false};
+  bool is_allowed = false;
+  for (;;) {
+    if (!is_allowed && (is_arriving(place.address) || is_being_given_up(place.address))) {
       node().mutex.wait_for(node().arrival);
       continue;
     }
-    kind = pages.access(self.process, place.id, place.home, place.owner, access);
-    log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
-    resolve(place, rule_of(*kind));
-    ++asked.faults[static_cast<std::size_t>(*kind)];
+    // Again if a companion took a lock, and with it dropped the page, while it was on its way; or somebody else got it.
+    if (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
+      kind = pages.access(self.process, place.id, place.home, place.owner, access);
+      log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
+      resolve(place, rule_of(*kind));
+      ++asked.faults[static_cast<std::size_t>(*kind)];
+      is_allowed = place.owner == Owner::remote;
+    } else if (!is_allowed && place.owner != Owner::remote && node().shares_pages) {
+      granted = ask_for_own_page(place, access);
+      is_allowed = true;
+    } else {
+      const Meeting meeting = meeting_at(place, granted.is_changed);
+      if (meeting == Meeting::meets_others) stop_at_next_touch();
+      if (meeting != Meeting::drops_copies) break;
+      drop_copies();
+    }
   }
   // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or that
   // another node has changed, or a page that was shut for lack of mappings.
-  const auto open = [&]() REQUIRES(application, node().mutex) {
-    open_page(place, pages.process_permission(self.process, place.id, place.owner));
-  };
-  if (place.owner == Owner::home && is_in_flag_mode()) {
-    open_changed_page(place.home, open);
-  } else {
-    open();
-  }
+  const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
+  open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
+  if (is_in_flag_mode()) keep_pages_for_instruction(instruction, place.address);
   if (kind) asked.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
 }
 
@@ -222,36 +258,20 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // Nobody else sees when this process comes to a page of its own node, and so many sleeps would distort the emulation.
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
-  take_fault(place, access, begun - trap_time_ns());
+  take_fault(place, access, begun - trap_time_ns(), static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]));
   send_long_page_log();
   resume_work(begun - looked_up);
   errno = saved_errno;
 }
 
-/// Sends a diff in pieces of what a message holds, one after another: flushes of one process are serial. Each piece
-/// takes its share of the twin's words, which follow the diff in memory.
+/// Sends a diff; flushes of one process are serial.
 void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) REQUIRES(application) {
-  constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
   const std::uint32_t bytes = encoded.bytes;
-  const std::byte* const twin_words = diff + bytes;
-  const auto twin_share = [&](std::uint32_t sent) { return encoded.twin_bytes() * sent / bytes; };
   // The home of a local page is the same memory.
-  for (std::uint32_t sent = place.owner == Owner::local ? bytes : 0; sent < bytes;) {
-    const std::uint32_t piece = std::min(most, bytes - sent);
-    const std::uint32_t twin_begin = twin_share(sent);
-    const std::uint32_t twin_piece = twin_share(sent + piece) - twin_begin;
-    std::byte payload[2 * most + 1];
-    std::memcpy(payload, diff + sent, piece);
-    std::memcpy(payload + piece, twin_words + twin_begin, twin_piece);
-    const DiffPiece sizes{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(encoded.twin_bytes()),
-                          static_cast<std::uint16_t>(piece)};
-    ask(place.home,
-        {.kind = WireKind::diff,
-         .bytes = static_cast<std::uint16_t>(piece + twin_piece),
-         .address = sent,
-         .value = std::bit_cast<std::uint64_t>(sizes)},
-        payload);
-    sent += piece;
+  if (place.owner != Owner::local) {
+    for_each_piece(diff, diff + bytes, encoded, [&](const Head& head, const std::byte* payload) REQUIRES(application) {
+      ask(place.home, head, payload);
+    });
   }
 }
 
@@ -353,13 +373,21 @@ void flush_held(Sync sync) REQUIRES(application, node().mutex) {
   diffs.send();
 }
 
-/// Drops the node's copies in mid-interval, after it has sent their changes home.
-void drop_copies() {
+/// Drops the node's copies in mid-interval, behind what was changed in them.
+void drop_copies() REQUIRES(application, node().mutex) {
   if (self.layout.threads_per_node > 1) shut_companions();
   flush_held(Sync::acquire);
-  node().pages.drop(Sync::acquire);
-  node().fetched = 0;
-  std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
+  drop_all_copies();
+  shut_copies();
+}
+
+/// Drops the copies of others' stacks, behind what was changed in them.
+void drop_stack_copies() {
+  if (node().stack_copies.empty()) return;
+  if (self.layout.threads_per_node > 1) shut_companions();
+  flush_held(Sync::acquire);
+  for (const Place& place : node().stack_copies) give_up_copy(place.id, false);
+  node().stack_copies.clear();
   shut_copies();
 }
 
@@ -387,6 +415,14 @@ bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   return true;
 }
 
+void drop_all_copies() {
+  node().pages.drop(Sync::acquire);
+  node().stack_copies.clear();
+  node().met.clear();
+  node().copies = 0;
+  std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
+}
+
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
   take_signal(SIGSEGV, on_fault);
@@ -396,6 +432,7 @@ void start_coherence(const AddressRange& stack, const AddressRange& variables) {
 void flush(Sync sync, const Grant* granted) {
   if (!are_pages_protected()) return;
   const std::uint64_t begun = now_ns();
+  await_late_diffs();
   if (sync == Sync::barrier) {
     // Companions send their own at the same time.
     {
@@ -429,10 +466,12 @@ void drop(Sync sync) {
     // All of the node's threads that are in the team are here; the first one speaks for them.
     if (index_of(self.process) % self.layout.threads_per_node == 0) {
       pages.drop(sync);
-      node().fetched = 0;
+      node().stack_copies.clear();
+      node().met.clear();
+      node().copies = 0;
       node().twinned.clear();
-      node().changes_before_barrier = changes_seen_of(self.process) = node().changes;
     }
+    has_met = false;
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
     log_in_turn({.kind = PageEvent::Kind::drop});
@@ -441,14 +480,49 @@ void drop(Sync sync) {
     return;
   }
   if (rule.drop_copies) shut_copies();
-  if (rule.rest_home_pages) rest_pages();
+  if (rule.rest_home_pages) {
+    rest_pages();
+    const Held nothing_is_handled(handling);
+    forget_rights();
+  }
   asked.protect_ns += now_ns() - begun;
 }
 
-void note_changes(ProcessId home, std::uint64_t changes) {
+void give_up_copy(PageId page, bool keeps_reading) {
+  const auto twin = node().pages.give_up(page, keeps_reading);
+  if (twin) node().twinned.erase(node().twinned.begin() + static_cast<std::ptrdiff_t>(*twin));
+}
+
+void send_stacks_home() {
+  if (!is_in_flag_mode()) return;
   const NodeGuard guard;
-  std::uint64_t& seen = changes_seen_of(home);
-  seen = std::max(seen, changes);
+  if (!node().stack_copies.empty()) flush_held(Sync::release);
+}
+
+bool look_at_stacks_anew() {
+  const NodeGuard guard;
+  const bool has_copies = !node().stack_copies.empty();
+  drop_stack_copies();
+  return has_copies;
+}
+
+void meet_others() {
+  const NodeGuard guard;
+  stop_at_next_touch();
+}
+
+void join_flag_mode(std::atomic<FlagMode>& flag_mode, FlagMode wanted) {
+  const NodeGuard guard;
+  const FlagMode before = flag_mode;
+  flag_mode = std::max(before, wanted);
+  if (before != FlagMode::off) return;
+  node().shares_pages = true;
+  shut_all_pages();
+  if (++node().in_flag_mode == self.layout.threads_per_node) {
+    flush_held(Sync::acquire);
+    drop_all_copies();
+  }
+  pthread_cond_broadcast(&node().arrival);
 }
 
 void move_home(std::uintptr_t begin, std::uint64_t count, Zeros zero_pages) {

@@ -34,6 +34,16 @@ inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) R
   asked.bytes += bytes;
 }
 
+/// Counts what the service thread sends of this process's changes.
+inline void count_late_diff(ProcessId home, std::uint64_t bytes) REQUIRES(handling) {
+  ++served.diffs;
+  served.diff_bytes += bytes;
+  if (is_on_own_node(home)) return;
+  ++served.messages_by_kind[static_cast<std::size_t>(MessageKind::diff)];
+  ++served.messages;
+  served.bytes += bytes;
+}
+
 /// Counts an answer if `to` is on another node.
 inline void count_served(ProcessId to, std::uint64_t bytes) REQUIRES(handling) {
   if (is_on_own_node(to)) return;

@@ -226,27 +226,17 @@ std::uint32_t word_at(const std::byte* bytes) {
   return word;
 }
 
-/// A word's new value, its old one, and the one that is at home.
-struct WordChange {
-  std::uint32_t now, before, home;
-  std::uint32_t bytes = nonzero_bytes(now ^ before);  ///< those that changed
-
-  /// Whether the word is stored as a whole, as somebody else has changed some of the bytes to other values.
-  bool is_whole() const {
-    return bytes == all_bytes || (bytes & nonzero_bytes(home ^ before) & nonzero_bytes(home ^ now)) != 0;
-  }
-  bool has(unsigned byte) const { return (bytes >> (8 * byte) & 0x80) != 0; }
-};
-
 /// Bytes that do not change are not written: the home's own thread may be writing them.
 void store_word(std::byte* home, std::uint32_t now, std::uint32_t before) {
-  const WordChange change{now, before, word_at(home)};
-  if (change.is_whole()) {
+  const std::uint32_t changed = nonzero_bytes(now ^ before);
+  const std::uint32_t current = word_at(home);
+  const std::uint32_t overlap = changed & nonzero_bytes(current ^ before) & nonzero_bytes(current ^ now);
+  if (changed == all_bytes || overlap != 0) {
     std::memcpy(home, &now, sizeof now);
     return;
   }
   for (unsigned byte = 0; byte < sizeof now; ++byte) {
-    if (change.has(byte)) home[byte] = static_cast<std::byte>(now >> 8 * byte);
+    if ((changed >> (8 * byte) & 0x80) != 0) home[byte] = static_cast<std::byte>(now >> 8 * byte);
   }
 }
 
@@ -279,16 +269,6 @@ bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twi
     twin_at += length;
   }
   return at == bytes && twin_at == twin_bytes;
-}
-
-void renew(const std::byte* home, std::byte* page, std::byte* twin) {
-  for (std::size_t at = 0; at < words_per_page * 4; at += 4) {
-    const WordChange change{word_at(page + at), word_at(twin + at), word_at(home + at)};
-    if (change.is_whole()) continue;
-    for (unsigned byte = 0; byte < 4; ++byte) {
-      if (!change.has(byte)) page[at + byte] = twin[at + byte] = home[at + byte];
-    }
-  }
 }
 
 std::uint64_t address_of_diff(const std::byte* diff) {

@@ -42,10 +42,6 @@ EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, s
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
                 std::byte* page);
 
-/// Brings what is new of `home` to a copy that was changed since its twin was made, as if the change were made now:
-/// bytes that this node changed stay changed, and differ from the twin. All three are whole pages.
-void renew(const std::byte* home, std::byte* page, std::byte* twin);
-
 /// The page's address, with which a diff begins.
 std::uint64_t address_of_diff(const std::byte* diff);
 

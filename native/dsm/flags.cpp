@@ -1,30 +1,26 @@
 #include "native/dsm/flags.hpp"
 
-#include <pthread.h>
+#include <link.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
 
-#include "native/dsm/answering.hpp"
-#include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/stacks.hpp"
+#include "native/program/functions.hpp"
 #include "native/program/signals.hpp"
+#include "native/program/waiting_code.hpp"
 
 namespace sdsm::dsm {
 namespace {
-
-constinit std::atomic<bool> flag_mode = false;
-/// Somebody waits for what this process may have stored.
-constinit std::atomic<bool> is_flush_wanted = false;
-/// The application thread; 0: it is not looked at yet.
-constinit std::atomic<pthread_t> watched = 0;
 
 /// Where a thread was, and a hash of what it had in registers and at the top of its stack.
 struct Sample {
@@ -37,11 +33,7 @@ struct Samples {
   std::size_t next = 0;
   std::uint64_t events = 0;  ///< of the protocol, up to which they count
 };
-struct Noticing {
-  bool has_told = false;
-  Samples samples;
-};
-constinit Noticing noticing GUARDED_BY(application);
+constinit Samples samples GUARDED_BY(application);
 
 std::uint64_t events_so_far() REQUIRES(application) {
   return asked.traps + asked.atomics + asked.barriers + asked.locks;
@@ -64,7 +56,6 @@ Sample sample_of(const greg_t* registers) {
 
 /// Nothing has changed since some other look, and no event of the protocol has come between.
 bool waits(const greg_t* registers) REQUIRES(application) {
-  Samples& samples = noticing.samples;
   if (samples.events != events_so_far()) samples = {.ring = {}, .next = 0, .events = events_so_far()};
   const Sample now = sample_of(registers);
   for (const Sample& before : samples.ring) {
@@ -74,20 +65,44 @@ bool waits(const greg_t* registers) REQUIRES(application) {
   return false;
 }
 
-void tell_others() REQUIRES(application) {
-  flag_mode = true;
-  noticing.has_told = true;
-  for (std::uint32_t i = 0; i < processes(); ++i) {
-    if (ProcessId{i} != self.process) ask(ProcessId{i}, {.kind = WireKind::flag_mode});
-  }
+void end_wait() REQUIRES(application) {
+  samples.events = ~std::uint64_t{0};
+  const bool was_in_it = are_all_in_flag_mode();
+  change_flag_mode(FlagEvent::wait);
+  if (are_all_in_flag_mode() && (!was_in_it || look_at_stacks_anew())) ++asked.waits;
 }
 
-void end_wait() REQUIRES(application) {
-  noticing.samples.events = ~std::uint64_t{0};
-  ++asked.waits;
-  tell_others();
-  flush(Sync::acquire);
-  drop(Sync::acquire);
+constexpr std::uint8_t trap = 0xcc;  // int3
+struct WaitingPlace {
+  std::uintptr_t address = 0;
+  std::uint8_t code = 0;  ///< the byte that the trap replaces
+};
+/// Written before the program runs.
+constinit program::GrowingArray<WaitingPlace> places;
+
+void write_code(std::uintptr_t address, std::uint8_t byte) {
+  const std::uintptr_t page = program::page_down(address);
+  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
+  *reinterpret_cast<volatile std::uint8_t*>(address) = byte;
+  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_EXEC);
+}
+
+int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+  if (!program::is_of_program(*object)) return 0;
+  static constinit program::GrowingArray<std::uintptr_t> found;
+  found.clear();
+  program::for_each_function(
+      *object,
+      [](const program::FunctionExtent& extent, void*) {
+        const auto bytes = static_cast<std::uint32_t>(extent.code.end - extent.code.begin);
+        program::find_waits(reinterpret_cast<const std::uint8_t*>(extent.code.begin), bytes, found);
+      },
+      nullptr);
+  for (const std::uintptr_t address : found) {
+    places.push_back({address, *reinterpret_cast<const std::uint8_t*>(address)});
+    write_code(address, trap);
+  }
+  return 0;
 }
 
 void on_look(int /*signal*/, siginfo_t* info, void* context) {
@@ -95,25 +110,30 @@ void on_look(int /*signal*/, siginfo_t* info, void* context) {
   application.check();
   const program::BlockedSignals blocked;
   const int saved_errno = errno;
-  if (is_flush_wanted.exchange(false)) flush(Sync::release);
-  if (info->si_code == SI_TIMER && waits(static_cast<ucontext_t*>(context)->uc_mcontext.gregs)) end_wait();
+  if (info->si_code == SI_TIMER) {
+    send_stacks_home();
+    if (waits(static_cast<ucontext_t*>(context)->uc_mcontext.gregs)) end_wait();
+  }
   errno = saved_errno;
 }
 
 }  // namespace
 
-bool is_in_flag_mode() {
-  return flag_mode.load(std::memory_order_acquire);
+void watch_waiting_code() {
+  dl_iterate_phdr(look_at, nullptr);
 }
 
-void enter_flag_mode() {
-  if (!noticing.has_told) tell_others();
+bool take_waiting_trap(std::uintptr_t address) {
+  const WaitingPlace* const place =
+      std::find_if(places.begin(), places.end(), [&](const WaitingPlace& one) { return one.address == address; });
+  if (place == places.end()) return false;
+  write_code(address, place->code);
+  return true;
 }
 
 void notice_waits() {
   if (!takes_faults(self.layout)) return;
   program::take_signal(program::preemption_signal(), on_look, SA_RESTART);
-  watched = pthread_self();
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = program::preemption_signal();
@@ -124,13 +144,6 @@ void notice_waits() {
   constexpr long interval_ns = 2'000'000;
   const itimerspec every{{0, interval_ns}, {0, interval_ns}};
   timer_settime(timer, 0, &every, nullptr);
-}
-
-void hear_of_flags(ProcessId from) {
-  flag_mode = true;
-  is_flush_wanted = true;
-  if (const pthread_t thread = watched; thread != 0) pthread_kill(thread, program::preemption_signal());
-  answer_value(from, 0);
 }
 
 }  // namespace sdsm::dsm

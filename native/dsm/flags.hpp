@@ -1,24 +1,22 @@
 /// Threads that hand memory over without a lock or a barrier: one stores a flag, or does an atomic operation, and
-/// another sees it by a plain load. A program that does so is in flag mode from then on, in all its processes: pages
-/// carry numbers that show whether other pages may have changed, and a loop that waits for a store is noticed.
+/// another sees it by a plain load. A program that does so is in flag mode from then on, in all its processes
+/// (recalls.hpp, models/page_sharing.hpp). Here the first such wait is noticed.
 #pragma once
 
-#include "models/ids.hpp"
+#include <cstdint>
+
 #include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {
 
-/// Any thread.
-bool is_in_flag_mode();
-/// Returns when all processes are in flag mode. The first call of a process tells the others.
-void enter_flag_mode() REQUIRES(application);
+/// Puts a trap at each place of the program, and of the libraries that are linked to it, where a loop waits
+/// (native/program/waiting_code.hpp). To be called after take_over_locked_instructions().
+void watch_waiting_code() REQUIRES(starting);
+/// If there is such a trap at `address`, takes it away, so that the thread goes on there.
+bool take_waiting_trap(std::uintptr_t address);
 
-/// From now on the run-time looks at the calling thread every 2 ms of its processor time. If it is found again at the
-/// same place with the same registers and stack, it waits for a store: its changes go home, its copies are dropped, and
-/// other processes send their changes home.
+/// From now on the calling thread is looked at every 2 ms of its processor time: one that is where it was, with the
+/// same registers and stack, waits for a store. Flag mode begins then.
 void notice_waits() REQUIRES(application);
-
-/// Another process's thread waits, or does its first atomic operation.
-void hear_of_flags(ProcessId from) REQUIRES(handling);
 
 }  // namespace sdsm::dsm

@@ -63,6 +63,7 @@ const Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_conten
   }
   range.region_of = reserve_array<std::uint32_t>(bytes / page_bytes);
   range.first_toucher = reserve_array<std::uint32_t>(bytes / page_bytes);
+  range.opened = reserve_array<std::uint8_t>(bytes / page_bytes);
   map_at_start.ranges[map.count] = range;
   return &map_at_start.ranges[map_at_start.count++];
 }

@@ -20,6 +20,7 @@ struct Range {
   std::byte* twins = nullptr;              ///< room for the twin of each page, in place
   std::uint32_t* region_of = nullptr;      ///< by page; 0: not known here
   std::uint32_t* first_toucher = nullptr;  ///< by page, of those that have one: its number + 1; 0: not known here
+  std::uint8_t* opened = nullptr;          ///< by page: what opened_pages.cpp notes
   std::uint64_t offset = 0;                ///< in the file
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }

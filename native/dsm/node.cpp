@@ -47,7 +47,9 @@ Node::Node(std::byte* memory, std::size_t bytes)
             nullptr, &arena),
       twinned(&arena),
       arriving(&arena),
-      seen_changes(self.layout.nodes, 0, &arena) {
+      stack_copies(&arena),
+      given_up(&arena),
+      met(&arena) {
   mutex.share_between_processes(false);
   pthread_condattr_t waiting;
   pthread_condattr_init(&waiting);

@@ -21,6 +21,15 @@ struct Place {
   Owner owner{};
 };
 
+struct Arriving {
+  std::uintptr_t address = 0;
+  bool has_copy = false;  ///< the node only wants to write it
+};
+struct GivenUp {
+  std::uintptr_t address = 0;
+  std::uint32_t shut_by = 0;  ///< processes
+};
+
 /// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.
 class NodeArena final : public std::pmr::memory_resource {
  public:
@@ -45,17 +54,20 @@ struct Node {
   program::Mutex mutex;
   NodeArena arena GUARDED_BY(mutex);
   NodePages pages GUARDED_BY(mutex);
-  std::pmr::vector<Place> twinned GUARDED_BY(mutex);            ///< as in `pages`, in its order
-  std::pmr::vector<std::uintptr_t> arriving GUARDED_BY(mutex);  ///< pages that some process of the node is fetching
-  /// By node: how often its home pages had been changed, as this node knew when it last dropped its copies.
-  std::pmr::vector<std::uint64_t> seen_changes GUARDED_BY(mutex);
-  std::uint64_t fetched GUARDED_BY(mutex) = 0;  ///< pages since then
-  /// Changes of this node's home pages by atomic operations, and in flag mode by diffs. Counted before they are made.
-  std::atomic<std::uint64_t> changes = 1;
-  /// Up to this one all were made before the last barrier, at which other nodes dropped their copies.
-  std::atomic<std::uint64_t> changes_before_barrier = 0;
+  std::pmr::vector<Place> twinned GUARDED_BY(mutex);       ///< as in `pages`, in its order
+  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);   ///< what some process of the node asks a home for
+  std::pmr::vector<Place> stack_copies GUARDED_BY(mutex);  ///< copies of pages that their processes have open for good
+  std::pmr::vector<GivenUp> given_up GUARDED_BY(mutex);    ///< pages that not all processes of the node have shut
+  std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;        ///< processes of the node
+  std::uint64_t copies GUARDED_BY(mutex) = 0;              ///< at most that many, outside of flag mode
+  std::pmr::vector<std::uintptr_t> met GUARDED_BY(mutex);  ///< copies of pages that atomic operations have changed
+  /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its
+  /// home.
+  std::atomic<bool> shares_pages = false;
+  std::atomic<std::uint32_t> put_off = 0;         ///< processes whose service threads wait until the tables are free
+  std::atomic<std::uint32_t> late_diffs = 0;      ///< of all its processes, that are not at home yet
   std::uint64_t next_turn GUARDED_BY(mutex) = 0;  ///< of the log (page_log.hpp)
-  pthread_cond_t arrival;                         ///< a page has arrived
+  pthread_cond_t arrival;                         ///< a page has arrived, or is given up
 };
 
 /// The node's shared state, at the same address in each of its processes.

@@ -1,7 +1,7 @@
 #include "native/dsm/offices.hpp"
 
-#include "native/dsm/flags.hpp"
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 
 namespace sdsm::dsm {
@@ -19,10 +19,16 @@ void shut_copies_for(ProcessId companion) REQUIRES(handling) {
 void handle(ProcessId from, const Head& head, const std::byte* payload) {
   heed_passing(head.generation);
   switch (head.kind) {
-    case WireKind::page_request: return send_page(from, head);
-    case WireKind::write_request: return;
-    case WireKind::diff: return receive_diff(from, head, payload);
-    case WireKind::flag_mode: return hear_of_flags(from);
+    case WireKind::page_request:
+      return head.value == 0 ? send_page(from, head, is_changed_by_others(head.address)) : want_page(from, head);
+    case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head);
+    case WireKind::home_request: return want_page(from, head);
+    case WireKind::diff:
+    case WireKind::late_diff: return receive_diff(from, head, payload);
+    case WireKind::late_done: return hear_late_done();
+    case WireKind::recall: return hear_recall(from, head, payload);
+    case WireKind::recalled: return hear_recalled(head, payload);
+    case WireKind::flag_mode: return hear_of_flags(from, head);
     case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "native/dsm/answering.hpp"
 
@@ -43,10 +44,30 @@ void forget_flags_before(std::uint64_t construct) REQUIRES(handling);
 
 // The home of a page.
 
-void send_page(ProcessId from, const Head& head) REQUIRES(handling);
+void send_page(ProcessId from, const Head& head, bool is_changed = false) REQUIRES(handling);
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
+
+// The same in flag mode: who may use the page (models/page_sharing.hpp).
+
+/// Answers when the process has the right that it wants.
+void want_page(ProcessId from, const Head& head) REQUIRES(handling);
+/// Changes a page of this process's when no other node has it.
+void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(handling);
+/// Whether nobody but the process's node has the page.
+bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
+/// The same for an atomic operation, of which all shall hear that touch the page afterwards, the home's own threads
+/// too, who may have copies of stacks: when nobody has it.
+void operate_alone(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
+/// Whether this process's thread may do it at once. If so, they will hear of it.
+bool may_operate_now(std::uint64_t page, bool is_in_flags) REQUIRES(handling);
+/// Whether an atomic operation, or a node in flag mode, has changed the page since the last barrier.
+bool is_changed_by_others(std::uint64_t page) REQUIRES(handling);
+/// A process has given it up, with its content if that was changed.
+void hear_recalled(const Head& head, const std::byte* content) REQUIRES(handling);
+/// At a barrier, at which all nodes drop their copies.
+void forget_rights() REQUIRES(handling);
 
 /// Process 0's books: regions, first touches, the heap, names of locks, states of work-sharing constructs.
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);

@@ -14,7 +14,7 @@ struct Opened {
   Owner owner{};
 };
 struct OpenedPages {
-  std::vector<Opened> pages;  ///< since they were last protected; some more than once
+  std::vector<Opened> pages;  ///< since they were last protected
   std::vector<std::uintptr_t> to_protect;
 };
 constinit OpenedPages opened GUARDED_BY(node().mutex);
@@ -27,6 +27,13 @@ struct OwnMemory {
 };
 constinit OwnMemory own_at_start GUARDED_BY(starting);
 constexpr const OwnMemory& own = own_at_start;
+
+/// What Range::opened says of a page.
+enum OpenedBits : std::uint8_t { listed = 1, writable = 2 };
+std::uint8_t& opened_bits(std::uintptr_t page) REQUIRES(node().mutex) {
+  const Range* range = find_range(page);
+  return range->opened[range->page_number(page)];
+}
 
 int protection_of(Permission permission) {
   switch (permission) {
@@ -41,6 +48,7 @@ int protection_of(Permission permission) {
 /// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
 /// gives nearly all of them back.
 void shut_everything() REQUIRES(node().mutex) {
+  for (const Opened& page : opened.pages) opened_bits(page.address) = 0;
   opened.pages.clear();
   protect_ranges(own.stack, own.variables);
 }
@@ -53,6 +61,7 @@ void shut(Owner owner, DoesEnd does_end) REQUIRES(node().mutex) {
   std::size_t kept = 0;
   for (const Opened& page : opened.pages) {
     if (does_end(page)) {
+      opened_bits(page.address) = 0;
       opened.to_protect.push_back(page.address);
     } else {
       opened.pages[kept++] = page;
@@ -103,7 +112,9 @@ void open_page(const Place& place, Permission permission) {
     shut_everything();
     if (!open()) end_without_mappings();
   }
-  opened.pages.push_back({place.address, place.owner});
+  std::uint8_t& bits = opened_bits(place.address);
+  if ((bits & listed) == 0) opened.pages.push_back({place.address, place.owner});
+  bits = permission == Permission::read_write ? listed | writable : listed;
 }
 
 void rest_pages() {
@@ -114,9 +125,22 @@ void shut_copies() {
   shut(Owner::remote, [](const Opened& page) { return page.owner == Owner::remote; });
 }
 
-void shut_before_change(std::uintptr_t page) {
-  if (self.layout.threads_per_node > 1 || own.stack.holds(page) || own.variables.holds(page)) return;
-  if (!set_protection(page, page + page_bytes, PROT_NONE)) end_run({"there are too many mappings to shut a page"});
+void shut_page(std::uintptr_t page) {
+  if (is_own_memory(page)) return;
+  opened_bits(page) &= listed;
+  if (!set_protection(page, page + page_bytes, PROT_NONE)) shut_everything();
+}
+
+bool is_open_for_writing(std::uintptr_t page) {
+  return (opened_bits(page) & writable) != 0;
+}
+
+void shut_all_pages() {
+  shut_everything();
+}
+
+bool is_own_memory(std::uintptr_t page) {
+  return own.stack.holds(page) || own.variables.holds(page);
 }
 
 void forget_pages(std::uintptr_t begin, std::uint64_t count) {
@@ -124,7 +148,11 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   const std::uintptr_t end = begin + count * page_bytes;
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
   const NodeGuard guard;
-  std::erase_if(opened.pages, [&](const Opened& page) { return is_inside(page.address); });
+  std::erase_if(opened.pages, [&](const Opened& page) REQUIRES(node().mutex) {
+    const bool ends = is_inside(page.address);
+    if (ends) opened_bits(page.address) = 0;
+    return ends;
+  });
   if (!set_protection(begin, end, PROT_NONE)) shut_everything();
   // Other pages may come to these addresses, and get twins of their own there.
   for (Place& place : node().twinned) {

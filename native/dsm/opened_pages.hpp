@@ -19,7 +19,6 @@ bool are_pages_protected();
 /// Ends the run, as no page's protection can be changed any more.
 [[noreturn]] void end_without_mappings();
 
-/// The caller holds `changing` for a home page in flag mode.
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
 
 /// Gives all pages their resting protection, as the protocol's tables say.
@@ -27,9 +26,13 @@ void rest_pages() REQUIRES(node().mutex);
 /// The same for copies of other nodes' pages only.
 void shut_copies() REQUIRES(node().mutex);
 
-/// In flag mode, before a home page is changed for another node: shuts it, so that this process traps before it sees
-/// the change. Does nothing on nodes of several processes, each of which has the page open, or in the process's stack.
-void shut_before_change(std::uintptr_t page) REQUIRES(changing);
+/// For flag mode. Shuts a page whose right to be used has ended.
+void shut_page(std::uintptr_t page) REQUIRES(node().mutex);
+bool is_open_for_writing(std::uintptr_t page) REQUIRES(node().mutex);
+/// The next access to each page asks for the right to it.
+void shut_all_pages() REQUIRES(node().mutex);
+/// Open for good: the process's own stack and thread-local variables.
+bool is_own_memory(std::uintptr_t page);
 
 /// The pages lose their region: forgets changes to them; the next access looks the region up again.
 void forget_pages(std::uintptr_t begin, std::uint64_t pages) EXCLUDES(node().mutex);

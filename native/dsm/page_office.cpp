@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "models/scash/messages.hpp"
+#include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
-#include "native/dsm/flags.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
-#include "native/dsm/opened_pages.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
 
@@ -23,8 +23,13 @@ struct Incoming {
   std::byte diff[most_diff_bytes];
   std::byte twin_words[most_twin_bytes];
 };
-constinit std::vector<Incoming> incoming GUARDED_BY(handling);  ///< by process
-constinit std::byte snapshot[page_bytes] GUARDED_BY(handling);
+/// By process; behind them, of the late ones.
+constinit std::vector<Incoming> incoming GUARDED_BY(handling);
+
+Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
+  if (incoming.empty()) incoming.resize(std::size_t{2} * processes());
+  return incoming[index_of(from) + (head.kind == WireKind::late_diff ? processes() : 0)];
+}
 
 /// The `bytes` at `address`, which lie on one page.
 std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
@@ -35,38 +40,27 @@ std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = pa
   return range->view_of(address);
 }
 
-/// Before a home page is changed for another process. Returns the number of the change.
-std::uint64_t begin_change(std::uint64_t address) REQUIRES(handling, changing) {
-  const std::uint64_t number = ++node().changes;
-  if (is_in_flag_mode()) shut_before_change(page_down(address));
-  return number;
+void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
+  std::byte* const page = view_of(from, address_of_diff(diff.diff));
+  if (!apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, page)) {
+    end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
+  }
+  if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
+  notify(from, {.kind = WireKind::late_done});
 }
 
-void apply(ProcessId from, const Incoming& diff) REQUIRES(handling) {
-  const std::uint64_t address = address_of_diff(diff.diff);
-  std::byte* const page = view_of(from, address);
-  const Held nothing_else_changes(changing);
-  begin_change(address);
-  if (apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, page)) return;
-  end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
+void operate_now(ProcessId from, void* memory, const program::AtomicOperation& operation) REQUIRES(handling) {
+  const auto outcome = program::operate(operation, memory);
+  count_served(from, MessageKind::atomic_reply, atomic_payload.count);
+  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome}, &outcome);
 }
 
 }  // namespace
 
-void send_page(ProcessId from, const Head& head) {
+void send_page(ProcessId from, const Head& head, bool is_changed) {
   count_served(from, static_cast<std::uint64_t>(page_payload.count));
-  const std::byte* page = view_of(from, head.address);
-  if (is_in_flag_mode()) {
-    // Processes of this node may change the page: what the number does not count is not sent.
-    std::memcpy(snapshot, page, page_bytes);
-    page = snapshot;
-  }
-  answer(from,
-         {.kind = WireKind::page_reply,
-          .bytes = page_bytes,
-          .address = node().changes_before_barrier,
-          .value = node().changes},
-         page);
+  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes, .value = is_changed ? 1U : 0U},
+         view_of(from, head.address));
 }
 
 void receive_page(ProcessId from, const Head& head, const std::byte* page) {
@@ -75,8 +69,7 @@ void receive_page(ProcessId from, const Head& head, const std::byte* page) {
 }
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
-  if (incoming.size() < processes()) incoming.resize(processes());
-  Incoming& diff = incoming[index_of(from)];
+  Incoming& diff = incoming_of(from, head);
   if (head.address == 0) diff.bytes = diff.twin_bytes = 0;
   const auto sizes = std::bit_cast<DiffPiece>(head.value);
   const std::uint32_t twin_piece = head.bytes - std::min(head.bytes, sizes.bytes);
@@ -89,8 +82,13 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   std::memcpy(diff.twin_words + diff.twin_bytes, payload + sizes.bytes, twin_piece);
   diff.bytes += sizes.bytes;
   diff.twin_bytes += twin_piece;
-  if (diff.bytes == sizes.diff_bytes) apply(from, diff);
-  answer(from, {.kind = WireKind::done});
+  if (diff.bytes < sizes.diff_bytes) {
+    if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
+    return;
+  }
+  const std::uint64_t page = address_of_diff(diff.diff);
+  if (may_change_now(from, page)) return apply(from, head.kind, diff);
+  change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
 }
 
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
@@ -100,11 +98,10 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
                         std::has_single_bit(operation.bytes) && operation.bytes <= sizeof operation.operand;
   if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
   void* const memory = view_of(from, head.address, operation.bytes);
-  const Held nothing_else_changes(changing);
-  const std::uint64_t number = begin_change(head.address);
-  const auto outcome = program::operate(operation, memory);
-  count_served(from, MessageKind::atomic_reply, atomic_payload.count);
-  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome, .value = number}, &outcome);
+  const std::uint64_t page = page_down(head.address);
+  const auto operate = [=]() REQUIRES(handling) { operate_now(from, memory, operation); };
+  if (self.atomics == Atomics::relaxed) return change_alone(page, operate);
+  operate_alone(page, operate);
 }
 
 }  // namespace sdsm::dsm

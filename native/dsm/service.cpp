@@ -1,8 +1,10 @@
 #include "native/dsm/service.hpp"
 
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -13,6 +15,7 @@
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/program/ending.hpp"
 
@@ -34,6 +37,8 @@ struct Service {
   std::byte payload[most_payload] = {};  ///< of the message that is being received
 };
 constinit Service own GUARDED_BY(service);
+
+constinit std::atomic<int> waker = -1;  ///< an eventfd
 
 void answer_launcher() {
   receive_from_launcher(FrameKind::ping);
@@ -101,8 +106,18 @@ void answer_process(ProcessId from) REQUIRES(service) {
   handle_from(from, head, own.payload, received_ns);
 }
 
+bool goes_on_with_recalls() {
+  const Held nothing_else_is_handled(handling);
+  return go_on_with_recalls();
+}
+
 /// How long the service thread may sleep: until shortly before the next message is due. Null if none is underway.
 const timespec* time_to_next(timespec& time) REQUIRES(service) {
+  constexpr std::uint64_t again_ns = 50'000;
+  if (goes_on_with_recalls()) {
+    time = to_timespec(again_ns);
+    return &time;
+  }
   if (own.underway_count == 0) return nullptr;
   const std::uint64_t now = now_ns();
   const std::uint64_t woken = next_underway().due_ns - wake_up_ns;
@@ -123,7 +138,22 @@ void listen_to(int events, int socket, std::uint32_t number) {
   need(epoll_ctl(events, EPOLL_CTL_ADD, socket, &event) == 0);
 }
 
+void open_waker(int events, std::uint32_t number) {
+  waker = to_high_number(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  need(waker >= 0);
+  listen_to(events, waker, number);
+}
+
+void take_wakings() {
+  eventfd_t wakings = 0;
+  eventfd_read(waker, &wakings);
+}
+
 }  // namespace
+
+void wake_service() {
+  eventfd_write(waker, 1);
+}
 
 void serve(std::vector<int> sockets) {
   own.sockets = std::move(sockets);
@@ -133,6 +163,8 @@ void serve(std::vector<int> sockets) {
   for (std::uint32_t other = 0; other < own.sockets.size(); ++other) listen_to(events, own.sockets[other], other);
   const std::uint32_t launcher = processes();
   listen_to(events, self.control, launcher);
+  const std::uint32_t woken = launcher + 1;
+  open_waker(events, woken);
   for (;;) {
     epoll_event ready[16];
     timespec time;
@@ -142,6 +174,8 @@ void serve(std::vector<int> sockets) {
     for (int i = 0; i < count; ++i) {
       if (ready[i].data.u32 == launcher) {
         answer_launcher();
+      } else if (ready[i].data.u32 == woken) {
+        take_wakings();
       } else {
         answer_process(ProcessId{ready[i].data.u32});
       }

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "native/dsm/ending.hpp"
-#include "native/dsm/flags.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
@@ -33,7 +33,9 @@ class Sleep {
  private:
   static void look() {
     application.check();
-    if (is_in_flag_mode()) synchronise_memory();
+    if (!is_in_flag_mode()) return;
+    give_way();
+    synchronise_memory();
   }
 
   bool waits_ = false;

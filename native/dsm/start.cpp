@@ -297,7 +297,10 @@ void leave_signals_to_application() {
   starting.take();
   application.take();
   patch_calls();
-  if (takes_faults(self.layout)) take_over_locked_instructions();
+  if (takes_faults(self.layout)) {
+    take_over_locked_instructions();
+    if (self.layout.nodes > 1) watch_waiting_code();
+  }
   start_application_thread();
   leave_signals_to_application();
   Connections others = meet_others(fingerprint());

@@ -12,11 +12,11 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/ending.hpp"
-#include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/standard_output.hpp"
 
@@ -102,7 +102,7 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
 
 }  // namespace
 
-void pass_barrier(bool is_fork) {
+void pass_barrier(Barrier barrier) {
   if (!takes_faults(self.layout)) return;
   const program::HeldSignals held;
   flush_output();
@@ -112,9 +112,9 @@ void pass_barrier(bool is_fork) {
   }
   send_long_page_log();
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
-  if (is_in_flag_mode()) flush(Sync::release);
+  send_stacks_home();
   std::uint64_t since = now_ns();
-  bool waits_for_work = is_fork;
+  bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
   const std::uint64_t diffs_before = asked.diff_ns;
@@ -132,7 +132,10 @@ void pass_barrier(bool is_fork) {
         count_message(barrier_master, step.message, control_payload.count);
         break;
       case protocol::Deed::flush: flush(Sync::barrier); break;
-      case protocol::Deed::settle: drop(Sync::barrier); break;
+      case protocol::Deed::settle:
+        drop(Sync::barrier);
+        if (barrier == Barrier::of_all) end_flag_mode();
+        break;
       case protocol::Deed::tell:
       case protocol::Deed::heed: break;  // no step of a barrier
     }

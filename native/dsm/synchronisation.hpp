@@ -7,9 +7,13 @@
 
 namespace sdsm::dsm {
 
-/// Goes through the phases of models/scash/courses.hpp. `is_fork`: the time until the team first meets is idle time,
-/// not the barrier's.
-void pass_barrier(bool is_fork = false) REQUIRES(application);
+enum class Barrier : std::uint8_t {
+  fork_worker,  ///< the time until the team first meets is idle time, not the barrier's
+  of_some,
+  of_all,  ///< threads of the run
+};
+/// Goes through the phases of models/scash/courses.hpp.
+void pass_barrier(Barrier barrier) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
 /// Asks the lock's manager for a grant, which is a release and then an acquire of memory; there is no acquire if the

@@ -7,6 +7,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/recalls.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/steps.hpp"
@@ -28,8 +29,8 @@ gomp::TeamStart* region_page() {
 constinit gomp::TeamStart own_start GUARDED_BY(application);
 
 /// Behind it no member uses flags of constructs that they all have left.
-void pass_team_barrier() REQUIRES(application) EXCLUDES(handling) {
-  pass_barrier();
+void pass_team_barrier(std::uint32_t team_size) REQUIRES(application) EXCLUDES(handling) {
+  pass_barrier(team_size == processes() ? Barrier::of_all : Barrier::of_some);
   const Held nothing_is_handled(handling);
   forget_flags_before(gomp::this_thread().next_construct);
 }
@@ -45,21 +46,22 @@ void work_in_teams() {
     perform(
         Directive::fork_worker,
         []() REQUIRES(application) { std::memcpy(&own_start, region_page(), sizeof own_start); }, nothing,
-        []() REQUIRES(application) { pass_barrier(true); });
+        []() REQUIRES(application) { pass_barrier(Barrier::fork_worker); });
+    note_company(true);
     begin_work();
     end_work(trace::EventKind::team_begin);
     begin_work();
     program::sdsm_call_on_stack(stack_of(index_of(self.process)).end, run_body, &own_start);
     end_work(trace::EventKind::join);
     flush_output();
-    pass_team_barrier();
+    pass_team_barrier(own_start.size);
   }
 }
 
 /// A team of one has nobody to wait for, and the others wait for the next team, not for this one's barriers.
 void wait_for_team(std::uint32_t team_size) {
   if (team_size > 1) {
-    pass_team_barrier();
+    pass_team_barrier(team_size);
   } else {
     ++asked.barriers;
   }
@@ -95,11 +97,13 @@ void run_team(const gomp::TeamStart& start) {
         std::memcpy(region_page(), &team, sizeof team);
         begin_parallel_region();
       },
-      []() REQUIRES(application) { pass_barrier(); });
+      []() REQUIRES(application) { pass_barrier(Barrier::of_some); });
   begin_work();
+  note_company(true);
   gomp::run_member(team, 0);
   end_work(gomp::EventKind::join);
-  pass_team_barrier();
+  pass_team_barrier(team.size);
+  note_company(false);
   end_parallel_region();
   begin_work();
 }

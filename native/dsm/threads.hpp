@@ -16,9 +16,6 @@ inline constexpr program::Role service{"the service thread"};
 /// process.
 inline constinit program::Mutex handling;
 
-/// Held while a home page is changed for another process, or opened, in flag mode. Whoever holds it takes no other.
-inline constinit program::Mutex changing;
-
 /// While it lives, holds a mutex and keeps the program's signal handlers waiting.
 class SCOPED_CAPABILITY Held {
  public:

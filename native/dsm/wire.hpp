@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "models/page_sharing.hpp"
 #include "models/scash/messages.hpp"
 
 namespace sdsm::dsm {
@@ -13,8 +14,8 @@ namespace sdsm::dsm {
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
 /// and messages of this run-time of which SCASH's sources say nothing.
 enum class WireKind : std::uint16_t {
-  page_request,     ///< address: page. Answer: page_reply
-  write_request,    ///< address: page. No answer
+  page_request,     ///< address: page; value: PageWish. Answer: page_reply
+  write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here
   barrier_arrive,   ///< Answer: barrier_release (when all have come), or quit
@@ -24,8 +25,7 @@ enum class WireKind : std::uint16_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< value, address: changes of the home's pages, and those before the barrier (node.hpp); payload: the
-               ///< page
+  page_reply,  ///< value: 1 in flag mode if it was changed since the last barrier; payload: the page
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello
@@ -57,8 +57,14 @@ enum class WireKind : std::uint16_t {
   shut_copies,    ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,    ///< address: construct; payload: ConstructState. No answer
-  flag_mode,      ///< threads wait for what others store (flags.hpp): flush what can be. Answer: done
-  atomic,         ///< address; payload: program::AtomicOperation. Answer: done; value: changes; payload:
+  flag_mode,      ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
+  late_diff,      ///< as diff, between service threads. Answer for the last piece: late_done
+  late_done,      ///< no answer
+  home_request,   ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
+  recall,         ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept; payload:
+                  ///< how many pages the home has granted this process so far. Answer: recalled
+  recalled,       ///< address: page; value: 1 if it was changed; payload: the page, if it comes home. No answer
+  atomic,         ///< address; value: PageWish; payload: program::AtomicOperation. Answer: done; payload:
                   ///< program::AtomicOutcome
   exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
@@ -83,6 +89,33 @@ struct Head {
   std::uint64_t value = 0;
 };
 static_assert(sizeof(Head) == control_payload.count, "what the simulator counts for a control message");
+
+/// What a process wants of a page in flag mode, and the page's id, by which others know their copies. Zeros: it is not
+/// in flag mode.
+struct PageWish {
+  static constexpr unsigned right_bits = 2;
+  static constexpr unsigned region_bits = 24;
+
+  std::uint64_t number = 0;
+
+  static constexpr PageWish of(PageId page, Right right) {
+    return {(page.index << region_bits | index_of(page.region)) << right_bits | static_cast<std::uint64_t>(right)};
+  }
+  constexpr Right right() const { return static_cast<Right>(number & ((1U << right_bits) - 1)); }
+  constexpr PageId page() const {
+    const std::uint64_t page = number >> right_bits;
+    return {RegionId{static_cast<std::uint32_t>(page & ((1U << region_bits) - 1))}, page >> region_bits};
+  }
+};
+
+/// What a node may do with its own page in flag mode.
+struct OwnPage {
+  Right right{};
+  bool is_changed = false;  ///< since the last barrier, by some process
+
+  constexpr std::uint64_t number() const { return static_cast<std::uint64_t>(right) << 1 | (is_changed ? 1U : 0U); }
+  static constexpr OwnPage of(std::uint64_t number) { return {static_cast<Right>(number >> 1), (number & 1) != 0}; }
+};
 
 /// Sizes that go with a piece of a diff, in bytes.
 struct DiffPiece {

@@ -207,8 +207,6 @@ Instruction decode(const std::uint8_t* code, std::size_t room) {
   return found;
 }
 
-namespace {
-
 MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found) {
   MemoryOperand memory;
   const std::uint8_t modrm = code[found.modrm];
@@ -236,6 +234,8 @@ MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found) {
   memory.has_short_address = found.has_short_address;
   return memory;
 }
+
+namespace {
 
 /// The eight operations that arithmetic opcodes number, in the processor's order. The eighth compares, and locks not.
 constexpr AtomicKind arithmetic[] = {

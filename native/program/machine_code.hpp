@@ -51,6 +51,9 @@ struct MemoryOperand {
   std::int32_t displacement = 0;
 };
 
+/// Precondition: `found`, which was decoded at `code`, has a ModRM byte that names memory.
+MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found);
+
 /// An instruction that locks memory, or a fence.
 struct LockedInstruction {
   enum class Source : std::uint8_t {

@@ -23,6 +23,7 @@
 #define PT_GUARDED_BY(x) THREAD_SAFETY(pt_guarded_by(x))
 #define REQUIRES(...) THREAD_SAFETY(requires_capability(__VA_ARGS__))
 #define ACQUIRE(...) THREAD_SAFETY(acquire_capability(__VA_ARGS__))
+#define TRY_ACQUIRE(...) THREAD_SAFETY(try_acquire_capability(__VA_ARGS__))
 #define RELEASE(...) THREAD_SAFETY(release_capability(__VA_ARGS__))
 #define EXCLUDES(...) THREAD_SAFETY(locks_excluded(__VA_ARGS__))
 #define ASSERT_CAPABILITY(x) THREAD_SAFETY(assert_capability(x))
@@ -79,6 +80,7 @@ class CAPABILITY("mutex") Mutex {
   void lock() ACQUIRE() {
     if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
   }
+  bool try_lock() TRY_ACQUIRE(true) { return pthread_mutex_trylock(&mutex_) == 0; }
   void unlock() RELEASE() { pthread_mutex_unlock(&mutex_); }
   /// For a thread that works on behalf of the holder, which waits meanwhile.
   void is_held_by_asker() ASSERT_CAPABILITY(this) {}

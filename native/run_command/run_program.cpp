@@ -113,14 +113,6 @@ int run_program(const RunRequest& request) {
   std::vector<TasksRun> tasks;
   for (const dsm::Result& process : median.processes) tasks.push_back({process.tasks, process.task_regions});
   if (const auto note = tasks_note(tasks); note && !request.is_quiet) commands::say(*note);
-  std::uint64_t waits = 0;
-  for (const dsm::Result& process : median.processes) waits += process.whole.waits;
-  if (waits > 0) {
-    commands::say(fmt::format(
-        "warning: threads waited {} times for flags that plain stores set. What was stored before such a flag may be "
-        "seen after it, so results may be wrong: set flags by omp atomic seq_cst, or use locks or barriers",
-        waits));
-  }
   write_logs(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};

@@ -249,37 +249,3 @@ TEST_CASE("damaged diffs are told from sound ones, and never write outside of th
   }
   CHECK(refused > 1000);
 }
-
-TEST_CASE("a renewed copy has the home's bytes where this node changed nothing, and comes home as it would have") {
-  std::mt19937 random(23);
-  for (int round = 0; round < 3000; ++round) {
-    Page home = filled_with(round % 3 == 0 ? 0U : round % 3 == 1 ? 0xffU : 0x5aU);
-    Writer early(home), late(home);
-    const auto change = [&](Page& page) {
-      for (int i = 0; i < 300; ++i) page[random() % 4096] = static_cast<std::byte>(random());
-      for (int i = 0; i < 100; ++i) set_word(page, random() % words_per_page, static_cast<std::uint32_t>(random()));
-    };
-    change(early.pages.page);
-    change(home);
-    late.pages = early.pages;
-    renew(home.data(), late.pages.page.data(), late.pages.twin.data());
-    Page expected = home;
-    early.send_to(expected);
-    REQUIRE(late.pages.page == expected);
-    late.send_to(home);
-    REQUIRE(home == expected);
-  }
-}
-
-TEST_CASE("a word that was changed before the copy was renewed comes home whole, whatever others store behind it") {
-  Page home = filled_with(0xff);
-  Writer writer(home);
-  set_word(writer.pages.page, 9, 5);
-  set_word(home, 9, 3);
-  renew(home.data(), writer.pages.page.data(), writer.pages.twin.data());
-  set_word(home, 9, 0x103);
-  writer.send_to(home);
-  Page expected = filled_with(0xff);
-  set_word(expected, 9, 5);
-  CHECK(home == expected);
-}

@@ -123,14 +123,14 @@ def test_random_programs(tmp_path, seed, threads):
 
 
 @pytest.mark.parametrize("threads", [3, 4, 8])
-def test_copies_that_are_changed_do_not_go_home_and_back_for_news(tmp_path, threads):
-    """Which news comes in the midst of a loop depends on the timing; one of them must not bring the next."""
+def test_a_reduction_costs_its_atomic_operations_alone(tmp_path, threads):
+    """A thread that begins late may find the sum changed, and fetches what it has a second time."""
 
     def messages(result: dict) -> int:
         return sum(thread["messages"] for thread in result["threads"])
 
     program = (COUNTED, "scattered")
-    assert messages(executed(tmp_path, threads, *program)) < 12 * messages(simulated(tmp_path, threads, *program))
+    assert messages(executed(tmp_path, threads, *program)) <= 1.1 * messages(simulated(tmp_path, threads, *program))
 
 
 PLACEMENTS = ("round-robin", "block", "first-touch")

@@ -129,8 +129,16 @@ def test_litmus_programs_show_no_forbidden_outcome(nodes, threads_per_node, tran
     assert {sum(int(times) for times in re.findall(r": (\d+)", line)) for line in lines} == {200}
 
 
-def test_litmus_programs_hold_under_the_compilers_own_run_time():
-    result = run(PROGRAMS / "litmus", OMP_NUM_THREADS="4")
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (8, 1), (1, 2), (2, 2), (1, 4)])
+def test_flags_show_no_forbidden_outcome(nodes, threads_per_node):
+    result = on_cluster(nodes, threads_per_node, "round-robin", "unix", PROGRAMS / "flag_litmus", 24)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(result.stdout.splitlines()) >= 11
+
+
+@pytest.mark.parametrize("program", ["litmus", "flag_litmus"])
+def test_litmus_programs_hold_under_the_compilers_own_run_time(program):
+    result = run(PROGRAMS / program, OMP_NUM_THREADS="4")
     assert (result.returncode, result.stderr) == (0, "")
 
 

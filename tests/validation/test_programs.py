@@ -12,11 +12,10 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = SOURCE / "build"
 
-#: Arguments with which a program is short. Flags that plain moves set are not kept in order (docs/native-dsm.md), so
-#: lu_flags leaves its `r` out.
+#: Arguments with which a program is short.
 ARGUMENTS = {
     "bfs.c": (600, 4),
-    "lu_flags.c": (24, 6, 1, "fa"),
+    "lu_flags.c": (24, 6, 1),
     "mesh_locks.c": (12,),
     "nas_ep.c": (64,),
     "nas_is.c": (16384, 512, 3),

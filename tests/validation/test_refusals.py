@@ -65,36 +65,3 @@ def test_a_note_says_where_one_thread_runs_all_tasks(tmp_path, command, program,
     words = [BUILD / command, "-n", "4", *options, "--", BUILD / "tests/constructs" / f"construct_{program}"]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr.count("share no work") == (1 if is_told else 0)
-
-
-FLAG = """
-#include <unistd.h>
-static int flag, apart[4096];
-int main(void) {
-  apart[0] = 1;
-#pragma omp parallel num_threads(2)
-  if (omp_get_thread_num() == 0) {
-    usleep(50000);
-    for (int i = 0; i < STORES; ++i) {
-#pragma omp atomic write release
-      flag = 1;
-    }
-  } else {
-    int seen = !STORES;
-    while (!seen) {
-#pragma omp atomic read acquire
-      seen = flag;
-    }
-  }
-}
-"""
-
-
-@pytest.mark.parametrize("stores", [0, 1])
-def test_a_run_that_waited_for_a_plain_flag_warns_of_what_that_does_not_order(tmp_path, stores):
-    source, program = tmp_path / "flag.c", tmp_path / "flag"
-    source.write_text("#include <omp.h>" + FLAG)
-    subprocess.run(["gcc", "-O1", "-fopenmp", f"-DSTORES={stores}", source, "-o", program], check=True)
-    done = subprocess.run([BUILD / "sdsm-run", "-q", "-n", "2", "--", program], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0
-    assert done.stderr.count("flags that plain stores set") == stores

@@ -270,21 +270,6 @@ TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pa
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
 }
 
-TEST_CASE("copies that were changed outlive the others") {
-  Node node(1, 1);
-  const PageId read{RegionId{0}, 6}, changed{RegionId{0}, 7};
-  node.touch(1, read, to_read);
-  node.store(1, page_of_0);
-  node.store(1, changed);
-  node.pages().drop_untwinned();
-  CHECK(node.state(1, read) == unmapped);
-  CHECK(node.state(1, page_of_0) == read_write);
-  node.store(1, page_of_0);
-  CHECK(node.flush(1, Sync::acquire).size() == 2);
-  node.pages().drop(Sync::acquire);
-  CHECK(node.state(1, changed) == unmapped);
-}
-
 TEST_CASE("an acquire also flushes what companions changed in remote pages, as their copies die too") {
   Node node(2, 2);
   node.store(2, page_of_0);
@@ -527,4 +512,26 @@ TEST_CASE("a run of pages does what its pages would do one by one") {
       REQUIRE(in_runs == one_by_one);
     }
   }
+}
+
+TEST_CASE("a page that the node gives up is fetched again, and one that it goes on reading is twinned again") {
+  NodePages pages(NodeId{1}, ProcessId{2}, 2);
+  const ProcessId home{0};
+  const auto touch = [&](std::uint32_t process, std::uint64_t page, Access access) {
+    return pages.access(ProcessId{process}, {RegionId{0}, page}, home, Owner::remote, access);
+  };
+  for (std::uint64_t page = 0; page < 3; ++page) touch(2, page, to_write);
+  CHECK(pages.give_up({RegionId{0}, 1}, false) == 1);
+  CHECK(pages.give_up({RegionId{0}, 1}, false) == std::nullopt);
+  CHECK(pages.give_up({RegionId{0}, 2}, true) == 1);
+  CHECK(pages.twinned_pages() == 1);
+  CHECK(touch(2, 0, to_write) == std::nullopt);
+  CHECK(touch(3, 1, to_read) == RUMR);
+  CHECK(touch(2, 2, to_read) == std::nullopt);
+  CHECK(touch(2, 2, to_write) == WROR);
+  pages.changed({RegionId{0}, 2}, Owner::remote, one_word);
+  pages.changed({RegionId{0}, 0}, Owner::remote, one_word);
+  const auto diffs = pages.flush(ProcessId{2}, Sync::acquire);
+  REQUIRE(diffs.size() == 2);
+  CHECK(diffs[1].page == PageId{RegionId{0}, 2});
 }

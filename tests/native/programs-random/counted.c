@@ -359,17 +359,17 @@ static void master(void) {
   }
 }
 
-/* Every thread stores all over every page, in a program that has atomic operations. */
+/* Every thread stores all over every page; then its atomic operation takes its part of the sum home. */
 static void scattered(void) {
-#pragma omp parallel
-  {
-#pragma omp atomic
-    ++page(0)[0];
-    for (int round = 1; round <= rounds; ++round) {
-#pragma omp for
-      for (int i = 0; i < pages * page_ints; ++i) array[i * 7919 % (pages * page_ints)] = round * i;
+  long long sum = 0;
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < pages * page_ints; ++i) {
+      array[i * 7919 % (pages * page_ints)] = round * i;
+      sum += i;
     }
   }
+  page(0)[0] = (int)(sum % 1000);
 }
 
 /* From here on the threads' parts depend on the timing, but not all of their sums. */

@@ -1,0 +1,310 @@
+#include "native/program/waiting_code.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "native/program/machine_code.hpp"
+
+namespace sdsm::program {
+namespace {
+
+constexpr std::uint8_t trap = 0xcc;          // int3
+constexpr std::uint32_t longest_loop = 192;  // bytes: unoptimised ones are long
+constexpr std::size_t most_variables = 16;   // of a loop's
+
+struct Step {
+  std::uint32_t at = 0;
+  Instruction instruction;
+
+  std::uint32_t end() const { return at + instruction.length; }
+  bool has_target() const { return instruction.flow == Flow::branch || instruction.flow == Flow::jump; }
+  std::int64_t target() const { return std::int64_t{end()} + instruction.target; }
+};
+
+/// The thread's own variables, in unoptimised code: not those that others store to.
+bool is_on_stack(const MemoryOperand& memory) {
+  if (memory.index != Register::none) return false;
+  constexpr auto frame = Register{5};  // rbp, which optimised code uses for anything
+  return memory.base == Register::rsp || (memory.base == frame && memory.displacement < 0);
+}
+
+/// What an instruction reads and writes. Bit 1 << n stands for register n.
+struct Effect {
+  std::uint32_t reads = 0;
+  std::uint32_t writes = 0;
+  std::optional<MemoryOperand> memory;
+  bool loads = false;
+  bool stores = false;
+};
+
+/// Nothing for an instruction that no waiting loop needs.
+class EffectReader {
+ public:
+  EffectReader(const std::uint8_t* code, const Instruction& instruction) : code_(code), instruction_(instruction) {}
+
+  std::optional<Effect> read() {
+    if (instruction_.has_lock || instruction_.is_vector || instruction_.flow == Flow::indirect ||
+        instruction_.flow == Flow::end) {
+      return std::nullopt;
+    }
+    if (instruction_.flow != Flow::on) return effect_;
+    const bool is_known = instruction_.map == 0 ? read_one_byte() : instruction_.map == 1 && read_after_0f();
+    return is_known ? std::optional(effect_) : std::nullopt;
+  }
+
+ private:
+  enum class Use : std::uint8_t { none, reads, writes, changes };
+
+  unsigned field() const { return code_[instruction_.modrm] >> 3 & 7; }
+  bool is_byte() const { return instruction_.map == 0 && (instruction_.opcode & 1) == 0; }
+  std::uint32_t bit_of(unsigned number, unsigned extension, bool is_of_byte) const {
+    if ((instruction_.rex & extension) != 0) number += 8;
+    if (is_of_byte && instruction_.rex == 0 && number >= 4) number -= 4;
+    return 1u << number;
+  }
+  static bool reads(Use use) { return use == Use::reads || use == Use::changes; }
+  static bool writes(Use use) { return use == Use::writes || use == Use::changes; }
+
+  void use(std::uint32_t registers, Use how) {
+    if (reads(how)) effect_.reads |= registers;
+    if (writes(how)) effect_.writes |= registers;
+  }
+  bool use_operands(Use of_field, Use of_other, bool is_of_byte) {
+    if (of_field != Use::none) use(bit_of(field(), 4, is_of_byte), of_field);
+    if (code_[instruction_.modrm] >= 0xc0) {
+      use(bit_of(code_[instruction_.modrm] & 7, 1, is_of_byte), of_other);
+      return true;
+    }
+    effect_.memory = memory_of(code_, instruction_);
+    const auto address_register = [&](Register one) {
+      if (one < Register::none) effect_.reads |= 1u << static_cast<unsigned>(one);
+    };
+    address_register(effect_.memory->base);
+    address_register(effect_.memory->index);
+    effect_.loads = reads(of_other);
+    effect_.stores = writes(of_other);
+    return true;
+  }
+  /// rax
+  bool use_first(Use how) {
+    use(1, how);
+    return true;
+  }
+  bool is_nothing() { return true; }
+
+  /// Arithmetic: add to xor change their first operand, the eighth compares.
+  static Use result_of(unsigned operation) { return operation == 7 ? Use::reads : Use::changes; }
+
+  bool read_arithmetic() {
+    const unsigned operation = instruction_.opcode >> 3;
+    const Use result = result_of(operation);
+    const bool is_same = code_[instruction_.modrm] >= 0xc0 && field() == (code_[instruction_.modrm] & 7u) &&
+                         ((instruction_.rex & 4) != 0) == ((instruction_.rex & 1) != 0);
+    constexpr unsigned exclusive_or = 6;
+    switch (instruction_.opcode & 7) {
+      case 0:
+      case 1:
+        if (operation == exclusive_or && is_same) return use_operands(Use::none, Use::writes, is_byte());
+        return use_operands(Use::reads, result, is_byte());
+      case 2:
+      case 3: return use_operands(result, Use::reads, is_byte());
+      default: return use_first(result);
+    }
+  }
+
+  bool read_one_byte() {
+    const unsigned opcode = instruction_.opcode;
+    if (opcode < 0x40 && (opcode & 7) < 6) return read_arithmetic();
+    switch (opcode) {
+      case 0x63: return use_operands(Use::writes, Use::reads, false);
+      case 0x80:
+      case 0x81:
+      case 0x83: return use_operands(Use::none, result_of(field()), is_byte());
+      case 0x84:
+      case 0x85: return use_operands(Use::reads, Use::reads, is_byte());
+      case 0x88:
+      case 0x89: return use_operands(Use::reads, Use::writes, is_byte());
+      case 0x8a:
+      case 0x8b: return use_operands(Use::writes, Use::reads, is_byte());
+      case 0x8d: return use_operands(Use::writes, Use::none, false);
+      case 0x90: return is_nothing();  // also pause
+      case 0x98: return use_first(Use::changes);
+      case 0xa8:
+      case 0xa9: return use_first(Use::reads);
+      case 0xc0:
+      case 0xc1:
+      case 0xd0:
+      case 0xd1: return use_operands(Use::none, Use::changes, is_byte());
+      case 0xc6:
+      case 0xc7: return use_operands(Use::none, Use::writes, is_byte());
+      case 0xf6:
+      case 0xf7:
+        if (field() < 2) return use_operands(Use::none, Use::reads, is_byte());
+        return field() < 4 && use_operands(Use::none, Use::changes, is_byte());
+      default: break;
+    }
+    if (opcode < 0xb0 || opcode > 0xbf) return false;
+    use(bit_of(opcode & 7, 1, opcode < 0xb8), Use::writes);
+    return true;
+  }
+
+  bool read_after_0f() {
+    const unsigned opcode = instruction_.opcode;
+    if (opcode == 0x1e || opcode == 0x1f) return is_nothing();
+    if ((opcode & 0xf0) == 0x40) return use_operands(Use::changes, Use::reads, false);
+    if ((opcode & 0xf0) == 0x90) return use_operands(Use::none, Use::writes, true);
+    const bool extends = (opcode & 0xf6) == 0xb6;
+    return extends && use_operands(Use::writes, Use::reads, (opcode & 1) == 0 && code_[instruction_.modrm] >= 0xc0);
+  }
+
+  const std::uint8_t* code_;
+  const Instruction& instruction_;
+  Effect effect_;
+};
+
+bool is_same(const MemoryOperand& one, const MemoryOperand& other) {
+  return one.base == other.base && one.index == other.index && one.displacement == other.displacement &&
+         one.scale == other.scale && one.is_thread_local == other.is_thread_local;
+}
+
+struct Variables {
+  MemoryOperand all[most_variables];
+  std::size_t count = 0;
+
+  bool has(const MemoryOperand& wanted) const {
+    return std::any_of(all, all + count, [&](const MemoryOperand& one) { return is_same(one, wanted); });
+  }
+  bool add(const MemoryOperand& one) {
+    if (has(one)) return true;
+    if (count == most_variables) return false;
+    all[count++] = one;
+    return true;
+  }
+};
+
+/// The variable that is waited for, by any instruction that uses it: relative to the next one's address, it is `at`.
+MemoryOperand anywhere(MemoryOperand memory, std::uint32_t next) {
+  if (memory.base == Register::rip) memory.displacement += static_cast<std::int32_t>(next);
+  return memory;
+}
+
+class Function {
+ public:
+  Function(const std::uint8_t* code, std::uint32_t bytes) : code_(code) {
+    steps.clear();
+    for (std::uint32_t at = 0; at < bytes;) {
+      const Instruction found = decode(code + at, bytes - at);
+      if (found.length == 0) break;
+      steps.push_back({at, found});
+      at += found.length;
+    }
+  }
+
+  void find(GrowingArray<std::uintptr_t>& found) const {
+    for (std::size_t last = 0; last < steps.size(); ++last) {
+      const Step& jump = steps[last];
+      if (!jump.has_target() || jump.target() < 0 || jump.target() > jump.at) continue;
+      const Step* const first = step_at(static_cast<std::uint32_t>(jump.target()));
+      if (first == nullptr || jump.end() - first->at > longest_loop) continue;
+      Variables waited_for;
+      if (waits(first, &jump, waited_for)) add_entries(first, &jump, waited_for, found);
+    }
+  }
+
+ private:
+  const Step* step_at(std::uint32_t at) const {
+    const Step* const found = std::lower_bound(steps.begin(), steps.end(), at,
+                                               [](const Step& one, std::uint32_t wanted) { return one.at < wanted; });
+    return found != steps.end() && found->at == at ? found : nullptr;
+  }
+  std::optional<Effect> effect_of(const Step& step) const {
+    return EffectReader(code_ + step.at, step.instruction).read();
+  }
+
+  /// By byte of the loop: whether control comes there within a turn.
+  static void reach_within(const Step* first, const Step* last, bool (&is_reached)[longest_loop]) {
+    for (bool goes_on = true; std::exchange(goes_on, false);) {
+      const auto reach = [&](std::int64_t at) {
+        if (at < first->at || at > last->at || is_reached[at - first->at]) return;
+        is_reached[at - first->at] = goes_on = true;
+      };
+      for (const Step* step = first; step <= last; ++step) {
+        if (!is_reached[step->at - first->at]) continue;
+        if (step->instruction.flow == Flow::on || step->instruction.flow == Flow::branch) reach(step->end());
+        if (step->has_target()) reach(step->target());
+      }
+    }
+  }
+
+  /// A turn of the loop changes nothing that it began with, and stores nothing that others see.
+  bool waits(const Step* first, const Step* last, Variables& waited_for) const {
+    std::uint32_t written = 0;
+    std::uint32_t kept = 0;  // read before they are written
+    Variables written_slots;
+    Variables kept_slots;
+    bool has_exit = false;
+    bool is_reached[longest_loop] = {true};
+    reach_within(first, last, is_reached);
+    if (!is_reached[last->at - first->at]) return false;
+    for (const Step* step = first; step <= last; ++step) {
+      if (!is_reached[step->at - first->at]) continue;
+      const auto effect = effect_of(*step);
+      if (!effect) return false;
+      if (step->has_target()) {
+        const std::int64_t target = step->target();
+        has_exit |= target < first->at || target > last->at || (step == last && step->instruction.flow == Flow::branch);
+      }
+      kept |= effect->reads & ~written;
+      written |= effect->writes;
+      if (!effect->memory) continue;
+      if (!is_on_stack(*effect->memory)) {
+        if (effect->stores || (effect->loads && !waited_for.add(anywhere(*effect->memory, step->end())))) return false;
+        continue;
+      }
+      if (effect->loads && !written_slots.has(*effect->memory) && !kept_slots.add(*effect->memory)) return false;
+      if (effect->stores && (kept_slots.has(*effect->memory) || !written_slots.add(*effect->memory))) return false;
+    }
+    return has_exit && (kept & written) == 0 && waited_for.count > 0;
+  }
+
+  void add(const Step* step, GrowingArray<std::uintptr_t>& found) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(code_ + step->at);
+    if (code_[step->at] != trap && std::find(found.begin(), found.end(), address) == found.end())
+      found.push_back(address);
+  }
+
+  /// Compilers may copy a loop's condition before the loop.
+  void add_looks_before(const Step* step, const Variables& waited_for, GrowingArray<std::uintptr_t>& found) const {
+    constexpr std::ptrdiff_t most = 10;
+    const Step* const first = step - std::min(most, step - steps.begin());
+    while (step-- > first) {
+      const auto effect = effect_of(*step);
+      if (effect && effect->loads && waited_for.has(anywhere(*effect->memory, step->end()))) add(step, found);
+    }
+  }
+
+  void add_entries(const Step* first, const Step* last, const Variables& waited_for,
+                   GrowingArray<std::uintptr_t>& found) const {
+    add(first, found);
+    add_looks_before(first, waited_for, found);
+    for (const Step& step : steps) {
+      if ((&step >= first && &step <= last) || !step.has_target()) continue;
+      if (step.target() < first->at || step.target() > last->at) continue;
+      if (const Step* const entry = step_at(static_cast<std::uint32_t>(step.target()))) add(entry, found);
+      add_looks_before(&step, waited_for, found);
+    }
+  }
+
+  /// Of one function at a time.
+  static constinit inline GrowingArray<Step> steps;
+  const std::uint8_t* code_;
+};
+
+}  // namespace
+
+void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<std::uintptr_t>& found) {
+  Function(code, bytes).find(found);
+}
+
+}  // namespace sdsm::program

@@ -1,0 +1,91 @@
+#include "models/page_sharing.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+
+namespace {
+
+constexpr std::uint32_t nodes = 3;
+
+/// One writes and nobody else has the page, or all that have it read.
+bool is_right(const PageSharing& page) {
+  std::uint32_t readers = 0;
+  std::uint32_t writers = 0;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    readers += page.right_of(NodeId{i}) == Right::read ? 1 : 0;
+    writers += page.right_of(NodeId{i}) == Right::write ? 1 : 0;
+  }
+  return writers == 0 || (writers == 1 && readers == 0);
+}
+
+/// All that `steps` more requests can make of the page.
+void request_all(const PageSharing& page, int steps) {
+  REQUIRE(is_right(page));
+  if (steps == 0) return;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    for (const Right wanted : {Right::read, Right::write}) {
+      PageSharing next = page;
+      for (const PageSharing::Loss& loss : page.losses(NodeId{i}, wanted)) {
+        CHECK(loss.node != NodeId{i});
+        next.lose(loss);
+      }
+      CHECK(next.losses(NodeId{i}, wanted).empty());
+      next.grant(NodeId{i}, wanted);
+      CHECK(next.right_of(NodeId{i}) >= wanted);
+      request_all(next, steps - 1);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("one node may write a page, or many may read it, whoever asks for what") {
+  request_all(PageSharing(NodeId{0}), 5);
+}
+
+TEST_CASE("who reads takes the right to write from the writer alone, and the writer goes on reading") {
+  PageSharing page(NodeId{0});
+  const auto losses = page.losses(NodeId{1}, Right::read);
+  REQUIRE(losses.size() == 1);
+  CHECK(losses[0].node == NodeId{0});
+  CHECK(losses[0].kept == Right::read);
+  page.lose(losses[0]);
+  page.grant(NodeId{1}, Right::read);
+  CHECK(page.losses(NodeId{2}, Right::read).empty());
+  CHECK(page.losses(NodeId{1}, Right::write).size() == 1);
+}
+
+TEST_CASE("flag mode ends at a barrier unless a thread has waited") {
+  using enum FlagEvent;
+  FlagMode mode = after(barrier, FlagMode::off);
+  CHECK(mode == FlagMode::off);
+  mode = after(touch_after_meeting, mode);
+  CHECK(mode == FlagMode::until_barrier);
+  CHECK(after(touch_after_meeting, mode) == mode);
+  CHECK(after(barrier, mode) == FlagMode::off);
+  mode = after(wait, mode);
+  CHECK(mode == FlagMode::for_good);
+  CHECK(after(touch_after_meeting, mode) == mode);
+  CHECK(after(barrier, mode) == mode);
+}
+
+TEST_CASE("a touch of a page that an atomic operation has changed meets others if there are older copies") {
+  CHECK(meeting_at(false, 1) == Meeting::meets_others);
+  CHECK(meeting_at(true, 1) == Meeting::drops_copies);
+  CHECK(meeting_at(false, 0) == Meeting::none);
+  CHECK(meeting_at(true, 0) == Meeting::none);
+}
+
+TEST_CASE("all who have a page lose it before a change that each of them shall hear of, the home's node too") {
+  PageSharing page(NodeId{0});
+  REQUIRE(page.all_losses().size() == 1);
+  page.lose({NodeId{0}, Right::read});
+  page.grant(NodeId{2}, Right::read);
+  for (const PageSharing::Loss& loss : page.all_losses()) {
+    CHECK(loss.kept == Right::none);
+    page.lose(loss);
+  }
+  CHECK(page.all_losses().empty());
+  CHECK(page.right_of(NodeId{0}) == Right::none);
+}

@@ -1,0 +1,92 @@
+/// Are loops that wait for a store told from those that compute?
+#include "native/program/waiting_code.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <initializer_list>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+// Each function's code lies between its name and NAME_end. Places are labels within.
+#define FUNCTION(name, body) asm(".text\n" #name ":\n" body "\n" #name "_end:\n")
+
+extern "C" {
+extern const std::uint8_t waits[], waits_end[], waits_at[];
+extern const std::uint8_t pauses[], pauses_end[], pauses_at[], pauses_looks[];
+extern const std::uint8_t unoptimised[], unoptimised_end[], unoptimised_body[], unoptimised_entry[];
+extern const std::uint8_t two_flags[], two_flags_end[], two_flags_at[];
+extern const std::uint8_t searches[], searches_end[], counts[], counts_end[], copies[], copies_end[];
+extern const std::uint8_t follows[], follows_end[], counts_on_stack[], counts_on_stack_end[], calls[], calls_end[];
+extern const std::uint8_t locks[], locks_end[], returns[], returns_end[], own_only[], own_only_end[];
+}
+
+// clang-format off
+FUNCTION(waits, "mov %rdi, %rcx; waits_at: mov (%rcx), %eax; cmp %eax, %esi; jg waits_at; ret");
+FUNCTION(pauses, "pauses_looks: cmpl $0, 0x1234(%rip); jne 2f; pauses_at: pause; mov 0x122a(%rip), %eax; test %eax, %eax; je pauses_at; 2: ret");
+FUNCTION(unoptimised, "push %rbp; mov %rsp, %rbp; jmp unoptimised_entry; unoptimised_body: nop; unoptimised_entry: mov -8(%rbp), %rax; mov (%rax), %eax;"
+                      "mov %eax, -12(%rbp); cmpl $5, -12(%rbp); setne %al; movzbl %al, %eax; test %eax, %eax; jne unoptimised_body; pop %rbp; ret");
+FUNCTION(two_flags, "two_flags_at: cmpb $0, (%rdi); jne 2f; cmpb $0, 1(%rdi,%rsi,4); je two_flags_at; 2: ret");
+FUNCTION(searches, "1: cmpb $0, (%rdi); je 2f; add $1, %rdi; jmp 1b; 2: ret");
+FUNCTION(counts, "1: add (%rdi), %eax; cmp $100, %eax; jl 1b; ret");
+FUNCTION(copies, "1: mov (%rdi), %eax; mov %eax, (%rsi); test %eax, %eax; je 1b; ret");
+FUNCTION(follows, "1: mov 8(%rdi), %rdi; test %rdi, %rdi; jne 1b; ret");
+FUNCTION(counts_on_stack, "1: mov (%rdi), %eax; addl $1, -4(%rbp); cmp %eax, -4(%rbp); jl 1b; ret");
+FUNCTION(calls, "1: mov (%rbx), %edi; call calls; test %eax, %eax; je 1b; ret");
+FUNCTION(locks, "1: mov $1, %eax; lock xadd %eax, (%rdi); test %eax, %eax; jne 1b; ret");
+FUNCTION(returns, "jmp 2f; 1: mov (%rdi), %eax; ret; 2: jmp 1b");
+FUNCTION(own_only, "1: cmpl $0, -4(%rbp); je 1b; ret");
+// clang-format on
+
+/// Nobody gives it back, as in a program that runs.
+void* sdsm::program::grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes) {
+  static std::deque<std::vector<std::byte>> kept;
+  std::vector<std::byte>& grown = kept.emplace_back(new_bytes);
+  if (old_bytes > 0) std::memcpy(grown.data(), memory, old_bytes);
+  return grown.data();
+}
+
+namespace {
+
+std::vector<std::uintptr_t> found_in(const std::uint8_t* begin, const std::uint8_t* end) {
+  sdsm::program::GrowingArray<std::uintptr_t> found;
+  sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), found);
+  std::vector<std::uintptr_t> list(found.begin(), found.end());
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+std::vector<std::uintptr_t> addresses(std::initializer_list<const std::uint8_t*> places) {
+  std::vector<std::uintptr_t> list;
+  for (const std::uint8_t* place : places) list.push_back(reinterpret_cast<std::uintptr_t>(place));
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("a loop waits if a turn of it changes nothing and stores nothing, but loads what others store") {
+  CHECK(found_in(waits, waits_end) == addresses({waits_at}));
+  CHECK(found_in(two_flags, two_flags_end) == addresses({two_flags_at}));
+}
+
+TEST_CASE("control that comes into the loop's midst comes to a wait") {
+  CHECK(found_in(unoptimised, unoptimised_end) == addresses({unoptimised_body, unoptimised_entry}));
+}
+
+TEST_CASE("the look at the variable that compilers copy before the loop is part of the wait") {
+  CHECK(found_in(pauses, pauses_end) == addresses({pauses_looks, pauses_at}));
+}
+
+TEST_CASE("loops that compute, store, call or lock do not wait") {
+  CHECK(found_in(searches, searches_end).empty());
+  CHECK(found_in(counts, counts_end).empty());
+  CHECK(found_in(copies, copies_end).empty());
+  CHECK(found_in(follows, follows_end).empty());
+  CHECK(found_in(counts_on_stack, counts_on_stack_end).empty());
+  CHECK(found_in(calls, calls_end).empty());
+  CHECK(found_in(locks, locks_end).empty());
+  CHECK(found_in(returns, returns_end).empty());
+  CHECK(found_in(own_only, own_only_end).empty());
+}
