@@ -190,11 +190,12 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
     }
     // Again if a companion took a lock, and with it dropped the page, while it was on its way; or somebody else got it.
     if (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
+      // A copy that was asked for before flag mode goes when the last process of the node enters it.
+      is_allowed = place.owner == Owner::remote && is_in_flag_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
       resolve(place, rule_of(*kind));
       ++asked.faults[static_cast<std::size_t>(*kind)];
-      is_allowed = place.owner == Owner::remote;
     } else if (!is_allowed && place.owner != Owner::remote && node().shares_pages) {
       granted = ask_for_own_page(place, access);
       is_allowed = true;

@@ -136,6 +136,11 @@ def test_flags_show_no_forbidden_outcome(nodes, threads_per_node):
     assert len(result.stdout.splitlines()) >= 11
 
 
+def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
+    result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "late_page")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
 @pytest.mark.parametrize("program", ["litmus", "flag_litmus"])
 def test_litmus_programs_hold_under_the_compilers_own_run_time(program):
     result = run(PROGRAMS / program, OMP_NUM_THREADS="4")
