@@ -1,6 +1,7 @@
 /// Functions of the C library that hand the program memory to keep: called by the program, they take it from the
 /// program's own heap, as malloc would, so that all its threads have it.
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cerrno>
 #include <cstdarg>
@@ -25,16 +26,30 @@ struct ProcessHeap {
   void* (*allocate)(std::size_t);
   void (*free)(void*);
 };
+
+/// Whether the program has its own, and not just an address that stands for this library's (as without -fpie).
+bool is_defined_by_program(void* function) {
+  Dl_info object;
+  ElfW(Sym)* symbol = nullptr;
+  return program_image.is_program(reinterpret_cast<std::uintptr_t>(function)) &&
+         dladdr1(function, &object, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
+         symbol->st_shndx != SHN_UNDEF;
+}
+
 const ProcessHeap& process_heap() {
-  static const ProcessHeap found{reinterpret_cast<void* (*)(std::size_t)>(dlsym(RTLD_DEFAULT, "malloc")),
-                                 reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "free"))};
+  static const ProcessHeap found = [] {
+    void* const allocate = dlsym(RTLD_DEFAULT, "malloc");
+    if (!is_defined_by_program(allocate)) return ProcessHeap{nullptr, &std::free};
+    return ProcessHeap{reinterpret_cast<void* (*)(std::size_t)>(allocate),
+                       reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "free"))};
+  }();
   return found;
 }
 
 /// Null and errno if there is no memory.
 char* room_for(std::size_t bytes, std::uintptr_t caller) {
   void* block = nullptr;
-  if (process_heap().allocate != &std::malloc) {
+  if (process_heap().allocate != nullptr) {
     block = process_heap().allocate(bytes);
   } else if (program_image.is_program(caller)) {
     block = shared_heap::allocate({.bytes = bytes, .alignment = 16, .caller = caller});

@@ -243,3 +243,26 @@ int main(void) {
 def test_a_program_may_have_its_own_malloc(tmp_path, command):
     compiled(tmp_path, "own", MALLOC, "-fno-builtin")
     assert done(tmp_path, command, "./own").stdout == "499500\n"
+
+
+#: An address of the program's own stands for the function, which is not the program's.
+TAKEN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void* (*volatile allocate)(size_t) = malloc;
+int main(void) {
+  char* text = strdup("hello");
+  int wrong = allocate != malloc;
+  free(allocate(10));
+#pragma omp parallel reduction(+ : wrong)
+  wrong += strcmp(text, "hello") != 0;
+  printf("%d wrong\n", wrong);
+}
+"""
+
+
+@COMMANDS
+def test_a_program_may_take_the_address_of_malloc(tmp_path, command):
+    compiled(tmp_path, "taken", TAKEN, "-fno-pie", "-no-pie")
+    assert done(tmp_path, command, "./taken").stdout == "0 wrong\n"
