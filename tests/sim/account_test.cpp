@@ -17,20 +17,20 @@ using namespace sdsm::test;
 namespace {
 
 /// How the threads of a random program share time between two barriers.
-enum class Course : std::uint8_t {
+enum class Threads : std::uint8_t {
   together,
   in_turn,  ///< thread t begins t x 200 ms after the barrier, when those before it have ended
 };
 
 /// Phases between barriers; in each, threads compute, touch pages and take locks, one lock at a time.
-TestProgram random_program(std::uint64_t seed, Layout layout, Course course = Course::together) {
+TestProgram random_program(std::uint64_t seed, Layout layout, Threads threads = Threads::together) {
   std::mt19937_64 random(seed);
   const auto pick = [&](std::uint64_t high) { return random() % (high + 1); };
   TestProgram program(layout);
   program.pages = 1 + pick(40);
   const std::uint64_t phases = 1 + pick(4);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
-    const bool with_locks = course == Course::together || pick(1) == 0;
+    const bool with_locks = threads == Threads::together || pick(1) == 0;
     for (std::uint32_t t = 0; t < layout.processes(); ++t) {
       const auto touches = [&] {
         std::vector<trace::TouchRun> found;
@@ -47,12 +47,12 @@ TestProgram random_program(std::uint64_t seed, Layout layout, Course course = Co
         }
         return found;
       };
-      if (course == Course::in_turn && with_locks) {
+      if (threads == Threads::in_turn && with_locks) {
         // A lock of its own: the simulator looks at a thread's page protections no later than at its last event, and in
         // between a companion's lock may take them away.
         program.acquire(t, 100 + t, 200'000.0 * t);
         program.release(t, 100 + t);
-      } else if (course == Course::in_turn) {
+      } else if (threads == Threads::in_turn) {
         program.interval(t, 200'000.0 * t, {}, {trace::EventKind::loop_end, 0, 0, 0});
       }
       for (std::uint64_t lock = with_locks ? pick(3) : 0; lock > 0; --lock) {
@@ -174,7 +174,7 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
   std::map<std::string, std::uint64_t> seen;
   for (std::uint64_t seed = 1; seed <= test::rounds(40); ++seed) {
     const Layout layout = layouts[seed % std::size(layouts)];
-    const TestProgram program = random_program(seed, layout, Course::in_turn);
+    const TestProgram program = random_program(seed, layout, Threads::in_turn);
     const Result result = run(file.path(), network, program);
     const std::vector<Counts> expected = in_words(program, changed_only);
     for (std::uint32_t node = 0; node < layout.nodes; ++node) {
