@@ -67,7 +67,9 @@ struct Steps {
   std::uint64_t interval = 0;
   std::uint64_t own_ns = 0;  ///< the interval's compute time so far
   std::uintptr_t begin = 0;
-  std::uint64_t state = 0;  ///< at `begin`
+  unsigned most = 0;         ///< instructions that it looks at
+  std::uint64_t state = 0;   ///< at `begin`
+  std::uintptr_t stack = 0;  ///< there
   unsigned count = 0;
   unsigned turns = 0;
 };

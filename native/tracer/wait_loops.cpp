@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -18,9 +19,10 @@ namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr std::uint8_t trap = 0xcc;           // int3
-constexpr greg_t single_step = 0x100;         // TF, of the flags
-constexpr unsigned most_steps = 512;          // of a loop's turns: each costs 1 to 2 us
+constexpr std::uint8_t trap = 0xcc;    // int3
+constexpr greg_t single_step = 0x100;  // TF, of the flags
+// Of a loop's turns; each costs 1 to 2 us. Unoptimised turns through functions of a class library take hundreds.
+constexpr unsigned first_steps = 512, most_steps = 8192;
 constexpr unsigned most_ignored = 1'000'000;  // some seconds
 constexpr unsigned turns_without_change = 2;  // that make a loop one that waits
 
@@ -165,13 +167,25 @@ void end_pass(VirtualThread& self) REQUIRES(turn) {
   if (!is_tracked() && self.intervals == self.steps.interval) self.stopwatch.rewind(self.steps.own_ns);
 }
 
+void begin_turn_here(VirtualThread& self, const ucontext_t& machine) REQUIRES(turn) {
+  Steps& steps = self.steps;
+  steps.begin = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
+  steps.stack = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]);
+  steps.state = state_of(self, machine);
+  steps.turns = 0;
+}
+
 void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
   Steps& steps = self.steps;
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
-  const bool is_there = here == steps.begin && state_of(self, machine) == steps.state;
-  if (is_there) ++steps.turns;
+  if (static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]) > steps.stack) {
+    // Back in a function that calls what ran before: a turn may come by there often, in the outermost one once.
+    begin_turn_here(self, machine);
+  } else if (here == steps.begin && state_of(self, machine) == steps.state) {
+    ++steps.turns;
+  }
   const bool is_lost = self.intervals != steps.interval || !program_image.program.code.holds(here);
-  if (!is_lost && steps.turns < turns_without_change && ++steps.count < most_steps) return;
+  if (!is_lost && steps.turns < turns_without_change && ++steps.count < steps.most) return;
   machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
@@ -186,15 +200,15 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
 
 }  // namespace
 
-void look_for_wait_loop(VirtualThread& self, ucontext_t& machine) {
+void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) {
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
   self.stopwatch.pause();
   self.steps = {.purpose = Steps::Purpose::looks_for_loop,
                 .interval = self.intervals,
                 .own_ns = self.stopwatch.elapsed_ns(),
-                .begin = here,
-                .state = state_of(self, machine)};
+                .most = std::min(first_steps * patience, most_steps)};
+  begin_turn_here(self, machine);
   machine.uc_mcontext.gregs[REG_EFL] |= single_step;
 }
 

@@ -12,9 +12,9 @@
 
 namespace sdsm::tracer {
 
-/// Follows the interrupted thread, which may be in such a loop, for some instructions. First pass only, and from a
-/// handler on the signal stack.
-void look_for_wait_loop(VirtualThread& self, ucontext_t& machine) REQUIRES(turn);
+/// Follows the interrupted thread, which may be in such a loop, for some instructions: for more of them the greater
+/// `patience` is. First pass only, and from a handler on the signal stack.
+void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patience) REQUIRES(turn);
 
 /// Later passes: what the first one learnt, or unlearnt, at this place of its schedule. `address`: in the program's
 /// file.

@@ -93,10 +93,9 @@ void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
     samples.switches = watched.switches;
   }
   samples.alike = looks_alike(now, samples.last) ? samples.alike + 1 : 0;
-  const bool is_near = is_near_to(now, samples.last);
   samples.last = now;
   if (samples.alike < alike_samples && ++samples.taken < most_samples) {
-    if (is_near && is_time_to_look()) look_for_wait_loop(self, machine);
+    if (is_time_to_look()) look_for_wait_loop(self, machine, samples.between_looks);
     return;
   }
   samples.alike = samples.taken = 0;

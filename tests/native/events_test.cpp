@@ -130,9 +130,12 @@ TEST_CASE("on a terminal a pass says how many events it has, and later ones what
 }
 
 TEST_CASE("thousands of waits for flags by acquire and release take seconds, and each is an event") {
-  for (const unsigned threads : {2U, 4U}) {
-    constexpr std::uint64_t turns = 1000;  // of each thread: 400 s a pass, if the watchdog had to find each wait
-    const TraceContent trace = trace_of("flag_pipeline", threads, {std::to_string(turns)});
+  constexpr std::uint64_t turns = 1000;  // of each thread: 400 s a pass, if the watchdog had to find each wait
+  for (const auto& [threads, way] : {std::pair{2U, ""}, {4U, ""}, {2U, "calls"}, {4U, "calls"}}) {
+    CAPTURE(threads, way);
+    std::vector<std::string> arguments{std::to_string(turns)};
+    if (*way != 0) arguments.emplace_back(way);
+    const TraceContent trace = trace_of("flag_pipeline", threads, arguments);
     std::uint64_t spins = 0;
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
       for (const Event& event : events_of(trace.threads[thread])) {
