@@ -15,6 +15,7 @@ BUILD = SOURCE / "build"
 #: Arguments with which a program is short.
 ARGUMENTS = {
     "bfs.c": (600, 4),
+    "forest.c": (160,),
     "lu_flags.c": (24, 6, 1),
     "mesh_locks.c": (12,),
     "nas_ep.c": (64,),
@@ -27,7 +28,10 @@ PROGRAMS = sorted(
     if path.suffix in (".c", ".cpp", ".f90") and (BUILD / "tests" / "whole" / path.name).exists()
 )
 #: Of each language and kind, short ones.
-SAMPLE = ("clover.f90", "lu_doacross.c", "md.f90", "monte_carlo.cpp", "nas_is.c", "sort_tasks.c", "sparse_lu.c", "tables.c")
+SAMPLE = (
+    *("clover.f90", "lu_doacross.c", "md.f90", "monitors.cpp", "monte_carlo.cpp", "nas_is.c", "radix_scan.c"),
+    *("sort_tasks.c", "sparse_lu.c", "tables.c"),
+)
 LAYOUTS = ((1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (2, 2))
 REPEATS = 20
 
