@@ -114,7 +114,7 @@ std::size_t bytes_of_nodes(std::size_t bits) {
 
 /// What cannot be read from a file stays there, and is there when the call is repeated.
 bool is_lasting(long file) {
-  struct stat status;
+  struct stat status {};
   const SystemCall ask{{file, reinterpret_cast<long>(&status)}};
   return call_kernel(SYS_fstat, ask) == 0 && S_ISREG(status.st_mode);
 }
