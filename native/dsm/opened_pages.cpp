@@ -83,12 +83,13 @@ void shut(Owner owner, DoesEnd does_end) REQUIRES(node().mutex) {
 
 }  // namespace
 
+void make_room_for_opened_pages() {
+  const NodeGuard guard;
+  opened.pages.reserve(1 << 16);
+  opened.to_protect.reserve(1 << 16);
+}
+
 void protect_pages(const AddressRange& stack, const AddressRange& variables) {
-  {
-    const NodeGuard guard;
-    opened.pages.reserve(1 << 16);
-    opened.to_protect.reserve(1 << 16);
-  }
   protect_ranges(stack, variables);
   own_at_start = {true, stack, variables};
 }

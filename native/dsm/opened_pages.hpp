@@ -10,6 +10,9 @@
 
 namespace sdsm::dsm {
 
+/// To be called before the processes meet. From then on the initial one may hold the node while it waits for an answer
+/// of this one, which serves only after its start.
+void make_room_for_opened_pages();
 /// Protects the shared memory. A process's own stack and thread-local variables stay as they are: its use of them costs
 /// nothing and is never counted.
 void protect_pages(const AddressRange& stack, const AddressRange& variables) REQUIRES(starting);

@@ -28,6 +28,7 @@
 #include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/opened_pages.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/stacks.hpp"
@@ -303,6 +304,7 @@ void leave_signals_to_application() {
   }
   start_application_thread();
   leave_signals_to_application();
+  if (takes_faults(self.layout)) make_room_for_opened_pages();
   Connections others = meet_others(fingerprint());
   ask_over(std::move(others.asking));
   answer_over(others.answering);

@@ -77,3 +77,10 @@ def test_every_program_verifies_everywhere(tmp_path, program):
         trace(tmp_path, program, threads, 2)
     for nodes, threads_per_node in LAYOUTS * REPEATS:
         run_on(tmp_path, program, nodes, threads_per_node)
+
+
+def test_the_initial_thread_uses_atomics_before_its_companions_serve():
+    program = BUILD / "tests" / "constructs" / "construct_atomics_before_regions_cpp"
+    layout = ("--nodes", "2", "--threads-per-node", "2")
+    for _ in range(8):
+        subprocess.run([BUILD / "sdsm-run", "--quiet", *layout, "--", program], check=True, timeout=100)
