@@ -166,11 +166,11 @@ constexpr Row rows[] = {
 #undef PLAIN
 #undef OWN
 
-/// Calls `real` as often as it takes for `is_bad_address` to be false of its answer and of the call.
+/// Calls `real` as often as it takes for `is_bad_address` to be false of its answer and of the call. `inside`: the call
+/// as it was made.
 template <typename Call, typename IsBadAddress>
-long with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is_bad_address) {
+long call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call real, IsBadAddress is_bad_address) {
   PrivateCopies copies;
-  SystemCall inside = call;
   const auto open = [&] {
     copies.clear();
     inside = call;
@@ -181,6 +181,21 @@ long with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is
       open, [&] { return real(inside); }, [&](long given) { return is_bad_address(given, inside); });
   copies.give_back(answer);
   return answer;
+}
+
+/// The same, and for a regular file again until its bytes have been moved.
+template <typename Call, typename IsBadAddress>
+long with_memory(Touch touch, const SystemCall& call, Call real, IsBadAddress is_bad_address) {
+  SystemCall left = call;
+  for (long moved = 0;;) {
+    SystemCall inside = left;
+    const long answer = call_once(touch, left, inside, real, is_bad_address);
+    if (!inside.rest) return answer;
+    if (answer <= 0) return moved > 0 ? moved : answer;
+    moved += answer;
+    if (static_cast<std::size_t>(answer) >= left[2]) return moved;
+    left = left.behind(static_cast<std::size_t>(answer), *inside.rest);
+  }
 }
 
 using LibraryFunction = NextFunction<long(long, long, long, long, long, long)>;
@@ -258,6 +273,19 @@ void SystemCall::in_numbered(int i) const {
 void SystemCall::in_mask_and_size(int i) const {
   in(i, sizeof(void*) + sizeof(std::size_t));
   if (at(i) != nullptr) touch_for_kernel(*static_cast<const void* const*>(at(i)), mask_bytes, KernelUse::reads);
+}
+
+void SystemCall::moves_all(int offset, int room) {
+  if (is_lasting(arguments[0])) rest = {offset, room};
+}
+SystemCall SystemCall::behind(std::size_t moved, Rest places) const {
+  SystemCall left = *this;
+  const auto bytes = static_cast<long>(moved);
+  left.arguments[1] += bytes;
+  left.arguments[2] -= bytes;
+  if (places.offset != 0) left.arguments[places.offset] += bytes;
+  if (places.room != 0) left.arguments[places.room] -= bytes;
+  return left;
 }
 
 void SystemCall::told(int i, std::size_t bytes) {

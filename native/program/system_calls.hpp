@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "native/program/private_copies.hpp"
 #include "native/program/shared_memory.hpp"
@@ -21,6 +22,11 @@ struct SystemCall {
   const char* name = nullptr;
   PrivateCopies* copies = nullptr;  ///< null: shared memory is touched only
   bool answers_with_error = false;  ///< instead of -1 and errno
+  /// Of a regular file, which moves all that it has room for: where the call's further numbers stand; none: 0.
+  struct Rest {
+    int offset, room;
+  };
+  std::optional<Rest> rest = {};
 
   std::size_t operator[](int i) const { return static_cast<std::size_t>(arguments[i]); }
   /// Of an int or a socklen_t, in the register's lower half. Negative ones are refused by the kernel: none.
@@ -40,6 +46,12 @@ struct SystemCall {
   void in_message(int i) const;                    ///< msghdr
   void in_numbered(int i) const;                   ///< file_handle: its first number says how many bytes follow 8
   void in_mask_and_size(int i) const;              ///< of pselect6: a mask's address and bytes
+
+  /// Moves argument 2's bytes to or from argument 1. `offset`: the argument with the place in the file; `room`: that with
+  /// the buffer's size. A companion may shut pages in the midst of it; then the call goes on behind them.
+  void moves_all(int offset = 0, int room = 0);
+  /// The call for what is left behind `moved` bytes.
+  SystemCall behind(std::size_t moved, Rest places) const;
 
   // What it tells only once: the argument then is a private copy's address.
   void told(int i, std::size_t bytes);

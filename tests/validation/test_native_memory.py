@@ -185,6 +185,12 @@ def test_what_the_kernel_tells_once_is_not_lost_where_a_companion_shuts_the_page
 
 
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3)])
+def test_a_regular_file_is_read_and_written_whole_where_a_companion_shuts_pages(nodes, threads_per_node):
+    done = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "whole_files")
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3)])
 def test_companions_locks_do_not_fail_system_calls(nodes, threads_per_node):
     for _ in range(3):
         done = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "kernel_buffers")
