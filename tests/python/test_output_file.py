@@ -121,7 +121,7 @@ def test_a_campaigns_tables_are_whole_or_not_there(tmp_path, capsys, monkeypatch
     def failed(*_: object) -> None:
         raise CommandFailed("not here")
 
-    monkeypatch.setattr(microbench, "measure_layout", failed)
+    monkeypatch.setattr(microbench, "measure_layouts", failed)
     results = tmp_path / "results"
     arguments = ["--only", "emulated", "--build", str(tmp_path / "build"), "--results", str(results)]
     with room_for(10):
