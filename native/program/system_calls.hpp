@@ -47,8 +47,8 @@ struct SystemCall {
   void in_numbered(int i) const;                   ///< file_handle: its first number says how many bytes follow 8
   void in_mask_and_size(int i) const;              ///< of pselect6: a mask's address and bytes
 
-  /// Moves argument 2's bytes to or from argument 1. `offset`: the argument with the place in the file; `room`: that with
-  /// the buffer's size. A companion may shut pages in the midst of it; then the call goes on behind them.
+  /// Moves argument 2's bytes to or from argument 1. `offset`: the argument with the place in the file; `room`: that
+  /// with the buffer's size. A companion may shut pages in the midst of it; then the call goes on behind them.
   void moves_all(int offset = 0, int room = 0);
   /// The call for what is left behind `moved` bytes.
   SystemCall behind(std::size_t moved, Rest places) const;
