@@ -36,8 +36,9 @@ def symbols(run_time: str, *options: str) -> set[str]:
     return {line.split()[-1].split("@")[0] for line in listed.splitlines() if line.split()[-2] in "TtUW"}
 
 
-#: C reserves these, so who defines them does what they do; libgomp calls those of threads before main.
-RESERVED = r"mem[^f]|str|malloc|calloc|realloc|free$|al|_|dl|getenv|abort|exit|printf|environ|stdout|stderr|pthread_|sched_getaff"
+#: C reserves these, so who defines them does what they do; libgomp calls those of threads, and
+#: that of Debian 13 secure_getenv, before main.
+RESERVED = r"mem[^f]|str|malloc|calloc|realloc|free$|al|_|dl|(secure_)?getenv|abort|exit|printf|environ|stdout|stderr|pthread_|sched_getaff"
 NAMES_MAIN = r"""
 extern int printf(const char*, ...);
 int main(void) {
