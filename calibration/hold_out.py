@@ -11,7 +11,8 @@ from calibration.microbench import Layout
 
 def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     """What is fitted on, and what is held out: of each batch's samples `fraction`, drawn at random, at least one in each
-    part. Of files of several runs whole runs are held out, the same ones for all quantities of a layout. Batches of fewer than two samples, summaries of a single run, and faults one by one (whose bursts belong together,
+    part. Of files of several runs whole runs are held out, the same ones for all quantities of a layout. Batches of fewer
+    than two samples, summaries of a single run, and faults one by one (whose bursts belong together,
     and which are no parameter's samples) are in the first part only.
 
     Raises ValueError unless 0 < fraction < 1.
@@ -28,9 +29,8 @@ def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
             kept.append(batch)
             continue
         if batch.rounds > 1:
-            file = batch.source.rpartition(":")[0]
             count = _held_of(batch.rounds, fraction)
-            runs = of_layout.setdefault((file, batch.layout), set(generator.sample(range(batch.rounds), count)))
+            runs = of_layout.setdefault((batch.file, batch.layout), set(generator.sample(range(batch.rounds), count)))
             for part, is_held in ((kept, False), (held, True)):
                 found = [one for run, one in enumerate(batch.each_round()) if (run in runs) == is_held]
                 samples = tuple(sample for one in found for sample in one.samples)

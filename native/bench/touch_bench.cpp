@@ -4,7 +4,8 @@
 ///   sdsm trace --quiet -n 1 --passes 1 -o touch.trace -- build/touch_bench [PAGES [ROUNDS]]
 ///
 /// It traces itself: in the tracked pass the touches of its parallel regions are traced ones. The bare loop runs on
-/// memory of its own that no tracer knows, with the kernel's own sigaction.
+/// memory of its own that no tracer takes (MAP_32BIT: native/program/mapped_memory.cpp), with the kernel's own
+/// sigaction.
 #include <omp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -52,8 +53,8 @@ void open_page(int, siginfo_t* info, void*) {
 /// Seconds per page of a bare fault and mprotect. The pages are protected again after each round, which is timed too:
 /// in one call, as the tracer does it.
 double bare_touch(std::size_t pages, int rounds) {
-  auto* memory = static_cast<volatile char*>(
-      mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  constexpr int untaken = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT;
+  auto* memory = static_cast<volatile char*>(mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, untaken, -1, 0));
   for (std::size_t page = 0; page < pages; ++page) memory[page * page_bytes] = 1;
   constexpr unsigned long has_restorer = 0x04000000;
   const KernelSigaction action{open_page, SA_SIGINFO | SA_ONSTACK | has_restorer, touch_bench_restore, 0};

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 from sdsm_compare.comparison import Compared, Comparison, Row
+from sdsm_plot.series import Point
 
 
 def text(comparison: Comparison) -> str:
@@ -29,7 +30,7 @@ def verdict(comparison: Comparison) -> str:
         towards = max(comparison.accounts, key=lambda row: _gap(row, number - 1) * (1 if gap_s > 0 else -1))
         sentences.append(
             f"[{number}] is {abs(one.difference):.1%} {longer} than [1]{about}: {gap_s:+.4g} s, "
-            f"most of it {towards.name} ({_gap(towards, number - 1):+.4g} s)."
+            f"what differs most is {towards.name} ({_gap(towards, number - 1):+.4g} s)."
         )
     return "\n".join(sentences)
 
@@ -67,7 +68,7 @@ def _settings(comparison: Comparison) -> list[str]:
 
 def _columns(comparison: Comparison, heading: str, rows: Sequence[Row], shown: str) -> list[str]:
     """A table of rows over results. shown: the format of a value."""
-    width = max(len(row.name) for row in rows)
+    width = max((len(row.name) for row in rows), default=0)
     titles = "".join(f"{f'[{number}]':>12}" for number in range(1, len(comparison.results) + 1))
     gaps = "".join(f"{f'[{number}] - [1]':>14}" for number in range(2, len(comparison.results) + 1))
     lines = ["", heading, f"  {'':{width}}{titles}{gaps}"]
@@ -104,5 +105,5 @@ def csv_text(comparison: Comparison) -> str:
     return out.getvalue()
 
 
-def _own(one: Compared, first: object) -> list[tuple[str, float, float]]:
+def _own(one: Compared, first: Point) -> list[tuple[str, float, float]]:
     return [(name, getattr(one.time, name), getattr(first, name)) for name in ("time_s", "low_s", "high_s")]

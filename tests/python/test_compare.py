@@ -51,7 +51,7 @@ def test_a_difference_is_of_the_reference_and_most_of_it_is_the_term_that_differ
     assert account["fault RUMR"] == (1.25, 0.75)
     assert {row.name: row.values for row in comparison.counts}["faults RUMR"] == (20, 20)
     printed = text(comparison)
-    assert printed.startswith("[2] is 25.0% shorter than [1]: -0.5 s, most of it fault RUMR (-0.5 s).")
+    assert printed.startswith("[2] is 25.0% shorter than [1]: -0.5 s, what differs most is fault RUMR (-0.5 s).")
     assert "All counts (faults, barriers, locks, messages, bytes, diffs) are equal." in printed
 
 
@@ -127,6 +127,13 @@ def test_what_cannot_be_is_refused_in_a_line(files, capsys, more, words):
     captured = capsys.readouterr()
     assert status == 2 and words in captured.err and captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_a_run_whose_account_is_empty_is_compared_by_its_time(files, capsys):
+    """The account of a run, unlike a simulation's, need not sum to its time."""
+    nothing = native(2, 2.0, threads=threads({}, {}))
+    assert main(files(a=nothing, b=nothing)) == 0
+    assert capsys.readouterr().out.startswith("[2] takes as long as [1].")
 
 
 def test_one_result_has_nothing_to_be_compared_with(files, capsys):

@@ -123,6 +123,12 @@ def sent(result: dict) -> dict:
     return sums
 
 
+def check_diffs_are_of_flushes(result: dict, pages: dict):
+    """A process flushes when it takes or gives back a lock, and at barriers: each page at most once then."""
+    flushes = {thread["id"]: 2 * thread["locks"] + thread["barriers"] for thread in result["threads"]}
+    assert all(row["diffs"] <= flushes[int(process)] for (_, process, *_), row in pages.items())
+
+
 def pages_sent(pages: dict) -> set:
     """By nodes that changed them."""
     return {key[:1] + key[2:] for key, row in pages.items() if row["diffs"]}
@@ -134,6 +140,8 @@ def check_order_with_locks(compared: Compared):
     left_out = ("diffs", "diff_bytes")
     assert columns(compared.run_pages, left_out) == columns(compared.ordered_pages, left_out)
     assert pages_sent(compared.run_pages) == pages_sent(compared.ordered_pages)
+    check_diffs_are_of_flushes(compared.run, compared.run_pages)
+    check_diffs_are_of_flushes(compared.ordered, compared.ordered_pages)
 
 
 def check_order(compared: Compared, name: str):
