@@ -55,6 +55,7 @@ Node::Node(std::byte* memory, std::size_t bytes)
   pthread_condattr_init(&waiting);
   pthread_condattr_setpshared(&waiting, PTHREAD_PROCESS_SHARED);
   pthread_cond_init(&arrival, &waiting);
+  is_made = true;
 }
 
 void make_node() {
@@ -62,6 +63,10 @@ void make_node() {
   if (memory == nullptr) program::end_run({"there is no address space for page tables. Is `ulimit -v` set?"});
   const bool is_first = index_of(self.process) % self.layout.threads_per_node == 0;
   if (is_first) new (memory) Node(memory + after_node, node_bytes - after_node);
+}
+
+void end_before_node_is_made() {
+  program::end_run({"an error of sdsm's: a process used its node before the first one had made it"});
 }
 
 }  // namespace sdsm::dsm

@@ -68,6 +68,7 @@ struct Node {
   std::atomic<std::uint32_t> late_diffs = 0;      ///< of all its processes, that are not at home yet
   std::uint64_t next_turn GUARDED_BY(mutex) = 0;  ///< of the log (page_log.hpp)
   pthread_cond_t arrival;                         ///< a page has arrived, or is given up
+  std::atomic<bool> is_made = false;
 };
 
 /// The node's shared state, at the same address in each of its processes.
@@ -75,13 +76,17 @@ inline Node& node() {
   constexpr std::uintptr_t node_address = 0x1e0000000000;
   return *reinterpret_cast<Node*>(node_address);
 }
-/// Made by the node's first process before any other uses it.
+/// Made by the node's first process. The others may use it once the processes have met.
 void make_node() REQUIRES(starting);
+[[noreturn]] void end_before_node_is_made();
 
 /// While it lives, no other process of the node uses what they share.
 class SCOPED_CAPABILITY NodeGuard {
  public:
-  NodeGuard() ACQUIRE(node().mutex) { node().mutex.lock(); }
+  NodeGuard() ACQUIRE(node().mutex) {
+    if (!node().is_made.load(std::memory_order_relaxed)) end_before_node_is_made();
+    node().mutex.lock();
+  }
   ~NodeGuard() RELEASE() { node().mutex.unlock(); }
 
  private:

@@ -84,7 +84,6 @@ void shut(Owner owner, DoesEnd does_end) REQUIRES(node().mutex) {
 }  // namespace
 
 void make_room_for_opened_pages() {
-  const NodeGuard guard;
   opened.pages.reserve(1 << 16);
   opened.to_protect.reserve(1 << 16);
 }

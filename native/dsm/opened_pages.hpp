@@ -10,9 +10,10 @@
 
 namespace sdsm::dsm {
 
-/// To be called before the processes meet. From then on the initial one may hold the node while it waits for an answer
+/// To be called before the processes meet, when nobody else uses the room, so without the node's lock: the node's first
+/// process may not have made that yet. Once they have met, the initial process may hold it while it waits for an answer
 /// of this one, which serves only after its start.
-void make_room_for_opened_pages();
+void make_room_for_opened_pages() REQUIRES(starting) NO_THREAD_SAFETY_ANALYSIS;
 /// Protects the shared memory. A process's own stack and thread-local variables stay as they are: its use of them costs
 /// nothing and is never counted.
 void protect_pages(const AddressRange& stack, const AddressRange& variables) REQUIRES(starting);

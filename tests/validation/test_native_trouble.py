@@ -315,6 +315,14 @@ def test_a_missing_host_is_told_soon():
         assert "host a cannot be used: `false a` ended with status 1" in run.one_error()
 
 
+def test_the_first_process_of_a_node_may_be_the_last_to_begin():
+    # Numbers of processes may begin anew between two of one run, so that they do not follow in every one.
+    late = {"LD_PRELOAD": str(FAILING_CALLS), "FIRST_LAST": "20"}
+    for _ in range(4):
+        with MarkedRun("-q", "--nodes", 2, "--threads-per-node", 3, "--", *laplace(4, 64, 6), environment=late) as run:
+            assert run.end() == 0, run.errors
+
+
 @pytest.mark.parametrize("cluster", [("--nodes", 3), ("--nodes", 3, *hosts(3), "--export", "LATE_RELEASES")])
 @pytest.mark.parametrize("milliseconds", ["0", "20"])
 def test_a_lock_that_was_given_back_is_free_even_if_its_manager_hears_of_that_late(milliseconds, cluster):

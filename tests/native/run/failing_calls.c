@@ -1,7 +1,8 @@
 /* Preloaded into the command and its processes: a system that refuses. FAIL_CALL="FUNCTION ERROR COUNT" makes the
  * function fail with this errno from its COUNT-th call in a process on; SLOW_CONNECT="MILLISECONDS" makes each
  * connection take so long; LATE_RELEASES="MILLISECONDS" delivers what a process gives back a lock by so much later, as
- * a network between hosts may, and what it sends there afterwards behind it. */
+ * a network between hosts may, and what it sends there afterwards behind it; FIRST_LAST="MILLISECONDS" has the process
+ * that was made last begin first, and each before it so much later. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +20,7 @@ static long first = -1;
 
 static unsigned connect_us;
 static unsigned release_us;
+static unsigned step_us;
 
 /* Before the program's memory is protected, the environment's place in it, too. */
 __attribute__((constructor)) static void read_plan(void) {
@@ -26,6 +28,7 @@ __attribute__((constructor)) static void read_plan(void) {
   first = 0;
   if (getenv("SLOW_CONNECT") != NULL) connect_us = (unsigned)atoi(getenv("SLOW_CONNECT")) * 1000;
   if (getenv("LATE_RELEASES") != NULL) release_us = (unsigned)atoi(getenv("LATE_RELEASES")) * 1000;
+  if (getenv("FIRST_LAST") != NULL) step_us = (unsigned)atoi(getenv("FIRST_LAST")) * 1000;
   const char* plan = getenv("FAIL_CALL");
   if (plan != NULL) sscanf(plan, "%39s %d %ld", function_name, &error, &first);
 }
@@ -131,7 +134,12 @@ int epoll_create1(int flags) {
   return fails("epoll_create1") ? -1 : real(flags);
 }
 
+/* A process first grows a file when it makes room for what its node shares. */
 int ftruncate(int file, off_t bytes) {
+  static int calls;
+  read_plan();
+  enum { most_processes = 8 };
+  if (calls++ == 0) usleep(step_us * (most_processes - 1 - (unsigned)getpid() % most_processes));
   return fails("ftruncate") ? -1 : NEXT(ftruncate)(file, bytes);
 }
 
