@@ -48,7 +48,8 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t burst = 16;            ///< as microbench's
-constexpr std::size_t pages = 4 * burst;     ///< in turn, as microbench's
+constexpr std::size_t pages = 1024;          ///< in turn, as microbench's
+constexpr std::size_t cached_pages = 64;     ///< of the memory that is copied and compared, its twins beside it
 constexpr int barriers_in_a_row = 20;        ///< as microbench's
 constexpr int synchronisations = 3;          ///< of one barrier of the protocol
 constexpr std::uint32_t request_bytes = 32;  ///< control_payload
@@ -358,8 +359,8 @@ void sample_barrier(int wanted) {
 // Pages.
 
 struct Pages {
-  std::byte* page = shared_memory(pages * page_bytes);
-  std::byte* twin = shared_memory(pages * page_bytes);
+  std::byte* page = shared_memory(cached_pages * page_bytes);
+  std::byte* twin = shared_memory(cached_pages * page_bytes);
 };
 
 /// Every word is written, those that shall differ from the twin with another value: so all quantities find the same in
@@ -367,7 +368,7 @@ struct Pages {
 void change(const Pages& memory, std::size_t words, std::size_t step) {
   auto* page = reinterpret_cast<volatile std::uint32_t*>(memory.page);
   const auto* twin = reinterpret_cast<const volatile std::uint32_t*>(memory.twin);
-  for (std::size_t i = 0; i < pages * words_per_page; ++i) {
+  for (std::size_t i = 0; i < cached_pages * words_per_page; ++i) {
     const std::size_t word = i % words_per_page;
     page[i] = twin[i] + (word < words * step && word % step == 0 ? 1 : 0);
   }
@@ -381,8 +382,8 @@ void sample_pages(const std::string& name, const Pages& memory, int wanted, std:
   for (int i = 0; i < wanted; ++i) {
     change(memory, words, step);
     const double begin = now_ns();
-    for (std::size_t at = 0; at < pages * page_bytes; at += page_bytes) act(memory.page + at, memory.twin + at);
-    samples.push_back((now_ns() - begin) / pages);
+    for (std::size_t at = 0; at < cached_pages * page_bytes; at += page_bytes) act(memory.page + at, memory.twin + at);
+    samples.push_back((now_ns() - begin) / cached_pages);
   }
   print_samples(name, samples.data(), wanted);
 }
