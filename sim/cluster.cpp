@@ -32,6 +32,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   homes.push_back(administrative_homes);
   if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
   processors.resize(layout.nodes);
+  readings.resize(layout.processes());
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {
     processors[node].cores = topology.host(NodeId{node})->get_core_count();
     node_pages.push_back(std::make_unique<NodePages>(NodeId{node}, ProcessId{node * layout.threads_per_node},

@@ -24,6 +24,7 @@
 #include "sim/team_barrier.hpp"
 #include "sim/thread.hpp"
 #include "workloads/trace/page_figures.hpp"
+#include "workloads/trace/readings.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::sim {
@@ -39,6 +40,7 @@ struct RunOptions {
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;          ///< measure everything, not the region between the clock calls
   bool page_figures = false;       ///< keep what each page cost each thread
+  bool readings = false;           ///< keep what each reading of the clock gives
   std::optional<Atomics> atomics;  ///< empty: as the platform says
 };
 
@@ -98,6 +100,7 @@ class Cluster {
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   trace::PageBook page_book;  ///< by the trace's regions
+  trace::Readings readings;
   std::optional<ReplayedOrder> order;
   std::optional<Spins> spins;  ///< if the trace has any
 

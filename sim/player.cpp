@@ -123,9 +123,7 @@ void Player::close(const trace::Event& event) {
       break;
     }
     case EventKind::fence: fence(); break;
-    case EventKind::clock:
-      if (thread_.id() == ProcessId{0}) note_clock();
-      break;
+    case EventKind::clock: note_clock(static_cast<trace::ClockSource>(event.detail)); break;
     case EventKind::loop_begin:
     case EventKind::loop_end:
     case EventKind::task:
@@ -235,8 +233,12 @@ void Player::wait_for(const std::function<void(std::function<void()>)>& action) 
   thread_.bell.wait();
 }
 
-void Player::note_clock() {
-  if (clock_calls_ == 0) return;
+void Player::note_clock(trace::ClockSource clock) {
+  if (cluster_.options.readings) {
+    thread_.catch_up_and_wait();
+    cluster_.readings[index_of(thread_.id())].push_back({clock, cluster_.clock.now()});
+  }
+  if (thread_.id() != ProcessId{0} || clock_calls_ == 0) return;
   ++clock_calls_seen_;
   if (clock_calls_seen_ != 1 && clock_calls_seen_ != clock_calls_) return;
   thread_.catch_up_and_wait();

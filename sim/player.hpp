@@ -37,7 +37,7 @@ class Player {
   ProcessId home_of(PageId page);
   /// Calls `action` with a callback, and blocks the actor until the callback is called.
   void wait_for(const std::function<void(std::function<void()>)>& action);
-  void note_clock();
+  void note_clock(trace::ClockSource clock);
   Time scaled(std::uint64_t compute_ns) const;
 
   Cluster& cluster_;

@@ -45,6 +45,7 @@ struct Request {
   std::string region = "clock";
   std::string json;
   std::string pages;
+  std::string readings;
   std::string order;
   bool quiet = false;
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
@@ -216,7 +217,7 @@ int simulate(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  check_outputs({request.json, request.pages}, inputs);
+  check_outputs({request.json, request.pages, request.readings}, inputs);
   const NetworkKind network = network_named(request.network);
   const Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
   const trace::File file(request.trace);
@@ -232,6 +233,7 @@ int simulate(const Request& request) {
   check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
+  options.readings = !request.readings.empty();
   options.whole_run = request.region == "whole";
   const trace::TraceSurvey own = trace::survey(file, options.whole_run);
   options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
@@ -268,6 +270,7 @@ int simulate(const Request& request) {
 
   warn_of(request, platform, layout, file, result);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
+  if (!request.readings.empty()) write_output(trace::readings_text(result.readings), request.readings);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (told) tell_what_the_band_holds(request, platform, *told);
   if (!request.json.empty()) {
@@ -282,7 +285,7 @@ int simulate(const Request& request) {
                                      uncosted(file, atomics_on(platform, request.options.atomics))};
     results::write(result_document(description, platform, result, told), request.json);
   }
-  const bool is_report = request.json != "-" && request.pages != "-";
+  const bool is_report = request.json != "-" && request.pages != "-" && request.readings != "-";
   tell_changes(platform, is_report);
   if (is_report) print_report(request, platform, layout, result, told);
   return done;
@@ -360,6 +363,12 @@ void add_outputs(CLI::App& app, Request& request) {
       ->type_name("FILE|-");
   app.add_option("--pages", request.pages,
                  "write what each page cost each thread to this file (or - for stdout), as a CSV table")
+      ->check(&name_problem)
+      ->type_name("FILE|-");
+  app.add_option(
+         "--readings", request.readings,
+         "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "
+         "file (or - for stdout), as a CSV table")
       ->check(&name_problem)
       ->type_name("FILE|-");
   app.add_option(

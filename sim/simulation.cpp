@@ -255,6 +255,7 @@ Result result_of(Cluster& cluster) {
   }
   result.remote_faults = cluster.remote_faults;
   result.pages = std::move(cluster.page_book);
+  result.readings = std::move(cluster.readings);
   return result;
 }
 

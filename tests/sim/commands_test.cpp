@@ -140,6 +140,31 @@ TEST_CASE("simulate prints a report and writes JSON whose times sum to the makes
   CHECK(faults.at("WROH") == 1);
 }
 
+TEST_CASE("what every thread's readings of the clock give is written, to the picosecond") {
+  using trace::EventKind;
+  TestProgram program({2, 1});
+  program.joins = false;
+  for (auto& intervals : program.threads) intervals.clear();
+  program.clock(0, 1000);
+  program.interval(0, 0, {}, {EventKind::fork, 0, 0, 2});
+  program.interval(0, 2000, {}, {EventKind::join, 0, 0, 2});
+  program.clock(0, 250);
+  program.interval(1, 0, {}, {EventKind::team_begin, 0, 0, 2});
+  program.clock(1, 700);
+  program.interval(1, 1300, {}, {EventKind::join, 0, 0, 2});
+  const TraceFile trace(program);
+  const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --compute-factor 1 --readings -");
+  CHECK(run.status == 0);
+  // Fork: 8 us to write the region's page, 661 us of barrier, 18.95 us for the written page, which the worker then
+  // reads in 587 us. It is at the join, of another 661 us, last: 1000 + 8 + 661 + 18.95 + 587 (+ 700) + 2000 + 661 +
+  // 250.
+  CHECK(run.output ==
+        "thread,reading,clock,time_s\n"
+        "0,0,omp_get_wtime,0.001000000000\n"
+        "0,1,omp_get_wtime,0.005185950000\n"
+        "1,0,omp_get_wtime,0.002974950000\n");
+}
+
 TEST_CASE("the same command twice writes the same bytes, on both networks") {
   const TraceFile trace;
   const std::string network = GENERATE(as<std::string>{}, "queue", "simgrid");
