@@ -15,6 +15,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/service.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/program/ending.hpp"
 
@@ -34,11 +35,31 @@ struct LongQuestion {
 constinit std::vector<int> sockets_at_start GUARDED_BY(starting);
 constexpr const std::vector<int>& sockets = sockets_at_start;
 constinit program::Mutex sending;
+/// What a connection has not taken yet. Nobody waits for room there: a service thread that did would not hear the one
+/// that it sends to, which may be waiting for room in its turn.
+struct Backlog {
+  std::vector<std::byte> bytes;
+  std::size_t sent = 0;
+};
+constinit std::vector<Backlog> backlogs GUARDED_BY(sending);  ///< by process
 
+/// False if the process is gone.
 bool send(ProcessId to, Head& head, const void* payload) {
   const Held nobody_else_sends(sending);
   head.ticket = put_on_wire(to, payload_of(head));
-  return send_all(sockets[index_of(to)], &head, sizeof head, payload, head.bytes);
+  const int socket = sockets[index_of(to)];
+  std::vector<std::byte>& backlog = backlogs[index_of(to)].bytes;
+  const bool is_first = backlog.empty();
+  const std::size_t bytes = sizeof head + head.bytes;
+  const auto left = is_first ? send_now(socket, &head, sizeof head, payload, head.bytes) : bytes;
+  if (!left || *left == 0) return left.has_value();
+  const auto* const heads = reinterpret_cast<const std::byte*>(&head);
+  const auto* const payloads = static_cast<const std::byte*>(payload);
+  const std::size_t sent = bytes - *left;
+  if (sent < sizeof head) backlog.insert(backlog.end(), heads + sent, heads + sizeof head);
+  backlog.insert(backlog.end(), payloads + (sent < sizeof head ? 0 : sent - sizeof head), payloads + head.bytes);
+  if (is_first) await_room(to, socket);
+  return true;
 }
 
 struct Asking {
@@ -156,6 +177,21 @@ std::uint64_t fetch_patience_ns() REQUIRES(application) {
 
 void ask_over(std::vector<int> connected) {
   sockets_at_start = std::move(connected);
+  const Held nobody_sends(sending);
+  backlogs.resize(processes());
+}
+
+void send_backlog(ProcessId to) {
+  const Held nobody_else_sends(sending);
+  Backlog& backlog = backlogs[index_of(to)];
+  if (backlog.bytes.empty()) return;
+  const int socket = sockets[index_of(to)];
+  const auto left = send_now(socket, backlog.bytes.data() + backlog.sent, backlog.bytes.size() - backlog.sent);
+  backlog.sent = backlog.bytes.size() - left.value_or(0);
+  if (backlog.sent < backlog.bytes.size()) return await_room(to, socket);
+  // All is sent; or the process is gone, which the service thread notices.
+  backlog = {};
+  await_room_no_longer(socket);
 }
 
 Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait, std::uint64_t until_ns) {

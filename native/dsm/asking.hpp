@@ -34,6 +34,8 @@ Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::u
 /// As tell(), from the thread that handles a request, to another process. If that has ended, the service thread
 /// notices.
 void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(handling);
+/// Goes on with what the process's connection had no room for.
+void send_backlog(ProcessId to) REQUIRES(service);
 
 /// For handlers that never return: whether the thread was interrupted at a barrier, and the barrier's answer.
 bool is_at_barrier() REQUIRES(application);

@@ -10,6 +10,7 @@
 #include <deque>
 #include <utility>
 
+#include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulated_network.hpp"
@@ -38,7 +39,19 @@ struct Service {
 };
 constinit Service own GUARDED_BY(service);
 
-constinit std::atomic<int> waker = -1;  ///< an eventfd
+constinit std::atomic<int> events = -1;  ///< an epoll set; what is ready in it has one of the numbers below
+constinit std::atomic<int> waker = -1;   ///< an eventfd
+
+/// What a process sends is ready under the process's number.
+std::uint32_t launcher_number() {
+  return processes();
+}
+std::uint32_t waker_number() {
+  return processes() + 1;
+}
+std::uint32_t room_number(ProcessId to) {
+  return processes() + 2 + index_of(to);
+}
 
 void answer_launcher() {
   receive_from_launcher(FrameKind::ping);
@@ -129,24 +142,38 @@ void need(bool is_done) {
   if (!is_done) end_run({"the sockets cannot be waited for: ", std::strerror(errno), remedy_for(errno)});
 }
 
-/// `number` comes with what is to be read there.
-void listen_to(int events, int socket, std::uint32_t number) {
-  if (socket < 0) return;
+bool wait_for_event(int socket, std::uint32_t kind, std::uint32_t number) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = kind;
   event.data.u32 = number;
-  need(epoll_ctl(events, EPOLL_CTL_ADD, socket, &event) == 0);
+  return epoll_ctl(events, EPOLL_CTL_ADD, socket, &event) == 0;
 }
 
-void open_waker(int events, std::uint32_t number) {
+void listen_to(int socket, std::uint32_t number) {
+  if (socket >= 0) need(wait_for_event(socket, EPOLLIN, number));
+}
+
+void open_waker() {
   waker = to_high_number(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   need(waker >= 0);
-  listen_to(events, waker, number);
+  listen_to(waker, waker_number());
 }
 
 void take_wakings() {
   eventfd_t wakings = 0;
   eventfd_read(waker, &wakings);
+}
+
+void take_event(std::uint32_t number) REQUIRES(service) {
+  if (number == launcher_number()) {
+    answer_launcher();
+  } else if (number == waker_number()) {
+    take_wakings();
+  } else if (number > waker_number()) {
+    send_backlog(ProcessId{number - room_number(ProcessId{0})});
+  } else {
+    answer_process(ProcessId{number});
+  }
 }
 
 }  // namespace
@@ -155,31 +182,33 @@ void wake_service() {
   eventfd_write(waker, 1);
 }
 
+void await_room(ProcessId to, int socket) {
+  wait_for_event(socket, EPOLLOUT, room_number(to));
+}
+
+void await_room_no_longer(int socket) {
+  epoll_ctl(events, EPOLL_CTL_DEL, socket, nullptr);
+}
+
 void serve(std::vector<int> sockets) {
   own.sockets = std::move(sockets);
   own.underway.resize(processes());
-  const int events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
+  events = to_high_number(epoll_create1(EPOLL_CLOEXEC));
   need(events >= 0);
-  for (std::uint32_t other = 0; other < own.sockets.size(); ++other) listen_to(events, own.sockets[other], other);
-  const std::uint32_t launcher = processes();
-  listen_to(events, self.control, launcher);
-  const std::uint32_t woken = launcher + 1;
-  open_waker(events, woken);
+  for (std::uint32_t other = 0; other < own.sockets.size(); ++other) {
+    listen_to(own.sockets[other], other);
+    // The application thread may have begun before.
+    send_backlog(ProcessId{other});
+  }
+  listen_to(self.control, launcher_number());
+  open_waker();
   for (;;) {
     epoll_event ready[16];
     timespec time;
     const timespec* wait = time_to_next(time);
     const int count =
         wait == nullptr ? epoll_wait(events, ready, 16, -1) : epoll_pwait2(events, ready, 16, wait, nullptr);
-    for (int i = 0; i < count; ++i) {
-      if (ready[i].data.u32 == launcher) {
-        answer_launcher();
-      } else if (ready[i].data.u32 == woken) {
-        take_wakings();
-      } else {
-        answer_process(ProcessId{ready[i].data.u32});
-      }
-    }
+    for (int i = 0; i < count; ++i) take_event(ready[i].data.u32);
     handle_what_is_due();
   }
 }

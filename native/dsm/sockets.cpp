@@ -121,18 +121,22 @@ int connect_tcp(const std::string& host_and_port, const char* from) {
 
 }  // namespace
 
-bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload, std::size_t payload_bytes) {
+namespace {
+
+/// Returns how many bytes are left, upon which errno says why.
+std::size_t send_with(int flags, int socket, const void* head, std::size_t head_bytes, const void* payload,
+                      std::size_t payload_bytes) {
   iovec parts[2] = {{const_cast<void*>(head), head_bytes}, {const_cast<void*>(payload), payload_bytes}};
   std::size_t left = head_bytes + payload_bytes;
   while (left > 0) {
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    const ssize_t sent = payload_bytes == 0 ? send(socket, parts[0].iov_base, left, MSG_NOSIGNAL)
-                                            : sendmsg(socket, &message, MSG_NOSIGNAL);
+    const ssize_t sent = payload_bytes == 0 ? send(socket, parts[0].iov_base, left, MSG_NOSIGNAL | flags)
+                                            : sendmsg(socket, &message, MSG_NOSIGNAL | flags);
     if (sent < 0) {
       if (errno == EINTR) continue;
-      return false;
+      return left;
     }
     left -= static_cast<std::size_t>(sent);
     auto gone = static_cast<std::size_t>(sent);
@@ -143,7 +147,20 @@ bool send_all(int socket, const void* head, std::size_t head_bytes, const void* 
       gone -= taken;
     }
   }
-  return true;
+  return 0;
+}
+
+}  // namespace
+
+bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload, std::size_t payload_bytes) {
+  return send_with(0, socket, head, head_bytes, payload, payload_bytes) == 0;
+}
+
+std::optional<std::size_t> send_now(int socket, const void* head, std::size_t head_bytes, const void* payload,
+                                    std::size_t payload_bytes) {
+  const std::size_t left = send_with(MSG_DONTWAIT, socket, head, head_bytes, payload, payload_bytes);
+  if (left > 0 && errno != EAGAIN) return std::nullopt;
+  return left;
 }
 
 bool receive_all(int socket, void* data, std::size_t bytes) {

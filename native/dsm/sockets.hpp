@@ -1,8 +1,10 @@
-/// Stream sockets between processes, and to the launcher. No call returns before everything is sent or received.
+/// Stream sockets between processes, and to the launcher. No call but send_now() returns before everything is sent or
+/// received.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "native/dsm/control.hpp"
@@ -12,6 +14,9 @@ namespace sdsm::dsm {
 /// False if the other end is gone.
 bool send_all(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
               std::size_t payload_bytes = 0);
+/// Sends what the connection takes without waiting. How many bytes are left; none if the other end is gone.
+std::optional<std::size_t> send_now(int socket, const void* head, std::size_t head_bytes, const void* payload = nullptr,
+                                    std::size_t payload_bytes = 0);
 bool receive_all(int socket, void* data, std::size_t bytes);
 /// The same for two pieces in one call. Polls for `patience_ns` before it sleeps.
 bool receive_both(int socket, void* first, std::size_t first_bytes, void* second, std::size_t second_bytes,

@@ -141,6 +141,12 @@ def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_changes_that_go_home_at_once_may_be_more_than_a_connection_holds(transport):
+    result = on_cluster(2, 1, "as-asked", transport, PROGRAMS / "late_diffs")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
 @pytest.mark.parametrize("program", ["litmus", "flag_litmus"])
 def test_litmus_programs_hold_under_the_compilers_own_run_time(program):
     result = run(PROGRAMS / program, OMP_NUM_THREADS="4")
