@@ -56,15 +56,12 @@ void print_text(const trace::File& file) {
 void print_info(const std::filesystem::path& path, const std::string& json) {
   commands::check_output(json, {path});
   const trace::File file(path);
-  // What is printed stands in the file's index; that the intervals agree with it shows only when they are read.
-  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
-    trace::ThreadCursor cursor = file.thread(thread, trace::Detail::pages);
-    while (cursor.next() != nullptr) {
-    }
-  }
+  // Most of what is printed stands in the file's index; that the intervals agree with it shows only when they are read.
+  const std::vector<trace::RegionUse> uses = trace::uses(file);
   if (json.empty()) return print_text(file);
   results::Json document = results::head("trace_info");
   document.update(results::Json(trace::info(file)));
+  document["uses"] = trace::uses_json(uses);
   results::write(document, json);
 }
 

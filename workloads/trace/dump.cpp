@@ -166,4 +166,22 @@ json info(const File& file) {
           {"bytes_per_page_touch", std::move(bytes_per_touch)}};
 }
 
+json uses_json(const std::vector<RegionUse>& uses) {
+  json list = json::array();
+  for (const RegionUse& use : uses) {
+    json sites = json::array();
+    for (const SiteUse& site : use.sites) {
+      sites.push_back({{"site", site.site}, {"reads", site.reads}, {"writes", site.writes}});
+    }
+    list.push_back({{"region", list.size()},
+                    {"reads", use.reads},
+                    {"writes", use.writes},
+                    {"written_by_one", use.written_by_one},
+                    {"written_apart", use.written_apart},
+                    {"written_together", use.written_together},
+                    {"sites", std::move(sites)}});
+  }
+  return list;
+}
+
 }  // namespace sdsm::trace

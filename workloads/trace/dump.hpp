@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "workloads/trace/reader.hpp"
+#include "workloads/trace/uses.hpp"
 
 namespace sdsm::trace {
 
@@ -16,5 +17,8 @@ void dump(const File& file, std::ostream& out);
 /// Header, regions, totals by thread and together, events by kind, the file's size and its bytes per page touch (null
 /// without touches). Reads the footer alone.
 nlohmann::json info(const File& file);
+
+/// An object for each region, in their order.
+nlohmann::json uses_json(const std::vector<RegionUse>& uses);
 
 }  // namespace sdsm::trace

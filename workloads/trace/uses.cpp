@@ -1,0 +1,123 @@
+#include "workloads/trace/uses.hpp"
+
+#include <algorithm>
+#include <boost/icl/interval_map.hpp>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace sdsm::trace {
+namespace {
+
+using Lines = std::uint64_t;  // a bit for each line of a page
+constexpr Lines all_lines = std::numeric_limits<Lines>::max();
+
+template <typename Value, template <typename> class Combine>
+using ByPage = boost::icl::interval_map<std::uint64_t, Value, boost::icl::partial_enricher, std::less, Combine>;
+using Pages = boost::icl::discrete_interval<std::uint64_t>;
+/// What one thread changed in a region, of all its intervals in parallel regions.
+using Written = ByPage<Lines, boost::icl::inplace_bit_add>;
+
+/// What several threads changed in the same pages.
+struct Writers {
+  std::uint32_t threads = 0;
+  Lines lines = 0;
+  bool have_lines_in_common = false;
+
+  Writers& operator+=(const Writers& other) {
+    have_lines_in_common = have_lines_in_common || other.have_lines_in_common || (lines & other.lines) != 0;
+    threads += other.threads;
+    lines |= other.lines;
+    return *this;
+  }
+  bool operator==(const Writers&) const = default;
+};
+
+/// Reads one thread's intervals.
+class ThreadUse {
+ public:
+  ThreadUse(std::uint32_t thread, std::vector<RegionUse>& regions, std::vector<std::map<std::uint32_t, SiteUse>>& sites)
+      : regions_(regions), sites_(sites), written_(regions.size()), is_initial_(thread == 0) {}
+
+  void see(const Interval& interval) {
+    PageWalk<LinesRun> lines(interval.lines);
+    PageWalk<SiteRun> sites(interval.sites);
+    for (const TouchRun& run : interval.touches) {
+      see_sites(run, interval, sites);
+      see_lines(run, interval, lines);
+      RegionUse& use = regions_[index_of(run.region)];
+      (run.access == Access::write ? use.writes : use.reads) += run.pages;
+    }
+    if (interval.end.kind == EventKind::fork) ++teams_;
+    if (interval.end.kind == EventKind::join && teams_ > 0) --teams_;
+  }
+
+  const std::vector<Written>& written() const { return written_; }
+
+ private:
+  void see_sites(const TouchRun& run, const Interval& interval, PageWalk<SiteRun>& walk) {
+    if (interval.sites.empty()) return;
+    for (std::uint64_t left = run.pages; left > 0;) {
+      const std::uint64_t pages = std::min(left, walk.pages_here());
+      SiteUse& use = sites_[index_of(run.region)][walk.here().site];
+      (run.access == Access::write ? use.writes : use.reads) += pages;
+      walk.pass(pages);
+      left -= pages;
+    }
+  }
+
+  void see_lines(const TouchRun& run, const Interval& interval, PageWalk<LinesRun>& walk) {
+    if (run.access != Access::write) return;
+    const bool has_lines = is_partial(run.change) && !interval.lines.empty();
+    for (std::uint64_t done = 0; done < run.pages;) {
+      const std::uint64_t pages = has_lines ? std::min(run.pages - done, walk.pages_here()) : run.pages;
+      const Lines changed = has_lines ? walk.here().changed.lines : run.change ? all_lines : 0;
+      const std::uint64_t first = run.first + done;
+      if (!is_initial_ || teams_ > 0) {
+        written_[index_of(run.region)].add({Pages::right_open(first, first + pages), changed});
+      }
+      if (has_lines) walk.pass(pages);
+      done += pages;
+    }
+  }
+
+  std::vector<RegionUse>& regions_;
+  std::vector<std::map<std::uint32_t, SiteUse>>& sites_;
+  std::vector<Written> written_;  ///< by region
+  bool is_initial_;
+  std::uint32_t teams_ = 0;  ///< that the thread has made and not left
+};
+
+}  // namespace
+
+std::vector<RegionUse> uses(const File& file) {
+  std::vector<RegionUse> regions(file.regions().size());
+  std::vector<std::map<std::uint32_t, SiteUse>> sites(regions.size());
+  std::vector<ByPage<Writers, boost::icl::inplace_plus>> writers(regions.size());
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    ThreadUse own(thread, regions, sites);
+    ThreadCursor cursor = file.thread(thread, Detail::pages);
+    while (const Interval* interval = cursor.next()) own.see(*interval);
+    for (std::size_t region = 0; region < regions.size(); ++region) {
+      for (const auto& [pages, lines] : own.written()[region]) {
+        writers[region].add({pages, Writers{1, lines, false}});
+      }
+    }
+  }
+  for (std::size_t region = 0; region < regions.size(); ++region) {
+    RegionUse& use = regions[region];
+    for (const auto& [pages, of] : writers[region]) {
+      const std::uint64_t count = boost::icl::cardinality(pages);
+      (of.threads == 1           ? use.written_by_one
+       : of.have_lines_in_common ? use.written_together
+                                 : use.written_apart) += count;
+    }
+    for (auto& [site, use_of_site] : sites[region]) {
+      use_of_site.site = site;
+      use.sites.push_back(use_of_site);
+    }
+  }
+  return regions;
+}
+
+}  // namespace sdsm::trace

@@ -1,0 +1,38 @@
+/// Who uses the memory of a trace: which instructions touch each region, and whether threads write the same pages.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::trace {
+
+/// Page touches by one instruction: first reads and first writes of a page in an interval.
+struct SiteUse {
+  std::uint32_t site = 0;  ///< index in Header::sites
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+
+  bool operator==(const SiteUse&) const = default;
+};
+
+struct RegionUse {
+  std::uint64_t reads = 0;   ///< page touches
+  std::uint64_t writes = 0;  ///< page touches
+  /// Pages that threads write inside of parallel regions, in the whole trace: one thread alone; several, of which no
+  /// two ever changed the same line of 64 bytes (false sharing); several, where two did, or where the trace has no
+  /// lines (format 1).
+  std::uint64_t written_by_one = 0;
+  std::uint64_t written_apart = 0;
+  std::uint64_t written_together = 0;
+  std::vector<SiteUse> sites{};  ///< ascending; empty if Header::sites is
+
+  bool operator==(const RegionUse&) const = default;
+};
+
+/// By region. Reads the whole trace; throws what its cursors throw. Memory grows with the number of ranges of pages
+/// that are written alike, not with pages or intervals.
+std::vector<RegionUse> uses(const File& file);
+
+}  // namespace sdsm::trace
