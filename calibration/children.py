@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from calibration.command_line import RunFailed
@@ -40,9 +40,9 @@ class CommandRunner:
         self._running: set[subprocess.Popen[str]] = set()
         self._stopped = False
 
-    def run(self, command: Sequence[str], time_limit_s: float) -> str:
+    def run(self, command: Sequence[str], time_limit_s: float, tell: Callable[[str], None] | None = None) -> str:
         """The command's stdout. Its stdin is empty; its process group is its own, so that a Ctrl-C reaches it only
-        through stop().
+        through stop(). tell: is given each line that it said on stderr, if it ended well.
 
         Raises CommandFailed if it cannot be started, exits other than 0 or takes longer than time_limit_s of wall
         time; Stopped after stop().
@@ -82,6 +82,9 @@ class CommandRunner:
             raise Stopped("not run")
         if process.returncode != 0:
             raise _failure(process.returncode, err)
+        if tell is not None:
+            for line in err.splitlines():
+                tell(line.removeprefix("sdsm: "))
         return out
 
     def stop(self) -> None:

@@ -62,6 +62,7 @@ COMMANDS = [
     Command("platform new --nodes 3 --network 25gbe --from {one-machine.xml}", ("-o",)),
     Command("plot {r1.json} {r2.json} -o plots"),
     Command("compare {r1.json} {r2.json}", ("--csv", "--json")),
+    Command("explain -q -n 2 -p {m.xml} {a.trace}", ("--json",)),
     Command("epcc {epcc.out}", ("--html", "--csv", "--json")),
     Command("validate", prints=False, endless="--results out"),
 ]  # fmt: skip
@@ -236,7 +237,7 @@ def test_a_full_disk_fails_the_run_and_leaves_what_was_there(command, folder):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
 
-        if not command.name.startswith(("run", "microbench", "calibrate")):  # which need temporary files
+        if not command.name.startswith(("run", "microbench", "calibrate", "explain")):  # which need temporary files
             done = start(with_options(command, option, "result"), folder, preexec_fn=full)
             assert done.returncode == 1 and "sdsm: result: " in done.stderr, done.stderr
             assert result.read_text() == "old"

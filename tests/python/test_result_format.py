@@ -119,6 +119,12 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     compared = folder / "compared.json"
     run(BUILD / "sdsm", "compare", folder / "plain.json", folder / "run.json", folder / "draws.json", "--json", compared)
     yield "comparison", compared
+    planted = folder / "planted.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", planted, "--", BUILD / "tests" / "planted" / "planted", "parts")
+    explained = folder / "explained.json"
+    # Half of this time is less than the barrier's messages take, so that one alternative cannot be simulated.
+    run(BUILD / "sdsm", "explain", planted, "-p", "p3-score", "-n", "2", "--set", "barrier.2x1=300us", "--json", explained)
+    yield "explanation", explained
     run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--set", "lock.3x1=1ms",
         "--json", folder / "replay.json")  # fmt: skip
     yield "replay", folder / "replay.json"

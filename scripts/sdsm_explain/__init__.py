@@ -1,0 +1,9 @@
+"""sdsm explain: where a predicted time goes, which memory costs it, and what would help.
+
+source       lines of the program, from its debug information
+memory       what each array cost, who writes it, and at which lines it is touched
+alternatives the same trace with one thing changed: each simulated
+explanation  all of it about one prediction
+words, figure  the same for a terminal, and as a picture
+command      the command line
+"""

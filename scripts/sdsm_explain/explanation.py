@@ -1,0 +1,249 @@
+"""All about one prediction: its account, what memory costs, what was found, and what else was simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from calibration import places, run_result
+from calibration.children import CommandFailed, CommandRunner
+from calibration.readers import ReadError
+from calibration.readers.text import Text
+from sdsm_explain.alternatives import Alternative, Point, alternatives
+from sdsm_explain.memory import Array, arrays, parse_info
+
+FORMAT = 1
+TIME_LIMIT_S = 3600.0
+#: Simulations at once.
+WORKERS = 2
+#: What costs less than this share of all threads' time is not worth a word.
+NOTABLE = 0.05
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An alternative, simulated. time_s: None where it cannot be; then `why` says why.
+
+    gain: how many times faster than the point that is explained.
+    is_extrapolated: whether it rests on costs that the platform has for other layouts only.
+    """
+
+    alternative: Alternative
+    time_s: float | None
+    gain: float
+    is_extrapolated: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """terms: where the time goes, mean over threads, s, the longest first; they sum to the makespan.
+
+    computing_s: of all threads together: what one processor with memory of its own would need.
+    findings:    sentences, the costliest first.
+    notes:       what the simulator says of how far the prediction holds.
+    outcomes:    choices, then other machines, each the fastest first.
+    """
+
+    point: Point
+    result: run_result.Simulation
+    terms: tuple[tuple[str, float], ...]
+    computing_s: float
+    arrays: tuple[Array, ...]
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+    has_sites: bool
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def all_threads_s(self) -> float:
+        return self.result.makespan_s * len(self.result.threads)
+
+    def best(self) -> Outcome | None:
+        """The choice that gains most, if one gains at least 5 % by costs that the platform has."""
+        choices = [one for one in self.outcomes if one.alternative.is_choice and one.gain >= 1.05 and not one.is_extrapolated]
+        return choices[0] if choices else None
+
+
+def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], None]) -> Explanation:
+    """Simulates the point and its alternatives. folder: for intermediate files. Raises CommandFailed."""
+    runner = CommandRunner()
+    sdsm = str(places.PROGRAMS / "sdsm")
+    pages = folder / "pages.csv"
+    say("simulating the point itself")
+    notes: list[str] = []
+    told = runner.run([sdsm, *point.command(), "--pages", str(pages), "--json", "-"], TIME_LIMIT_S, notes.append)
+    result = _parsed(told)
+    if result.makespan_s == 0:
+        raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
+    say("reading who uses the memory")
+    info = parse_info(runner.run([sdsm, "trace", "info", point.trace, "--json", "-"], TIME_LIMIT_S))
+    found = arrays(result, pages, info)
+    terms = _terms(result.threads)
+    outcomes = _outcomes(point, result, runner, sdsm, say) if with_gains else ()
+    return Explanation(
+        point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
+        tuple(_findings(result, found)), tuple(notes), bool(info.header.sites), outcomes,
+    )  # fmt: skip
+
+
+def _parsed(text: str) -> run_result.Simulation:
+    try:
+        return run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
+    except ReadError as error:
+        raise CommandFailed(str(error)) from error
+
+
+_WORDS = {
+    "compute": "computing", "diff": "diffs", "protect": "protecting pages again", "barrier": "barriers",
+    "lock": "locks, atomic operations, flags", "stolen": "serving other nodes", "idle": "waiting outside of parallel regions",
+}  # fmt: skip
+
+
+_STATES = {"UM": "absent", "RO": "read-only", "RW": "writable"}
+_HOMES = {"H": "of its own", "L": "of its node", "R": "of other nodes"}
+
+
+def _in_words(term: str) -> str:
+    """SCASH's names of faults tell access, state of the page on the node, and home."""
+    kind = term.removeprefix("fault ")
+    if kind == term:
+        return _WORDS.get(term, term)
+    state, home = _STATES.get(kind[1:3]), _HOMES.get(kind[3:])
+    if state is None or home is None:
+        return f"faults {kind}"
+    return f"{'reads of' if kind[0] == 'R' else 'writes to'} {state} pages {home} ({kind})"
+
+
+def _terms(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, float], ...]:
+    accounts = [thread.account_s() for thread in threads]
+    means = {term: sum(account.get(term, 0.0) for account in accounts) / len(accounts) for term in accounts[0]}
+    named = [(_in_words(term), value) for term, value in means.items() if value > 0]
+    return tuple(sorted(named, key=lambda one: -one[1]))
+
+
+def _outcomes(
+    point: Point, result: run_result.Simulation, runner: CommandRunner, sdsm: str, say: Callable[[str], None]
+) -> tuple[Outcome, ...]:
+    factor = result.options.get("compute_factor", 1.0)
+    todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0))
+    count = 0
+
+    def outcome(one: Alternative) -> Outcome:
+        nonlocal count
+        count += 1
+        say(f"{count} of {len(todo)}: {one.what}")
+        try:
+            other = _parsed(runner.run([sdsm, *one.point.command(), "--json", "-"], TIME_LIMIT_S))
+        except CommandFailed as error:
+            return Outcome(one, None, 0.0, why=error.said or str(error))
+        return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, bool(other.extrapolated))
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        try:
+            done = list(pool.map(outcome, todo))
+        except BaseException:
+            runner.stop()
+            raise
+    return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
+
+
+def _findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
+    all_s = result.makespan_s * len(result.threads)
+    costs = [*_waits(result, all_s), *(finding for array in found for finding in _of_memory(array, all_s))]
+    return (text for cost_s, text in sorted(costs, key=lambda one: -one[0]) if cost_s >= NOTABLE * all_s)
+
+
+def _pages(count: int) -> str:
+    return f"{count} page{'' if count == 1 else 's'}"
+
+
+def _of_memory(array: Array, all_s: float) -> Iterator[tuple[float, str]]:
+    """What it costs all threads together, s, and why."""
+    share = f"{array.shared_s / all_s:.0%} of all time goes to pages that several threads write"
+    if array.written_apart > array.written_together:
+        yield array.shared_s, (
+            f"{array.title}: false sharing. {share}; on {_pages(array.written_apart)} no two threads write the same line of 64 bytes. "
+            "Let each thread's part begin on a page of its own"
+        )
+    elif array.written_together > 0:
+        yield array.shared_s, (
+            f"{array.title}: threads write the same pages. {share}; on {_pages(array.written_together)} two threads write the same "
+            "line of 64 bytes, so false sharing is possible but not proved. Give each thread a page of its own, or combine what "
+            "they write once at the end"
+        )
+    yield array.away_s, (
+        f"{array.title}: pages are at home elsewhere than where they are written. {array.away_s / all_s:.0%} of all time goes to "
+        "pages that one thread writes most of the time, from another node than their home. Place them where they are used: "
+        "--placement, or sdsm_galloc and sdsm_map in the program"
+    )
+
+
+def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float, str]]:
+    threads = result.threads
+    barrier_s = sum(thread.time_s.barrier for thread in threads)
+    last = min(threads, key=lambda thread: (thread.time_s.barrier, thread.id))
+    text = f"Barriers take {barrier_s / all_s:.0%} of all time ({last.barriers} of each thread)."
+    if last.time_s.barrier * len(threads) < barrier_s / 2:
+        text += f" Most of it is waiting for others: thread {last.id} comes last most. Share its work out more evenly"
+    else:
+        text += " Most of it is what barriers themselves take. Fewer of them help: merge loops, use nowait where it is right"
+    yield barrier_s, text
+    lock_s, count = sum(thread.time_s.lock for thread in threads), sum(thread.locks for thread in threads)
+    yield lock_s, (
+        f"Locks, atomic operations and flags take {lock_s / all_s:.0%} of all time ({count} locks taken). Do more under each, "
+        "or let each thread collect its own and combine once"
+    )
+
+
+def document(explanation: Explanation) -> dict[str, object]:
+    """As `sdsm explain --json` writes it (docs/result-format.md)."""
+    result = explanation.result
+    return {
+        "format": FORMAT,
+        "kind": "explanation",
+        "program": list(result.program),
+        "nodes": result.nodes,
+        "threads_per_node": result.threads_per_node,
+        "makespan_s": result.makespan_s,
+        "computing_s": explanation.computing_s,
+        "account_s": dict(explanation.terms),
+        "memory": [_array(one) for one in explanation.arrays],
+        "findings": list(explanation.findings),
+        "notes": list(explanation.notes),
+        "alternatives": [
+            {
+                "what": one.alternative.what,
+                "is_choice": one.alternative.is_choice,
+                "time_s": one.time_s,
+                "gain": one.gain if one.time_s is not None else None,
+                "extrapolated": one.is_extrapolated,
+            }
+            | ({"why_not": one.why} if one.why else {})
+            for one in explanation.outcomes
+        ],
+        "inputs": [{"path": one.path, "sha256": one.sha256} for one in result.inputs],
+    }
+
+
+def _array(one: Array) -> dict[str, object]:
+    line = {"line": {"file": one.line.file, "number": one.line.number, "function": one.line.function}} if one.line else {}
+    return line | {
+        "name": one.name,
+        "pages": one.pages,
+        "placement": one.placement,
+        "cost_s": one.cost_s,
+        "shared_s": one.shared_s,
+        "away_s": one.away_s,
+        "faults": one.faults,
+        "fetches": one.fetches,
+        "diffs": one.diffs,
+        "written_by_one": one.written_by_one,
+        "written_apart": one.written_apart,
+        "written_together": one.written_together,
+        "touches": [{"place": touch.place, "reads": touch.reads, "writes": touch.writes} for touch in one.touches],
+    }
+
+

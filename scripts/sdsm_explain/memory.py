@@ -1,0 +1,266 @@
+"""What each part of memory cost in a simulation, who writes it, and at which lines it is touched."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from calibration import run_result
+from calibration.children import CommandFailed
+from sdsm_explain.source import Line, lines_at
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Site(msgspec.Struct, frozen=True):
+    file: str
+    address: Count
+
+
+class Header(msgspec.Struct, frozen=True):
+    program: tuple[str, ...]
+    threads: Count
+    sites: tuple[Site, ...]
+
+
+class Region(msgspec.Struct, frozen=True):
+    id: Count
+    kind: str
+    name: str
+    pages: Count
+    placement: str
+
+
+class SiteUse(msgspec.Struct, frozen=True):
+    site: Count
+    reads: Count
+    writes: Count
+
+
+class Use(msgspec.Struct, frozen=True):
+    region: Count
+    written_by_one: Count
+    written_apart: Count
+    written_together: Count
+    sites: tuple[SiteUse, ...]
+
+
+class TraceInfo(msgspec.Struct, frozen=True):
+    """What of `sdsm trace info --json` (docs/result-format.md) an explanation needs."""
+
+    header: Header
+    regions: tuple[Region, ...]
+    uses: tuple[Use, ...]
+
+
+def parse_info(text: str) -> TraceInfo:
+    """Raises CommandFailed if it is of another version of sdsm."""
+    try:
+        return msgspec.json.decode(text, type=TraceInfo)
+    except msgspec.MsgspecError as error:
+        raise CommandFailed(f"sdsm trace info wrote what this version cannot read ({error}). Install all parts from one version") from error
+
+
+@dataclass(frozen=True)
+class Touch:
+    """An instruction that touches an array's pages first, as (page, interval) pairs. place: its line, else its address."""
+
+    place: str
+    text: str
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True)
+class Array:
+    """A region of memory: an allocation, a static array, the globals, a stack.
+
+    cost_s:    what its faults and diffs cost all threads together.
+    shared_s:  the part of it that pages cost which several threads write, none of them most of the time.
+    away_s:    the part of it that pages cost which one thread writes most of the time, from another node than their home.
+    line:      where it was allocated, if debug information tells.
+    written_*: pages that threads write in parallel regions, as in docs/result-format.md, `uses`.
+    touches:   the most frequent first.
+    """
+
+    name: str
+    pages: int
+    placement: str
+    cost_s: float
+    shared_s: float
+    away_s: float
+    faults: int
+    fetches: int
+    diffs: int
+    line: Line | None
+    written_by_one: int
+    written_apart: int
+    written_together: int
+    touches: tuple[Touch, ...]
+
+    @property
+    def title(self) -> str:
+        """Its name in the source: `cg.c:7`, of an allocation whose line is known."""
+        if self.line is None:
+            return self.name
+        return f"{self.name.partition(' (')[0]}, allocated at {self.line}"
+
+
+@dataclass
+class _Tally:
+    cost_s: float = 0.0
+    shared_s: float = 0.0
+    away_s: float = 0.0
+    faults: int = 0
+    fetches: int = 0
+    diffs: int = 0
+
+
+def _is_fetch(kind: str) -> bool:
+    """SCASH's names of faults: the second letter tells whether the node could not access the page at all (U)."""
+    return kind[1:2] == "U"
+
+
+@dataclass(frozen=True)
+class _Prices:
+    """Seconds that one of them took a thread, on average."""
+
+    fetch_s: float
+    local_s: float
+    diff_s: float
+
+
+def _mean(total_s: float, count: int) -> float:
+    return total_s / count if count else 0.0
+
+
+def _prices(thread: run_result.Thread) -> _Prices:
+    def of(fetches: bool) -> float:
+        kinds = [kind for kind in thread.faults if _is_fetch(kind) == fetches]
+        return _mean(sum(thread.time_s.fault.get(kind, 0.0) for kind in kinds), sum(thread.faults[kind] for kind in kinds))
+
+    return _Prices(of(True), of(False), _mean(thread.time_s.diff, thread.diffs))
+
+
+def arrays(result: run_result.Simulation, pages: Path, info: TraceInfo) -> list[Array]:
+    """The costliest first; what cost nothing is left out.
+
+    Each thread's time in faults and diffs is shared out among pages by what one fetch, one other fault and one diff took
+    it on average, so the costs sum to the account's. pages: what `sdsm simulate --pages` wrote.
+    """
+    tallies = _tallies(pages, {thread.id: _prices(thread) for thread in result.threads})
+    regions: dict[str, list[Region]] = defaultdict(list)
+    for region in info.regions:
+        regions[region.name].append(region)
+    uses = {use.region: use for use in info.uses}
+    touches = _touches(info)
+    allocated = _allocations(info)
+    found = []
+    for name, tally in tallies.items():
+        own = regions.get(name, [])
+        used = [uses[region.id] for region in own if region.id in uses]
+        found.append(
+            Array(
+                name=name,
+                pages=sum(region.pages for region in own),
+                placement=own[0].placement if own else "",
+                cost_s=tally.cost_s,
+                shared_s=tally.shared_s,
+                away_s=tally.away_s,
+                faults=tally.faults,
+                fetches=tally.fetches,
+                diffs=tally.diffs,
+                line=allocated.get(name),
+                written_by_one=sum(use.written_by_one for use in used),
+                written_apart=sum(use.written_apart for use in used),
+                written_together=sum(use.written_together for use in used),
+                touches=_sorted_touches(used, touches),
+            )
+        )
+    return sorted((one for one in found if one.cost_s > 0), key=lambda one: (-one.cost_s, one.name))
+
+
+#: Of a page's write faults, or of its diffs: who has that share of them writes it most of the time.
+MOST = 2 / 3
+
+
+@dataclass
+class _Page:
+    """By thread: write faults, diffs."""
+
+    cost_s: float = 0.0
+    writes: list[int] = field(default_factory=list)
+    diffs: list[int] = field(default_factory=list)
+
+    @property
+    def is_shared(self) -> bool:
+        return len([count for count in self.writes if count]) > 1 and max(self.writes) < MOST * sum(self.writes)
+
+    @property
+    def is_away(self) -> bool:
+        return not self.is_shared and any(self.diffs) and max(self.diffs) >= MOST * sum(self.diffs)
+
+
+def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
+    """By the region's name."""
+    found: dict[str, _Tally] = defaultdict(_Tally)
+    pages: dict[tuple[str, str], _Page] = defaultdict(_Page)
+    with file.open(newline="", encoding="utf-8", errors="surrogateescape") as table:
+        for row in csv.DictReader(table):
+            price = prices[int(row["process"])]
+            writes, fetches, diffs = int(row["write_faults"]), int(row["fetches"]), int(row["diffs"])
+            faults = int(row["read_faults"]) + writes
+            cost_s = fetches * price.fetch_s + (faults - fetches) * price.local_s + diffs * price.diff_s
+            tally, page = found[row["name"]], pages[row["name"], row["page"]]
+            tally.cost_s += cost_s
+            tally.faults += faults
+            tally.fetches += fetches
+            tally.diffs += diffs
+            page.cost_s += cost_s
+            page.writes.append(writes)
+            page.diffs.append(diffs)
+    for (name, _), page in pages.items():
+        found[name].shared_s += page.cost_s * page.is_shared
+        found[name].away_s += page.cost_s * page.is_away
+    return found
+
+
+def _allocations(info: TraceInfo) -> dict[str, Line]:
+    """By the name of a heap block, which tells the program's file and the address behind the call that allocated it."""
+    program = info.header.program[0]
+    named = {
+        region.name: int(match[1], 16) - 1
+        for region in info.regions
+        if region.kind == "heap_block" and (match := re.search(re.escape(Path(program).name) + r"\+(0x[0-9a-f]+)\)$", region.name))
+    }
+    lines = lines_at(program, named.values())
+    return {name: lines[address] for name, address in named.items() if address in lines}
+
+
+def _touches(info: TraceInfo) -> list[tuple[str, str]]:
+    """By site: its place, and the text of its line."""
+    sites = info.header.sites
+    lines = {file: lines_at(file, [site.address for site in sites if site.file == file]) for file in {site.file for site in sites}}
+    found = []
+    for site in sites:
+        line = lines[site.file].get(site.address)
+        found.append((str(line), line.text) if line else (f"{Path(site.file).name or 'code'}+{site.address:#x}", ""))
+    return found
+
+
+def _sorted_touches(used: Sequence[Use], places: Sequence[tuple[str, str]]) -> tuple[Touch, ...]:
+    by_place: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for use in used:
+        for site in use.sites:
+            counts = by_place[places[site.site]]
+            counts[0] += site.reads
+            counts[1] += site.writes
+    touches = (Touch(place, text, reads, writes) for (place, text), (reads, writes) in by_place.items())
+    return tuple(sorted(touches, key=lambda one: (-one.reads - one.writes, one.place)))

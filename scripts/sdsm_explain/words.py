@@ -1,0 +1,115 @@
+"""An explanation for a terminal."""
+
+from __future__ import annotations
+
+from sdsm_explain.explanation import NOTABLE, Explanation, Outcome
+from sdsm_explain.memory import Array
+
+#: Lines of each table; files hold all.
+MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS = 8, 3, 8
+#: Of a line of source.
+MOST_SIGNS = 60
+
+
+def text(explanation: Explanation) -> str:
+    return "\n".join(
+        [
+            verdict(explanation),
+            "",
+            *_account(explanation),
+            *_memory(explanation),
+            *_findings(explanation),
+            *_outcomes(explanation),
+            *(["", *explanation.notes] if explanation.notes else []),
+        ]
+    )
+
+
+def verdict(explanation: Explanation) -> str:
+    """Whether it pays, what costs most, and what would help most."""
+    time_s, computing_s = explanation.result.makespan_s, explanation.computing_s
+    layout = explanation.point.layout
+    if computing_s > time_s:
+        told = f"{_times(computing_s / time_s)} faster than its computing on one processor ({computing_s:.4g} s)"
+    elif computing_s > 0:
+        told = f"{_times(time_s / computing_s)} slower than its computing on one processor ({computing_s:.4g} s)"
+    else:
+        told = "without any computing"
+    term, most_s = explanation.terms[0]
+    words = [f"{layout}: {time_s:.4g} s, {told}.", f"What takes most is {term}: {most_s / time_s:.0%}."]
+    best = explanation.best()
+    if best is not None and best.time_s is not None:
+        words.append(f"{best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")
+    elif explanation.outcomes:
+        words.append("No other placement makes it 5% faster.")
+    return " ".join(words)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f} times" if ratio >= 10 else f"{ratio:.2f} times"
+
+
+def _shown(source: str) -> str:
+    return f"`{source}`" if len(source) <= MOST_SIGNS else f"`{source[:MOST_SIGNS]}...`"
+
+
+def _account(explanation: Explanation) -> list[str]:
+    lines = ["Where the time goes, mean over threads"]
+    time_s = explanation.result.makespan_s
+    for term, value_s in explanation.terms[:MOST_TERMS]:
+        lines.append(f"  {term:<46} {value_s:>10.4g} s {value_s / time_s:>6.1%}")
+    return lines
+
+
+def _memory(explanation: Explanation) -> list[str]:
+    if not explanation.arrays:
+        return ["", "No page cost anything: nothing was shared between nodes."]
+    lines = ["", "Which memory costs it: faults and diffs, all threads together"]
+    for array in explanation.arrays[:MOST_ARRAYS]:
+        share = array.cost_s / explanation.all_threads_s
+        lines.append(f"  {array.cost_s:>9.4g} s {share:>6.1%}  {array.title}")
+        lines += [f"{'':21}{line}" for line in _about(array)]
+    left = explanation.arrays[MOST_ARRAYS:]
+    if left:
+        lines.append(f"  {sum(one.cost_s for one in left):>9.4g} s         {len(left)} more")
+    if not explanation.has_sites:
+        lines.append("  Trace with `sdsm trace --lines` (and compile with -g) to see which lines touch it.")
+    return lines
+
+
+def _about(array: Array) -> list[str]:
+    several = array.written_apart + array.written_together
+    lines = []
+    if array.line is not None and array.line.text:
+        lines.append(_shown(array.line.text))
+    size = f"{array.pages} pages, placement {array.placement.replace('_', '-')}; " if array.pages else ""
+    lines.append(
+        f"{size}{array.faults} faults, {array.fetches} of them fetch a page; {array.diffs} diffs; "
+        f"{array.written_by_one} pages written by one thread, {several} by several"
+    )
+    for touch in array.touches[:MOST_TOUCHES]:
+        shown = f"  {_shown(touch.text)}" if touch.text else ""
+        lines.append(f"touched at {touch.place}: {touch.reads} reads, {touch.writes} writes{shown}")
+    return lines
+
+
+def _findings(explanation: Explanation) -> list[str]:
+    if not explanation.findings:
+        return []
+    return ["", f"What stands out (at least {NOTABLE:.0%} of all time)", *(f"  - {one}." for one in explanation.findings)]
+
+
+def _outcomes(explanation: Explanation) -> list[str]:
+    if not explanation.outcomes:
+        return []
+    choices = [one for one in explanation.outcomes if one.alternative.is_choice]
+    others = [one for one in explanation.outcomes if not one.alternative.is_choice]
+    lines = ["", "What else you can choose, simulated", *map(_outcome, choices)]
+    return [*lines, "", "What it depends on: other machines, simulated", *map(_outcome, others)]
+
+
+def _outcome(one: Outcome) -> str:
+    if one.time_s is None:
+        return f"  {one.alternative.what:<34} not simulated: {one.why}"
+    marked = " (extrapolated: the platform has no costs of this layout)" if one.is_extrapolated else ""
+    return f"  {one.alternative.what:<34} {one.time_s:>10.4g} s  {one.gain:>6.2f} times as fast{marked}"

@@ -1,0 +1,188 @@
+"""`sdsm explain`: does it find the fault that was planted, at its line, and do its costs add up?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from calibration import run_result
+from calibration.readers.text import Text
+from run_results import simulation, thread
+from sdsm_explain.alternatives import Layout, Point, alternatives
+from sdsm_explain.command import main
+from sdsm_explain.memory import TraceInfo, arrays
+from sdsm_explain.source import _parsed
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+SOURCE = ROOT / "tests" / "native" / "planted" / "planted.c"
+TITLE = "node,process,region,name,page,read_faults,write_faults,fetches,twins,diffs,diff_bytes\n"
+
+
+def line_of(comment: str) -> int:
+    """Of the source, from 1."""
+    lines = SOURCE.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, start=1) if f"/* {comment} */" in line)
+
+
+@pytest.fixture(scope="session")
+def traced(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+
+    def trace(planted: str, lines: bool = True) -> Path:
+        file = folder / f"{planted}-{lines}.trace"
+        if not file.exists():
+            options = ["--lines"] if lines else []
+            command = [BUILD / "sdsm", "trace", "-q", "-n", "4", *options, "-o", file, "--", BUILD / "tests" / "planted" / "planted", planted]
+            subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+        return file
+
+    return trace
+
+
+@pytest.fixture(scope="session")
+def explained(traced, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explained")
+
+    def explain(planted: str, *options: str) -> dict[str, Any]:
+        file = folder / f"{planted}.json"
+        assert main([str(traced(planted)), "-q", "-p", "p3-score", "-n", "4", "--json", str(file), *options]) == 0
+        return json.loads(file.read_text())
+
+    return explain
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ("parts", "false sharing."),
+        ("counters", "threads write the same pages."),
+        ("homes", "pages are at home elsewhere than where they are written."),
+        ("lock", "Locks, atomic operations and flags take"),
+        ("barriers", "Most of it is what barriers themselves take."),
+        ("uneven", "Most of it is waiting for others: thread 3 comes last most."),
+    ],
+)
+def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained, planted, found):
+    told = explained(planted, "--no-gains")
+    assert found in told["findings"][0]
+    costliest = told["memory"][0]
+    assert costliest["line"]["file"].endswith("planted.c")
+    assert costliest["line"]["number"] == line_of(f"planted: {planted}")
+    assert f"planted.c:{line_of(f'touched: {planted}')}" in [touch["place"] for touch in costliest["touches"]]
+
+
+def test_costs_of_memory_sum_to_faults_and_diffs_of_the_account(explained):
+    told = explained("homes", "--no-gains")
+    faults_s = sum(value for term, value in told["account_s"].items() if re.search(r"\([RW]\w{3}\)|^diffs", term))
+    assert sum(one["cost_s"] for one in told["memory"]) == pytest.approx(4 * faults_s)
+    assert sum(told["account_s"].values()) == pytest.approx(told["makespan_s"])
+
+
+def test_an_alternative_is_what_the_simulator_says_of_it(explained, traced):
+    told = {one["what"]: one for one in explained("homes")["alternatives"]}
+    command = [BUILD / "sdsm", "simulate", "-q", traced("homes"), "-p", "p3-score", "-n", "4", "--json", "-"]
+    for what, options in {
+        "--placement block": ["--placement", "block"],
+        "network of twice the bandwidth": ["--set", "network.bandwidth=x2"],
+        "processors compute twice as fast": ["--compute-factor", "0.5"],
+        "2 nodes x 2 threads": ["-n", "2", "-t", "2"],
+    }.items():
+        words = [word for word in command if word not in ("-n", "4")] if "-n" in options else command
+        result = json.loads(subprocess.run([*words, *options], check=True, capture_output=True).stdout)
+        assert told[what]["time_s"] == pytest.approx(result["makespan_s"], rel=1e-12)
+        assert told[what]["extrapolated"] == bool(result["extrapolated"])
+    # Each thread's block is where it works: the field costs nothing but its first and last visit.
+    assert told["--placement block"]["gain"] > 2
+
+
+def test_the_verdict_names_the_choice_that_gains_most(traced, capsys):
+    assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4"]) == 0
+    printed = capsys.readouterr().out
+    verdict = printed.splitlines()[0]
+    assert re.match(r"4 nodes x 1 thread: [\d.]+ s, [\d,]+ times slower than its computing on one processor", verdict)
+    assert "compute times are those of the machine that traced" in printed
+    assert re.search(r"--placement block makes it [\d.]+ s, 2\.\d\d times faster\.$", verdict)
+
+
+def test_without_lines_in_the_trace_it_says_how_to_have_them(traced, capsys):
+    assert main([str(traced("parts", lines=False)), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
+    assert "sdsm trace --lines" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["-n", "3"], r"has 4 threads, but 3 nodes"),
+        (["-n", "4", "--set", "nonsense=1"], r"nonsense"),
+        (["-n", "4", "--plot", "a.txt"], r"a figure's name ends in"),
+        (["-n", "4", "--network", "none"], r"none"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_in_one_line(traced, capsys, options, told):
+    assert main([str(traced("parts")), "-q", "-p", "p3-score", *options]) == 2
+    errors = capsys.readouterr().err
+    assert re.search(told, errors) and errors.count("\n") == 1
+
+
+def test_a_picture_is_drawn(traced, tmp_path):
+    picture = tmp_path / "p.svg"
+    assert main([str(traced("parts")), "-q", "-p", "p3-score", "-n", "4", "--no-gains", "--plot", str(picture)]) == 0
+    assert "Which memory costs it" in picture.read_text()
+
+
+# By hand: two threads. Of the first, a fetch takes 2 s, another fault 0.5 s, a diff 3 s; the second only takes a fetch, of 4 s.
+RESULT = simulation(
+    2, 10.0,
+    threads=[
+        thread(0, 0, {"fault": {"RUMR": 4.0, "WROH": 0.5}, "diff": 3.0, "idle": 2.5}, faults={"RUMR": 2, "WROH": 1}, diffs=1),
+        thread(1, 1, {"fault": {"WUMR": 4.0}, "idle": 6.0}, faults={"WUMR": 1}),
+    ],
+)  # fmt: skip
+INFO = {
+    "header": {"program": ["p"], "threads": 2, "sites": []},
+    "regions": [
+        {"id": 0, "kind": "heap_block", "name": "a", "pages": 2, "placement": "block"},
+        {"id": 1, "kind": "globals", "name": "b", "pages": 1, "placement": "initial"},
+    ],
+    "uses": [
+        {"region": 0, "written_by_one": 0, "written_apart": 2, "written_together": 0, "sites": []},
+        {"region": 1, "written_by_one": 1, "written_apart": 0, "written_together": 0, "sites": []},
+    ],
+}
+
+
+def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
+    pages = tmp_path / "pages.csv"
+    rows = ["0,0,5,a,0,1,1,1,0,0,0", "1,1,5,a,0,0,1,1,1,0,0", "0,0,1,b,0,1,0,1,0,1,64"]
+    pages.write_text(TITLE + "".join(f"{row}\n" for row in rows))
+    result = run_result.read(Text("result", json.dumps(RESULT)), run_result.Simulation)
+    first, second = arrays(result, pages, msgspec.convert(INFO, TraceInfo))
+    # The first thread's fetch and fault, and the second's fetch; each writes it as often.
+    assert (first.name, first.cost_s, first.shared_s, first.away_s) == ("a", 2 + 0.5 + 4, 6.5, 0)
+    assert (first.pages, first.faults, first.fetches, first.diffs, first.written_apart) == (2, 3, 2, 0, 2)
+    # Its only diff is the first thread's.
+    assert (second.name, second.cost_s, second.shared_s, second.away_s) == ("b", 2 + 3, 0, 5)
+
+
+def test_of_an_inlined_call_the_line_is_that_of_the_outermost_caller(tmp_path):
+    source = tmp_path / "a.c"
+    source.write_text("one\ntwo\n  three\n")
+    text = f"0x0000000000000010\nallocate\n{source}:1\nmain\n{source}:3 (discriminator 2)\n0x0000000000000020\n??\n??:0\n"
+    lines = _parsed(text)
+    assert {address: (line.function, line.number, line.text) for address, line in lines.items()} == {16: ("main", 3, "three")}
+
+
+def test_alternatives_leave_out_what_is_so_already():
+    point = Point("a.trace", "p.xml", Layout(2, 4), "block")
+    found = [one.what for one in alternatives(point, 1.0) if one.is_choice]
+    assert found == [
+        "--placement as-asked", "--placement first-touch", "--placement round-robin",
+        "8 nodes x 1 thread", "4 nodes x 2 threads",
+    ]  # fmt: skip
