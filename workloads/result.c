@@ -24,6 +24,10 @@ static void write_result(const char* program, const char* path, const void* data
   }
 }
 
+int wants_result(const struct run_options* options) {
+  return options->check || options->hash || options->output;
+}
+
 void hand_over(const char* program, const struct run_options* options, const void* data, size_t bytes) {
   if (options->hash) print_hash(data, bytes);
   if (options->output) write_result(program, options->output, data, bytes);

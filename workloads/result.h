@@ -6,6 +6,9 @@
 
 #include "workloads/options.h"
 
+/* Whether the run's options ask for the result at all, to check it or to hand it over. */
+int wants_result(const struct run_options* options);
+
 /* With --hash prints "hash: <16 hexadecimal digits>", the 64-bit FNV-1a hash of the bytes; with --output writes them as
  * they are in memory. Ends the program (exit status 1) if the file cannot be written whole. */
 void hand_over(const char* program, const struct run_options* options, const void* data, size_t bytes);

@@ -65,6 +65,15 @@ def test_fft(tmp_path, impl, threads):
     assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
 
 
+@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize(
+    "program", [("sor", "--rows", 29, "--columns", 4098, "--iterations", 5)], ids=lambda program: program[0]
+)
+def test_equal_shares(tmp_path, program, threads):
+    program = (WORKLOADS / program[0], *program[1:], "--no-check")
+    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
+
+
 @pytest.mark.parametrize("threads", [2, 3, 4, 8])
 @pytest.mark.parametrize(
     "name",

@@ -53,6 +53,22 @@ def test_fft(tmp_path, impl, threads):
     check_same_bits(tmp_path, threads, FFT_BYTES, *fft(impl))
 
 
+#: Whose threads share as JIAJIA's programs do, and the bytes of their results: sizes that no team divides.
+SHARED = {
+    "sor": (29 * 2050 * 4, "--rows", 29, "--columns", 2050, "--iterations", 9),
+}
+
+
+@pytest.mark.parametrize("options", [(), ("--threads-per-node", 2)], ids=["apart", "two-a-node"])
+@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize("name", SHARED)
+def test_equal_shares(tmp_path, name, threads, options):
+    if threads == 3 and options:
+        return
+    size, *arguments = SHARED[name]
+    check_same_bits(tmp_path, threads, size, BUILD / "workloads" / name, *arguments, options=options)
+
+
 @pytest.mark.parametrize(("program", "size"), [(laplace(0), LAPLACE_BYTES), (fft(0), FFT_BYTES)])
 def test_sequential_programs(tmp_path, program, size):
     for threads in (1, 2, 3, 4, 8):

@@ -16,13 +16,7 @@ Outcome fft(const std::string& options, const std::string& environment = "") {
 
 /// The transform by a run whose own checks passed.
 Spectrum spectrum(const std::string& options, int threads = 1) {
-  const Scratch scratch;
-  const auto file = scratch / "spectrum";
-  const Outcome outcome = fft(options + " --output " + file.string(), "OMP_NUM_THREADS=" + std::to_string(threads));
-  INFO(outcome.errors);
-  REQUIRE(outcome.status == 0);
-  REQUIRE(outcome.output.find("of the input, transformed back") != std::string::npos);
-  return read_values<Complex>(file);
+  return result_of<Complex>("fft", options, threads, "within ");
 }
 
 /// The documented input: Knuth's MMIX generator from 20050522, upper 53 bits as a fraction.
@@ -174,13 +168,7 @@ TEST_CASE("bad usage is one line that says why, and status 2") {
       {"--size 8", "unrecognized option '--size'"},
       {"8", "unexpected argument '8'"},
   }));
-  CAPTURE(options);
-  const Outcome outcome = fft(options);
-  CHECK(outcome.status == 2);
-  CHECK(outcome.output.empty());
-  CHECK(is_one_line(outcome.errors));
-  CHECK(outcome.errors.rfind("fft: ", 0) == 0);
-  CHECK(outcome.errors.find(why) != std::string::npos);
+  check_refused("fft", options, why);
 }
 
 TEST_CASE("the help names every implementation") {

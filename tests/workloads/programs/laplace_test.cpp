@@ -13,13 +13,7 @@ Outcome laplace(const std::string& options, const std::string& environment = "")
 
 /// The grid after a run whose own check passed.
 Grid grid_after(const std::string& options, int threads = 1) {
-  const Scratch scratch;
-  const auto file = scratch / "grid";
-  const Outcome outcome = laplace(options + " --output " + file.string(), "OMP_NUM_THREADS=" + std::to_string(threads));
-  INFO(outcome.errors);
-  REQUIRE(outcome.status == 0);
-  REQUIRE(outcome.output.find("check: identical to the sequential grid") != std::string::npos);
-  return read_values<double>(file);
+  return result_of<double>("laplace", options, threads, "identical to the sequential grid");
 }
 
 }  // namespace
@@ -149,13 +143,7 @@ TEST_CASE("bad usage is one line that says why, and status 2") {
       {"--frobnicate", "unrecognized option '--frobnicate'"},
       {"1024", "unexpected argument '1024'"},
   }));
-  CAPTURE(options);
-  const Outcome outcome = laplace(options);
-  CHECK(outcome.status == 2);
-  CHECK(outcome.output.empty());
-  CHECK(is_one_line(outcome.errors));
-  CHECK(outcome.errors.rfind("laplace: ", 0) == 0);
-  CHECK(outcome.errors.find(why) != std::string::npos);
+  check_refused("laplace", options, why);
 }
 
 TEST_CASE("a grid that cannot be written is a failed run") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 
 namespace sdsm::test {
@@ -46,6 +47,31 @@ inline bool is_one_line(const std::string& text) {
 
 inline std::string program(const std::string& name) {
   return std::string(SDSM_BINARY_DIR) + "/workloads/" + name;
+}
+
+/// What `--output` gives after a run of a program whose own check passed, saying so in these words.
+template <typename Value>
+std::vector<Value> result_of(const std::string& name, const std::string& options, int threads,
+                             const std::string& check) {
+  const Scratch scratch;
+  const auto file = scratch / "result";
+  const Outcome outcome =
+      run("OMP_NUM_THREADS=" + std::to_string(threads), program(name) + " " + options + " --output " + file.string());
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.output.find("check: " + check) != std::string::npos);
+  return read_values<Value>(file);
+}
+
+/// A bad use of a program says why in one line, and ends it with status 2.
+inline void check_refused(const std::string& name, const std::string& options, const std::string& why) {
+  CAPTURE(options);
+  const Outcome outcome = run("", program(name) + " " + options);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK(is_one_line(outcome.errors));
+  CHECK(outcome.errors.rfind(name + ": ", 0) == 0);
+  CHECK(outcome.errors.find(why) != std::string::npos);
 }
 
 /// LD_PRELOAD of one of the libraries of this folder.
