@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from calibration.readers import epcc, iperf3, lat_mem_rd, microbench, netpipe, osu, run_result
+from calibration.readers import epcc, iperf3, jiajia, lat_mem_rd, microbench, netpipe, osu, run_result
 from calibration.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from calibration.readers.text import Text, load
 
@@ -37,7 +37,7 @@ class Format(Protocol):
     def read(self, source: Text) -> Reading: ...
 
 
-FORMATS: tuple[Format, ...] = (epcc, lat_mem_rd, iperf3, netpipe, osu, microbench, run_result)  # type: ignore[assignment]
+FORMATS: tuple[Format, ...] = (epcc, lat_mem_rd, iperf3, netpipe, osu, jiajia, microbench, run_result)  # type: ignore[assignment]
 
 
 def read(path: Path | str) -> Reading:

@@ -12,7 +12,8 @@ from calibration.readers.measurement import Reading
 DATA = Path(__file__).resolve().parent / "data"
 EPCC = sorted((DATA / "epcc").glob("*.out"))
 DESCRIBED = sorted((DATA / "described").iterdir())
-OTHERS = sorted([*(DATA / "network").iterdir(), *(DATA / "sdsm").iterdir()])
+JIAJIA = sorted((DATA / "jiajia").iterdir())
+OTHERS = sorted([*(DATA / "network").iterdir(), *(DATA / "sdsm").iterdir(), *JIAJIA])
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _PIECES = (

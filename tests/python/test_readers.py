@@ -21,6 +21,7 @@ SUMMED_UP = [
     DATA / "epcc" / "taskbench.gcc.2.out",
     DATA / "network" / "iperf3.loopback.json",
     DATA / "sdsm" / "microbench.system.json",
+    DATA / "jiajia" / "pair-a.tsp.out",
     *DESCRIBED,
 ]
 NETPIPE = (DATA / "network" / "netpipe.loopback.out").read_text()

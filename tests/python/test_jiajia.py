@@ -1,0 +1,164 @@
+"""JIAJIA's statistics: are they refused where they cannot be, and are the costs sums over counts?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from benchmark_files import DATA, JIAJIA
+from calibration import jiajia
+from calibration.command_line import BadInput
+from calibration.readers import ReadError, Reading, read, read_text
+from calibration.readers.jiajia import COUNTS, SUMS, TIMES
+from calibration.readers.text import Text, load
+
+TSP = (DATA / "jiajia" / "pair-a.tsp.out").read_text()
+
+
+def reading_of(text: str) -> Reading:
+    return read_text(Text("some.out", text))
+
+
+def values(reading: Reading, name: str) -> list[float]:
+    return [m.values[0] for m in reading.measurements if m.quantity == name]
+
+
+def test_the_hosts_columns_are_read_under_jiajias_names():
+    reading = reading_of(TSP)
+    assert values(reading, "Getp Reqs") == [0, 1713]
+    assert values(reading, "SEGV time (remote)") == [0, 2085.93]
+    assert {m.unit for m in reading.measurements if "time" in m.quantity} == {"ms"}
+    settings = {setting.name: setting.value for setting in reading.settings}
+    assert settings["hosts"] == 2
+    assert settings["page_bytes"] == 4096
+    assert settings["shared_pages"] == 197
+    assert settings["program"] == "tsp"
+    assert settings["comm_type"] == "udp"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "words"),
+    [
+        ("SEGVs (local)      =     2024        0      2024", "SEGVs (local) = 2024 0 2025", "2025", "2025 is not the total of 2024 and 0"),
+        ("Barriers           =        2        2         2", "Barriers = 2 3 2", "= 2 3", "2 is not the total of 2 and 3"),
+        ("Getp Reqs          =        0     1713      1713", "Getp Reqs = 0 1713", "Getp", "is not 'Getp Reqs' with 3 numbers"),
+        ("Getp Reqs          =", "Getp Requests =", "Requests", "is not 'Getp Reqs' with 3 numbers"),
+        ("1713      1713", "-713 -713", "-713", "is not 'Getp Reqs' with 3 numbers"),
+        ("=     6.51     3.00", "= 6.51 nan", "nan", "is not 'Barrier time' with 2 numbers"),
+        ("SEGV time (local)  =    11.13     0.00", "SEGV time (local) = 11.13 0.50", "11.13 0.50", "host 1 spends 0.50 ms, but SEGVs (local) is 0"),
+        ("=  2223.44   469.60", "= 2223.44 470.60", "470.60", "470.60 ms are not the sum of host 1's"),
+        ("hosts -->        0        1", "hosts --> 0 2", "0 2", "does not number the hosts"),
+        ("-------------------------------------- (ms) \n", "", "Barrier time", "where a rule of dashes stands"),
+        ("######################################\n", "", None, "where the statistics end"),
+        ("hostc   (total host count): 2", "hostc (total host count): 3", "count): 3", "3 hosts, where 2 have statistics"),
+        ("option 1: comm_type = udp", "option 1: system_mode = udp", "option 1", "system_mode is there twice"),
+        ("Pagesize=4096", "Pagesize=8192", "Shared Memory", "pages of 4096 bytes, and of 8192"),
+        ("197 (used)", "8388609 (used)", "8388609", "8388609 of 8388608 pages are used"),
+        ("real", "########  JIAJIA STATISTICS  #########\nreal", None, "statistics are there twice"),
+    ],
+)  # fmt: skip
+def test_statistics_that_cannot_be_are_refused_with_their_line(old, new, at, words):
+    assert TSP.count(old) == 1
+    text = TSP.replace(old, new)
+    with pytest.raises(ReadError) as refused:
+        reading_of(text)
+    assert words in str(refused.value)
+    if at:
+        assert at in text.split("\n")[refused.value.line - 1]
+
+
+def test_every_cut_of_the_statistics_is_refused():
+    begin, end = TSP.index("########  JIAJIA"), TSP.index("######################################")
+    for cut in range(begin, end + 30):
+        with pytest.raises(ReadError):
+            reading_of(TSP[:cut])
+
+
+@pytest.mark.parametrize("path", JIAJIA, ids=lambda path: path.name)
+def test_nothing_but_numbers_of_the_statistics_is_taken_for_one(path):
+    """What the program itself prints, JIAJIA's words included, changes nothing."""
+    text = load(path).text
+    more = text.replace("Print stats\n", "Print stats\nBarriers = 7 7 7\nSEGV time = 1 2\nhosts --> 0 total\n")
+    plain = [(m.quantity, m.values, m.keys) for m in reading_of(text).measurements]
+    assert [(m.quantity, m.values, m.keys) for m in reading_of(more).measurements] == plain
+
+
+def report(hosts: int = 2, **rows: tuple[str, ...]) -> Reading:
+    """Of hosts on which nothing happened but what is given, as "Getp_Reqs"."""
+    words = {"_": " ", "local": "(local)", "remote": "(remote)"}
+    given = {}
+    for name, row in rows.items():
+        for short, long in words.items():
+            name = name.replace(short, long)
+        given[name] = row
+    lines = ["########  JIAJIA STATISTICS  #########", f"hosts --> {' '.join(map(str, range(hosts)))} total"]
+    for names, mark, nothing in ((COUNTS, "", "0"), (TIMES, " (ms)", "0.00"), (SUMS, "", "0.00")):
+        lines.append("-" * 38 + mark)
+        for name in names:
+            own = given.get(name, (nothing,) * hosts)
+            total = [own[0] if name == "Barriers" else str(sum(map(int, own)))] if names is COUNTS else []
+            lines.append(f"{name} = {' '.join([*own, *total])}")
+    return reading_of("\n".join([*lines, "#" * 38]))
+
+
+def test_a_cost_is_the_time_of_all_hosts_over_how_often_they_acted():
+    long = report(Getp_Reqs=("300", "0"), SEGVs_remote=("350", "0"), SEGV_time_remote=("600.00", "0.00"))
+    short = report(Getp_Reqs=("0", "100"), SEGVs_remote=("0", "100"), SEGV_time_remote=("0.00", "100.00"))
+    cost = jiajia.fit([long, short]).page_request
+    assert cost is not None
+    assert cost.us == pytest.approx(700 / 400 * 1000)
+    assert (cost.least_us, cost.most_us) == pytest.approx((1000, 2000))
+    assert cost.actions == 400
+    assert jiajia.fit([long, short]).message_us == pytest.approx(875)
+
+
+def test_a_host_that_acted_seldom_counts_for_the_cost_but_not_for_its_range():
+    reading = report(SEGVs_local=("99", "101"), SEGV_time_local=("0.99", "4.04"))
+    cost = jiajia.fit([reading]).local_fault
+    assert cost is not None
+    assert cost.us == pytest.approx(5.03 / 200 * 1000)
+    assert (cost.least_us, cost.most_us) == pytest.approx((40, 40))
+
+
+def test_what_did_not_happen_has_no_cost():
+    costs = jiajia.fit([report()])
+    assert costs == jiajia.Costs(2, None, None, None, None, None)
+    assert jiajia.table(costs).count("\n") == 1
+
+
+def test_a_barrier_costs_at_most_what_the_last_one_waits():
+    costs = jiajia.fit(
+        [
+            report(Barriers=("4", "4"), Barrier_time=("8.00", "2.00"), **{"Syn._time": ("8.00", "2.00")}),
+            report(Barriers=("2", "2"), Barrier_time=("9.00", "3.00"), **{"Syn._time": ("9.00", "3.00")}),
+        ]
+    )
+    assert costs.barrier_at_most_us == pytest.approx(500)
+
+
+@pytest.mark.parametrize(("pair", "least", "most"), [("pair-a", 1200, 1300), ("pair-b", 1200, 1300)])
+def test_page_requests_of_the_real_machines_take_what_was_read_off_by_hand(pair, least, most):
+    costs = jiajia.fit([read(path) for path in JIAJIA if path.name.startswith(pair)])
+    assert costs.page_request is not None
+    assert least < costs.page_request.us < most
+
+
+def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
+    def call(*names: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "calibration.jiajia", *map(str, names)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=DATA.parents[2])
+
+    printed = call(*JIAJIA)
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert len(printed.stdout.splitlines()) == 7
+    for names in ((), (DATA / "network" / "netpipe.loopback.out",), (DATA / "nothing",)):
+        refused = call(*names)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert len(refused.stderr.splitlines()) == 1
+
+
+def test_reports_of_clusters_of_different_sizes_are_refused():
+    with pytest.raises(BadInput, match="reports of 2 and 3 hosts"):
+        jiajia.fit([report(), report(hosts=3)])
