@@ -60,6 +60,7 @@ COMMANDS = [
     Command("calibrate {m.json} --base {one-machine.xml} -o out.xml", ("--report",)),
     Command("calibrate p3-score", ("-o", "--report")),
     Command("platform new --nodes 3 --network 25gbe --from {one-machine.xml}", ("-o",)),
+    Command("sweep -q {s.toml} -o swept"),
     Command("plot {r1.json} {r2.json} -o plots"),
     Command("compare {r1.json} {r2.json}", ("--csv", "--json")),
     Command("explain -q -n 2 -p {m.xml} {a.trace}", ("--json",)),
@@ -121,6 +122,7 @@ def made(tmp_path_factory) -> Path:
         ):
             done = start(words, folder)
             assert done.returncode == 0, done.stderr
+    (folder / "s.toml").write_text('traces = ["a.trace"]\nplatform = "m.xml"\nnodes = 2\nplacement = ["as-asked", "block"]\n')
     # Standard errors, which --uncertainty draws from.
     start(["calibrate", "m.json", "--base", "one-machine.xml", "-o", "m.xml"], folder)
     return folder

@@ -1,0 +1,9 @@
+"""sdsm sweep: every combination of what a file asks for, simulated.
+
+spec     the file: what varies, and what is asked of it
+points   the combinations, each with the trace that has its threads
+results  simulates points, and keeps what came of them
+answer   which place of an axis is best, in a sentence
+table, figure  all points as CSV, and as a picture
+command  the command line
+"""

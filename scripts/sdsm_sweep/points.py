@@ -1,0 +1,112 @@
+"""The combinations of a sweep, each with the trace that has its threads."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from calibration import places
+from calibration.children import CommandRunner
+from calibration.command_line import BadInput
+from calibration.readers.text import Text
+from sdsm_explain.memory import parse_info
+from sdsm_report.tracing import sha256
+from sdsm_sweep.spec import FILES, Spec
+
+TIME_LIMIT_S = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """values: by axis, and the trace's name under "trace" where several are of as many threads."""
+
+    values: Mapping[str, str]
+    trace: Path
+
+    def command(self) -> list[str]:
+        words = [str(places.PROGRAMS / "sdsm"), "simulate", "--quiet", str(self.trace), "--json", "-"]
+        for axis, value in self.values.items():
+            if axis.startswith("set "):
+                words += ["--set", f"{axis.removeprefix('set ')}={value}"]
+            elif axis != "trace":
+                words += [f"--{axis.replace('_', '-')}", value]
+        return words
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of all that the result comes from: simulator, contents of files, options."""
+        options = {axis: sha256(Path(value)) if axis in FILES else value for axis, value in self.values.items() if axis != "trace"}
+        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": options}
+        return hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()
+
+
+def threads_of(values: Mapping[str, str], spec: Path) -> int:
+    product = 1
+    for axis in ("nodes", "threads_per_node"):
+        text = values.get(axis, "1")
+        if not (text.isascii() and text.isdigit() and 0 < int(text) < 1 << 20):
+            raise BadInput(f"{spec}: {axis} = {text} is not a whole number from 1 to {(1 << 20) - 1}")
+        product *= int(text)
+    return product
+
+
+def points(spec: Spec, file: Path, runner: CommandRunner, folder: Path, say: Callable[[str], None]) -> list[Point]:
+    """In the order of the axes. Makes the traces of a program. Raises BadInput where files are missing, CommandFailed."""
+    for axis in FILES:
+        for name in spec.axes.get(axis, ()):
+            _check_file(file, name)
+    combinations = [dict(zip(spec.axes, values, strict=True)) for values in itertools.product(*spec.axes.values())]
+    threads = {threads_of(values, file) for values in combinations}
+    traces = _made(spec.program, threads, runner, folder, say) if spec.program else _given(spec.traces, file, runner)
+    if missing := sorted(threads - set(traces)):
+        raise BadInput(f"{file}: no trace has {missing[0]} threads, as nodes x threads_per_node need. Make one: sdsm trace -n {missing[0]}")
+    found = []
+    for values in combinations:
+        fitting = traces[threads_of(values, file)]
+        for trace in fitting:
+            named = {"trace": trace.name} if len(fitting) > 1 else {}
+            found.append(Point(named | values, trace))
+    return found
+
+
+def _check_file(spec: Path, name: str) -> None:
+    if not Path(name).is_file():
+        raise BadInput(f"{spec}: there is no file {name}. Names are relative to {spec.name}'s folder")
+
+
+def _given(traces: tuple[Path, ...], spec: Path, runner: CommandRunner) -> dict[int, list[Path]]:
+    """By their threads."""
+    found: dict[int, list[Path]] = {}
+    for trace in traces:
+        _check_file(spec, str(trace))
+        info = parse_info(runner.run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S))
+        found.setdefault(info.header.threads, []).append(trace)
+    return found
+
+
+def _made(
+    program: tuple[str, ...], threads: set[int], runner: CommandRunner, folder: Path, say: Callable[[str], None]
+) -> dict[int, list[Path]]:
+    """Traces of the program, kept by its content and arguments."""
+    file = Path(program[0])
+    if not file.is_file():
+        raise BadInput(f"program: there is no file {file}")
+    found = {}
+    for count in sorted(threads):
+        origin = json.dumps([sha256(file), sha256(places.PROGRAMS / "sdsm-trace"), program[1:], count])
+        trace = folder / f"{hashlib.sha256(origin.encode()).hexdigest()}.trace"
+        if not trace.exists():
+            say(f"tracing {' '.join([file.name, *program[1:]])} with {count} threads")
+            command = [str(places.PROGRAMS / "sdsm"), "trace", "-q", "-n", str(count), "-o", str(trace), "--", str(file), *program[1:]]
+            runner.run(command, TIME_LIMIT_S)
+        found[count] = [trace]
+    return found
+
+
+def text_of(path: Path) -> Text:
+    return Text(str(path), path.read_text(encoding="utf-8"))

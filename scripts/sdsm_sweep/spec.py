@@ -1,0 +1,126 @@
+"""The file that a sweep is told by: TOML, a value or a list of values for each option of `sdsm simulate`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from calibration.command_line import BadInput, platform_name
+
+#: Axes: options of `sdsm simulate` under their own names, with _ for -.
+OPTIONS = (
+    "platform", "nodes", "threads_per_node", "placement", "network", "protocol", "atomics", "region", "sequential_time",
+    "sequential_trace", "compute_factor", "memory_bound", "jitter", "seed",
+)  # fmt: skip
+#: What names files, relative to the sweep's own.
+FILES = ("platform", "sequential_trace")
+OTHERS = ("traces", "program", "find", "x", "set")
+_FIND = re.compile(r"(\S+) at which (time|speedup) is (least|greatest)")
+
+
+@dataclass(frozen=True)
+class Question:
+    """At which value of `axis` the time or speedup is least or greatest."""
+
+    axis: str
+    what: str
+    end: str
+
+
+@dataclass(frozen=True)
+class Spec:
+    """axes:    values by axis, in the file's order; a property of the platform as "set NAME".
+    traces:  files; program: command line of which traces are made. One of both is empty.
+    x:       axis to draw over; None: the first that has several numbers.
+    """
+
+    axes: dict[str, tuple[str, ...]]
+    traces: tuple[Path, ...]
+    program: tuple[str, ...]
+    questions: tuple[Question, ...]
+    x: str | None
+
+    def varied(self) -> list[str]:
+        return [axis for axis, values in self.axes.items() if len(values) > 1]
+
+
+def read_spec(path: Path) -> Spec:
+    """Raises BadInput, which names the file and what is wrong in it."""
+    try:
+        with path.open("rb") as file:
+            document = tomllib.load(file)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}). Name a file that says what to sweep over") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: is not TOML: {error}. `sdsm sweep --help` shows one") from None
+    return _Reader(path).spec(document)
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def spec(self, document: dict[str, Any]) -> Spec:
+        for name in document:
+            if name not in OPTIONS and name not in OTHERS:
+                near = difflib.get_close_matches(name, [*OPTIONS, *OTHERS], 1)
+                meant = f"Did you mean {near[0]}?" if near else f"There are {', '.join((*OPTIONS, *OTHERS))}"
+                self._refuse(name, f"is nothing to sweep over. {meant}")
+        axes = {name: self._values(name, value) for name, value in document.items() if name in OPTIONS}
+        changes = document.get("set", {})
+        if not isinstance(changes, dict):
+            self._refuse("set", "is a table: [set], then lines such as \"network.bandwidth\" = ['100Mbps', '1Gbps']")
+        axes |= {f"set {name}": self._values(f"set {name}", value) for name, value in changes.items()}
+        for needed in ("platform", "nodes"):
+            if needed not in axes:
+                self._refuse(needed, "is missing. Give a value, or a list of them")
+        traces = tuple(self._file(name) for name in self._texts("traces", document.get("traces", [])))
+        program = self._texts("program", document.get("program", []))
+        if bool(traces) == bool(program):
+            self._refuse("traces", "or program: give one of both, files or a command line to trace")
+        if program:
+            program = (str(self._file(program[0]).absolute()), *program[1:])
+        found = Spec(axes, traces, program, self._questions(document.get("find", []), axes), document.get("x"))
+        if found.x is not None and found.x not in found.varied():
+            self._refuse("x", f"{found.x!r} does not vary. What does: {', '.join(found.varied()) or 'nothing'}")
+        return found
+
+    def _values(self, name: str, value: Any) -> tuple[str, ...]:
+        values = value if isinstance(value, list) else [value]
+        if not values or any(isinstance(one, bool) or not isinstance(one, str | int | float) for one in values):
+            self._refuse(name, "is a value or a list of values: texts or numbers")
+        texts = tuple(str(one) for one in values)
+        if name in FILES:
+            texts = tuple(str(self._file(text)) for text in texts)
+        if len(set(texts)) < len(texts):
+            self._refuse(name, "has a value twice")
+        return texts
+
+    def _texts(self, name: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+            self._refuse(name, "is a list of texts")
+        return tuple(value)
+
+    def _file(self, name: str) -> Path:
+        """Relative to the sweep's file; a platform of sdsm's own by its name."""
+        beside = self._path.parent / name
+        return beside if beside.exists() else platform_name(name)
+
+    def _questions(self, value: Any, axes: dict[str, tuple[str, ...]]) -> tuple[Question, ...]:
+        questions = []
+        for text in self._texts("find", [value] if isinstance(value, str) else value):
+            match = _FIND.fullmatch(text)
+            if match is None:
+                self._refuse("find", f"{text!r}: write it as 'nodes at which time is least' (time or speedup, least or greatest)")
+            question = Question(match[1], match[2], match[3])
+            if len(axes.get(question.axis, ())) < 2:
+                self._refuse("find", f"{question.axis!r} does not vary. Give it several values")
+            questions.append(question)
+        return tuple(questions)
+
+    def _refuse(self, name: str, what: str) -> NoReturn:
+        raise BadInput(f"{self._path}: {name} {what}")
