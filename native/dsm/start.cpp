@@ -24,6 +24,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/flags.hpp"
+#include "native/dsm/heap_books.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
@@ -84,22 +85,21 @@ std::uint64_t fingerprint() {
   return hash;
 }
 
-/// Whether all other processes have been told to end. They come for more work soon, but for one that the program left
-/// in the middle of a region.
-bool dismiss_others() EXCLUDES(handling) {
+/// Waits until all other processes have been told to end. They come for more work, however late; but one that the
+/// program left in the middle of a region may never come.
+void dismiss_others(bool is_in_region) EXCLUDES(handling) {
   {
     const Held nothing_is_handled(handling);
     dismiss_all();
   }
   constexpr int patience_ms = 2000;
-  for (int waited = 0; waited < patience_ms; ++waited) {
+  for (int waited = 0; !is_in_region || waited < patience_ms; ++waited) {
     {
       const Held nothing_is_handled(handling);
-      if (are_all_dismissed()) return true;
+      if (are_all_dismissed()) return;
     }
     usleep(1000);
   }
-  return false;
 }
 
 /// The program is through. Nothing happens the second time.
@@ -111,10 +111,11 @@ void finish() {
   is_running = false;
   is_ending = true;
   // In the middle of a region some may still work, and miss those that are dismissed.
-  if (gomp::this_thread().shared_size > 1) send_to_launcher(FrameKind::leaving);
+  const bool is_in_region = freed_blocks_wait();
+  if (is_in_region) send_to_launcher(FrameKind::leaving);
   end_work(trace::EventKind::end);
   const Result own = result();
-  if (!dismiss_others()) send_to_launcher(FrameKind::leaving);
+  dismiss_others(is_in_region);
   send_result(own);
 }
 

@@ -3,13 +3,16 @@ of its threads ends it?"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import time
 
 import pytest
 
 from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, MarkedRun, hosts
 
+FAILING_CALLS = BUILD / "tests" / "run" / "libfailing_calls.so"
 RUN_TIME = BUILD / "libsdsm-run.so"
 PROGRAM = MEMORY_PROGRAMS / "endings"
 SAID = {"exit": "atexit\n", "computing": "atexit\n", "locked": "", "quick_exit": "at_quick_exit\n", "_exit": ""}
@@ -77,6 +80,20 @@ def test_the_initial_thread_may_end_the_program_while_others_work(tmp_path, clus
         with MarkedRun("-q", *cluster, "--", tmp_path / "early", *arguments) as run:
             assert run.end() == 1
             assert run.errors == f"sdsm: the program ended with status {status}\n"
+
+
+def test_a_process_that_comes_late_from_the_last_region_is_waited_for(tmp_path):
+    """What it did is part of the result."""
+    (tmp_path / "late.c").write_text("int main(void) {\n#pragma omp parallel\n  ;\n  return 0; }\n")
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "late", tmp_path / "late.c"], check=True)
+    late_ms = 3000
+    late = {"LD_PRELOAD": str(FAILING_CALLS), "LATE_ARRIVAL": f"7 {late_ms}"}
+    began = time.monotonic()
+    with MarkedRun("-q", "-n", 3, "--json", tmp_path / "r.json", "--", tmp_path / "late", environment=late) as run:
+        assert run.end() == 0, run.errors
+    assert time.monotonic() - began > late_ms / 1000
+    barriers = [thread["barriers"] for thread in json.loads((tmp_path / "r.json").read_text())["threads"]]
+    assert barriers == [2, 2, 2]
 
 
 def test_the_run_time_outlives_the_programs_exit():

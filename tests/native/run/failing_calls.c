@@ -2,7 +2,8 @@
  * function fail with this errno from its COUNT-th call in a process on; SLOW_CONNECT="MILLISECONDS" makes each
  * connection take so long; LATE_RELEASES="MILLISECONDS" delivers what a process gives back a lock by so much later, as
  * a network between hosts may, and what it sends there afterwards behind it; FIRST_LAST="MILLISECONDS" has the process
- * that was made last begin first, and each before it so much later. */
+ * that was made last begin first, and each before it so much later; LATE_ARRIVAL="COUNT MILLISECONDS" has each process
+ * come to a barrier so much later the COUNT-th time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +22,8 @@ static long first = -1;
 static unsigned connect_us;
 static unsigned release_us;
 static unsigned step_us;
+static unsigned arrival_us;
+static unsigned late_arrival;
 
 /* Before the program's memory is protected, the environment's place in it, too. */
 __attribute__((constructor)) static void read_plan(void) {
@@ -29,6 +32,7 @@ __attribute__((constructor)) static void read_plan(void) {
   if (getenv("SLOW_CONNECT") != NULL) connect_us = (unsigned)atoi(getenv("SLOW_CONNECT")) * 1000;
   if (getenv("LATE_RELEASES") != NULL) release_us = (unsigned)atoi(getenv("LATE_RELEASES")) * 1000;
   if (getenv("FIRST_LAST") != NULL) step_us = (unsigned)atoi(getenv("FIRST_LAST")) * 1000;
+  if (getenv("LATE_ARRIVAL") != NULL) sscanf(getenv("LATE_ARRIVAL"), "%u %u", &late_arrival, &arrival_us);
   const char* plan = getenv("FAIL_CALL");
   if (plan != NULL) sscanf(plan, "%39s %d %ld", function_name, &error, &first);
 }
@@ -79,7 +83,7 @@ static void* deliver(void* number) {
   struct late* late = lates[socket];
   usleep(release_us);
   pthread_mutex_lock(&late->mutex);
-  send(socket, late->message, late->bytes, MSG_NOSIGNAL);
+  NEXT(send)(socket, late->message, late->bytes, MSG_NOSIGNAL);
   late->bytes = 0;
   late->is_underway = 0;
   pthread_mutex_unlock(&late->mutex);
@@ -89,11 +93,13 @@ static void* deliver(void* number) {
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   ssize_t (*real)(int, const struct msghdr*, int) =
       (ssize_t(*)(int, const struct msghdr*, int))dlsym(RTLD_NEXT, "sendmsg");
-  enum { head_bytes = 32, lock_release = 7 };
+  enum { head_bytes = 32, barrier_arrive = 3, lock_release = 7 };
   size_t bytes = 0;
   for (size_t i = 0; i < message->msg_iovlen; ++i) bytes += message->msg_iov[i].iov_len;
   unsigned short kind = 0;
   if (message->msg_iov[0].iov_len == head_bytes) memcpy(&kind, message->msg_iov[0].iov_base, sizeof kind);
+  static unsigned arrivals;
+  if (kind == barrier_arrive && ++arrivals == late_arrival) usleep(arrival_us * 1000);
   const int is_release = release_us > 0 && bytes == head_bytes && kind == lock_release;
   if (!is_release && (socket >= most_sockets || lates[socket] == NULL)) return real(socket, message, flags);
   if (lates[socket] == NULL) {
@@ -121,6 +127,12 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   }
   pthread_mutex_unlock(&late->mutex);
   return (ssize_t)bytes;
+}
+
+ssize_t send(int socket, const void* bytes, size_t count, int flags) {
+  struct iovec part = {(void*)bytes, count};
+  const struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  return sendmsg(socket, &message, flags);
 }
 
 int accept4(int socket, struct sockaddr* address, socklen_t* length, int flags) {
