@@ -29,12 +29,15 @@ std::size_t count_of(const Step& step, Access access, const std::string& region_
 }  // namespace
 
 TEST_CASE("two traces of a program are equal in everything but time") {
-  const std::vector<std::string> words =
-      GENERATE(std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
-               std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
-               std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
-               std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
-               std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"});
+  const std::vector<std::string> words = GENERATE(
+      std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
+      std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
+      std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
+      std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
+      std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"},
+      std::vector<std::string>{"sor", "--rows", "30", "--iterations", "3"},
+      std::vector<std::string>{"lu", "--size", "100", "--block", "16"}, std::vector<std::string>{"mm", "--size", "100"},
+      std::vector<std::string>{"swim", "--size", "60", "--iterations", "3"});
   const TraceContent first = trace_workload(words, 4);
   const TraceContent second = trace_workload(words, 4);
   CHECK(first.regions == second.regions);
@@ -57,4 +60,33 @@ TEST_CASE(
     CHECK(count_of(step, Access::read, "heap") == 516);
   }
   CHECK(iterations == 3);
+}
+
+TEST_CASE("in swim with rows of a page thread 1 of 2 touches its half of each field, in eight regions a step") {
+  // 512 rows, the last of which repeats the first: loops over 0..510 give thread 1 rows 256..510.
+  const TraceContent trace = trace_workload({"swim", "--size", "512", "--iterations", "2", "--no-check"}, 2);
+  const auto touched = [&](std::uint64_t region, Access access) {
+    std::size_t count = 0;
+    for (const Step& step : trace.in_region(1, region)) count += count_of(step, access, "heap");
+    return count;
+  };
+  // Region 0 starts the threads; the fluxes are region 1, the second time region 9.
+  for (const std::uint64_t fluxes : {1, 9}) {
+    CHECK(touched(fluxes, Access::read) == 3 * 256);  // u, v and p of rows 256..511
+    CHECK(touched(fluxes, Access::write) == 4 * 255);
+    // The column that repeats another, of the two fields that lie between rows in rows 257..511.
+    CHECK(touched(fluxes + 1, Access::write) == 4 * 255);
+    // Row 511 of two fields from row 0, and row 0 of the others from row 511.
+    CHECK(touched(fluxes + 2, Access::write) == 4);
+    // Fluxes and h of rows 256..511, cv and z of these, cu too; the old fields of one row less.
+    CHECK(touched(fluxes + 3, Access::read) == 4 * 256 + 3 * 255);
+    CHECK(touched(fluxes + 3, Access::write) == 3 * 255);
+    CHECK(touched(fluxes + 4, Access::write) == 3 * 255);
+    CHECK(touched(fluxes + 5, Access::write) == 3);
+    CHECK(touched(fluxes + 6, Access::read) == 3 * 255);
+    // Smoothing is of all rows: nine fields are read, the old and the present ones written.
+    CHECK(touched(fluxes + 7, Access::read) == 9 * 256);
+    CHECK(touched(fluxes + 7, Access::write) == 6 * 256);
+  }
+  CHECK(trace.in_region(1, 17).empty());
 }

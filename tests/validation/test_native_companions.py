@@ -29,11 +29,17 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "bytes"
 
 LAPLACE = [("laplace", "--impl", impl, "--size", 256, "--iterations", 5, "--no-check") for impl in range(1, 7)]
 FFT = [("fft", "--impl", impl, "--points", 16384, "--no-check") for impl in range(1, 5)]
+EQUAL_SHARES = [
+    ("sor", "--rows", 29, "--columns", 4098, "--iterations", 5, "--no-check"),
+    ("lu", "--size", 100, "--block", 16, "--no-check"),
+    ("mm", "--size", 101, "--no-check"),
+]
 BARRIERS_ONLY = [("false_sharing",), ("neighbours",), ("teams",), ("blocks",), ("stacks",), ("master",)]
 #: What a thread changes, it changes with a lock. A companion that asks for a lock or gives one back meanwhile may flush
 #: before or after the write that follows a fault: so it is open which of the two sends the change, and whether it goes
 #: with a change of the companion's in one diff.
-LOCKS = [("critical",), ("named_critical",), ("two_locks_at_once",), ("nested_lock",), ("ordered",), ("two_sums",)]
+LOCKS: list[tuple] = [("critical",), ("named_critical",), ("two_locks_at_once",), ("nested_lock",), ("ordered",), ("two_sums",)]
+LOCKS += [("swim", "--size", 61, "--iterations", 5, "--no-check")]
 #: A companion's lock falls into the midst of a thread's interval. A trace has the interval's changes as one, so that
 #: diffs cannot be told apart; faults can.
 LOCKS_IN_BETWEEN = [("own_locks",), ("lock_over_dirty_pages",), ("test_lock",)]
@@ -163,7 +169,7 @@ def check(folder: Path, layout: tuple[int, int], program: tuple):
         check_order(compared, program[0])
 
 
-PROGRAMS = LAPLACE + FFT + BARRIERS_ONLY + LOCKS + LOCKS_IN_BETWEEN
+PROGRAMS = LAPLACE + FFT + EQUAL_SHARES + BARRIERS_ONLY + LOCKS + LOCKS_IN_BETWEEN
 
 
 def possible(layout: tuple[int, int], program: tuple) -> bool:

@@ -20,8 +20,12 @@ COUNTS = ("faults", "barriers", "locks", "messages", "messages_by_kind", "diffs"
 
 
 #: Where the two count differently. An idle process of a run hears of the clock's first reading when its next region
-#: begins, and does not count what it served in between, as to the serial code before the region.
-NOT_COMPARED = dict.fromkeys(("teams", "blocks", "large_blocks", "serial_blocks"), ("served",))
+#: begins, and does not count what it served in between, as to the serial code before the region. Sums of doubles have the
+#: last bits that the order of the threads gives them, and so as many changed words.
+NOT_COMPARED = {
+    **dict.fromkeys(("teams", "blocks", "large_blocks", "serial_blocks"), ("served",)),
+    "swim": ("diff_bytes", "bytes"),
+}
 
 
 def simulated(
@@ -67,11 +71,20 @@ def test_fft(tmp_path, impl, threads):
 
 @pytest.mark.parametrize("threads", [2, 3, 4])
 @pytest.mark.parametrize(
-    "program", [("sor", "--rows", 29, "--columns", 4098, "--iterations", 5)], ids=lambda program: program[0]
+    "program",
+    [
+        ("sor", "--rows", 29, "--columns", 4098, "--iterations", 5),
+        ("lu", "--size", 100, "--block", 16),
+        ("mm", "--size", 101),
+        ("swim", "--size", 61, "--iterations", 5),
+    ],
+    ids=lambda program: program[0],
 )
 def test_equal_shares(tmp_path, program, threads):
-    program = (WORKLOADS / program[0], *program[1:], "--no-check")
-    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
+    name, *arguments = program
+    command = (WORKLOADS / name, *arguments, "--no-check")
+    left_out = NOT_COMPARED.get(name, ())
+    assert counts(executed(tmp_path, threads, *command), left_out) == counts(simulated(tmp_path, threads, *command), left_out)
 
 
 @pytest.mark.parametrize("threads", [2, 3, 4, 8])

@@ -56,6 +56,9 @@ def test_fft(tmp_path, impl, threads):
 #: Whose threads share as JIAJIA's programs do, and the bytes of their results: sizes that no team divides.
 SHARED = {
     "sor": (29 * 2050 * 4, "--rows", 29, "--columns", 2050, "--iterations", 9),
+    "lu": (100 * 100 * 8, "--size", 100, "--block", 16),
+    "mm": (101 * 101 * 4, "--size", 101),
+    "swim": (3 * 61 * 61 * 8, "--size", 61, "--iterations", 5),
 }
 
 

@@ -1,0 +1,141 @@
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/workloads/programs/run_program.hpp"
+
+using namespace sdsm::test;
+
+namespace {
+
+using Field = std::vector<double>;
+
+/// u, v and p, each of size x size points.
+Field swim(const std::string& options, int threads = 1) {
+  return result_of<double>("swim", options, threads, "identical to the sequential fields");
+}
+
+/// A field of n x n points, indices modulo n.
+class Periodic {
+ public:
+  explicit Periodic(long n) : n_(n), values_(static_cast<std::size_t>(n * n)) {}
+  double& operator()(long j, long i) { return values_[static_cast<std::size_t>((j + n_) % n_ * n_ + (i + n_) % n_)]; }
+
+ private:
+  long n_;
+  Field values_;
+};
+
+/// Sadourny's scheme, without repeated rows and columns.
+struct Plane {
+  explicit Plane(long points) : n(points), u(n), v(n), p(n), u_old(n), v_old(n), p_old(n) {}
+
+  void step(double step_s) {
+    const double d = 1e5;
+    Periodic cu(n), cv(n), z(n), h(n), u_new(n), v_new(n), p_new(n);
+    each([&](long j, long i) {
+      cu(j, i) = (p(j, i) + p(j, i - 1)) / 2 * u(j, i);
+      cv(j, i) = (p(j, i) + p(j - 1, i)) / 2 * v(j, i);
+      z(j, i) = 4 / d * (v(j, i) - v(j, i - 1) - u(j, i) + u(j - 1, i)) /
+                (p(j, i) + p(j, i - 1) + p(j - 1, i) + p(j - 1, i - 1));
+      h(j, i) = p(j, i) +
+                (std::pow(u(j, i), 2) + std::pow(u(j, i + 1), 2) + std::pow(v(j, i), 2) + std::pow(v(j + 1, i), 2)) / 4;
+    });
+    each([&](long j, long i) {
+      u_new(j, i) = u_old(j, i) + step_s * ((z(j, i) + z(j + 1, i)) / 2 *
+                                                (cv(j, i) + cv(j, i - 1) + cv(j + 1, i) + cv(j + 1, i - 1)) / 4 -
+                                            (h(j, i) - h(j, i - 1)) / d);
+      v_new(j, i) = v_old(j, i) - step_s * ((z(j, i) + z(j, i + 1)) / 2 *
+                                                (cu(j, i) + cu(j - 1, i) + cu(j, i + 1) + cu(j - 1, i + 1)) / 4 +
+                                            (h(j, i) - h(j - 1, i)) / d);
+      p_new(j, i) = p_old(j, i) - step_s * (cu(j, i + 1) - cu(j, i) + cv(j + 1, i) - cv(j, i)) / d;
+    });
+    each([&](long j, long i) {
+      u_old(j, i) = u(j, i) + 1e-3 * (u_new(j, i) - 2 * u(j, i) + u_old(j, i));
+      v_old(j, i) = v(j, i) + 1e-3 * (v_new(j, i) - 2 * v(j, i) + v_old(j, i));
+      p_old(j, i) = p(j, i) + 1e-3 * (p_new(j, i) - 2 * p(j, i) + p_old(j, i));
+    });
+    u = u_new;
+    v = v_new;
+    p = p_new;
+  }
+
+  template <typename Work>
+  void each(Work work) {
+    for (long j = 0; j < n; ++j) {
+      for (long i = 0; i < n; ++i) work(j, i);
+    }
+  }
+
+  long n;
+  Periodic u, v, p, u_old, v_old, p_old;
+};
+
+}  // namespace
+
+TEST_CASE("swim begins with a wave whose pressure is that of its stream function") {
+  // 3 x 3 points, 2 of which repeat none: angles are multiples of pi. Cosines of twice that are 1, so all pressures are
+  // 50000 + 2 pi^2 1e12 / (2e5)^2. Stream function: +-1e6, so that v = u's opposite or itself, 2e6 / 1e5.
+  const Field fields = swim("--size 3 --iterations 0");
+  REQUIRE(fields.size() == 27);
+  const double pressure = 50000 + 2 * M_PI * M_PI * 1e12 / 4e10;
+  for (std::size_t at = 18; at < 27; ++at) CHECK(fields[at] == Approx(pressure).epsilon(1e-14));
+  CHECK(fields[0] == Approx(20));
+  CHECK(fields[1] == Approx(-20));
+  CHECK(fields[9] == Approx(-20));
+  CHECK(fields[10] == Approx(20));
+}
+
+TEST_CASE("swim steps as the scheme does on points of which none repeats another") {
+  const long size = GENERATE(3, 4, 9, 26);
+  const std::string options = "--size " + std::to_string(size);
+  const auto at = [&](long field, long j, long i) { return static_cast<std::size_t>((field * size + j) * size + i); };
+  const Field initial = swim(options + " --iterations 0");
+  Plane plane(size - 1);
+  plane.each([&](long j, long i) {
+    plane.u(j, i) = plane.u_old(j, i) = initial[at(0, j, i)];
+    plane.v(j, i) = plane.v_old(j, i) = initial[at(1, j, i)];
+    plane.p(j, i) = plane.p_old(j, i) = initial[at(2, j, i)];
+  });
+  for (int k = 0; k < 4; ++k) plane.step(k == 0 ? 90 : 180);
+  const Field found = swim(options + " --iterations 4", 2);
+  for (long j = 0; j < size; ++j) {
+    for (long i = 0; i < size; ++i) {
+      CAPTURE(j, i);
+      CHECK(found[at(0, j, i)] == Approx(plane.u(j, i)).margin(1e-9));
+      CHECK(found[at(1, j, i)] == Approx(plane.v(j, i)).margin(1e-9));
+      CHECK(found[at(2, j, i)] == Approx(plane.p(j, i)).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("swim's parallel fields are the sequential ones to the bit, on any number of threads") {
+  const std::string size = GENERATE("--size 3", "--size 12", "--size 67");
+  const Field sequential = swim("--impl 0 --iterations 5 " + size);
+  for (const int threads : {1, 2, 3, 4, 8}) {
+    CAPTURE(threads);
+    CHECK(swim("--iterations 5 " + size, threads) == sequential);
+  }
+}
+
+TEST_CASE("fields that were not stepped fail swim's check") {
+  // Under this run-time no parallel region runs, so no sum is made.
+  const Outcome outcome = run(preload("broken_runtime"), program("swim") + " --size 8 --iterations 1");
+  CHECK(outcome.status == 1);
+  CHECK(is_one_line(outcome.errors));
+  CHECK(outcome.errors.rfind("swim: check failed: the sum of the pressures is 0 where it should be ", 0) == 0);
+}
+
+TEST_CASE("swim's fourteen arrays are one block, in equal parts of whole pages") {
+  // 14 x 100 x 100 doubles are 273.4 pages, 69 for each of 4 threads.
+  const Outcome outcome = run(preload("placement_runtime") + " OMP_NUM_THREADS=4",
+                              program("swim") + " --size 100 --iterations 1 --no-check");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors == "galloc " + std::to_string(4 * 69 * 4096) + " 1\ngfree\n");
+}
+
+TEST_CASE("swim refuses bad usage") {
+  check_refused("swim", "--impl 2", "--impl '2' is not a whole number from 0 to 1");
+  check_refused("swim", "--size 2", "--size '2' is not a whole number from 3");
+  check_refused("swim", "--iterations x", "--iterations 'x' is not");
+  check_refused("swim", "--points 4", "unrecognized option '--points'");
+}

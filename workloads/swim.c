@@ -1,0 +1,336 @@
+/* The shallow-water equations on a periodic plane, after R. Sadourny, "The dynamics of finite-difference models of the
+ * shallow-water equations" (1975): fourteen fields, eight parallel loops a step. See docs/workloads.md. */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdsm/placement.h"
+#include "workloads/options.h"
+#include "workloads/result.h"
+#include "workloads/team.h"
+
+static const char program[] = "swim";
+
+enum { max_size = 32768 };
+static const double pi = 3.14159265358979323846;
+
+/* Velocities, pressure, the same at the next and at the last step, mass fluxes, potential vorticity, height of energy,
+ * stream function. Only the first three are the result. */
+enum field { u, v, p, unew, vnew, pnew, uold, vold, pold, cu, cv, z, h, psi, fields };
+static const char* const result_names[] = {"u", "v", "p"};
+enum { results = 3 };
+
+/* Fields that are closed together: velocities or fluxes along the rows and across them, what lies between both (or
+ * none: `fields`), and what lies at the points. */
+struct staggered {
+  enum field along, across, between, at;
+};
+
+/* size x size points, of which the last row and column (or, in fields between the points, the first) repeat others. */
+struct model {
+  double* memory;
+  long size;
+  double step_s; /* from the old fields to the new ones */
+  struct staggered closed;
+};
+
+static const double dx_m = 1e5;
+static const double dy_m = 1e5;
+static const double dt_s = 90;
+static const double smoothing = 1e-3;
+
+static size_t points(const struct model* m) {
+  return (size_t)m->size * (size_t)m->size;
+}
+
+static inline double* row_of(const struct model* m, enum field field, long j) {
+  return m->memory + (size_t)field * points(m) + j * m->size;
+}
+
+/* A wave of the stream function, and the velocities and the pressure that belong to it. */
+static void initialise(const struct model* m) {
+  const double amplitude = 1e6;
+  const long n = m->size - 1;
+  const double angle = 2 * pi / (double)n;
+  const double length_m = (double)n * dx_m;
+  const double height = pi * pi * amplitude * amplitude / (length_m * length_m);
+  for (long j = 0; j <= n; ++j) {
+    for (long i = 0; i <= n; ++i) {
+      row_of(m, psi, j)[i] = amplitude * sin(((double)i + 0.5) * angle) * sin(((double)j + 0.5) * angle);
+      row_of(m, p, j)[i] = height * (cos(2 * (double)i * angle) + cos(2 * (double)j * angle)) + 50000;
+    }
+  }
+  // Row n + 1, and column n + 1, of psi would be row 1, and column 1.
+  for (long j = 0; j <= n; ++j) {
+    for (long i = 0; i <= n; ++i) {
+      row_of(m, u, j)[i] = -(row_of(m, psi, j < n ? j + 1 : 1)[i] - row_of(m, psi, j)[i]) / dy_m;
+      row_of(m, v, j)[i] = (row_of(m, psi, j)[i < n ? i + 1 : 1] - row_of(m, psi, j)[i]) / dx_m;
+    }
+  }
+  for (int field = u; field <= p; ++field) {
+    memcpy(row_of(m, (enum field)(uold + field), 0), row_of(m, (enum field)field, 0), points(m) * sizeof(double));
+  }
+  memset(row_of(m, unew, 0), 0, 3 * points(m) * sizeof(double));
+  memset(row_of(m, cu, 0), 0, 4 * points(m) * sizeof(double));
+}
+
+/* What one iteration of a loop does. */
+typedef void (*Body)(const struct model*, long);
+
+static void fluxes(const struct model* m, long j) {
+  const double *u0 = row_of(m, u, j), *u1 = row_of(m, u, j + 1), *v0 = row_of(m, v, j), *v1 = row_of(m, v, j + 1);
+  const double *p0 = row_of(m, p, j), *p1 = row_of(m, p, j + 1);
+  double *cu0 = row_of(m, cu, j), *cv1 = row_of(m, cv, j + 1), *z1 = row_of(m, z, j + 1), *h0 = row_of(m, h, j);
+  for (long i = 0; i < m->size - 1; ++i) {
+    cu0[i + 1] = 0.5 * (p0[i + 1] + p0[i]) * u0[i + 1];
+    cv1[i] = 0.5 * (p1[i] + p0[i]) * v1[i];
+    z1[i + 1] =
+        (4 / dx_m * (v1[i + 1] - v1[i]) - 4 / dy_m * (u1[i + 1] - u0[i + 1])) / (p0[i] + p0[i + 1] + p1[i + 1] + p1[i]);
+    h0[i] = p0[i] + 0.25 * (u0[i + 1] * u0[i + 1] + u0[i] * u0[i] + v1[i] * v1[i] + v0[i] * v0[i]);
+  }
+}
+
+static void next(const struct model* m, long j) {
+  const double *cu0 = row_of(m, cu, j), *cu1 = row_of(m, cu, j + 1), *cv0 = row_of(m, cv, j);
+  const double *cv1 = row_of(m, cv, j + 1), *z0 = row_of(m, z, j), *z1 = row_of(m, z, j + 1);
+  const double *h0 = row_of(m, h, j), *h1 = row_of(m, h, j + 1);
+  const double *u_old = row_of(m, uold, j), *v_old = row_of(m, vold, j + 1), *p_old = row_of(m, pold, j);
+  double *u_new = row_of(m, unew, j), *v_new = row_of(m, vnew, j + 1), *p_new = row_of(m, pnew, j);
+  const double eighth = m->step_s / 8, over_dx = m->step_s / dx_m, over_dy = m->step_s / dy_m;
+  for (long i = 0; i < m->size - 1; ++i) {
+    u_new[i + 1] = u_old[i + 1] + eighth * (z1[i + 1] + z0[i + 1]) * (cv1[i + 1] + cv1[i] + cv0[i] + cv0[i + 1]) -
+                   over_dx * (h0[i + 1] - h0[i]);
+    v_new[i] = v_old[i] - eighth * (z1[i + 1] + z1[i]) * (cu1[i + 1] + cu1[i] + cu0[i] + cu0[i + 1]) -
+               over_dy * (h1[i] - h0[i]);
+    p_new[i] = p_old[i] - over_dx * (cu0[i + 1] - cu0[i]) - over_dy * (cv1[i] - cv0[i]);
+  }
+}
+
+/* A row's end from its other end: of fields between the points of a row the first from the last, of others the last
+ * from the first. Fields between the rows have row j + 1 where the others have row j. */
+static void close_row(const struct model* m, long j) {
+  const struct staggered f = m->closed;
+  const long n = m->size - 1;
+  row_of(m, f.along, j)[0] = row_of(m, f.along, j)[n];
+  row_of(m, f.across, j + 1)[n] = row_of(m, f.across, j + 1)[0];
+  if (f.between != fields) row_of(m, f.between, j + 1)[0] = row_of(m, f.between, j + 1)[n];
+  row_of(m, f.at, j)[n] = row_of(m, f.at, j)[0];
+}
+
+static void close_column(const struct model* m, long i) {
+  const struct staggered f = m->closed;
+  const long n = m->size - 1;
+  row_of(m, f.along, n)[i + 1] = row_of(m, f.along, 0)[i + 1];
+  row_of(m, f.across, 0)[i] = row_of(m, f.across, n)[i];
+  if (f.between != fields) row_of(m, f.between, 0)[i + 1] = row_of(m, f.between, n)[i + 1];
+  row_of(m, f.at, n)[i] = row_of(m, f.at, 0)[i];
+}
+
+static void close_corners(const struct model* m) {
+  const struct staggered f = m->closed;
+  const long n = m->size - 1;
+  row_of(m, f.along, n)[0] = row_of(m, f.along, 0)[n];
+  row_of(m, f.across, 0)[n] = row_of(m, f.across, n)[0];
+  if (f.between != fields) row_of(m, f.between, 0)[0] = row_of(m, f.between, n)[n];
+  row_of(m, f.at, n)[n] = row_of(m, f.at, 0)[0];
+}
+
+/* The fields become the old ones, smoothed over time, and the new ones the fields. */
+static void advance(const struct model* m, long j) {
+  for (int field = u; field <= p; ++field) {
+    double* now = row_of(m, (enum field)field, j);
+    double* old = row_of(m, (enum field)(uold + field), j);
+    const double* new = row_of(m, (enum field)(unew + field), j);
+    for (long i = 0; i < m->size; ++i) {
+      old[i] = now[i] + smoothing * (new[i] - 2 * now[i] + old[i]);
+      now[i] = new[i];
+    }
+  }
+}
+
+/* Sums over the points that repeat no other. */
+struct sums {
+  double pressure;
+  double speed; /* of both velocities */
+};
+
+static struct sums sums_of_row(const struct model* m, long j) {
+  struct sums sums = {0, 0};
+  const double *u_new = row_of(m, unew, j), *v_new = row_of(m, vnew, j), *p_new = row_of(m, pnew, j);
+  for (long i = 0; i < m->size - 1; ++i) {
+    sums.pressure += p_new[i];
+    sums.speed += fabs(u_new[i]) + fabs(v_new[i]);
+  }
+  return sums;
+}
+
+static void loop_alone(const struct model* m, Body body, long count) {
+  for (long k = 0; k < count; ++k) body(m, k);
+}
+
+static void loop_shared(const struct model* shared, Body body, long count) {
+  const struct model m = *shared;
+#pragma omp parallel for schedule(static) default(none) firstprivate(m, body, count)
+  for (long k = 0; k < count; ++k) body(&m, k);
+}
+
+static struct sums sum_alone(const struct model* m) {
+  struct sums all = {0, 0};
+  for (long j = 0; j < m->size - 1; ++j) {
+    const struct sums row = sums_of_row(m, j);
+    all.pressure += row.pressure;
+    all.speed += row.speed;
+  }
+  return all;
+}
+
+static struct sums sum_shared(const struct model* shared) {
+  const struct model m = *shared;
+  double pressure = 0;
+  double speed = 0;
+#pragma omp parallel for schedule(static) default(none) firstprivate(m) reduction(+ : pressure, speed)
+  for (long j = 0; j < m.size - 1; ++j) {
+    const struct sums row = sums_of_row(&m, j);
+    pressure += row.pressure;
+    speed += row.speed;
+  }
+  return (struct sums){pressure, speed};
+}
+
+static const struct implementation {
+  void (*loop)(const struct model*, Body, long count);
+  struct sums (*sum)(const struct model*);
+} implementations[] = {{loop_alone, sum_alone}, {loop_shared, sum_shared}};
+
+static void close_fields(const struct model* m, const struct implementation* by) {
+  by->loop(m, close_row, m->size - 1);
+  by->loop(m, close_column, m->size - 1);
+  close_corners(m);
+}
+
+/* Steps from the initial fields on. Returns the sums of the last one. */
+static struct sums solve(struct model m, const struct implementation* by, long iterations) {
+  struct sums sums = {0, 0};
+  for (long k = 0; k < iterations; ++k) {
+    m.step_s = k == 0 ? dt_s : 2 * dt_s;  // the first old fields are those of the beginning
+    by->loop(&m, fluxes, m.size - 1);
+    m.closed = (struct staggered){cu, cv, z, h};
+    close_fields(&m, by);
+    by->loop(&m, next, m.size - 1);
+    m.closed = (struct staggered){unew, vnew, fields, pnew};
+    close_fields(&m, by);
+    sums = by->sum(&m);
+    by->loop(&m, advance, m.size);
+  }
+  return sums;
+}
+
+static size_t bytes_of(const struct model* m) {
+  return fields * points(m) * sizeof(double);
+}
+
+static void check_sum(const char* name, double found, double expected) {
+  if (!(fabs(found - expected) <= 1e-11 * expected)) {
+    stop(status_failed, program, "check failed: the sum of %s is %.17g where it should be %.17g", name, found,
+         expected);
+  }
+}
+
+/* Compares with fields that this thread computes alone, and the pressures' sum with that of the beginning, which no
+ * step changes. Ends the program (exit status 1) where they differ. */
+static void check(const struct model* result, struct sums sums, long iterations) {
+  struct model m = *result;
+  m.memory = malloc(bytes_of(&m));
+  if (!m.memory) stop(status_failed, program, "no memory for fields to compare with (%zu bytes)", bytes_of(&m));
+  initialise(&m);
+  if (iterations > 0) {
+    double pressure = 0;
+    for (long j = 0; j < m.size - 1; ++j) {
+      for (long i = 0; i < m.size - 1; ++i) pressure += row_of(&m, p, j)[i];
+    }
+    const struct sums expected = solve(m, &implementations[0], iterations);
+    check_sum("the pressures", sums.pressure, pressure);
+    check_sum("the speeds", sums.speed, expected.speed);
+  }
+  for (int field = u; field <= p; ++field) {
+    const double* found = row_of(result, (enum field)field, 0);
+    const double* expected = row_of(&m, (enum field)field, 0);
+    for (size_t at = 0; at < points(&m); ++at) {
+      if (memcmp(&found[at], &expected[at], sizeof *found) != 0) {
+        stop(status_failed, program, "check failed: %s in row %zu, column %zu is %.17g where it is %.17g sequentially",
+             result_names[field], at / (size_t)m.size, at % (size_t)m.size, found[at], expected[at]);
+      }
+    }
+  }
+  printf("check: identical to the sequential fields\n");
+  free(m.memory);
+}
+
+struct options {
+  struct run_options run;
+  long size;
+  long iterations;
+};
+
+static void print_help(void) {
+  printf(
+      "usage: swim [--impl N] [--size N] [--iterations N] [--no-check] [--hash] [--output FILE]\n"
+      "\n"
+      "The shallow-water equations on a periodic plane: velocities and pressure of a wave, by fourteen arrays in one\n"
+      "piece of memory. Threads: OMP_NUM_THREADS.\n"
+      "\n"
+      "  --impl N        0 sequential, 1 parallel: eight regions a step, pages in equal parts (default 1)\n"
+      "  --size N        rows and columns of each array, 3 to %d (default 250; SPEC's train data: 3802)\n"
+      "  --iterations N  time steps (default 30; SPEC's train data: 300)\n"
+      "  --no-check      do not compare with the sequential fields afterwards\n"
+      "  --hash          print a hash of the result, to compare runs\n"
+      "  --output FILE   write the result to FILE: u, v and p, each of size x size doubles, as they are in memory\n"
+      "\n"
+      "Prints the time of the steps alone. Exit status: 0 done, 1 the check or the run failed, 2 bad usage.\n"
+      "\n"
+      "Try: OMP_NUM_THREADS=4 swim --size 1000 --iterations 10\n",
+      max_size);
+}
+
+static struct options read_options(int argc, char** argv) {
+  enum { opt_size = 1, opt_iterations };
+  static const struct option known[] = {
+      {"size", required_argument, NULL, opt_size},
+      {"iterations", required_argument, NULL, opt_iterations},
+      RUN_OPTION_ROWS,
+  };
+  struct options options = {.run = {.implementation = 1, .check = 1}, .size = 250, .iterations = 30};
+  argv[0] = (char*)program;  // getopt's messages begin with it
+  for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+    switch (option) {
+      case opt_size: options.size = integer_option(program, "--size", optarg, 3, max_size); break;
+      case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 0, 1000000000); break;
+      default: read_run_option(program, option, 2, print_help, &options.run);
+    }
+  }
+  refuse_arguments(program, argc, argv);
+  return options;
+}
+
+int main(int argc, char** argv) {
+  const struct options options = read_options(argc, argv);
+  const int threads = options.run.implementation == 0 ? 1 : omp_get_max_threads();
+  printf("swim: %ld x %ld, %ld iterations, %d thread%s\n", options.size, options.size, options.iterations, threads,
+         threads == 1 ? "" : "s");
+
+  struct model m = {.size = options.size};
+  m.memory = (double*)allocate_parts(program, threads, (bytes_of(&m) + (size_t)threads - 1) / (size_t)threads).memory;
+  initialise(&m);
+  start_threads();
+  const double begin = omp_get_wtime();
+  const struct sums sums = solve(m, &implementations[options.run.implementation], options.iterations);
+  const double end = omp_get_wtime();
+  printf("time: %.6f s\n", end - begin);
+
+  hand_over(program, &options.run, m.memory, results * points(&m) * sizeof(double));
+  if (options.run.check) check(&m, sums, options.iterations);
+  sdsm_gfree(m.memory);
+  return end_of_run(program);
+}
