@@ -152,40 +152,48 @@ def _outcomes(
 
 def _findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
     all_s = result.makespan_s * len(result.threads)
-    costs = [*_waits(result, all_s), *(finding for array in found for finding in _of_memory(array, all_s))]
+    costs = [*_waits(result, all_s), *_of_memory(found, all_s)]
     return (text for cost_s, text in sorted(costs, key=lambda one: -one[0]) if cost_s >= NOTABLE * all_s)
+
+
+def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
+    """What it costs all threads together, s, and why."""
+    apart = [(one, one.shared_s) for one in found if one.written_apart > one.written_together]
+    together = [(one, one.shared_s) for one in found if 0 < one.written_together >= one.written_apart]
+    yield _sum(apart), (
+        f"False sharing: {_listed(apart, all_s)}. Several threads write its pages, {_pages(sum(one.written_apart for one, _ in apart))} "
+        "of them never the same line of 64 bytes. Let each thread's part begin on a page of its own"
+    )
+    yield _sum(together), (
+        f"Threads write the same pages: {_listed(together, all_s)}. On {_pages(sum(one.written_together for one, _ in together))} two "
+        "of them write the same line of 64 bytes, so false sharing is possible but not proved. Give each thread a page of its own, or "
+        "combine what they write once at the end"
+    )
+    away = [(one, one.away_s) for one in found]
+    yield _sum(away), (
+        f"Pages are at home elsewhere than where they are written: {_listed(away, all_s)}. One thread writes each most of the time, "
+        "from another node than its home. Place them where they are used: --placement, or sdsm_galloc and sdsm_map in the program"
+    )
+
+
+def _sum(costs: Sequence[tuple[Array, float]]) -> float:
+    return sum(cost_s for _, cost_s in costs)
+
+
+def _listed(costs: Sequence[tuple[Array, float]], all_s: float) -> str:
+    """Arrays, with what they cost of all time, if that is 1 % or more."""
+    return "; ".join(f"{one.title} ({cost_s / all_s:.1%} of all time)" for one, cost_s in costs if cost_s >= 0.01 * all_s)
 
 
 def _pages(count: int) -> str:
     return f"{count} page{'' if count == 1 else 's'}"
 
 
-def _of_memory(array: Array, all_s: float) -> Iterator[tuple[float, str]]:
-    """What it costs all threads together, s, and why."""
-    share = f"{array.shared_s / all_s:.0%} of all time goes to pages that several threads write"
-    if array.written_apart > array.written_together:
-        yield array.shared_s, (
-            f"{array.title}: false sharing. {share}; on {_pages(array.written_apart)} no two threads write the same line of 64 bytes. "
-            "Let each thread's part begin on a page of its own"
-        )
-    elif array.written_together > 0:
-        yield array.shared_s, (
-            f"{array.title}: threads write the same pages. {share}; on {_pages(array.written_together)} two threads write the same "
-            "line of 64 bytes, so false sharing is possible but not proved. Give each thread a page of its own, or combine what "
-            "they write once at the end"
-        )
-    yield array.away_s, (
-        f"{array.title}: pages are at home elsewhere than where they are written. {array.away_s / all_s:.0%} of all time goes to "
-        "pages that one thread writes most of the time, from another node than their home. Place them where they are used: "
-        "--placement, or sdsm_galloc and sdsm_map in the program"
-    )
-
-
 def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float, str]]:
     threads = result.threads
     barrier_s = sum(thread.time_s.barrier for thread in threads)
     last = min(threads, key=lambda thread: (thread.time_s.barrier, thread.id))
-    text = f"Barriers take {barrier_s / all_s:.0%} of all time ({last.barriers} of each thread)."
+    text = f"Barriers take {barrier_s / all_s:.1%} of all time ({last.barriers} of each thread)."
     if last.time_s.barrier * len(threads) < barrier_s / 2:
         text += f" Most of it is waiting for others: thread {last.id} comes last most. Share its work out more evenly"
     else:
@@ -193,7 +201,7 @@ def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float,
     yield barrier_s, text
     lock_s, count = sum(thread.time_s.lock for thread in threads), sum(thread.locks for thread in threads)
     yield lock_s, (
-        f"Locks, atomic operations and flags take {lock_s / all_s:.0%} of all time ({count} locks taken). Do more under each, "
+        f"Locks, atomic operations and flags take {lock_s / all_s:.1%} of all time ({count} locks taken). Do more under each, "
         "or let each thread collect its own and combine once"
     )
 

@@ -36,7 +36,7 @@ def verdict(explanation: Explanation) -> str:
     else:
         told = "without any computing"
     term, most_s = explanation.terms[0]
-    words = [f"{layout}: {time_s:.4g} s, {told}.", f"What takes most is {term}: {most_s / time_s:.0%}."]
+    words = [f"{layout}: {time_s:.4g} s, {told}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
     best = explanation.best()
     if best is not None and best.time_s is not None:
         words.append(f"{best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")

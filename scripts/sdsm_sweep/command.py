@@ -35,7 +35,7 @@ Further axes: threads_per_node, network, protocol, atomics, region, sequential_t
 memory_bound, jitter, seed (drawn as samples); x = "AXIS" is what to draw over.
 
 examples:
-  sdsm sweep nodes.toml                    writes into nodes/
+  sdsm sweep nodes.toml                    writes into nodes-sweep/
   sdsm sweep nodes.toml -o results/nodes -j 8
 
 Exit status: 0 done, 1 every point failed or a file could not be written, 2 bad usage or input."""
@@ -44,7 +44,7 @@ Exit status: 0 done, 1 every point failed or a file could not be written, 2 bad 
 def parser() -> argparse.ArgumentParser:
     p = Parser(prog="sdsm sweep", description=DESCRIPTION, epilog=EPILOG)
     p.add_argument("spec", type=file_name, metavar="SPEC.toml", help="what to sweep over")
-    p.add_argument("-o", "--output", type=file_name, metavar="FOLDER", help="for all that it writes (default: named after the file, here)")
+    p.add_argument("-o", "--output", type=file_name, metavar="FOLDER", help="for all that it writes (default: NAME-sweep, of NAME.toml, here)")
     p.add_argument("-j", "--jobs", type=whole(1, 1024), metavar="N", help="simulations at once (default: the processors)")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return p
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     options = parser().parse_args(arguments)
     spec = read_spec(options.spec)
-    folder: Path = options.output or Path(options.spec.stem)
+    folder: Path = options.output or Path(f"{options.spec.stem}-sweep")
     kept = folder / "kept"
     try:
         kept.mkdir(parents=True, exist_ok=True)

@@ -61,9 +61,9 @@ def explained(traced, tmp_path_factory):
 @pytest.mark.parametrize(
     ("planted", "found"),
     [
-        ("parts", "false sharing."),
-        ("counters", "threads write the same pages."),
-        ("homes", "pages are at home elsewhere than where they are written."),
+        ("parts", "False sharing: heap #1, allocated at planted.c:"),
+        ("counters", "Threads write the same pages: heap #1, allocated at planted.c:"),
+        ("homes", "Pages are at home elsewhere than where they are written: heap #1, allocated at planted.c:"),
         ("lock", "Locks, atomic operations and flags take"),
         ("barriers", "Most of it is what barriers themselves take."),
         ("uneven", "Most of it is waiting for others: thread 3 comes last most."),
