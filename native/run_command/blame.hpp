@@ -2,6 +2,7 @@
 /// is known.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -23,9 +24,12 @@ class Blame {
 
   /// How long to wait for a likelier cause.
   static constexpr std::chrono::milliseconds patience{200};
+  /// The same where one has lost another, which nearly always has a cause. On a busy machine it takes its time to show.
+  static constexpr std::chrono::milliseconds patience_with_lost{2000};
 
   void add(BlameKind kind, std::string text, Time now) {
-    if (!decides_at_) decides_at_ = now + patience;
+    const Time decides_at = now + (kind == BlameKind::lost_peer ? patience_with_lost : patience);
+    decides_at_ = std::min(decides_at_.value_or(decides_at), decides_at);
     if (is_any() && kind_ <= kind) return;
     kind_ = kind;
     text_ = std::move(text);

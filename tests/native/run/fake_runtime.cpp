@@ -107,7 +107,7 @@ void at(const char* stage) {
   if (std::strcmp(action, "lost") == 0) {
     // The consequence comes before its cause.
     if (self.process == 1) {
-      usleep(50000);
+      usleep(400000);
       raise(SIGKILL);
     }
     const LostPeer lost{1};
