@@ -183,10 +183,10 @@ TEST_CASE("a process that dies ends the run at each stage, and the line says whi
 }
 
 TEST_CASE("a process that hangs ends the run, and the line says at what") {
-  check_failure("start hang 0", "has not reported within 1 s of its start", "1");
-  check_failure("listening hang 1", "process 1 on node 0 has not reported within 1 s of its start", "1");
-  check_failure("connected hang 1", "process 1 on node 0 has not connected to the others within 1 s", "1");
-  check_failure("go hang 0", "process 0 on node 0 has not answered for 1 s", "1");
+  check_failure("start hang 0", "has not reported within 3 s of its start", "3");
+  check_failure("listening hang 1", "process 1 on node 0 has not reported within 3 s of its start", "3");
+  check_failure("connected hang 1", "process 1 on node 0 has not connected to the others within 3 s", "3");
+  check_failure("go hang 0", "process 0 on node 0 has not answered for 3 s", "3");
 }
 
 TEST_CASE("a process that goes on when the program has ended ends the run") {
@@ -226,8 +226,8 @@ TEST_CASE("on several hosts a failure is told with its host, too, and ends every
   check_failure_on_hosts("result kill 2", second + " was killed by signal 9 (Killed)");
   check_failure_on_hosts("listening exit 2", second + " ended with status 3 and no word before the program began");
   check_failure_on_hosts("go exec 2", second + " ended with status 0 and no word");
-  check_failure_on_hosts("listening hang 2", second + " has not reported within 1 s of its start", "1");
-  check_failure_on_hosts("go hang 0", "process 0 on node 0 (host a) has not answered for 1 s", "1");
+  check_failure_on_hosts("listening hang 2", second + " has not reported within 3 s of its start", "3");
+  check_failure_on_hosts("go hang 0", "process 0 on node 0 (host a) has not answered for 3 s", "3");
   check_failure_on_hosts("go fail 2", second + " ended the run: no more memory\n");
   check_failure_on_hosts("go lost 0", "process 1 on node 0 (host a) was killed by signal 9 (Killed)");
   check_failure_on_hosts("go garbage 2", second + " sent the launcher bytes that are no message");
