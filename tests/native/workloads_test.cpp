@@ -28,6 +28,7 @@ std::size_t count_of(const Step& step, Access access, const std::string& region_
 
 }  // namespace
 
+// Not swim's: its sums' last bits, and so the words that change, hang on who adds first.
 TEST_CASE("two traces of a program are equal in everything but time") {
   const std::vector<std::string> words = GENERATE(
       std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
