@@ -9,6 +9,7 @@
 
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
+#include "commands/forked_call.hpp"
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
 #include "commands/protocol_option.hpp"
@@ -16,6 +17,7 @@
 #include "commands/standard_streams.hpp"
 #include "commands/version.hpp"
 #include "sim/memory_limit.hpp"
+#include "sim/predicted_output.hpp"
 #include "sim/result_json.hpp"
 #include "sim/simulation.hpp"
 #include "sim/uncertainty.hpp"
@@ -46,6 +48,9 @@ struct Request {
   std::string json;
   std::string pages;
   std::string readings;
+  std::string output;      ///< of the program
+  std::string played;      ///< the trace, or that of a later run of the program
+  bool is_silent = false;  ///< no report and no warnings
   std::string order;
   bool quiet = false;
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
@@ -217,10 +222,10 @@ int simulate(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  check_outputs({request.json, request.pages, request.readings}, inputs);
+  check_outputs({request.json, request.pages, request.readings, request.output}, inputs);
   const NetworkKind network = network_named(request.network);
   const Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
-  const trace::File file(request.trace);
+  const trace::File file(request.played);
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
   if (threads != file.header().threads) {
@@ -268,7 +273,7 @@ int simulate(const Request& request) {
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
   display.end();
 
-  warn_of(request, platform, layout, file, result);
+  if (!request.is_silent) warn_of(request, platform, layout, file, result);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   if (!request.readings.empty()) write_output(trace::readings_text(result.readings), request.readings);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
@@ -285,10 +290,38 @@ int simulate(const Request& request) {
                                      uncosted(file, atomics_on(platform, request.options.atomics))};
     results::write(result_document(description, platform, result, told), request.json);
   }
-  const bool is_report = request.json != "-" && request.pages != "-" && request.readings != "-";
-  tell_changes(platform, is_report);
+  const auto outputs = {request.json, request.pages, request.readings, request.output};
+  const bool is_report = !request.is_silent && std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
+  if (!request.is_silent) tell_changes(platform, is_report);
   if (is_report) print_report(request, platform, layout, result, told);
   return done;
+}
+
+/// Writes what the program prints on the cluster, and lets what is simulated be the program as it behaves there.
+int simulate_with_output(Request request) {
+  check_outputs({request.json, request.pages, request.readings, request.output}, {request.trace, request.platform});
+  const PredictedOutput predicted(request.trace, [&](const auto& played, const auto& readings) {
+    Request own = request;
+    own.played = played;
+    own.readings = readings;
+    own.json = own.pages = own.output = "";
+    own.draws.reset();
+    own.is_silent = own.quiet = true;
+    in_child([&] {
+      simulate(own);
+      return std::string();
+    });
+  });
+  if (predicted.rounds() > 1) {
+    say(fmt::format(
+        "note: by the predicted clock the program does other things than in {}. What it does was settled in "
+        "round {} of at most {}, and that is what is simulated.",
+        request.trace, predicted.rounds(), most_rounds));
+  }
+  request.played = predicted.trace();
+  tell(predicted.errors());
+  write_output(predicted.output(), request.output);
+  return simulate(request);
 }
 
 void add_inputs(CLI::App& app, Request& request) {
@@ -365,6 +398,11 @@ void add_outputs(CLI::App& app, Request& request) {
                  "write what each page cost each thread to this file (or - for stdout), as a CSV table")
       ->check(&name_problem)
       ->type_name("FILE|-");
+  app.add_option("--output", request.output,
+                 "write what the program prints on the cluster to this file (or - for stdout): it is traced again, in "
+                 "this folder, with a clock that shows what was predicted")
+      ->check(&name_problem)
+      ->type_name("FILE|-");
   app.add_option(
          "--readings", request.readings,
          "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "
@@ -417,6 +455,7 @@ int main(int argc, char** argv) {
     request.platform = sdsm::find_platform(request.platform);
     request.options.placement = *sdsm::heap_placement_named(placement);
     if (!atomics.empty()) request.options.atomics = sdsm::atomics_named(atomics);
-    return simulate(request);
+    request.played = request.trace;
+    return request.output.empty() ? simulate(request) : simulate_with_output(request);
   });
 }

@@ -122,10 +122,12 @@ int ProgramInput::next_pass() {
       break;
   }
   is_first_ = false;
+  begin_ = lseek(current_.get(), 0, SEEK_CUR);
   return current_.get();
 }
 
 void ProgramInput::end_pass() {
+  was_read_ = lseek(current_.get(), 0, SEEK_CUR) != begin_;
   current_.reset();
   copier_.reset();
 }

@@ -20,10 +20,14 @@ class ProgramInput {
   int next_pass();
   /// The pass has ended.
   void end_pass();
+  /// Whether the last pass read anything (told of any pass but the first).
+  bool was_read() const { return was_read_; }
 
  private:
   struct Copier;
   bool is_first_ = true;
+  bool was_read_ = false;
+  long begin_ = 0;  ///< where in a file the pass began to read
   commands::Descriptor current_;
   commands::Descriptor kept_;
   std::unique_ptr<Copier> copier_;

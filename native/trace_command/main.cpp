@@ -74,6 +74,10 @@ int trace(Arguments arguments) {
       ->check(whole_number(1, 1000))
       ->capture_default_str()
       ->type_name("N");
+  app.add_option("--readings", request.readings,
+                 "let the program's clock show what `sdsm simulate --readings` wrote, instead of the tracer's time")
+      ->check(&name_problem)
+      ->type_name("FILE");
   app.add_flag("--lines", request.has_sites, "record which instruction touched each page first (for addr2line)");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
   if (!parse(app, std::move(arguments.own))) return 0;

@@ -94,6 +94,15 @@ std::vector<program_start::TasksRun> Structure::tasks() const {
   return threads;
 }
 
+std::uint64_t Structure::count_of(trace::EventKind kind) const {
+  std::uint64_t count = 0;
+  for (const auto& steps : threads_) {
+    count += static_cast<std::uint64_t>(
+        std::count_if(steps.begin(), steps.end(), [=](const Step& step) { return step.event.kind == kind; }));
+  }
+  return count;
+}
+
 std::uint64_t Structure::intervals(std::uint32_t thread) const {
   return threads_.at(thread).size();
 }

@@ -33,6 +33,8 @@ class Structure {
   std::vector<program_start::TasksRun> tasks() const;
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint64_t intervals(std::uint32_t thread) const;
+  /// Of all threads.
+  std::uint64_t count_of(trace::EventKind kind) const;
   const trace::Event& event(std::uint32_t thread, std::uint64_t interval) const;
   std::uint64_t least_compute_ns(std::uint32_t thread, std::uint64_t interval) const;
 

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <system_error>
 
 #include "commands/errors.hpp"
+#include "commands/file_hash.hpp"
 #include "commands/interruption.hpp"
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
@@ -21,6 +24,7 @@
 #include "native/program_start/tasks_note.hpp"
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
+#include "workloads/trace/readings.hpp"
 
 namespace sdsm::trace_command {
 
@@ -41,6 +45,24 @@ std::string machine_name() {
     if (line.starts_with("cpu MHz")) clock = line.substr(value + 2);
   }
   return clock.empty() ? model : fmt::format("{}, {} MHz", model, clock);
+}
+
+/// For the run-time (tracer/stream.hpp).
+Descriptor readings_file(const trace::Readings& readings) {
+  std::vector<std::uint64_t> words{readings.size()};
+  std::uint64_t place = readings.size() + 2;
+  words.push_back(place);
+  for (const auto& own : readings) words.push_back(place += own.size());
+  for (const auto& own : readings) {
+    for (const trace::Reading& reading : own) {
+      words.push_back(static_cast<std::uint64_t>(std::chrono::round<std::chrono::nanoseconds>(reading.time).count()));
+    }
+  }
+  Descriptor file = make_temporary_file();
+  if (!write_all(file.get(), {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words.front()})) {
+    throw std::system_error(errno, std::generic_category(), "the predicted readings cannot be written");
+  }
+  return file;
 }
 
 /// What the program printed to stderr in a pass whose output is not shown: the end of it, for a pass that failed.
@@ -73,6 +95,10 @@ class Run {
         request.runtime.empty() ? runtime_library("libsdsm-trace.so", "sdsm-trace-runtime") : request.runtime;
     program_.threads = request.threads;
     program_.has_sites = request.has_sites;
+    if (!request.readings.empty()) {
+      readings_ = readings_file(trace::read_readings(request.readings));
+      program_.readings = readings_.get();
+    }
   }
 
   int trace() {
@@ -93,6 +119,7 @@ class Run {
   void check_output() const {
     std::vector<std::filesystem::path> inputs{program_.file, "/dev/stdin"};
     inputs.insert(inputs.end(), request_.program.begin() + 1, request_.program.end());
+    if (!request_.readings.empty()) inputs.emplace_back(request_.readings);
     commands::check_trace_output(request_.output.string(), inputs);
   }
 
@@ -107,6 +134,14 @@ class Run {
     }
   }
 
+  std::optional<std::string> clock_note() const {
+    if (!request_.readings.empty() || structure_.count_of(trace::EventKind::clock) == 0) return std::nullopt;
+    return fmt::format(
+        "note: times that {} prints here are the tracer's, without what a cluster costs. `sdsm simulate TRACE --output "
+        "-` prints them as predicted",
+        request_.program.front());
+  }
+
   int write_trace() {
     if (structure_.threads() > request_.threads) {
       commands::say(fmt::format(
@@ -114,7 +149,7 @@ class Run {
           "threads, for a cluster of as many. To keep teams to {1}, set OMP_THREAD_LIMIT={1} and trace again",
           structure_.threads(), request_.threads));
     }
-    for (const auto& note : {tasks_note(structure_.tasks()), unnamed_arrays_note(program_.file)}) {
+    for (const auto& note : {tasks_note(structure_.tasks()), unnamed_arrays_note(program_.file), clock_note()}) {
       if (note && !request_.is_quiet) commands::say(*note);
     }
     trace::Writer writer(request_.output, structure_.threads());
@@ -128,6 +163,9 @@ class Run {
     header.machine = machine_name();
     header.sdsm_version = commands::version();
     header.exit_status = status_;
+    header.program_sha256 = sha256_of(program_.file);
+    header.asked_threads = request_.threads;
+    header.reads_input = input_.was_read();
     pass.finish(header);
     if (pass.was_cut()) {
       commands::say("warning: the program ended inside a parallel region; so does the trace");
@@ -206,6 +244,7 @@ class Run {
   Progress progress_;
   ProgramInput input_;
   Descriptor schedule_;
+  Descriptor readings_;
   Structure structure_;
   std::uint64_t events_ = 0;  ///< of the first pass, once it is through
   double first_s_ = 0;        ///< how long it took

@@ -18,6 +18,8 @@ struct TraceRequest {
   unsigned passes = 3;     ///< untracked ones
   bool has_sites = false;  ///< the instruction of each first touch is recorded
   bool is_quiet = false;
+  /// What the program's clock shows (workloads/trace/readings.hpp); empty: the tracer's time.
+  std::string readings{};
   std::filesystem::path runtime{};             ///< libsdsm-trace.so; empty: the one beside this program
   std::function<void(unsigned)> after_pass{};  ///< called with the number of each pass that has ended, from 1
 };

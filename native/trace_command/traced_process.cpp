@@ -11,6 +11,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   // High numbers, so that the program's own files get the numbers that they would have alone.
   constexpr int stream_descriptor = 200;
   constexpr int schedule_descriptor = 201;
+  constexpr int readings_descriptor = 202;
   Pipe records = make_pipe();
   program_start::Environment environment;
   environment.preload(program.runtime);
@@ -21,6 +22,7 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
   environment.set(tracer::variable::stream, std::to_string(stream_descriptor));
   environment.set(tracer::variable::schedule, std::to_string(schedule_descriptor));
   environment.set(tracer::variable::mode, std::string(1, static_cast<char>(mode)));
+  if (program.readings >= 0) environment.set(tracer::variable::readings, std::to_string(readings_descriptor));
   if (program.has_sites) environment.set(tracer::variable::sites, "1");
   process_ = execute({.file = program.file,
                       .arguments = program.arguments,
@@ -29,7 +31,8 @@ TracedProcess::TracedProcess(const TracedProgram& program, tracer::Mode mode, in
                                 {streams.output, 1},
                                 {streams.errors, 2},
                                 {records.write_end.get(), stream_descriptor},
-                                {schedule, schedule_descriptor}},
+                                {schedule, schedule_descriptor},
+                                {program.readings, readings_descriptor}},
                       // Where that is not allowed, only stored pointers differ from pass to pass.
                       .addresses = Execution::Addresses::fixed_if_allowed});
   stream_ = std::move(records.read_end);

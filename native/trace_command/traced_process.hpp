@@ -17,6 +17,7 @@ struct TracedProgram {
   std::filesystem::path runtime;       ///< libsdsm-trace.so
   std::uint32_t threads = 1;
   bool has_sites = false;
+  int readings = -1;  ///< descriptor of the clock's predicted readings (tracer/stream.hpp); -1: none
 };
 
 /// The program's standard streams. Output is shown in the last pass only.

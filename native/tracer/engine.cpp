@@ -4,6 +4,7 @@
 #include "native/gomp/thread.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
+#include "native/tracer/program_clock.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/threads.hpp"
 
@@ -36,8 +37,7 @@ double wtime() {
   if (is_replay()) {
     entry = schedule_log::take(ScheduleEntry::Kind::clock, self.number);
   } else {
-    // Two reads in a row must differ, or a program that divides by the difference fails.
-    entry.value = ++self.clock_ns;
+    entry.value = next_reading(self);
     schedule_log::append(entry);
   }
   begin_interval(self);

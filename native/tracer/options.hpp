@@ -16,6 +16,7 @@ struct Options {
   bool has_sites = false;  ///< touches come with their instructions
   int stream = -1;         ///< -1: no command; the program runs on virtual threads, and nothing is recorded
   int schedule = -1;       ///< file of ScheduleEntry
+  int readings = -1;       ///< file of predicted readings of the clock, if there is one
 };
 inline constinit Options options GUARDED_BY(turn);
 

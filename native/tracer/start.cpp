@@ -21,6 +21,7 @@
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
+#include "native/tracer/program_clock.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/schedule_log.hpp"
 #include "native/tracer/stacks.hpp"
@@ -116,6 +117,7 @@ void prepare() {
   read_options();
   if (options.stream >= 0) recorder::connect(options.stream);
   schedule_log::open();
+  open_readings();
   find_program_image();
   const Hello hello{stream_version, options.threads};
   recorder::put(RecordKind::hello, &hello, sizeof hello);

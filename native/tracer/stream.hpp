@@ -14,8 +14,11 @@ namespace variable {
 inline constexpr char threads[] = "SDSM_TRACE_THREADS";    ///< size of the largest team
 inline constexpr char stream[] = "SDSM_TRACE_STREAM";      ///< file descriptor of the pipe
 inline constexpr char schedule[] = "SDSM_TRACE_SCHEDULE";  ///< file descriptor of the schedule's file
-inline constexpr char mode[] = "SDSM_TRACE_MODE";          ///< a Mode's letter
-inline constexpr char sites[] = "SDSM_TRACE_SITES";        ///< "1": each touch comes with its instruction
+/// File descriptor of the clock's predicted readings: words of 64 bits. First the number of threads T, then T + 1
+/// places in the file, counted in words: thread t's readings, in nanoseconds, stand from place t to place t + 1.
+inline constexpr char readings[] = "SDSM_TRACE_READINGS";
+inline constexpr char mode[] = "SDSM_TRACE_MODE";    ///< a Mode's letter
+inline constexpr char sites[] = "SDSM_TRACE_SITES";  ///< "1": each touch comes with its instruction
 }  // namespace variable
 
 enum class Mode : char {

@@ -85,6 +85,9 @@ struct VirtualThread {
 
   ThreadStatus status GUARDED_BY(turn) = ThreadStatus::idle;
   std::uint64_t clock_ns GUARDED_BY(turn) = 0;            ///< the virtual clock: compute time, and waiting for others
+  std::uint64_t readings GUARDED_BY(turn) = 0;            ///< of the clock, by the program, so far
+  std::uint64_t last_reading_ns GUARDED_BY(turn) = 0;     ///< what the last one gave
+  std::uint64_t clock_ahead_ns GUARDED_BY(turn) = 0;      ///< how far it was ahead of clock_ns (modulo 2^64)
   const void* waits_for GUARDED_BY(turn) = nullptr;       ///< lock, object or loop
   std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
   bool has_given_up GUARDED_BY(turn) = false;

@@ -24,10 +24,21 @@ json header_json(const File& file) {
   const Header& header = file.header();
   json sites = json::array();
   for (const Site& site : header.sites) sites.push_back({{"file", site.file}, {"address", site.address}});
-  return {{"format", file.format()},           {"program", header.program}, {"threads", header.threads},
-          {"passes", header.passes},           {"machine", header.machine}, {"sdsm_version", header.sdsm_version},
-          {"page_bytes", page_bytes},          {"word_bytes", word_bytes},  {"position_steps", position_steps},
-          {"exit_status", header.exit_status}, {"sites", std::move(sites)}, {"unseen", unseen_json(header.unseen)}};
+  return {{"format", file.format()},
+          {"program", header.program},
+          {"threads", header.threads},
+          {"passes", header.passes},
+          {"machine", header.machine},
+          {"sdsm_version", header.sdsm_version},
+          {"page_bytes", page_bytes},
+          {"word_bytes", word_bytes},
+          {"position_steps", position_steps},
+          {"exit_status", header.exit_status},
+          {"sites", std::move(sites)},
+          {"unseen", unseen_json(header.unseen)},
+          {"program_sha256", header.program_sha256},
+          {"asked_threads", header.asked_threads},
+          {"reads_input", header.reads_input}};
 }
 
 json region_json(const Region& region) {

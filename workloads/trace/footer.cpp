@@ -144,6 +144,9 @@ json to_json(const Header& header) {
       {"machine", header.machine}, {"sdsm_version", header.sdsm_version}, {"exit_status", header.exit_status}};
   if (!header.sites.empty()) value["sites"] = to_json(header.sites);
   if (!header.unseen.empty()) value["unseen"] = to_json(header.unseen);
+  if (!header.program_sha256.empty()) value["program_sha256"] = header.program_sha256;
+  if (header.asked_threads != 0) value["asked_threads"] = header.asked_threads;
+  if (header.reads_input) value["reads_input"] = true;
   return value;
 }
 
@@ -161,6 +164,9 @@ Header header_from(const json& value, std::uint32_t format) {
   if (format == first_format) return header;
   if (value.contains("sites")) header.sites = sites_from(value["sites"]);
   if (value.contains("unseen")) header.unseen = unseen_from(list_member(value, "unseen", max_footer_bytes));
+  if (value.contains("program_sha256")) header.program_sha256 = text_member(value, "program_sha256");
+  if (value.contains("asked_threads")) header.asked_threads = unsigned32_member(value, "asked_threads", max_threads);
+  header.reads_input = value.contains("reads_input") && value["reads_input"] == true;
   return header;
 }
 

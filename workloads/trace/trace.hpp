@@ -219,6 +219,10 @@ struct Header {
   int exit_status = 0;               ///< of the traced program (a trace of a failed program is still a trace)
   std::vector<Site> sites{};         ///< by number; empty if sites were not asked for
   std::vector<UnseenCall> unseen{};  ///< by function
+  // Of use to whoever runs the program again; empty, 0 and false in older traces.
+  std::string program_sha256{};
+  std::uint32_t asked_threads = 0;  ///< `sdsm trace -n`: threads may be more
+  bool reads_input = false;         ///< the program read standard input
 
   bool operator==(const Header&) const = default;
 };

@@ -1,0 +1,52 @@
+/// What a traced program prints on the cluster: `sdsm trace` runs it again with a clock that shows what was predicted.
+/// A program may decide by its clock what it does, and then the prediction is of another course. So it is traced and
+/// simulated again until it does what was simulated.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::sim {
+
+inline constexpr unsigned most_rounds = 5;
+
+/// The first thing that the program decided otherwise in `later` than in `earlier`, for people; empty if there is none.
+/// What the timing of threads decides (who gets a chunk or a lock first) is no decision, and computing that takes less
+/// than twice as long is the same.
+std::optional<std::string> changed_decision(const trace::File& earlier, const trace::File& later);
+
+/// The program's runs under the predicted clock. Its files are gone with it.
+class PredictedOutput {
+ public:
+  /// `predict`: simulates a trace and writes its readings of the clock to a file (both are paths).
+  using Predict = std::function<void(const std::filesystem::path& trace, const std::filesystem::path& readings)>;
+
+  /// Runs the rounds. Throws BadInput if the program cannot be run as it was traced: it is another file by now, or it
+  /// read standard input; RunError if it fails, or still decides otherwise after most_rounds.
+  PredictedOutput(const std::filesystem::path& trace, const Predict& predict);
+  ~PredictedOutput();
+  PredictedOutput& operator=(PredictedOutput&&) = delete;
+
+  /// What the program wrote to stdout, and to stderr.
+  const std::string& output() const { return output_; }
+  const std::string& errors() const { return errors_; }
+  /// The trace by which the program's clock was predicted, and how many there were until then.
+  const std::filesystem::path& trace() const { return trace_; }
+  unsigned rounds() const { return rounds_; }
+
+ private:
+  void run_rounds(const Predict& predict);
+  void trace_again(const std::filesystem::path& readings, const std::filesystem::path& traced);
+
+  std::filesystem::path folder_;
+  std::filesystem::path trace_;
+  std::string output_;
+  std::string errors_;
+  unsigned rounds_ = 0;
+};
+
+}  // namespace sdsm::sim
