@@ -30,14 +30,15 @@ std::size_t count_of(const Step& step, Access access, const std::string& region_
 
 // Not swim's: its sums' last bits, and so the words that change, hang on who adds first.
 TEST_CASE("two traces of a program are equal in everything but time") {
-  const std::vector<std::string> words = GENERATE(
-      std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
-      std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
-      std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
-      std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
-      std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"},
-      std::vector<std::string>{"sor", "--rows", "30", "--iterations", "3"},
-      std::vector<std::string>{"lu", "--size", "100", "--block", "16"}, std::vector<std::string>{"mm", "--size", "100"});
+  const std::vector<std::string> words =
+      GENERATE(std::vector<std::string>{"laplace", "--impl", "1", "--size", "128", "--iterations", "3"},
+               std::vector<std::string>{"laplace", "--impl", "4", "--size", "128", "--iterations", "3"},
+               std::vector<std::string>{"laplace", "--impl", "6", "--size", "128", "--iterations", "3"},
+               std::vector<std::string>{"fft", "--impl", "1", "--points", "1024"},
+               std::vector<std::string>{"fft", "--impl", "4", "--points", "16384", "--cache-bytes", "65536"},
+               std::vector<std::string>{"sor", "--rows", "30", "--iterations", "3"},
+               std::vector<std::string>{"lu", "--size", "100", "--block", "16"},
+               std::vector<std::string>{"mm", "--size", "100"});
   const TraceContent first = trace_workload(words, 4);
   const TraceContent second = trace_workload(words, 4);
   CHECK(first.regions == second.regions);
