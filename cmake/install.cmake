@@ -18,7 +18,7 @@ install(CODE "
 install(TARGETS sdsm-trace sdsm-run sdsm-simulate sdsm-check sdsm-replay sdsm-costs microbench system_bench
                 sdsm-trace-runtime sdsm-run-runtime
         RUNTIME DESTINATION ${SDSM_HOME} LIBRARY DESTINATION ${SDSM_HOME})
-install(TARGETS laplace fft sor lu mm swim RUNTIME DESTINATION ${SDSM_HOME}/workloads)
+install(TARGETS laplace fft sor lu mm swim epcc RUNTIME DESTINATION ${SDSM_HOME}/workloads)
 
 file(GLOB python_commands scripts/sdsm-*)
 install(PROGRAMS ${python_commands} DESTINATION ${SDSM_HOME})

@@ -87,6 +87,16 @@ def test_equal_shares(tmp_path, program, threads):
     assert counts(executed(tmp_path, threads, *command), left_out) == counts(simulated(tmp_path, threads, *command), left_out)
 
 
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize(
+    "directive", ["parallel", "for", "parallel-for", "barrier", "critical", "lock", "ordered"]
+)
+def test_directives_of_which_no_timing_decides(tmp_path, directive, threads):
+    options = ("--directive", directive, "--samples", 2, "--repetitions", 8, "--delay", 10)
+    program = (WORKLOADS / "epcc", *options)
+    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
+
+
 @pytest.mark.parametrize("threads", [2, 3, 4, 8])
 @pytest.mark.parametrize(
     "name",
