@@ -22,12 +22,11 @@ double distance(Layout a, Layout b) {
 
 }  // namespace
 
-CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route)
-    : costs_(std::move(costs)), model_(model), route_(std::move(route)) {
-  const Time fetch = reference_idle(control_payload) + reference_idle(page_payload);
-  for (const FaultRule& rule : fault_rules) {
-    const auto kind = static_cast<std::size_t>(rule.kind);
-    fault_local_[kind] = costs_.fault[kind] - (rule.fetches_page ? fetch : Time{});
+CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol)
+    : costs_(std::move(costs)), model_(model), route_(std::move(route)), tables_(tables_of(protocol)) {
+  const Time fetch = reference_idle(tables_.page_request) + reference_idle(tables_.page_reply);
+  for (std::size_t kind = 0; kind < tables_.faults.size(); ++kind) {
+    fault_local_[kind] = costs_.fault[kind] - (tables_.faults[kind].fetches_page ? fetch : Time{});
   }
 }
 
@@ -102,11 +101,10 @@ std::vector<std::string> CostModel::contradictions() const {
                     "raise it, or correct reference.*",
                     what, format_time(measured), format_time(measured - local)));
   };
-  for (const FaultRule& rule : fault_rules) {
-    check(fmt::format("fault.{}", rule.name), costs_.fault[static_cast<std::size_t>(rule.kind)],
-          fault_local(rule.kind));
+  for (std::size_t kind = 0; kind < tables_.faults.size(); ++kind) {
+    check(fmt::format("fault.{}", tables_.faults[kind].name), costs_.fault[kind], fault_local(kind));
   }
-  for (const Bytes payload : {control_payload, max_payload}) {
+  for (const Bytes payload : {tables_.least_message, tables_.most_message}) {
     check(fmt::format("message of {} bytes", payload.count), message_local(payload) + reference_idle(payload),
           message_local(payload));
   }

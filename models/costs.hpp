@@ -11,19 +11,24 @@
 #include "models/atomics.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/ids.hpp"
+#include "models/protocol/tables.hpp"
 #include "models/scash/page_state.hpp"
 #include "models/units.hpp"
 #include "models/wire.hpp"
 
 namespace sdsm {
 
-/// Measured and assumed numbers of one machine, as the platform file gives them.
-struct Costs {
-  std::array<Time, fault_kinds> fault{};  ///< uncontended, trap to resumed access; by FaultKind
-  Time message_fixed{};                   ///< an uncontended diff or control message of b bytes takes, end to end,
-  Time message_per_byte{};                ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
-  Time dirty_home_page{};                 ///< at a barrier, for each of its own home pages that a process wrote
-  std::map<Layout, Time> barrier;         ///< EPCC overhead of an empty barrier
+/// What every protocol's actions cost, as its tables name them.
+struct ProtocolCosts {
+  std::array<Time, most_fault_kinds> fault{};  ///< uncontended, trap to resumed access; by kind
+  Time message_fixed{};                        ///< an uncontended diff or control message of b bytes takes, end to end,
+  Time message_per_byte{};                     ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
+};
+
+/// Measured and assumed numbers of one machine, as the platform file gives them. The base's are SCASH's.
+struct Costs : ProtocolCosts {
+  Time dirty_home_page{};          ///< at a barrier, for each of its own home pages that a process wrote
+  std::map<Layout, Time> barrier;  ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
@@ -45,12 +50,15 @@ struct Costs {
 class CostModel {
  public:
   /// `route`: the longest between nodes in use, on the simulated network, for barriers; empty with one node.
-  CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route);
+  CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol = ProtocolKind::scash);
 
   const Costs& costs() const { return costs_; }
 
   /// Processor time of a fault: total minus its request and page reply on the idle reference network.
-  Time fault_local(FaultKind kind) const { return fault_local_[static_cast<std::size_t>(kind)]; }
+  template <typename Kind>
+  Time fault_local(Kind kind) const {
+    return fault_local_[static_cast<std::size_t>(kind)];
+  }
 
   /// Processor time of a diff or control message of `payload` bytes, at both ends together.
   Time message_local(Bytes payload) const;
@@ -108,7 +116,8 @@ class CostModel {
   Costs costs_;
   WireModel model_;
   std::vector<LinkSpec> route_;
-  std::array<Time, fault_kinds> fault_local_{};
+  const Tables& tables_;
+  std::array<Time, most_fault_kinds> fault_local_{};
 };
 
 }  // namespace sdsm

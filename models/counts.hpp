@@ -3,15 +3,15 @@
 #include <array>
 #include <cstdint>
 
-#include "models/scash/messages.hpp"
-#include "models/scash/page_state.hpp"
+#include "models/protocol/kinds.hpp"
 
 namespace sdsm {
 
 /// What one thread does in a run. The simulator and a real run count alike; messages are those between nodes.
 struct ThreadCounts {
-  std::array<std::uint64_t, fault_kinds> faults{};              ///< by FaultKind
-  std::array<std::uint64_t, message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`, by kind
+  std::array<std::uint64_t, most_fault_kinds> faults{};              ///< by kind, as the protocol's tables number them
+  std::array<std::uint64_t, most_message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`
+  std::array<std::uint64_t, most_further_counts> further{};          ///< the protocol's own
   std::uint64_t barriers = 0;
   std::uint64_t locks = 0;
   std::uint64_t messages = 0;  ///< sent as requester or writer: requests, diff pieces, lock and barrier messages

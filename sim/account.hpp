@@ -11,12 +11,12 @@
 
 namespace sdsm::sim {
 
-/// Items of an account: indices into Tally::time. The ten kinds of faults follow compute.
+/// Items of an account: indices into Tally::time. The protocol's kinds of faults follow compute.
 enum class Spent : std::uint8_t {
   compute = 0,
-  fault = 1,  ///< + FaultKind
-  diff = fault + fault_kinds,
-  protect,  ///< per-dirty-home-page cost at barriers
+  fault = 1,  ///< + kind
+  diff = fault + most_fault_kinds,
+  protect,  ///< pages whose protection a synchronisation takes back
   barrier,
   lock,
   stolen,  ///< its processor served other processes' requests
@@ -24,7 +24,9 @@ enum class Spent : std::uint8_t {
 };
 inline constexpr std::size_t spent_items = static_cast<std::size_t>(Spent::idle) + 1;
 
-constexpr Spent spent_on(FaultKind kind) {
+/// `kind`: of the protocol's faults.
+template <typename Kind>
+constexpr Spent spent_on(Kind kind) {
   return static_cast<Spent>(static_cast<std::uint8_t>(Spent::fault) + static_cast<std::uint8_t>(kind));
 }
 
@@ -67,7 +69,9 @@ class Account {
     if (window_.contains(when)) change(region);
   }
 
-  void count_message(Time when, MessageKind kind, Bytes payload) {
+  /// `kind`: of the protocol's messages.
+  template <typename Kind>
+  void count_message(Time when, Kind kind, Bytes payload) {
     count(when, [=](Tally& tally) {
       ++tally.messages;
       tally.bytes += static_cast<std::uint64_t>(payload.count);
@@ -76,7 +80,8 @@ class Account {
   }
 
   /// A reply to another thread.
-  void count_served(Time when, MessageKind kind, Bytes payload) {
+  template <typename Kind>
+  void count_served(Time when, Kind kind, Bytes payload) {
     count(when, [=](Tally& tally) {
       ++tally.served;
       tally.served_bytes += static_cast<std::uint64_t>(payload.count);

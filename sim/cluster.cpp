@@ -14,6 +14,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       layout(layout_),
       costs(costs_),
       options(options_),
+      tables(tables_of(options_.protocol)),
       administrative_region(RegionId{static_cast<std::uint32_t>(regions.size())}),
       service(*this, layout_.processes()),
       barrier(*this),
@@ -43,6 +44,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     threads.push_back(std::make_unique<Thread>(clock, window, ProcessId{process}, node, processors[index_of(node)]));
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
+  room = make_room(*this);
 }
 
 ProcessId Cluster::first_toucher(Thread& thread, PageId page) {

@@ -12,12 +12,14 @@
 #include "models/first_touch.hpp"
 #include "models/placement.hpp"
 #include "models/protocol/registry.hpp"
+#include "models/protocol/tables.hpp"
 #include "models/scash/directives.hpp"
 #include "models/scash/node_pages.hpp"
 #include "sim/atomic_operations.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"
 #include "sim/lock_manager.hpp"
+#include "sim/memory.hpp"
 #include "sim/network.hpp"
 #include "sim/replayed_order.hpp"
 #include "sim/spins.hpp"
@@ -79,6 +81,7 @@ class Cluster {
   const Layout layout;
   const CostModel& costs;
   const RunOptions options;
+  const Tables& tables;  ///< of its protocol
   Window window;
   std::vector<RegionHomes> homes;
   FirstTouchHomes first_touches;  ///< of regions whose homes[] say first_touch
@@ -103,6 +106,7 @@ class Cluster {
   trace::Readings readings;
   std::optional<ReplayedOrder> order;
   std::optional<Spins> spins;  ///< if the trace has any
+  std::unique_ptr<Room> room;
 
  private:
   struct Arriving {

@@ -6,7 +6,8 @@ namespace sdsm::sim {
 
 void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home) {
   for (std::uint64_t i = 0; cluster_.options.page_figures && i < pages; ++i) {
-    cluster_.note(thread_.id(), {first.region, first.index + i}, trace::figures_of(kind));
+    cluster_.note(thread_.id(), {first.region, first.index + i},
+                  trace::figures_of(cluster_.tables.faults[static_cast<std::size_t>(kind)]));
   }
   const FaultRule& rule = rule_of(kind);
   if (rule.fetches_page) return fetch(kind, home);
@@ -20,7 +21,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
       });
     }
   }
-  thread_.spend_faults(kind, pages, static_cast<std::int64_t>(pages) * each);
+  thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home) {

@@ -14,8 +14,7 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
     : cluster_(cluster),
       thread_(cluster.thread(process)),
       source_(std::move(source)),
-      interleaving_(cluster.order ? interleaving_as_recorded(cluster, thread_)
-                                  : interleaving_in_time(cluster, thread_)),
+      memory_(cluster.room->memory_of(thread_)),
       clock_calls_(clock_calls),
       atomics_(cluster.options.atomics.value_or(cluster.costs.costs().atomics)),
       stretch_(cluster.costs.stretch(cluster.layout.threads_per_node, cluster.options.memory_bound)) {
@@ -27,20 +26,20 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
 
 void Player::run() {
   while (const trace::Interval* interval = source_->next()) {
-    interleaving_->begin(*interval, intervals_);
+    memory_->begin(*interval, intervals_);
     work(*interval);
     last_event_ = interval->end;
     close(interval->end);
     ++intervals_;
   }
   thread_.catch_up_and_wait();
-  interleaving_->end(intervals_);
+  memory_->end(intervals_);
   finished_ = true;
   cluster_.clock.pauses();
 }
 
 std::string Player::position() const {
-  const std::string waits_for = interleaving_->position();
+  const std::string waits_for = memory_->position();
   return fmt::format("thread {}: {} after {} intervals, last event '{}' (object {}, value {}){}{}",
                      index_of(thread_.id()), finished_ ? "finished" : "waiting", intervals_, name_of(last_event_.kind),
                      last_event_.object, last_event_.value, waits_for.empty() ? "" : "; ", waits_for);
@@ -74,7 +73,7 @@ void Player::touch(const trace::TouchRun& run) {
   if (homes.placement == Placement::first_touch) {
     for (std::uint64_t index = run.first; index < end; ++index) {
       const PageId page{run.region, index};
-      interleaving_->touch({page, 1, home_of(page), run.access, change, &run});
+      memory_->touch({page, 1, home_of(page), run.access, change, &run});
     }
     return;
   }
@@ -84,17 +83,16 @@ void Player::touch(const trace::TouchRun& run) {
       share_ = {run.region, index, homes.end_of_home(index, processes), homes.home(index, processes)};
     }
     const std::uint64_t alike = std::min(end, share_.end) - index;
-    interleaving_->touch({{run.region, index}, alike, share_.home, run.access, change, &run});
+    memory_->touch({{run.region, index}, alike, share_.home, run.access, change, &run});
     index += alike;
   }
 }
 
 void Player::close(const trace::Event& event) {
   using trace::EventKind;
-  interleaving_->finish_interval();
+  memory_->finish_interval(intervals_ + 1);
   const auto team = static_cast<std::uint32_t>(event.value);
   const LockId lock{static_cast<std::uint32_t>(event.object)};
-  begin_event();
   switch (event.kind) {
     case EventKind::fork: perform(Directive::fork_master, team); break;
     case EventKind::team_begin: perform(Directive::fork_worker, team); break;
@@ -107,13 +105,13 @@ void Player::close(const trace::Event& event) {
     case EventKind::copyprivate:
       perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
       break;
-    case EventKind::acquire: interleaving_->acquire(lock); break;
-    case EventKind::release: interleaving_->release(lock); break;
-    case EventKind::post: interleaving_->post(event.object, event.value); break;
-    case EventKind::wait: interleaving_->wait(event.object, {event.value}); break;
-    case EventKind::take: interleaving_->wait(flag_of(lock), {event.value}); break;
-    case EventKind::meet: interleaving_->wait(flag_of(lock), {event.value, true}); break;
-    case EventKind::give: interleaving_->post(flag_of(lock), std::nullopt); break;
+    case EventKind::acquire: memory_->acquire(lock); break;
+    case EventKind::release: memory_->release(lock); break;
+    case EventKind::post: memory_->post(event.object, event.value); break;
+    case EventKind::wait: memory_->wait(event.object, {event.value}); break;
+    case EventKind::take: memory_->wait(flag_of(lock), {event.value}); break;
+    case EventKind::meet: memory_->wait(flag_of(lock), {event.value, true}); break;
+    case EventKind::give: memory_->post(flag_of(lock), std::nullopt); break;
     case EventKind::spin: spin(ProcessId{static_cast<std::uint32_t>(event.object)}, event.value); break;
     case EventKind::chunk: perform(Directive::chunk, 0); break;
     case EventKind::flush: perform(Directive::flush, 0); break;
@@ -146,12 +144,12 @@ void Player::perform(Directive directive, std::uint32_t team) {
       case Primitive::write:
         if (takes_faults(cluster_.layout)) {
           const bool writes = step.what == Primitive::write;
-          interleaving_->touch({page, 1, cluster_.home_of_page(page), writes ? Access::write : Access::read,
-                                writes ? Change{1, 1} : Change{}, nullptr});
+          memory_->touch({page, 1, cluster_.home_of_page(page), writes ? Access::write : Access::read,
+                          writes ? Change{1, 1} : Change{}, nullptr});
         }
         break;
-      case Primitive::acquire: interleaving_->acquire(lock_of(step.page)); break;
-      case Primitive::release: interleaving_->release(lock_of(step.page)); break;
+      case Primitive::acquire: memory_->acquire(lock_of(step.page)); break;
+      case Primitive::release: memory_->release(lock_of(step.page)); break;
       case Primitive::barrier: {
         if (team == 0 || team > cluster_.layout.processes() || index_of(thread_.id()) >= team) {
           throw RunError(
@@ -159,21 +157,12 @@ void Player::perform(Directive directive, std::uint32_t team) {
                           "match). Trace the program again",
                           index_of(thread_.id()), team));
         }
-        const auto kind = directive == Directive::fork_master   ? TeamBarrier::Kind::fork_master
-                          : directive == Directive::fork_worker ? TeamBarrier::Kind::fork_worker
-                                                                : TeamBarrier::Kind::inside;
-        if (cluster_.has_flags) {
-          wait_for([this](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
-        }
-        interleaving_->arrive(kind == TeamBarrier::Kind::fork_worker ? Spent::idle : Spent::barrier);
-        thread_.catch_up(
-            [this, team, kind] { cluster_.barrier.arrive(thread_, team, kind, [this] { thread_.bell.ring(); }); });
-        thread_.bell.wait();
+        memory_->barrier(team, directive == Directive::fork_master   ? Arrival::fork_master
+                               : directive == Directive::fork_worker ? Arrival::fork_worker
+                                                                     : Arrival::inside);
         break;
       }
-      case Primitive::flush:
-        wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
-        break;
+      case Primitive::flush: memory_->flush(); break;
     }
   }
 }
@@ -184,53 +173,29 @@ void Player::operate(PageId page, std::uint8_t words) {
   thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
   const ProcessId home = home_of(page);
   if (atomics_ == Atomics::lock) {
-    interleaving_->acquire(atomic_lock);
+    memory_->acquire(atomic_lock);
     const Change change{words, static_cast<std::uint16_t>(words > 0 ? 1 : 0)};
-    interleaving_->touch({page, 1, home, Access::write, change, nullptr});
-    interleaving_->release(atomic_lock);
+    memory_->touch({page, 1, home, Access::write, change, nullptr});
+    memory_->release(atomic_lock);
     return;
   }
-  wait_for([&](auto done) {
-    if (atomics_ == Atomics::relaxed) return cluster_.atomics.operate(thread_, home, std::move(done));
-    cluster_.atomics.operate_in_order(thread_, home, std::move(done));
-  });
+  memory_->operate(home, atomics_ != Atomics::relaxed);
 }
 
 void Player::fence() {
   if (!takes_faults(cluster_.layout)) return;
   thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
-  if (atomics_ == Atomics::relaxed) return;
-  cluster_.has_flags = true;
-  perform(Directive::flush, 0);
+  if (atomics_ != Atomics::relaxed) memory_->fence();
 }
 
-/// Whoever waits for what this thread stored goes on, once it is home.
-void Player::begin_event() {
-  if (!cluster_.spins) return;
-  thread_.catch_up_and_wait();
-  if (cluster_.spins->is_awaited(thread_.id(), intervals_ + 1)) {
-    wait_for([this](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
-  }
-  cluster_.spins->begin_event(thread_.id());
-}
-
-/// A run notices such a wait, and asks all others for their changes: here a question to the one that stored, and its
-/// answer.
 void Player::spin(ProcessId by, std::uint64_t events) {
   thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.waits; });
-  if (!takes_faults(cluster_.layout)) return;
-  cluster_.has_flags = true;
-  wait_for([=, this](auto done) { cluster_.spins->wait(thread_, by, events, std::move(done)); });
+  if (takes_faults(cluster_.layout)) memory_->spin(by, events);
 }
 
 ProcessId Player::home_of(PageId page) {
   const bool is_first_touch = cluster_.homes[index_of(page.region)].placement == Placement::first_touch;
   return is_first_touch ? cluster_.first_toucher(thread_, page) : cluster_.home_of_page(page);
-}
-
-void Player::wait_for(const std::function<void(std::function<void()>)>& action) {
-  thread_.catch_up([&] { action([this] { thread_.bell.ring(); }); });
-  thread_.bell.wait();
 }
 
 void Player::note_clock(trace::ClockSource clock) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "sim/cluster.hpp"
-#include "sim/interleaving.hpp"
 #include "sim/interval_source.hpp"
+#include "sim/memory.hpp"
 
 namespace sdsm::sim {
 
@@ -32,18 +32,15 @@ class Player {
   void perform(Directive directive, std::uint32_t team);
   void operate(PageId page, std::uint8_t words);
   void fence();
-  void begin_event();
   void spin(ProcessId by, std::uint64_t events);
   ProcessId home_of(PageId page);
-  /// Calls `action` with a callback, and blocks the actor until the callback is called.
-  void wait_for(const std::function<void(std::function<void()>)>& action);
   void note_clock(trace::ClockSource clock);
   Time scaled(std::uint64_t compute_ns) const;
 
   Cluster& cluster_;
   Thread& thread_;
   std::unique_ptr<IntervalSource> source_;
-  std::unique_ptr<Interleaving> interleaving_;
+  std::unique_ptr<Memory> memory_;
   std::uint64_t clock_calls_;
   Atomics atomics_;
   double stretch_;  ///< how many times as long computing takes beside the node's other threads

@@ -26,19 +26,19 @@ results::Times times_of(const Tally& tally) {
                        .lock_s = to_seconds(spent(tally, Spent::lock)),
                        .stolen_s = to_seconds(spent(tally, Spent::stolen)),
                        .idle_s = to_seconds(spent(tally, Spent::idle))};
-  for (const FaultRule& rule : fault_rules) {
-    times.fault_s[static_cast<std::size_t>(rule.kind)] = to_seconds(spent(tally, spent_on(rule.kind)));
+  for (std::size_t kind = 0; kind < most_fault_kinds; ++kind) {
+    times.fault_s[kind] = to_seconds(spent(tally, spent_on(kind)));
   }
   return times;
 }
 
-Json thread_list(const Result& result, Tally ThreadResult::*which, bool has_flags) {
+Json thread_list(const Result& result, const Tables& tables, Tally ThreadResult::*which, bool has_flags) {
   Json threads = Json::array();
   for (const ThreadResult& thread : result.threads) {
     const Tally& tally = thread.*which;
     Json own;
     if (has_flags) own = {{"atomics", tally.atomics}, {"waits", tally.waits}};
-    threads.push_back(results::thread(thread.id, thread.node, times_of(tally), tally, own));
+    threads.push_back(results::thread(tables, thread.id, thread.node, times_of(tally), tally, own));
   }
   return threads;
 }
@@ -106,9 +106,11 @@ Json result_document(const RunDescription& description, const Platform& platform
   Json document = results::head("simulation", description.program, description.layout, description.options.protocol);
   document["seed"] = description.seed;
   const bool has_flags = description.has_flags;
-  results::add_part(document, to_seconds(result.makespan), thread_list(result, &ThreadResult::region, has_flags));
+  const Tables& tables = tables_of(description.options.protocol);
+  results::add_part(document, to_seconds(result.makespan),
+                    thread_list(result, tables, &ThreadResult::region, has_flags));
   results::add_part(document["whole_run"], to_seconds(result.whole_makespan),
-                    thread_list(result, &ThreadResult::whole, has_flags));
+                    thread_list(result, tables, &ThreadResult::whole, has_flags));
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"compute_from", description.scale.origin()},

@@ -138,7 +138,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
     const Tally& tally = result.threads[i].region;
     const auto seconds = [&](Spent item) { return to_seconds(tally.time[static_cast<std::size_t>(item)]); };
     double faults = 0;
-    for (const FaultRule& rule : fault_rules) faults += seconds(spent_on(rule.kind));
+    for (std::size_t kind = 0; kind < most_fault_kinds; ++kind) faults += seconds(spent_on(kind));
     fmt::print("{:>7} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f} {:>9.4f}\n", i,
                seconds(Spent::compute), faults, seconds(Spent::diff), seconds(Spent::protect), seconds(Spent::barrier),
                seconds(Spent::lock), seconds(Spent::stolen), seconds(Spent::idle));
@@ -150,11 +150,11 @@ void print_report(const Request& request, const Platform& platform, Layout layou
                layout.threads_per_node, stand_in(cost));
   }
   fmt::print("\nFaults and messages, all threads:");
-  for (const FaultRule& rule : fault_rules) {
+  const std::span<const FaultRow> kinds = tables_of(request.options.protocol).faults;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     std::uint64_t count = 0;
-    for (const ThreadResult& thread : result.threads)
-      count += thread.region.faults[static_cast<std::size_t>(rule.kind)];
-    if (count > 0) fmt::print("  {} {}", rule.name, count);
+    for (const ThreadResult& thread : result.threads) count += thread.region.faults[kind];
+    if (count > 0) fmt::print("  {} {}", kinds[kind].name, count);
   }
   std::uint64_t messages = 0, bytes = 0, diffs = 0, atomics = 0;
   for (const ThreadResult& thread : result.threads) {

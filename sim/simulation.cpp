@@ -173,7 +173,7 @@ namespace {
 /// Costs on the network that is simulated. Throws as simulate() does.
 CostModel costs_on(const Platform& platform, Layout layout, WireModel model, const Topology& topology,
                    const RunOptions& options) {
-  CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing));
+  CostModel costs(platform.costs, model, topology.longest_route(model, platform.costs.framing), options.protocol);
   if (const auto wrong = costs.contradictions(); !wrong.empty()) {
     std::vector<std::string> findings;
     for (const std::string& finding : wrong) findings.push_back(platform.path.string() + ": " + finding + ".");

@@ -27,11 +27,11 @@ Layout layout_of(std::uint32_t team, Layout cluster) {
 
 }  // namespace
 
-void TeamBarrier::arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through) {
+void TeamBarrier::arrive(Thread& thread, std::uint32_t team, Arrival why, std::function<void()> through) {
   const Time now = cluster_.clock.now();
   RoundPtr& gathering = gathering_[team];
   if (!gathering) gathering = std::make_shared<Round>();
-  gathering->members.push_back({&thread, kind, now, now, 0, std::move(through)});
+  gathering->members.push_back({&thread, why, now, now, 0, std::move(through)});
   if (gathering->members.size() < team) return;
 
   const RoundPtr round = std::move(gathering);
@@ -92,12 +92,12 @@ void TeamBarrier::leave(const RoundPtr& round) {
   const auto [all_here, all_flushed, all_dropped] = round->met;
   std::optional<Time> forked;
   for (const Member& member : round->members) {
-    if (member.kind == Kind::fork_master) forked = member.arrived;
+    if (member.why == Arrival::fork_master) forked = member.arrived;
   }
   for (const Member& member : round->members) {
     Account& account = member.thread->account;
     Time from = member.arrived;
-    if (member.kind == Kind::fork_worker && forked && *forked > from) {
+    if (member.why == Arrival::fork_worker && forked && *forked > from) {
       account.charge(Spent::idle, from, *forked);
       from = *forked;
     }

@@ -9,6 +9,7 @@
 
 #include "models/scash/courses.hpp"
 #include "models/units.hpp"
+#include "sim/memory.hpp"
 
 namespace sdsm::sim {
 
@@ -20,16 +21,14 @@ class TeamBarrier {
  public:
   explicit TeamBarrier(Cluster& cluster) : cluster_(cluster) {}
 
-  enum class Kind : std::uint8_t { inside, fork_master, fork_worker };
-
   /// The thread has arrived at a barrier of threads 0 to team - 1, of which it must be one. Calls `through` when it may
   /// go on. A worker that waits for a fork is idle until the master comes.
-  void arrive(Thread& thread, std::uint32_t team, Kind kind, std::function<void()> through);
+  void arrive(Thread& thread, std::uint32_t team, Arrival why, std::function<void()> through);
 
  private:
   struct Member {
     Thread* thread;
-    Kind kind;
+    Arrival why;
     Time arrived{};
     Time flushed{};
     std::uint64_t dirty_home_pages = 0;

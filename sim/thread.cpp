@@ -21,8 +21,7 @@ void Thread::spend(Spent item, Time duration) {
   ahead_ += duration;
 }
 
-void Thread::spend_faults(FaultKind kind, std::uint64_t count, Time duration) {
-  const Spent item = spent_on(kind);
+void Thread::spend_faults(Spent item, std::uint64_t count, Time duration) {
   if (duration > last_date - local_now()) throw std::invalid_argument(beyond_last_date);
   if (!charges_.empty() && charges_.back().item == item) {
     charges_.back().faults += count;
@@ -48,6 +47,11 @@ void Thread::catch_up_and_wait() {
     waits = false;
     bell.ring();
   });
+  bell.wait();
+}
+
+void Thread::wait_for(const std::function<void(std::function<void()>)>& action) {
+  catch_up([&] { action([this] { bell.ring(); }); });
   bell.wait();
 }
 

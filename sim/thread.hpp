@@ -29,8 +29,8 @@ class Thread {
   /// Adds local work of a known cost, without a call of SimGrid: simulated time does not move yet. Throws
   /// std::invalid_argument if the work would end after last_date.
   void spend(Spent item, Time duration);
-  /// spend() of `count` faults of a kind, which last `duration` together.
-  void spend_faults(FaultKind kind, std::uint64_t count, Time duration);
+  /// spend() of `count` faults of one kind, which last `duration` together.
+  void spend_faults(Spent item, std::uint64_t count, Time duration);
 
   /// The thread's own time: simulated time plus its local work that simulated time has not reached.
   Time local_now() const { return clock_.now() + ahead_; }
@@ -41,6 +41,9 @@ class Thread {
 
   /// The same, blocking the thread's actor.
   void catch_up_and_wait();
+
+  /// Calls `action` with a callback then, and blocks the actor until the callback is called.
+  void wait_for(const std::function<void(std::function<void()>)>& action);
 
   /// Charges a wait that began at `since` and ends now.
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }

@@ -6,16 +6,16 @@
 
 namespace sdsm::results {
 
-Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts, const Json& own) {
+Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts,
+            const Json& own) {
   Json fault_time, faults, messages;
-  for (const FaultRule& rule : fault_rules) {
-    const auto kind = static_cast<std::size_t>(rule.kind);
-    fault_time[rule.name] = times.fault_s[kind];
-    faults[rule.name] = counts.faults[kind];
+  for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
+    fault_time[tables.faults[kind].name] = times.fault_s[kind];
+    faults[tables.faults[kind].name] = counts.faults[kind];
   }
-  for (std::size_t kind = 0; kind < message_kinds; ++kind) {
-    if (kind >= usual_message_kinds && counts.messages_by_kind[kind] == 0) continue;
-    messages[name_of(static_cast<MessageKind>(kind))] = counts.messages_by_kind[kind];
+  for (std::size_t kind = 0; kind < tables.messages.size(); ++kind) {
+    if (!tables.messages[kind].is_usual && counts.messages_by_kind[kind] == 0) continue;
+    messages[tables.messages[kind].name] = counts.messages_by_kind[kind];
   }
   Json json = {{"id", index_of(id)},
                {"node", index_of(node)},
@@ -38,6 +38,7 @@ Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& c
                {"served_bytes", counts.served_bytes},
                {"diffs", counts.diffs},
                {"diff_bytes", counts.diff_bytes}};
+  for (std::size_t i = 0; i < tables.further_counts.size(); ++i) json[tables.further_counts[i]] = counts.further[i];
   if (!own.is_null()) json.update(own);
   return json;
 }

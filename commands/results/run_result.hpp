@@ -14,6 +14,7 @@
 #include "models/counts.hpp"
 #include "models/ids.hpp"
 #include "models/protocol/registry.hpp"
+#include "models/protocol/tables.hpp"
 
 namespace sdsm::results {
 
@@ -25,7 +26,7 @@ inline constexpr int format = 1;
 /// Where one thread's time went; these sum to the makespan.
 struct Times {
   double compute_s = 0;
-  std::array<double, fault_kinds> fault_s{};
+  std::array<double, most_fault_kinds> fault_s{};
   double diff_s = 0;
   double protect_s = 0;
   double barrier_s = 0;
@@ -34,8 +35,10 @@ struct Times {
   double idle_s = 0;
 };
 
-/// `own`: an object with the fields that only this kind of run has, placed after the shared ones; null for none.
-Json thread(ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts, const Json& own = nullptr);
+/// `tables`: of the run's protocol. `own`: an object with the fields that only this kind of run has, placed after the
+/// shared ones; null for none.
+Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts,
+            const Json& own = nullptr);
 
 /// The first fields of every result document.
 Json head(std::string_view kind);

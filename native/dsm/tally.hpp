@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "models/counts.hpp"
+#include "models/scash/messages.hpp"
+#include "models/scash/page_state.hpp"
 
 namespace sdsm::dsm {
 

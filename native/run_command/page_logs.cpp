@@ -68,7 +68,8 @@ void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
     process.clock_calls = event.value;
     return;
   }
-  if (event.kind == Kind::fault) process.since[page] += trace::figures_of(event.fault);
+  if (event.kind == Kind::fault)
+    process.since[page] += trace::figures_of(scash::tables().faults[static_cast<std::size_t>(event.fault)]);
   if (!keeps_order_) return;
   if (!process.order.empty() && process.order.back().first >= event.turn) fail();
   process.order.push_back({event.turn, {ProcessId{number}, order_kind(event), event.object, event.value}});

@@ -102,7 +102,7 @@ Json thread_list(const Layout& layout, const std::vector<dsm::Result>& processes
   for (std::uint32_t i = 0; i < processes.size(); ++i) {
     const dsm::Tally& tally = processes[i].*which;
     const ProcessId id{i};
-    threads.push_back(results::thread(id, layout.node_of(id), times_of(tally), tally,
+    threads.push_back(results::thread(scash::tables(), id, layout.node_of(id), times_of(tally), tally,
                                       {{"traps", tally.traps},
                                        {"atomics", tally.atomics},
                                        {"waits", tally.waits},

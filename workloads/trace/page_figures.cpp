@@ -28,13 +28,11 @@ PageFigures& PageFigures::operator+=(const PageFigures& other) {
   return *this;
 }
 
-PageFigures figures_of(FaultKind kind) {
-  const FaultRule& rule = rule_of(kind);
+PageFigures figures_of(const FaultRow& row) {
   PageFigures figures;
-  (rule.access == Access::read ? figures.read_faults : figures.write_faults) = 1;
-  figures.fetches = rule.fetches_page ? 1 : 0;
-  // Whether a local page gets a twin depends on who of its node writes it first.
-  figures.twins = rule.makes_twin && rule.owner == Owner::remote ? 1 : 0;
+  (row.access == Access::read ? figures.read_faults : figures.write_faults) = 1;
+  figures.fetches = row.fetches_page ? 1 : 0;
+  figures.twins = row.twins_copy ? 1 : 0;
   return figures;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "models/ids.hpp"
-#include "models/scash/page_state.hpp"
+#include "models/protocol/tables.hpp"
 
 namespace sdsm::trace {
 
@@ -24,7 +24,7 @@ struct PageFigures {
 };
 
 /// Of one fault.
-PageFigures figures_of(FaultKind kind);
+PageFigures figures_of(const FaultRow& row);
 /// Of one diff to another node.
 constexpr PageFigures figures_of_diff(std::uint64_t bytes) {
   return {.diffs = 1, .diff_bytes = bytes};

@@ -1,23 +1,32 @@
 /// Page figures: what a fault counts as, and the table.
 #include "workloads/trace/page_figures.hpp"
+#include "models/scash/page_state.hpp"
 #include "tests/catch.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 using namespace sdsm;
 using namespace sdsm::trace;
 
+namespace {
+
+const FaultRow& row_of(FaultKind kind) {
+  return scash::tables().faults[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
 TEST_CASE("a fault is one trap of its access, whatever its kind") {
   for (const FaultRule& rule : fault_rules) {
-    const PageFigures figures = figures_of(rule.kind);
+    const PageFigures figures = figures_of(row_of(rule.kind));
     CHECK(figures.read_faults == (rule.access == Access::read ? 1 : 0));
     CHECK(figures.write_faults == (rule.access == Access::write ? 1 : 0));
     CHECK(figures.diffs == 0);
   }
-  CHECK(figures_of(FaultKind::WUMR) == PageFigures{0, 1, 1, 1, 0, 0});
-  CHECK(figures_of(FaultKind::WROR) == PageFigures{0, 1, 0, 1, 0, 0});
-  CHECK(figures_of(FaultKind::RUMR) == PageFigures{1, 0, 1, 0, 0, 0});
+  CHECK(figures_of(row_of(FaultKind::WUMR)) == PageFigures{0, 1, 1, 1, 0, 0});
+  CHECK(figures_of(row_of(FaultKind::WROR)) == PageFigures{0, 1, 0, 1, 0, 0});
+  CHECK(figures_of(row_of(FaultKind::RUMR)) == PageFigures{1, 0, 1, 0, 0, 0});
   // Whether a local page is twinned depends on whether its home wrote it first.
-  CHECK(figures_of(FaultKind::WROL) == PageFigures{0, 1, 0, 0, 0, 0});
+  CHECK(figures_of(row_of(FaultKind::WROL)) == PageFigures{0, 1, 0, 0, 0, 0});
 }
 
 TEST_CASE("the table of pages, by hand") {

@@ -1,15 +1,13 @@
-#include "sim/interleaving.hpp"
+#include "sim/scash_memory.hpp"
 
 namespace sdsm::sim {
 namespace {
 
-class InTime final : public Interleaving {
+class InTime final : public ScashMemory {
  public:
-  InTime(Cluster& cluster, Thread& thread) : Interleaving(cluster, thread) {}
+  InTime(Cluster& cluster, Thread& thread) : ScashMemory(cluster, thread) {}
 
   void begin(const trace::Interval&, std::uint64_t) override {}
-  void finish_interval() override {}
-  void arrive(Spent) override {}
   void end(std::uint64_t) override {}
   std::string position() const override { return {}; }
 
@@ -42,10 +40,11 @@ class InTime final : public Interleaving {
   }
 
  private:
+  void finish_touches() override {}
+  void arrive(Spent) override {}
+
   void perform(Course course, Sync sync, const Exchange& exchange) {
-    thread_.catch_up(
-        [=, this] { cluster_.locks.perform(thread_, course, sync, exchange, [this] { thread_.bell.ring(); }); });
-    thread_.bell.wait();
+    thread_.wait_for([&](auto done) { cluster_.locks.perform(thread_, course, sync, exchange, std::move(done)); });
   }
 
   /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.
@@ -69,7 +68,7 @@ class InTime final : public Interleaving {
 
 }  // namespace
 
-std::unique_ptr<Interleaving> interleaving_in_time(Cluster& cluster, Thread& thread) {
+std::unique_ptr<Memory> scash_memory_in_time(Cluster& cluster, Thread& thread) {
   return std::make_unique<InTime>(cluster, thread);
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "sim/interleaving.hpp"
+#include "sim/scash_memory.hpp"
 
 namespace sdsm::sim {
 namespace {
@@ -19,9 +19,9 @@ std::optional<Access> access_of(const OrderEvent* event) {
   return std::nullopt;
 }
 
-class AsRecorded final : public Interleaving {
+class AsRecorded final : public ScashMemory {
  public:
-  AsRecorded(Cluster& cluster, Thread& thread) : Interleaving(cluster, thread), order_(*cluster.order) {}
+  AsRecorded(Cluster& cluster, Thread& thread) : ScashMemory(cluster, thread), order_(*cluster.order) {}
 
   void begin(const trace::Interval& interval, std::uint64_t before) override {
     intervals_ = before;
@@ -33,20 +33,6 @@ class AsRecorded final : public Interleaving {
   void touch(const Touch& touch) override {
     current_ = touch.run;
     for (std::uint64_t i = 0; i < touch.pages; ++i) touch_page({touch.first.region, touch.first.index + i}, touch);
-  }
-
-  void finish_interval() override {
-    while (repeat_fault() || sync_in_interval()) {
-    }
-    interval_ = nullptr;
-    current_ = nullptr;
-    administrative_.reset();
-  }
-
-  void arrive(Spent item) override {
-    if (next_of(OrderKind::barrier) == nullptr) misfit("it comes to a barrier");
-    await_turn(item);
-    order_.pass(thread_.id());
   }
 
   void acquire(LockId lock) override {
@@ -86,6 +72,20 @@ class AsRecorded final : public Interleaving {
   std::string position() const override { return order_.position(thread_.id()); }
 
  private:
+  void finish_touches() override {
+    while (repeat_fault() || sync_in_interval()) {
+    }
+    interval_ = nullptr;
+    current_ = nullptr;
+    administrative_.reset();
+  }
+
+  void arrive(Spent item) override {
+    if (next_of(OrderKind::barrier) == nullptr) misfit("it comes to a barrier");
+    await_turn(item);
+    order_.pass(thread_.id());
+  }
+
   [[noreturn]] void misfit(const std::string& what) const {
     throw std::invalid_argument(fmt::format(
         "thread {}, after {} intervals: {}, but {}. The recorded order is of another program or other arguments than "
@@ -98,7 +98,7 @@ class AsRecorded final : public Interleaving {
   /// Each step when it is the thread's turn.
   void perform(Course course, Sync sync, const Exchange& exchange, const std::string& what) {
     const auto in_turn = [this, sync](const Then& then) {
-      flush(sync);
+      flush_in_turn(sync);
       then();
     };
     const auto await_answer = [this, &exchange](const courses::Step& step, const Then& then) {
@@ -108,7 +108,7 @@ class AsRecorded final : public Interleaving {
       then();
     };
     const auto settle = [this, &what](const Then& then) {
-      flush(Sync::acquire);
+      flush_in_turn(Sync::acquire);
       if (next_of(OrderKind::drop) == nullptr) misfit(fmt::format("it has got {}", what));
       drop();
       drops_at_interval_ = order_.drops_until_latest(thread_.id());
@@ -202,7 +202,7 @@ class AsRecorded final : public Interleaving {
     }
     const OrderEvent* const second = order_.second(thread_.id());
     if (next_of(OrderKind::ask) == nullptr || (second != nullptr && second->kind == OrderKind::take)) return false;
-    flush(Sync::acquire);
+    flush_in_turn(Sync::acquire);
     return true;
   }
 
@@ -212,7 +212,7 @@ class AsRecorded final : public Interleaving {
     thread_.bell.wait();
   }
 
-  void flush(Sync sync) {
+  void flush_in_turn(Sync sync) {
     await_turn(Spent::diff);
     flush_now(sync);
     order_.pass(thread_.id());
@@ -236,7 +236,7 @@ class AsRecorded final : public Interleaving {
 
 }  // namespace
 
-std::unique_ptr<Interleaving> interleaving_as_recorded(Cluster& cluster, Thread& thread) {
+std::unique_ptr<Memory> scash_memory_as_recorded(Cluster& cluster, Thread& thread) {
   return std::make_unique<AsRecorded>(cluster, thread);
 }
 

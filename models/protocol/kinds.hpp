@@ -1,0 +1,13 @@
+/// A kind of fault or message is known by its place among its protocol's: room for those of every protocol.
+#pragma once
+
+#include <cstddef>
+
+namespace sdsm {
+
+inline constexpr std::size_t most_fault_kinds = 16;
+inline constexpr std::size_t most_message_kinds = 16;
+/// Of a thread, beside what all protocols count.
+inline constexpr std::size_t most_further_counts = 4;
+
+}  // namespace sdsm

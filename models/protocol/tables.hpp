@@ -1,0 +1,46 @@
+/// A protocol's kinds of faults and messages as rows: what back ends, costs and results know of them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "models/protocol/kinds.hpp"
+#include "models/protocol/pages.hpp"
+#include "models/protocol/registry.hpp"
+#include "models/units.hpp"
+
+namespace sdsm {
+
+struct FaultRow {
+  std::string_view name;
+  Access access;
+  bool fetches_page;  ///< request and reply
+  bool twins_copy;    ///< of a page of another node
+};
+
+struct MessageRow {
+  std::string_view name;
+  bool is_usual;  ///< results always have it, and others only where such messages were sent
+};
+
+struct Tables {
+  std::span<const FaultRow> faults;
+  std::span<const MessageRow> messages;
+  std::span<const std::string_view> further_counts;  ///< of a thread, beside those that all protocols have
+  Bytes page_request;                                ///< payload of a fetch's messages
+  Bytes page_reply;
+  Bytes least_message;  ///< payload of its shortest and its longest message that costs a processor's time
+  Bytes most_message;
+};
+
+/// Each protocol's folder defines its own.
+#define SDSM_PROTOCOL_TABLES(name, meaning) \
+  namespace name {                          \
+  const Tables& tables();                   \
+  }
+SDSM_PROTOCOLS(SDSM_PROTOCOL_TABLES)
+#undef SDSM_PROTOCOL_TABLES
+
+const Tables& tables_of(ProtocolKind kind);
+
+}  // namespace sdsm

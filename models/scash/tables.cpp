@@ -1,0 +1,38 @@
+#include <algorithm>
+#include <array>
+
+#include "models/protocol/tables.hpp"
+#include "models/scash/messages.hpp"
+#include "models/scash/page_state.hpp"
+
+namespace sdsm::scash {
+namespace {
+
+constexpr auto faults = [] {
+  std::array<FaultRow, fault_kinds> rows{};
+  // Whether a local page gets a twin depends on who of its node writes it first.
+  std::ranges::transform(fault_rules, rows.begin(), [](const FaultRule& rule) {
+    return FaultRow{rule.name, rule.access, rule.fetches_page, rule.makes_twin && rule.owner == Owner::remote};
+  });
+  return rows;
+}();
+
+constexpr auto messages = [] {
+  std::array<MessageRow, message_kinds> rows{};
+  for (std::size_t kind = 0; kind < message_kinds; ++kind) {
+    rows[kind] = {name_of(static_cast<MessageKind>(kind)), kind < usual_message_kinds};
+  }
+  return rows;
+}();
+
+static_assert(fault_kinds <= most_fault_kinds && message_kinds <= most_message_kinds);
+
+constexpr Tables table{faults, messages, {}, control_payload, page_payload, control_payload, max_payload};
+
+}  // namespace
+
+const Tables& tables() {
+  return table;
+}
+
+}  // namespace sdsm::scash

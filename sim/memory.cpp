@@ -1,0 +1,21 @@
+#include "sim/memory.hpp"
+
+#include "sim/cluster.hpp"
+
+namespace sdsm::sim {
+
+#define SDSM_PROTOCOL_ROOM(name, meaning) std::unique_ptr<Room> make_##name##_room(Cluster& cluster);
+SDSM_PROTOCOLS(SDSM_PROTOCOL_ROOM)
+#undef SDSM_PROTOCOL_ROOM
+
+std::unique_ptr<Room> make_room(Cluster& cluster) {
+  switch (cluster.options.protocol) {
+#define SDSM_PROTOCOL_CASE(name, meaning) \
+  case ProtocolKind::name: return make_##name##_room(cluster);
+    SDSM_PROTOCOLS(SDSM_PROTOCOL_CASE)
+#undef SDSM_PROTOCOL_CASE
+  }
+  return nullptr;
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,67 @@
+#include "sim/scash_memory.hpp"
+
+namespace sdsm::sim {
+
+/// Whoever waits for what this thread stored goes on, once it is home.
+void ScashMemory::finish_interval(std::uint64_t event) {
+  finish_touches();
+  if (!cluster_.spins) return;
+  thread_.catch_up_and_wait();
+  if (cluster_.spins->is_awaited(thread_.id(), event)) send_changes();
+  cluster_.spins->begin_event(thread_.id());
+}
+
+void ScashMemory::barrier(std::uint32_t team, Arrival why) {
+  if (cluster_.has_flags) send_changes();
+  arrive(why == Arrival::fork_worker ? Spent::idle : Spent::barrier);
+  thread_.wait_for([&](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
+}
+
+void ScashMemory::flush() {
+  thread_.wait_for([&](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
+}
+
+void ScashMemory::fence() {
+  cluster_.has_flags = true;
+  flush();
+}
+
+void ScashMemory::operate(ProcessId home, bool orders) {
+  thread_.wait_for([&](auto done) {
+    if (!orders) return cluster_.atomics.operate(thread_, home, std::move(done));
+    cluster_.atomics.operate_in_order(thread_, home, std::move(done));
+  });
+}
+
+/// A run notices such a wait, and asks all others for their changes: here a question to the one that stored, and its
+/// answer.
+void ScashMemory::spin(ProcessId by, std::uint64_t events) {
+  cluster_.has_flags = true;
+  thread_.wait_for([&](auto done) { cluster_.spins->wait(thread_, by, events, std::move(done)); });
+}
+
+void ScashMemory::send_changes() {
+  thread_.wait_for([&](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
+}
+
+namespace {
+
+class ScashRoom final : public Room {
+ public:
+  explicit ScashRoom(Cluster& cluster) : cluster_(cluster) {}
+
+  std::unique_ptr<Memory> memory_of(Thread& thread) override {
+    return cluster_.order ? scash_memory_as_recorded(cluster_, thread) : scash_memory_in_time(cluster_, thread);
+  }
+
+ private:
+  Cluster& cluster_;
+};
+
+}  // namespace
+
+std::unique_ptr<Room> make_scash_room(Cluster& cluster) {
+  return std::make_unique<ScashRoom>(cluster);
+}
+
+}  // namespace sdsm::sim

@@ -1,0 +1,44 @@
+/// SCASH's memory of a thread, as far as it does not matter in which order the threads of a node act.
+#pragma once
+
+#include "sim/cluster.hpp"
+#include "sim/memory.hpp"
+#include "sim/page_faults.hpp"
+
+namespace sdsm::sim {
+
+class ScashMemory : public Memory {
+ public:
+  void finish_interval(std::uint64_t event) override;
+  void barrier(std::uint32_t team, Arrival why) override;
+  void flush() override;
+  void fence() override;
+  void operate(ProcessId home, bool orders) override;
+  void spin(ProcessId by, std::uint64_t events) override;
+
+ protected:
+  ScashMemory(Cluster& cluster, Thread& thread)
+      : cluster_(cluster), thread_(thread), pages_(cluster.pages(thread.node())), faults_(cluster, thread) {}
+
+  /// The interval's touches are over, and the thread is about to arrive at a barrier. `item`: what a wait is charged
+  /// to.
+  virtual void finish_touches() = 0;
+  virtual void arrive(Spent item) = 0;
+
+  Cluster& cluster_;
+  Thread& thread_;
+  NodePages& pages_;
+  PageFaults faults_;
+
+ private:
+  void send_changes();
+};
+
+/// Threads act in the order of simulated time.
+std::unique_ptr<Memory> scash_memory_in_time(Cluster& cluster, Thread& thread);
+
+/// Threads act in the cluster's recorded order. The order says which touches trapped, and when among the companions';
+/// the protocol says what kind each trap was. Functions throw std::invalid_argument where order and trace do not fit.
+std::unique_ptr<Memory> scash_memory_as_recorded(Cluster& cluster, Thread& thread);
+
+}  // namespace sdsm::sim
