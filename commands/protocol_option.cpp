@@ -10,9 +10,10 @@
 
 namespace sdsm::commands {
 
-void add_protocol(CLI::App& app, ProtocolKind& protocol) {
+void add_protocol(CLI::App& app, ProtocolKind& protocol, const std::function<bool(const ProtocolRow&)>& plays) {
   std::vector<std::string> names, lines;
   for (const ProtocolRow& row : protocol_rows) {
+    if (!plays(row)) continue;
     names.emplace_back(row.name);
     lines.push_back(fmt::format("{}: {}", row.name, row.meaning));
   }

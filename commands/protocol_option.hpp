@@ -1,12 +1,15 @@
 /// --protocol, of every command that plays a protocol.
 #pragma once
 
+#include <functional>
+
 #include <CLI/CLI.hpp>
 
 #include "models/protocol/registry.hpp"
 
 namespace sdsm::commands {
 
-void add_protocol(CLI::App& app, ProtocolKind& protocol);
+/// `plays`: whether the command plays a row's protocol.
+void add_protocol(CLI::App& app, ProtocolKind& protocol, const std::function<bool(const ProtocolRow&)>& plays);
 
 }  // namespace sdsm::commands

@@ -23,8 +23,17 @@ double distance(Layout a, Layout b) {
 }  // namespace
 
 CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, ProtocolKind protocol)
-    : costs_(std::move(costs)), model_(model), route_(std::move(route)), tables_(tables_of(protocol)) {
-  const Time fetch = reference_idle(tables_.page_request) + reference_idle(tables_.page_reply);
+    : costs_(std::move(costs)),
+      model_(model),
+      route_(std::move(route)),
+      protocol_(protocol),
+      tables_(tables_of(protocol)) {
+  if (protocol != ProtocolKind::scash) {
+    static_cast<ProtocolCosts&>(costs_) = ProtocolCosts(costs_.of(protocol));
+    costs_.barrier.clear();
+    costs_.lock.clear();
+  }
+  const Time fetch = reference_idle(tables_.request_payload) + reference_idle(tables_.reply_payload);
   for (std::size_t kind = 0; kind < tables_.faults.size(); ++kind) {
     fault_local_[kind] = costs_.fault[kind] - (tables_.faults[kind].fetches_page ? fetch : Time{});
   }
@@ -102,11 +111,12 @@ std::vector<std::string> CostModel::contradictions() const {
                     what, format_time(measured), format_time(measured - local)));
   };
   for (std::size_t kind = 0; kind < tables_.faults.size(); ++kind) {
-    check(fmt::format("fault.{}", tables_.faults[kind].name), costs_.fault[kind], fault_local(kind));
+    check(fmt::format("{}fault.{}", prefix_of(protocol_), tables_.faults[kind].name), costs_.fault[kind],
+          fault_local(kind));
   }
-  for (const Bytes payload : {tables_.least_message, tables_.most_message}) {
-    check(fmt::format("message of {} bytes", payload.count), message_local(payload) + reference_idle(payload),
-          message_local(payload));
+  for (const Bytes payload : {tables_.least_payload, tables_.most_payload}) {
+    check(fmt::format("{}message of {} bytes", prefix_of(protocol_), payload.count),
+          message_local(payload) + reference_idle(payload), message_local(payload));
   }
   for (const auto& [layout, measured] : costs_.barrier) {
     check("barrier." + name_of(layout), measured, measured - 3 * synchronisation_messages(layout, costs_.reference));

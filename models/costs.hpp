@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/atomics.hpp"
@@ -25,8 +26,15 @@ struct ProtocolCosts {
   Time message_per_byte{};                     ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
 };
 
+struct JiajiaCosts : ProtocolCosts {
+  Time diff{};        ///< to compare a copy with its twin
+  Time protect{};     ///< for each page that an interval's begin write-protects
+  Time invalidate{};  ///< for each copy that a notice makes invalid
+};
+
 /// Measured and assumed numbers of one machine, as the platform file gives them. The base's are SCASH's.
 struct Costs : ProtocolCosts {
+  JiajiaCosts jiajia;
   Time dirty_home_page{};          ///< at a barrier, for each of its own home pages that a process wrote
   std::map<Layout, Time> barrier;  ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
@@ -44,6 +52,15 @@ struct Costs : ProtocolCosts {
 
   Atomics atomics = Atomics::home;  ///< how the machine does atomic operations
   Time atomic_own{};                ///< an atomic operation on a page of the own node, trap included. 0: not measured
+
+  const ProtocolCosts& of(ProtocolKind protocol) const {
+    switch (protocol) {
+      case ProtocolKind::scash: break;
+      case ProtocolKind::jiajia: return jiajia;
+    }
+    return *this;
+  }
+  ProtocolCosts& of(ProtocolKind protocol) { return const_cast<ProtocolCosts&>(std::as_const(*this).of(protocol)); }
 };
 
 /// Costs on a given network, split into what the wire takes and what processors take.
@@ -116,6 +133,7 @@ class CostModel {
   Costs costs_;
   WireModel model_;
   std::vector<LinkSpec> route_;
+  ProtocolKind protocol_;
   const Tables& tables_;
   std::array<Time, most_fault_kinds> fault_local_{};
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include "models/counts.hpp"
 #include "models/units.hpp"
@@ -79,14 +81,18 @@ class Account {
     });
   }
 
-  /// A reply to another thread.
-  template <typename Kind>
-  void count_served(Time when, Kind kind, Bytes payload) {
+  /// A reply to another thread. Without a kind it is counted by none.
+  void count_served(Time when, std::optional<std::size_t> kind, Bytes payload) {
     count(when, [=](Tally& tally) {
       ++tally.served;
       tally.served_bytes += static_cast<std::uint64_t>(payload.count);
-      ++tally.messages_by_kind[static_cast<std::size_t>(kind)];
+      if (kind) ++tally.messages_by_kind[*kind];
     });
+  }
+  template <typename Kind>
+  requires std::is_enum_v<Kind>
+  void count_served(Time when, Kind kind, Bytes payload) {
+    count_served(when, static_cast<std::size_t>(kind), payload);
   }
 
   Tally whole;

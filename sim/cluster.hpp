@@ -10,6 +10,7 @@
 
 #include "models/costs.hpp"
 #include "models/first_touch.hpp"
+#include "models/jiajia/rules.hpp"
 #include "models/placement.hpp"
 #include "models/protocol/registry.hpp"
 #include "models/protocol/tables.hpp"
@@ -39,6 +40,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   ProtocolKind protocol = ProtocolKind::scash;
+  jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;          ///< measure everything, not the region between the clock calls
   bool page_figures = false;       ///< keep what each page cost each thread

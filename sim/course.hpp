@@ -1,27 +1,47 @@
-/// Plays courses: what a thread does at a synchronisation, as the protocol's folder says (models/scash/courses.hpp).
+/// Plays courses: what a thread does at a synchronisation, as the protocol's folder says (models/NAME/courses.hpp).
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
+#include <utility>
 
-#include "models/scash/courses.hpp"
+#include "models/protocol/course.hpp"
 
 namespace sdsm::sim {
 
 using Then = std::function<void()>;
-using Course = std::span<const courses::Step>;
 
 /// Sends the message of a step, and calls `then` when the thread may go on: of `ask` when it has the answer.
-using Exchange = std::function<void(const courses::Step& step, Then then)>;
+template <typename Step>
+using ExchangeOf = std::function<void(const Step& step, Then then)>;
 
 /// How steps are done. Each calls `then` when its step is done.
+template <typename Step>
 struct StepDoers {
   std::function<void(Then then)> flush;
   std::function<void(Then then)> settle;
-  Exchange exchange;
+  ExchangeOf<Step> exchange;
+  std::function<void(Then then)> heed = {};  ///< empty: answers carry no notices
 };
 
 /// Does the steps one after another, then `done`.
-void play(Course course, StepDoers doers, Then done);
+template <typename Step>
+void play_on(std::span<const Step> course, const std::shared_ptr<const StepDoers<Step>>& doers, Then done) {
+  if (course.empty()) return done();
+  const Step& step = course.front();
+  Then then = [rest = course.subspan(1), doers, done = std::move(done)] { play_on(rest, doers, done); };
+  switch (step.deed) {
+    case protocol::Deed::flush: return doers->flush(std::move(then));
+    case protocol::Deed::ask:
+    case protocol::Deed::tell: return doers->exchange(step, std::move(then));
+    case protocol::Deed::heed: return doers->heed ? doers->heed(std::move(then)) : then();
+    case protocol::Deed::settle: return doers->settle(std::move(then));
+  }
+}
+template <typename Step>
+void play(std::span<const Step> course, StepDoers<Step> doers, Then done) {
+  play_on(course, std::make_shared<const StepDoers<Step>>(std::move(doers)), std::move(done));
+}
 
 }  // namespace sdsm::sim

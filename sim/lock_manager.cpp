@@ -13,11 +13,11 @@ void LockManager::send_changes(Thread& thread, Sync sync, Then sent) {
 }
 
 void LockManager::perform(Thread& thread, Course course, Sync sync, Exchange exchange, Then done) {
-  play(course,
-       {.flush = [this, &thread, sync](Then then) { send_changes(thread, sync, std::move(then)); },
-        .settle = [this, &thread](Then then) { flush(thread, std::move(then)); },
-        .exchange = std::move(exchange)},
-       std::move(done));
+  play<courses::Step>(course,
+                      {.flush = [this, &thread, sync](Then then) { send_changes(thread, sync, std::move(then)); },
+                       .settle = [this, &thread](Then then) { flush(thread, std::move(then)); },
+                       .exchange = std::move(exchange)},
+                      std::move(done));
 }
 
 Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn) {

@@ -8,6 +8,7 @@
 
 #include "models/ids.hpp"
 #include "models/protocol/pages.hpp"
+#include "models/scash/courses.hpp"
 #include "models/scash/messages.hpp"
 #include "models/units.hpp"
 #include "sim/course.hpp"
@@ -16,6 +17,9 @@ namespace sdsm::sim {
 
 class Cluster;
 class Thread;
+
+using Course = std::span<const courses::Step>;
+using Exchange = ExchangeOf<courses::Step>;
 
 /// What a flag counts now; nothing: one more.
 using Count = std::optional<std::uint64_t>;

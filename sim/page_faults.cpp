@@ -10,7 +10,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
                   trace::figures_of(cluster_.tables.faults[static_cast<std::size_t>(kind)]));
   }
   const FaultRule& rule = rule_of(kind);
-  if (rule.fetches_page) return fetch(kind, home);
+  if (rule.fetches_page) return fetch(static_cast<std::size_t>(kind), home);
   const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
     for (std::uint64_t i = 0; i < pages; ++i) {
@@ -31,11 +31,11 @@ void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home) {
   cluster_.end_arrival(thread_.node(), page);
 }
 
-void PageFaults::fetch(FaultKind kind, ProcessId home) {
+void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<void()>& served) {
   const Time local = cluster_.costs.fault_local(kind);
   const Time at_home = cluster_.costs.home_part(local);
   const Time at_requester = local - at_home;
-  fetch_ = {kind, home, cluster_.jittered(at_home), {}};
+  fetch_ = {kind, home, cluster_.jittered(at_home), {}, served};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
   thread_.spend(spent_on(kind), cluster_.jittered(at_requester));
@@ -44,17 +44,19 @@ void PageFaults::fetch(FaultKind kind, ProcessId home) {
 void PageFaults::issue_fetch() {
   fetch_.since = cluster_.clock.now();
   ++cluster_.remote_faults;
-  const auto kind = static_cast<std::size_t>(fetch_.kind);
-  thread_.account.count(fetch_.since, [kind](Tally& tally) { ++tally.faults[kind]; });
-  thread_.account.count_message(fetch_.since, MessageKind::page_request, control_payload);
+  thread_.account.count(fetch_.since, [kind = fetch_.kind](Tally& tally) { ++tally.faults[kind]; });
   const NodeId home_node = cluster_.layout.node_of(fetch_.home);
-  cluster_.network.send(thread_.node(), home_node, control_payload, [this] {
-    cluster_.service.serve(fetch_.home, fetch_.at_home, [this] {
-      cluster_.thread(fetch_.home).account.count(cluster_.clock.now(), [](Tally& tally) {
-        ++tally.served;
-        tally.served_bytes += static_cast<std::uint64_t>(page_payload.count);
-      });
-      cluster_.network.send(cluster_.layout.node_of(fetch_.home), thread_.node(), page_payload, [this] {
+  const bool travels = home_node != thread_.node();
+  const Tables& tables = cluster_.tables;
+  if (travels) thread_.account.count_message(fetch_.since, tables.request, tables.request_payload);
+  cluster_.network.send(thread_.node(), home_node, tables.request_payload, [this, home_node, travels] {
+    cluster_.service.serve(fetch_.home, fetch_.at_home, [this, home_node, travels] {
+      if (fetch_.served) fetch_.served();
+      const Tables& kinds = cluster_.tables;
+      if (travels) {
+        cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, kinds.reply_payload);
+      }
+      cluster_.network.send(home_node, thread_.node(), kinds.reply_payload, [this] {
         thread_.waited(spent_on(fetch_.kind), fetch_.since);
         thread_.bell.ring();
       });

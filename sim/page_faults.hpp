@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
@@ -24,8 +25,10 @@ class PageFaults {
   /// Cluster::begin_arrival().
   void take_and_show(PageId page, FaultKind kind, ProcessId home);
 
+  /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
+  void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {});
+
  private:
-  void fetch(FaultKind kind, ProcessId home);
   void issue_fetch();
 
   Cluster& cluster_;
@@ -33,10 +36,11 @@ class PageFaults {
 
   /// The current fetch.
   struct Fetch {
-    FaultKind kind{};
+    std::size_t kind = 0;
     ProcessId home{};
     Time at_home{};  ///< processor time of the home
     Time since{};
+    std::function<void()> served;
   };
   Fetch fetch_;
 };

@@ -119,6 +119,12 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"placement", sdsm::name_of(description.options.placement)},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
+  if (description.options.protocol == ProtocolKind::jiajia) {
+    const jiajia::Rules& rules = description.options.jiajia;
+    document["options"].update({{"scope", rules.scope == jiajia::Scope::lock ? "lock" : "openmp"},
+                                {"home_migration", rules.home_migration},
+                                {"adaptive_write_detection", rules.adaptive_write_detection}});
+  }
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
   }

@@ -114,7 +114,7 @@ class AsRecorded final : public ScashMemory {
       drops_at_interval_ = order_.drops_until_latest(thread_.id());
       then();
     };
-    play(course, {.flush = in_turn, .settle = settle, .exchange = await_answer}, [] {});
+    play<courses::Step>(course, {.flush = in_turn, .settle = settle, .exchange = await_answer}, [] {});
   }
 
   const OrderEvent* next_of(OrderKind kind) const {

@@ -54,6 +54,7 @@ struct Request {
   std::string order;
   bool quiet = false;
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
+  std::string asked_of_jiajia;         ///< an option that only it has
   RunOptions options;
 };
 
@@ -86,6 +87,37 @@ std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
         "flag");
   }
   return found;
+}
+
+/// What a protocol does not have, or is not simulated with.
+void refuse_combinations(Request& request) {
+  if (request.options.protocol != ProtocolKind::jiajia) {
+    if (request.asked_of_jiajia.empty()) return;
+    throw BadInput(
+        fmt::format("{} is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia",
+                    request.asked_of_jiajia, name_of(request.options.protocol)));
+  }
+  const auto refuse = [](const std::string& what) {
+    throw BadInput(what + " is not simulated under jiajia. Leave it out, or give --protocol scash");
+  };
+  if (!request.order.empty()) refuse("--order");
+  if (request.draws) refuse("--uncertainty");
+  std::optional<Atomics>& atomics = request.options.atomics;
+  if (atomics.value_or(Atomics::lock) != Atomics::lock) refuse(fmt::format("--atomics {}", name_of(*atomics)));
+  atomics = Atomics::lock;
+}
+
+void refuse_waits(const Request& request, const trace::File& file) {
+  using enum trace::EventKind;
+  if (request.options.protocol != ProtocolKind::jiajia) return;
+  std::uint64_t waits = 0;
+  for (const trace::EventKind kind : {post, wait, take, meet, give, spin}) waits += trace::count_of(file, kind);
+  if (waits == 0) return;
+  throw BadInput(
+      fmt::format("{} has {} events of ordered or doacross loops, of semaphores and other objects of a "
+                  "library, or of loops that wait for another thread's store, which are not simulated under "
+                  "jiajia. Give --protocol scash",
+                  request.trace, waits));
 }
 
 void print_uncertainty(const Uncertainty& uncertainty) {
@@ -235,6 +267,7 @@ int simulate(const Request& request) {
         "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
         request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
+  refuse_waits(request, file);
   check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
@@ -344,7 +377,7 @@ void add_inputs(CLI::App& app, Request& request) {
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
-  add_protocol(app, request.options.protocol);
+  add_protocol(app, request.options.protocol, [](const ProtocolRow&) { return true; });
   app.add_option(
          "--memory-bound", request.options.memory_bound,
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "
@@ -388,6 +421,34 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
       ->capture_default_str();
   app.add_flag("--full-page-diffs", request.options.full_page_diffs,
                "every diff carries the whole page (to see what diffs save)");
+}
+
+void add_jiajia(CLI::App& app, Request& request) {
+  app.add_option_function<std::string>(
+         "--scope",
+         [&](const std::string& name) {
+           request.asked_of_jiajia = "--scope";
+           request.options.jiajia.scope = name == "lock" ? jiajia::Scope::lock : jiajia::Scope::openmp;
+         },
+         "under jiajia, what an unlock hands on: openmp is all that the thread wrote or heard of since the last "
+         "barrier, "
+         "lock is what it wrote under the lock, as JIAJIA itself does")
+      ->check(one_of({"openmp", "lock"}))
+      ->type_name("openmp|lock")
+      ->default_str("openmp");
+  const auto add = [&](const char* name, bool jiajia::Rules::*rule, const char* help) {
+    app.add_flag_callback(
+        name,
+        [&request, name, rule] {
+          request.asked_of_jiajia = name;
+          request.options.jiajia.*rule = true;
+        },
+        help);
+  };
+  add("--home-migration", &jiajia::Rules::home_migration,
+      "under jiajia, a page that one thread alone wrote moves there at a barrier");
+  add("--adaptive-write-detection", &jiajia::Rules::adaptive_write_detection,
+      "under jiajia, a home page that its home alone writes stays writable at barriers");
 }
 
 void add_outputs(CLI::App& app, Request& request) {
@@ -450,11 +511,13 @@ int main(int argc, char** argv) {
   add_inputs(app, request);
   std::string atomics;
   add_model(app, request, placement, atomics);
+  add_jiajia(app, request);
   add_outputs(app, request);
   return run(app, argc, argv, [&] {
     request.platform = sdsm::find_platform(request.platform);
     request.options.placement = *sdsm::heap_placement_named(placement);
     if (!atomics.empty()) request.options.atomics = sdsm::atomics_named(atomics);
+    refuse_combinations(request);
     request.played = request.trace;
     return request.output.empty() ? simulate(request) : simulate_with_output(request);
   });

@@ -108,10 +108,12 @@ std::vector<std::string> check_platform(const Platform& platform, std::size_t* h
     const Topology topology(loaded.engine(), static_cast<std::uint32_t>(*hosts), 1);
     topology.find_all_routes();
     for (const NetworkRow& network : network_rows()) {
-      const CostModel costs(platform.costs, network.model,
-                            topology.longest_route(network.model, platform.costs.framing));
-      for (const std::string& wrong : costs.contradictions()) {
-        findings.push_back(fmt::format("{}: {} (network {}).", platform.path.string(), wrong, network.name));
+      for (const ProtocolKind protocol : platform.protocols) {
+        const CostModel costs(platform.costs, network.model,
+                              topology.longest_route(network.model, platform.costs.framing), protocol);
+        for (const std::string& wrong : costs.contradictions()) {
+          findings.push_back(fmt::format("{}: {} (network {}).", platform.path.string(), wrong, network.name));
+        }
       }
     }
   } catch (const std::invalid_argument& error) {
@@ -263,6 +265,7 @@ Result result_of(Cluster& cluster) {
 
 Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Program program, const RunOptions& options,
                 const Progress& progress) {
+  require_costs(platform, options.protocol);
   const LoadedEngine loaded(platform);
   const Topology topology = [&] {
     const CrashIsBadInput guard(platform.path);

@@ -3,11 +3,17 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "models/jiajia/messages.hpp"
 #include "models/jiajia/rules.hpp"
 
 namespace sdsm::jiajia {
+
+/// Of a thread, beside what all protocols count.
+enum class FurtherCount : std::uint8_t { invalidations, migrated_in, migrated_out, notices };
+inline constexpr std::array<std::string_view, 4> further_counts{"invalidations", "migrated_in", "migrated_out",
+                                                                "notices"};
 
 struct Counts {
   std::array<std::uint64_t, fault_kinds> faults{};  ///< by FaultKind

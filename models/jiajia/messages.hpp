@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "models/diff.hpp"
 #include "models/units.hpp"
@@ -45,15 +46,11 @@ constexpr Bytes diff_data(Change change) {
 
 /// The DIFF messages of one interval to one home: pages go in one after another, while there is room.
 struct DiffMessages {
-  std::uint64_t count = 0;
-  Bytes filled{};  ///< of the last one
+  std::vector<Bytes> data;  ///< of each
 
-  constexpr void add(Bytes data) {
-    if (count == 0 || filled + data > most_diff_data) {
-      ++count;
-      filled = {};
-    }
-    filled += data;
+  void add(Bytes diff) {
+    if (data.empty() || data.back() + diff > most_diff_data) data.emplace_back();
+    data.back() += diff;
   }
 };
 

@@ -43,6 +43,9 @@ class ProcessPages {
   /// The process gives another one a copy of a page whose home it is.
   void give(PageId page);
 
+  /// Copies that the process twinned in the interval: it compares each with its twin when the interval ends.
+  std::size_t twinned_pages() const { return twinned_.size(); }
+
   /// The interval ends: the diffs to send, in the order of twinning. Every page of them, and every home page written in
   /// the interval, is noted in the innermost scope.
   std::vector<Diff> end_interval(Sync sync);

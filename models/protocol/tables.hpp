@@ -1,6 +1,8 @@
 /// A protocol's kinds of faults and messages as rows: what back ends, costs and results know of them.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,16 +29,18 @@ struct Tables {
   std::span<const FaultRow> faults;
   std::span<const MessageRow> messages;
   std::span<const std::string_view> further_counts;  ///< of a thread, beside those that all protocols have
-  Bytes page_request;                                ///< payload of a fetch's messages
-  Bytes page_reply;
-  Bytes least_message;  ///< payload of its shortest and its longest message that costs a processor's time
-  Bytes most_message;
+  std::size_t request;                               ///< the kind of a fetch's request
+  std::optional<std::size_t> reply;                  ///< and of its reply, where results count it by kind
+  Bytes request_payload;
+  Bytes reply_payload;
+  Bytes least_payload;  ///< of its shortest and its longest message that costs processors' time of its own
+  Bytes most_payload;
 };
 
 /// Each protocol's folder defines its own.
-#define SDSM_PROTOCOL_TABLES(name, meaning) \
-  namespace name {                          \
-  const Tables& tables();                   \
+#define SDSM_PROTOCOL_TABLES(name, is_run, meaning) \
+  namespace name {                                  \
+  const Tables& tables();                           \
   }
 SDSM_PROTOCOLS(SDSM_PROTOCOL_TABLES)
 #undef SDSM_PROTOCOL_TABLES

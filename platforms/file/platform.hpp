@@ -83,6 +83,7 @@ struct Platform {
   std::vector<PlatformChange> changes = {};  ///< that came of them
   std::optional<WireModel> model = {};       ///< the one on which the costs are possible, where --set made them for it
   std::vector<std::string> notes = {};       ///< on changes that came out otherwise than asked for
+  std::vector<ProtocolKind> protocols = {};  ///< whose costs the file gives
 };
 
 inline constexpr const char* platform_help =
@@ -111,6 +112,9 @@ void tell_changes(const Platform& platform, bool on_stdout);
 /// property, a value that is no quantity, mistakes in hosts, links and zones that SimGrid would let pass, and settings
 /// that meet nothing.
 Platform read_platform(const std::filesystem::path& path, const Settings& settings = {});
+
+/// Throws PlatformError if the file gives no costs of the protocol.
+void require_costs(const Platform& platform, ProtocolKind protocol);
 
 /// One line for each property: its id, its meaning, and whether it is required. For `sdsm check --properties`.
 std::string describe_properties();

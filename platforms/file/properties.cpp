@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <type_traits>
@@ -65,20 +66,51 @@ Property time_cost(std::string id, std::string meaning, bool is_required, Place 
                    }}};
 }
 
-void add_costs(std::vector<Property>& rows) {
-  for (const FaultRule& rule : fault_rules) {
+/// Costs that every protocol has.
+void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
+  const std::string prefix = prefix_of(protocol);
+  const std::size_t first = rows.size();
+  const std::span<const FaultRow> faults = tables_of(protocol).faults;
+  for (std::size_t kind = 0; kind < faults.size(); ++kind) {
     rows.push_back(time_cost(
-        fmt::format("fault.{}", rule.name), "time of an uncontended fault of this kind",
-        true, [kind = static_cast<std::size_t>(rule.kind)](auto& costs) -> auto& { return costs.fault[kind]; }));
+        fmt::format("{}fault.{}", prefix, faults[kind].name), "time of an uncontended fault of this kind",
+        true, [=](auto& costs) -> auto& { return costs.of(protocol).fault[kind]; }));
   }
   rows.push_back(time_cost(
-      "message.fixed", "time of an empty diff or control message, end to end", true,
-      [](auto& costs) -> auto& { return costs.message_fixed; }));
+      prefix + "message.fixed", "time of an empty diff or control message, end to end",
+      true, [=](auto& costs) -> auto& { return costs.of(protocol).message_fixed; }));
   rows.push_back(
-      {"message.per-byte", "further time for each byte of its payload", true,
-       [](Reading& r, std::string_view text) { r.costs.message_per_byte = parse_time_per_byte(text); },
-       ErrorRow{&parse_seconds_per_byte, [](const Costs& costs) { return to_seconds(costs.message_per_byte); },
-                [](Costs& costs, double value) { costs.message_per_byte = from_seconds(std::clamp(value, 0., 1.)); }}});
+      {prefix + "message.per-byte", "further time for each byte of its payload", true,
+       [=](Reading& r, std::string_view text) { r.costs.of(protocol).message_per_byte = parse_time_per_byte(text); },
+       ErrorRow{&parse_seconds_per_byte,
+                [=](const Costs& costs) { return to_seconds(costs.of(protocol).message_per_byte); },
+                [=](Costs& costs, double value) {
+                  costs.of(protocol).message_per_byte = from_seconds(std::clamp(value, 0., 1.));
+                }}});
+  for (std::size_t row = first; row < rows.size(); ++row) rows[row].protocol = protocol;
+}
+
+/// JIAJIA's have no errors: no band is drawn from them.
+void add_costs_of_jiajia(std::vector<Property>& rows) {
+  const std::size_t first = rows.size();
+  add_costs_of(ProtocolKind::jiajia, rows);
+  rows.push_back(time_cost(
+      "jiajia.diff", "time to compare a written copy with its twin", true,
+      [](auto& costs) -> auto& { return costs.jiajia.diff; }));
+  rows.push_back(time_cost(
+      "jiajia.protect", "time for each page that loses its write permission at a lock, unlock or barrier", true,
+      [](auto& costs) -> auto& { return costs.jiajia.protect; }));
+  rows.push_back(time_cost(
+      "jiajia.invalidate", "time for each copy that a write notice makes invalid", true,
+      [](auto& costs) -> auto& { return costs.jiajia.invalidate; }));
+  for (std::size_t row = first; row < rows.size(); ++row) {
+    rows[row].protocol = ProtocolKind::jiajia;
+    rows[row].error.reset();
+  }
+}
+
+void add_costs(std::vector<Property>& rows) {
+  add_costs_of(ProtocolKind::scash, rows);
   rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
       [](auto& costs) -> auto& { return costs.dirty_home_page; }));
@@ -297,6 +329,7 @@ const std::vector<Property>& single_properties() {
     add_costs(rows);
     add_network(rows);
     add_rules_and_range(rows);
+    add_costs_of_jiajia(rows);
     return rows;
   }();
   return table;
@@ -377,7 +410,10 @@ std::string describe_properties() {
     lines += fmt::format("{:<28}{}\n", id, meaning);
   };
   for (const Property& property : single_properties()) {
-    add(property.id, property.meaning + (property.is_required ? " (required)" : ""));
+    const bool is_further = property.protocol && property.protocol != ProtocolKind::scash;
+    add(property.id, property.meaning + (!property.is_required ? ""
+                                         : is_further          ? fmt::format(" (for {})", name_of(*property.protocol))
+                                                               : " (required)"));
     const bool is_fault = property.id.starts_with("fault.");
     if (property.error && !is_fault) with_errors += (with_errors.empty() ? "" : ", ") + property.id;
   }

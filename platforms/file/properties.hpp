@@ -35,13 +35,14 @@ struct Property {
   bool is_required;
   std::function<void(Reading&, std::string_view)> read;  ///< throws std::invalid_argument
   std::optional<ErrorRow> error = {};                    ///< empty: the property has none
+  std::optional<ProtocolKind> protocol = {};             ///< whose cost it is; empty: the machine's
 };
 
 /// Properties that the file may give once for each layout, or for each number of threads.
 struct Family {
   std::string form;  ///< "barrier.NxT"
   std::string meaning;
-  bool is_required;  ///< at least one of them
+  bool is_required;  ///< at least one of them, for SCASH
   /// The property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty if it names none.
   std::function<std::optional<Property>(std::string_view id)> member;
   /// Ids of those that have a value, in order.

@@ -82,7 +82,8 @@ class Reader {
             settings_.changes,
             changes_.recorded(),
             notes_.empty() ? std::nullopt : std::optional(settings_.model),
-            std::move(notes_)};
+            std::move(notes_),
+            std::move(protocols_)};
   }
 
  private:
@@ -263,13 +264,26 @@ class Reader {
   }
 
   void require(pugi::xml_node where) {
+    for (const ProtocolRow& row : protocol_rows) {
+      const bool is_given = std::ranges::any_of(single_properties(), [&](const Property& property) {
+        return property.is_required && property.protocol == row.kind && places_.contains(property.id);
+      });
+      if (is_given) protocols_.push_back(row.kind);
+    }
+    // Whoever gives none has forgotten SCASH's.
+    if (protocols_.empty()) protocols_.push_back(ProtocolKind::scash);
+    const auto is_wanted = [&](ProtocolKind protocol) {
+      return std::ranges::find(protocols_, protocol) != protocols_.end();
+    };
     std::vector<std::string> missing;
     for (const Property& property : single_properties()) {
-      if (property.is_required && !places_.contains(property.id)) missing.push_back(property.id);
+      if (!property.is_required || places_.contains(property.id)) continue;
+      if (!property.protocol || is_wanted(*property.protocol)) missing.push_back(property.id);
     }
     for (const Family& family : families()) {
       const auto is_member = [&](const auto& given) { return family.member(given.first).has_value(); };
-      if (family.is_required && std::none_of(places_.begin(), places_.end(), is_member)) missing.push_back(family.form);
+      if (!family.is_required || std::any_of(places_.begin(), places_.end(), is_member)) continue;
+      if (is_wanted(ProtocolKind::scash)) missing.push_back(family.form);
     }
     if (!missing.empty()) {
       report(where.offset_debug(),
@@ -376,6 +390,7 @@ class Reader {
   std::vector<LinkValue> bandwidths_, latencies_;
   LinkChange bandwidth_, latency_;
   std::vector<std::string> notes_;
+  std::vector<ProtocolKind> protocols_;  ///< whose costs are given
 };
 
 }  // namespace
@@ -416,6 +431,16 @@ std::filesystem::path find_platform(const std::string& name) {
     if (!folder.empty() && std::filesystem::is_regular_file(folder / file, unknown)) return folder / file;
   }
   return name;
+}
+
+void require_costs(const Platform& platform, ProtocolKind protocol) {
+  if (std::ranges::find(platform.protocols, protocol) != platform.protocols.end()) return;
+  std::vector<std::string_view> given;
+  for (const ProtocolKind kind : platform.protocols) given.push_back(name_of(kind));
+  throw PlatformError(
+      fmt::format("{0}: no costs for protocol {1} (it has {2}). Give {3}fault.* and the others for {1} "
+                  "(sdsm check --properties), or use --protocol {2}",
+                  platform.path.string(), name_of(protocol), fmt::join(given, ", "), prefix_of(protocol)));
 }
 
 Platform read_platform(const std::filesystem::path& path, const Settings& settings) {

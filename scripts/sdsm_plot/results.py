@@ -16,7 +16,8 @@ PREDICTED, MEASURED = "predicted", "measured"
 #: What may make a time differ, beside platform and network. Not the seed: results that differ in nothing else are
 #: samples of one thing.
 _SETTINGS = {
-    PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound"),
+    PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound",
+                "scope", "home_migration", "adaptive_write_detection"),
     MEASURED: ("placement", "transport", "atomics"),
 }
 

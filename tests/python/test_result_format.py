@@ -59,7 +59,7 @@ def plain(path: str) -> str:
 
 
 #: Kinds of messages that count as served.
-SERVED = ("barrier_release", "lock_grant", "atomic_reply")
+SERVED = ("barrier_release", "lock_grant", "atomic_reply", "GETPGRANT", "DIFFGRANT", "ACQGRANT", "BARRGRANT", "INVLD")
 
 
 def documented() -> dict[str, set[str]]:
@@ -101,6 +101,9 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
         yield "simulation", file
+    jiajia = folder / "jiajia.json"
+    run(BUILD / "sdsm", "simulate", trace, "-p", "p3-jiajia", "-n", "2", "--protocol", "jiajia", "--json", jiajia)
+    yield "simulation", jiajia
     mapping = folder / "mapping.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", mapping, "--", BUILD / "tests" / "traced" / "unseen")
     counted = (BUILD / "tests" / "memory" / "counted", "atomics")

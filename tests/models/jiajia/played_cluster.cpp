@@ -89,9 +89,9 @@ void PlayedCluster::flush(std::uint32_t process, Sync sync) {
     twin = own;
   }
   for (const auto& [home, sent] : messages) {
-    counts_[home].diff_messages_served += sent.count;
-    send(process, home, Message::DIFF, sent.count);
-    send(home, process, Message::DIFFGRANT, sent.count);
+    counts_[home].diff_messages_served += sent.data.size();
+    send(process, home, Message::DIFF, sent.data.size());
+    send(home, process, Message::DIFFGRANT, sent.data.size());
   }
 }
 

@@ -234,9 +234,9 @@ TEST_CASE("long lists of notices go in several messages, and diffs share message
   CHECK(diff_data(whole_page) == Bytes{12 + 4 + 4096});
   DiffMessages messages;
   for (int page = 0; page < 9; ++page) messages.add(diff_data(whole_page));  // 9 x 4112 = 37,008
-  CHECK(messages.count == 1);
+  CHECK(messages.data.size() == 1);
   messages.add(diff_data(whole_page));
-  CHECK(messages.count == 2);
+  CHECK(messages.data.size() == 2);
 }
 
 TEST_CASE("a home that moved is found, and every move changes the epoch") {

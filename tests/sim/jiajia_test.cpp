@@ -1,0 +1,306 @@
+/// JIAJIA in simulated time: its counts against the rules played without time, and its times by hand.
+
+#include <random>
+
+#include "models/jiajia/counts.hpp"
+#include "tests/catch.hpp"
+#include "tests/models/jiajia/played_cluster.hpp"
+#include "tests/platforms/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+using jiajia::FurtherCount;
+using jiajia::Message;
+using jiajia::Quirks;
+using jiajia::Rules;
+using jiajia::Scope;
+using Fault = jiajia::FaultKind;
+
+std::filesystem::path p3_jiajia() {
+  return p3_score().parent_path() / "p3-jiajia.xml";
+}
+
+RunOptions under(const Rules& rules) {
+  RunOptions options;
+  options.protocol = ProtocolKind::jiajia;
+  options.jiajia = rules;
+  return options;
+}
+
+Result simulated(const TestProgram& program, const Rules& rules = {.scope = Scope::openmp}) {
+  return run(p3_jiajia(), NetworkKind::queue, program, under(rules));
+}
+
+Time fault_time(const Result& result, std::uint32_t thread, Fault kind) {
+  return spent(result.threads[thread].whole, spent_on(kind));
+}
+std::uint64_t fault_count(const Result& result, std::uint32_t thread, Fault kind) {
+  return result.threads[thread].whole.faults[static_cast<std::size_t>(kind)];
+}
+std::uint64_t messages(const Result& result, std::uint32_t thread, Message kind) {
+  return result.threads[thread].whole.messages_by_kind[static_cast<std::size_t>(kind)];
+}
+std::uint64_t further(const Tally& tally, FurtherCount which) {
+  return tally.further[static_cast<std::size_t>(which)];
+}
+
+/// What a thread does between two barriers: touches, and perhaps the same under a lock.
+struct Part {
+  std::vector<trace::TouchRun> before, under_lock;
+  std::optional<std::uint32_t> lock;
+};
+
+/// Parts by barrier, then thread.
+using Drawn = std::vector<std::vector<Part>>;
+
+constexpr std::uint64_t drawn_pages = 10;
+
+std::vector<trace::TouchRun> draw_touches(std::mt19937& random) {
+  std::vector<trace::TouchRun> touches;
+  for (std::uint32_t i = random() % 4; i > 0; --i) {
+    const std::uint64_t page = random() % drawn_pages;
+    touches.push_back(random() % 2 == 0 ? reads(page) : writes(page, 0, 1, whole_page));
+  }
+  return touches;
+}
+
+Drawn draw(std::uint32_t processes, bool has_locks, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  Drawn drawn(8, std::vector<Part>(processes));
+  for (auto& parts : drawn) {
+    for (Part& part : parts) {
+      part.before = draw_touches(random);
+      if (!has_locks || random() % 2 == 0) continue;
+      part.lock = random() % 3;
+      part.under_lock = draw_touches(random);
+    }
+  }
+  return drawn;
+}
+
+/// Threads take their locks one after another, and come to the barrier when all requests are served.
+TestProgram traced(const Drawn& drawn, Layout layout) {
+  TestProgram program(layout);
+  program.pages = drawn_pages;
+  for (const auto& parts : drawn) {
+    for (std::uint32_t t = 0; t < parts.size(); ++t) {
+      const double slot_us = 100'000;
+      if (!parts[t].lock) {
+        program.barrier(t, (layout.processes() + 1) * slot_us, parts[t].before);
+        continue;
+      }
+      program.acquire(t, *parts[t].lock, (t + 1) * slot_us, parts[t].before);
+      program.release(t, *parts[t].lock, 100, parts[t].under_lock);
+      program.barrier(t, (layout.processes() - t) * slot_us);
+    }
+  }
+  return program;
+}
+
+void touch(PlayedCluster& cluster, std::uint32_t process, const std::vector<trace::TouchRun>& touches) {
+  for (const trace::TouchRun& run : touches) {
+    if (run.access == Access::read) {
+      cluster.read(process, run.first);
+    } else {
+      cluster.write(process, run.first);
+    }
+  }
+}
+
+std::unique_ptr<PlayedCluster> played(const Drawn& drawn, std::uint32_t processes, const Rules& rules) {
+  auto owned = std::make_unique<PlayedCluster>(processes, rules);
+  PlayedCluster& cluster = *owned;
+  for (std::uint32_t page = 0; page < drawn_pages; ++page) cluster.allocate(1, page % processes);
+  const std::uint64_t region = cluster.allocate(1, 0);  // the run-time's page of the region's function and arguments
+  cluster.write(0, region);
+  cluster.barrier();
+  for (std::uint32_t t = 1; t < processes; ++t) cluster.read(t, region);
+  for (const auto& parts : drawn) {
+    for (std::uint32_t t = 0; t < processes; ++t) {
+      touch(cluster, t, parts[t].before);
+      if (!parts[t].lock) continue;
+      cluster.lock(t, *parts[t].lock);
+      touch(cluster, t, parts[t].under_lock);
+      cluster.unlock(t, *parts[t].lock);
+    }
+    cluster.barrier();
+  }
+  cluster.barrier();
+  return owned;
+}
+
+void check_counts(const Result& result, const PlayedCluster& cluster, bool with_messages) {
+  for (std::uint32_t t = 0; t < cluster.processes(); ++t) {
+    CAPTURE(t);
+    const Tally& tally = result.threads[t].whole;
+    const jiajia::Counts& counts = cluster.counts(t);
+    for (const jiajia::FaultRule& rule : jiajia::fault_rules) {
+      CAPTURE(rule.name);
+      CHECK(fault_count(result, t, rule.kind) == counts.faults[static_cast<std::size_t>(rule.kind)]);
+    }
+    for (std::size_t kind = 0; with_messages && kind < jiajia::message_kinds; ++kind) {
+      CAPTURE(jiajia::message_names[kind]);
+      CHECK(tally.messages_by_kind[kind] == counts.sent[kind]);
+    }
+    CHECK(tally.diffs == counts.diffs);
+    CHECK(tally.locks == counts.locks);
+    CHECK(tally.barriers == counts.barriers);
+    CHECK(further(tally, FurtherCount::invalidations) == counts.invalidations);
+    CHECK(further(tally, FurtherCount::notices) == counts.notices);
+    CHECK(further(tally, FurtherCount::migrated_in) == counts.migrated_in);
+    CHECK(further(tally, FurtherCount::migrated_out) == counts.migrated_out);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every thread counts as JIAJIA's rules played without time: barriers, with and without quirks") {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    for (const bool moves : {false, true}) {
+      for (const bool detects : {false, true}) {
+        for (const Quirks& quirks : {Quirks{}, Quirks::all()}) {
+          const Rules rules{detects, moves, Scope::openmp, quirks};
+          const std::uint32_t processes = 2 + seed % 3;
+          CAPTURE(seed);
+          CAPTURE(moves);
+          CAPTURE(detects);
+          const Drawn drawn = draw(processes, false, seed);
+          const auto cluster = played(drawn, processes, rules);
+          check_counts(simulated(traced(drawn, {processes, 1}), rules), *cluster, true);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every thread counts as JIAJIA's rules played without time: locks, of both scopes") {
+  for (std::uint32_t seed = 11; seed <= 18; ++seed) {
+    for (const Scope scope : {Scope::openmp, Scope::lock}) {
+      const Rules rules{.home_migration = seed % 2 == 0, .scope = scope};
+      const std::uint32_t processes = 2 + seed % 3;
+      CAPTURE(seed);
+      CAPTURE(static_cast<int>(scope));
+      const Drawn drawn = draw(processes, true, seed);
+      check_counts(simulated(traced(drawn, {processes, 1}), rules), *played(drawn, processes, rules), true);
+    }
+  }
+}
+
+TEST_CASE("under JIAJIA processes of one node have copies of their own") {
+  const Rules rules{.home_migration = true, .scope = Scope::openmp};
+  const Drawn drawn = draw(4, true, 21);
+  const Result result = simulated(traced(drawn, {2, 2}), rules);
+  check_counts(result, *played(drawn, 4, rules), false);
+  // Within a node nothing travels.
+  const Result apart = simulated(traced(drawn, {4, 1}), rules);
+  CHECK(result.threads[1].whole.messages < apart.threads[1].whole.messages);
+}
+
+TEST_CASE("JIAJIA's faults cost what the platform says: a home write 8 us, a page of another node 587 us") {
+  TestProgram program({2, 1});
+  program.barrier(0, 5000, {writes(0)});
+  program.barrier(1, 5000);
+  program.barrier(0, 5000);
+  program.barrier(1, 5000, {reads(0, 128)});
+  const Result result = simulated(program);
+  // Each also of the page of the region's function and arguments.
+  CHECK(fault_time(result, 0, Fault::WROH) == us(8 + 8));
+  CHECK(fault_time(result, 1, Fault::RUMR) == us(587 + 587));
+  CHECK(fault_count(result, 1, Fault::RUMR) == 2);
+  // The home's two written pages lose their write permission at the barriers.
+  CHECK(spent(result.threads[0].whole, Spent::protect) == us(2 * 4));
+  CHECK(messages(result, 1, Message::GETP) == 2);
+  CHECK(messages(result, 0, Message::GETPGRANT) == 2);
+}
+
+TEST_CASE("an empty barrier of two JIAJIA processes takes a message each way") {
+  const auto waited = [](int barriers) {
+    TestProgram program({2, 1});
+    for (int i = 0; i < barriers; ++i) program.barrier_of_all(1000);
+    const Result result = simulated(program);
+    return std::array{spent(result.threads[0].whole, Spent::barrier), spent(result.threads[1].whole, Spent::barrier)};
+  };
+  const auto few = waited(10), many = waited(20);
+  // 32 bytes of header and 4 of data, from process 1 to process 0 and back. Process 0 goes on by one message earlier,
+  // and so waits for both.
+  for (const std::size_t thread : {0, 1}) CHECK((many[thread] - few[thread]) / 10 == us(2 * (61.66 + 36 * 0.181919)));
+}
+
+TEST_CASE("a JIAJIA lock: question and grant, and its write notices make both longer") {
+  const auto program = [](bool writes_under_it) {
+    TestProgram made({2, 1});
+    made.barrier_of_all(5000);
+    made.acquire(1, 0, 1000);  // lock 0 is managed by process 0
+    made.release(1, 0, 100, writes_under_it ? std::vector{writes(1)} : std::vector<trace::TouchRun>{});
+    made.barrier(1, 9000);
+    made.acquire(0, 0, 5000);
+    made.release(0, 0, 100);
+    made.barrier(0, 5000);
+    return made;
+  };
+  const Result quiet = simulated(program(false)), told = simulated(program(true));
+  // 36 bytes travel 28.24 us: 114 on each cable, 5 us behind each. The rest of 68.209084 us is the processors', half of
+  // it the sender's, which alone an unlock waits for.
+  const double message = 61.66 + 36 * 0.181919;
+  CHECK(spent(quiet.threads[1].whole, Spent::lock) == us(2 * message + (message - 28.24) / 2));
+  CHECK(spent(quiet.threads[0].whole, Spent::lock) == us(0));
+  // A page of its own, so that no diff travels. One notice in the REL: 12 bytes on two cables, and per byte.
+  CHECK(further(told.threads[1].whole, FurtherCount::notices) == 1 + 1);
+  CHECK(spent(told.threads[1].whole, Spent::lock) ==
+        us(2 * message + (message + 12 * 0.181919 - 28.24 - 2 * 12 * 0.08) / 2));
+  const auto bytes = [](const Result& result) { return result.threads[1].whole.bytes; };
+  CHECK(bytes(told) == bytes(quiet) + 12 + 12);  // the REL's and the next barrier's
+}
+
+TEST_CASE("a JIAJIA lock hands on what its scope says: before it, too, with openmp alone") {
+  const auto program = [] {
+    TestProgram made({3, 1});
+    made.barrier(0, 90'000);
+    for (const std::uint32_t t : {1U, 2U}) made.barrier(t, 90'000, {reads(0, 0, 4)});
+    made.barrier(0, 90'000);
+    made.acquire(1, 5, 1000, {writes(0)});
+    made.release(1, 5, 100, {writes(3)});
+    made.barrier(1, 90'000);
+    made.acquire(2, 5, 30'000);
+    made.release(2, 5, 100, {reads(0), reads(3)});
+    made.barrier(2, 50'000);
+    return made;
+  }();
+  const Result openmp = simulated(program, {.scope = Scope::openmp}), lock = simulated(program, {.scope = Scope::lock});
+  CHECK(fault_count(openmp, 2, Fault::RIVR) == 2);
+  CHECK(fault_count(lock, 2, Fault::RIVR) == 1);
+}
+
+TEST_CASE("a flush under JIAJIA tells others: a lock of its own is taken and given back") {
+  TestProgram program({2, 1});
+  const trace::Event flush{trace::EventKind::flush, 0, 0, 0};
+  program.barrier(0, 50'000, {reads(1)});
+  program.barrier(1, 50'000);
+  program.interval(1, 1000, {writes(1)}, flush);
+  program.barrier(1, 50'000);
+  program.interval(0, 30'000, {}, flush);
+  program.barrier(0, 20'000, {reads(1)});
+  const Result result = simulated(program);
+  CHECK(fault_count(result, 0, Fault::RIVR) == 1);
+  CHECK(result.threads[0].whole.locks == 1);
+}
+
+TEST_CASE("what is not simulated under JIAJIA is refused by name") {
+  TestProgram part({3, 1});
+  part.interval(0, 10, {}, {trace::EventKind::barrier, 0, 0, 2});
+  part.interval(1, 10, {}, {trace::EventKind::barrier, 0, 0, 2});
+  CHECK_THROWS_WITH(simulated(part), ContainsSubstring("a barrier of 2 of 3 threads"));
+  TestProgram flag({2, 1});
+  flag.interval(0, 10, {}, {trace::EventKind::post, 0, 7, 1});
+  CHECK_THROWS_WITH(simulated(flag), ContainsSubstring("thread 0 has a flag"));
+  const TestProgram any({2, 1});
+  CHECK_THROWS_WITH(run(p3_score(), NetworkKind::queue, any, under({})),
+                    ContainsSubstring("no costs for protocol jiajia (it has scash)"));
+  CHECK_THROWS_WITH(run(p3_jiajia(), NetworkKind::queue, any),
+                    ContainsSubstring("no costs for protocol scash (it has jiajia)"));
+}
