@@ -233,7 +233,7 @@ class JiajiaMemory final : public Memory {
     const Time came = thread_.local_now();
     perform(jiajia::courses::barrier, Sync::barrier,
             {.heed = [this](Then then) { heed_barrier(std::move(then)); },
-             .exchange = [&](const Step& step, Then then) { meet(step, why, came, std::move(then)); }});
+             .exchange = [=, this](const Step& step, Then then) { meet(step, why, came, std::move(then)); }});
   }
 
   void flush() override {
@@ -292,7 +292,7 @@ class JiajiaMemory final : public Memory {
   }
 
   void perform(std::span<const Step> course, Sync sync, const Carried& carried) {
-    thread_.wait_for([&](Then done) {
+    thread_.wait_for([=, this](Then done) {
       play<Step>(course,
                  {.flush = [this, sync](Then then) { send_diffs(sync, std::move(then)); },
                   .settle =

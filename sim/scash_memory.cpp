@@ -14,11 +14,11 @@ void ScashMemory::finish_interval(std::uint64_t event) {
 void ScashMemory::barrier(std::uint32_t team, Arrival why) {
   if (cluster_.has_flags) send_changes();
   arrive(why == Arrival::fork_worker ? Spent::idle : Spent::barrier);
-  thread_.wait_for([&](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
+  thread_.wait_for([=, this](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
 }
 
 void ScashMemory::flush() {
-  thread_.wait_for([&](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
+  thread_.wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
 }
 
 void ScashMemory::fence() {
@@ -27,7 +27,7 @@ void ScashMemory::fence() {
 }
 
 void ScashMemory::operate(ProcessId home, bool orders) {
-  thread_.wait_for([&](auto done) {
+  thread_.wait_for([=, this](auto done) {
     if (!orders) return cluster_.atomics.operate(thread_, home, std::move(done));
     cluster_.atomics.operate_in_order(thread_, home, std::move(done));
   });
@@ -37,11 +37,11 @@ void ScashMemory::operate(ProcessId home, bool orders) {
 /// answer.
 void ScashMemory::spin(ProcessId by, std::uint64_t events) {
   cluster_.has_flags = true;
-  thread_.wait_for([&](auto done) { cluster_.spins->wait(thread_, by, events, std::move(done)); });
+  thread_.wait_for([=, this](auto done) { cluster_.spins->wait(thread_, by, events, std::move(done)); });
 }
 
 void ScashMemory::send_changes() {
-  thread_.wait_for([&](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
+  thread_.wait_for([this](auto sent) { cluster_.locks.send_changes(thread_, Sync::release, std::move(sent)); });
 }
 
 namespace {

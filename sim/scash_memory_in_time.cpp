@@ -44,7 +44,8 @@ class InTime final : public ScashMemory {
   void arrive(Spent) override {}
 
   void perform(Course course, Sync sync, const Exchange& exchange) {
-    thread_.wait_for([&](auto done) { cluster_.locks.perform(thread_, course, sync, exchange, std::move(done)); });
+    thread_.wait_for(
+        [=, this](auto done) { cluster_.locks.perform(thread_, course, sync, exchange, std::move(done)); });
   }
 
   /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.

@@ -51,7 +51,7 @@ void Thread::catch_up_and_wait() {
 }
 
 void Thread::wait_for(const std::function<void(std::function<void()>)>& action) {
-  catch_up([&] { action([this] { bell.ring(); }); });
+  catch_up([this, action] { action([this] { bell.ring(); }); });
   bell.wait();
 }
 

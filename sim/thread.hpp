@@ -42,7 +42,8 @@ class Thread {
   /// The same, blocking the thread's actor.
   void catch_up_and_wait();
 
-  /// Calls `action` with a callback then, and blocks the actor until the callback is called.
+  /// Calls `action` with a callback then, and blocks the actor until the callback is called. If the run fails
+  /// meanwhile, `action` is called all the same: it must not refer to the caller's variables.
   void wait_for(const std::function<void(std::function<void()>)>& action);
 
   /// Charges a wait that began at `since` and ends now.
