@@ -1,4 +1,4 @@
-/// Plays courses: what a thread does at a synchronisation, as the protocol's folder says (models/NAME/courses.hpp).
+/// Plays courses: what a thread does at a synchronisation, as the protocol says (models/protocol/course.hpp).
 #pragma once
 
 #include <functional>
