@@ -438,7 +438,7 @@ class Cluster final : private Hosts::Listener {
     ClusterResult result;
     result.logs = std::move(logs_);
     for (const Member& member : members_) {
-      // Those that were in the middle of something have none.
+      if (!member.result) result.unheard.push_back(static_cast<std::uint32_t>(result.processes.size()));
       result.processes.push_back(member.result.value_or(dsm::Result{}));
       if (result.status == 0 && member.result && member.end) result.status = member.end->status;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct ClusterOptions {
 
 struct ClusterResult {
   std::vector<dsm::Result> processes;
-  int status = 0;                ///< the program's exit status
-  std::optional<PageLogs> logs;  ///< if the options want any
+  std::vector<std::uint32_t> unheard;  ///< processes that were in the middle of something: their figures are 0
+  int status = 0;                      ///< the program's exit status
+  std::optional<PageLogs> logs;        ///< if the options want any
 };
 
 /// Runs the program. input: the standard input of process 0; the others have none. When it returns or throws, no

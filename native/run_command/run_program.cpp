@@ -1,6 +1,7 @@
 #include "native/run_command/run_program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +74,13 @@ std::vector<std::filesystem::path> inputs_of(const RunRequest& request, const Pr
   return inputs;
 }
 
+std::string unheard_note(const std::vector<std::uint32_t>& threads) {
+  return fmt::format(
+      "note: the program ended in the middle of a parallel region. What these threads did is not in the results, which "
+      "have zeros for them: {}",
+      fmt::join(threads, ", "));
+}
+
 void write_logs(const RunRequest& request, const ProgramStart& start, const ClusterResult& run) {
   if (!request.pages.empty()) {
     const trace::RegionNames names = run.logs->names(RegionNamer(start.file));
@@ -105,6 +113,7 @@ int run_program(const RunRequest& request) {
                                 has_outputs ? "; no results are written" : ""));
       return 1;
     }
+    if (!result.unheard.empty() && (has_outputs || !request.is_quiet)) commands::say(unheard_note(result.unheard));
     makespans.push_back(makespan_s(result.processes));
     runs.push_back(std::move(result));
   }

@@ -82,6 +82,18 @@ def test_the_initial_thread_may_end_the_program_while_others_work(tmp_path, clus
             assert run.errors == f"sdsm: the program ended with status {status}\n"
 
 
+def test_a_result_without_some_threads_says_so(tmp_path):
+    (tmp_path / "endless.c").write_text(
+        "#include <omp.h>\n#include <stdlib.h>\n#include <unistd.h>\nint main(void) {\n#pragma omp parallel\n"
+        "  for (; omp_get_thread_num() != 1; usleep(1000))\n    if (omp_get_thread_num() == 0) exit(0);\n}\n"
+    )
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "endless", tmp_path / "endless.c"], check=True)
+    with MarkedRun("-q", "-n", 4, "--json", tmp_path / "r.json", "--", tmp_path / "endless") as run:
+        assert run.end() == 0, run.errors
+        assert run.one_error().startswith("sdsm: note: the program ended in the middle of a parallel region. ")
+        assert run.one_error().endswith("2, 3")  # 1, too, if it comes after two seconds
+
+
 def test_a_process_that_comes_late_from_the_last_region_is_waited_for(tmp_path):
     """What it did is part of the result."""
     (tmp_path / "late.c").write_text("int main(void) {\n#pragma omp parallel\n  ;\n  return 0; }\n")
