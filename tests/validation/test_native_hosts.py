@@ -20,7 +20,7 @@ LAYOUTS = ((2, 2, 1), (3, 3, 1), (2, 2, 2), (2, 4, 1), (3, 6, 2))
 def run_on_hosts(count: int, nodes: int, threads_per_node: int, *program: object) -> str:
     layout = ("--nodes", nodes, "--threads-per-node", threads_per_node)
     with MarkedRun("--quiet", *hosts(count), *layout, "--", *program) as run:
-        assert run.end() == 0, run.errors
+        assert run.end(600) == 0, run.errors
         assert run.errors == ""
         return run.output
 
