@@ -127,10 +127,19 @@ PredictedOutput::PredictedOutput(const std::filesystem::path& trace, const Predi
   std::string name = (std::filesystem::temp_directory_path() / "sdsm-output-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
   folder_ = name;
-  run_rounds(predict);
+  try {
+    run_rounds(predict);
+  } catch (...) {
+    remove_files();
+    throw;
+  }
 }
 
 PredictedOutput::~PredictedOutput() {
+  remove_files();
+}
+
+void PredictedOutput::remove_files() const {
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }
@@ -177,7 +186,7 @@ void PredictedOutput::trace_again(const std::filesystem::path& readings, const s
                          .arguments = arguments,
                          .environment = own_environment(),
                          .files = {{nothing.get(), 0}, {output.get(), 1}, {errors.get(), 2}}});
-  const ProcessEnd end = process_end(child.wait());
+  const ProcessEnd end = process_end(child.wait(interrupted));
   output_ = text_of(output);
   errors_ = text_of(errors);
   if (std::filesystem::exists(traced)) return;

@@ -22,11 +22,15 @@ std::optional<std::string> changed_decision(const trace::File& earlier, const tr
 /// The program's runs under the predicted clock. Its files are gone with it.
 class PredictedOutput {
  public:
+  /// The message when a signal ends the command.
+  static constexpr const char* interrupted = "interrupted; the program's output is not predicted";
+
   /// `predict`: simulates a trace and writes its readings of the clock to a file (both are paths).
   using Predict = std::function<void(const std::filesystem::path& trace, const std::filesystem::path& readings)>;
 
   /// Runs the rounds. Throws BadInput if the program cannot be run as it was traced: it is another file by now, or it
-  /// read standard input; RunError if it fails, or still decides otherwise after most_rounds.
+  /// read standard input; RunError if it fails, or still decides otherwise after most_rounds, or at an interruption
+  /// that is caught.
   PredictedOutput(const std::filesystem::path& trace, const Predict& predict);
   ~PredictedOutput();
   PredictedOutput& operator=(PredictedOutput&&) = delete;
@@ -40,6 +44,7 @@ class PredictedOutput {
 
  private:
   void run_rounds(const Predict& predict);
+  void remove_files() const;
   void trace_again(const std::filesystem::path& readings, const std::filesystem::path& traced);
 
   std::filesystem::path folder_;

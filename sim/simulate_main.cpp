@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/forked_call.hpp"
+#include "commands/interruption.hpp"
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
 #include "commands/protocol_option.hpp"
@@ -330,9 +332,24 @@ int simulate(const Request& request) {
   return done;
 }
 
+/// In a process of its own, as SimGrid allows one engine per process, and an interruption has files to take away here.
+void simulate_apart(const Request& request) {
+  std::fflush(stdout);
+  ForkedCall call([&] {
+    simulate(request);
+    if (std::fflush(stdout) != 0)
+      throw RunError("the output could not be written to stdout. Make room, or give another place");
+    return std::string();
+  });
+  pollfd end{call.descriptor(), POLLIN, 0};
+  while (poll(&end, 1, -1) < 0) throw_if_interrupted(PredictedOutput::interrupted);
+  call.result();
+}
+
 /// Writes what the program prints on the cluster, and lets what is simulated be the program as it behaves there.
 int simulate_with_output(Request request) {
   check_outputs({request.json, request.pages, request.readings, request.output}, {request.trace, request.platform});
+  catch_interruptions();
   const PredictedOutput predicted(request.trace, [&](const auto& played, const auto& readings) {
     Request own = request;
     own.played = played;
@@ -340,10 +357,7 @@ int simulate_with_output(Request request) {
     own.json = own.pages = own.output = "";
     own.draws.reset();
     own.is_silent = own.quiet = true;
-    in_child([&] {
-      simulate(own);
-      return std::string();
-    });
+    simulate_apart(own);
   });
   if (predicted.rounds() > 1) {
     say(fmt::format(
@@ -352,9 +366,10 @@ int simulate_with_output(Request request) {
         request.trace, predicted.rounds(), most_rounds));
   }
   request.played = predicted.trace();
+  simulate_apart(request);
   tell(predicted.errors());
   write_output(predicted.output(), request.output);
-  return simulate(request);
+  return done;
 }
 
 void add_inputs(CLI::App& app, Request& request) {

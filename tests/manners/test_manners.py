@@ -52,7 +52,7 @@ COMMANDS = [
     Command("trace dump {a.trace}"),
     Command("run -q -n 2 --emulate {m.xml} --trace {a.trace} -- {./laplace} --size 64 --iterations 2",
             ("--json", "--pages", "--order"), prints=False),
-    Command("simulate -q -n 2 -p {m.xml} {a.trace}", ("--json", "--pages"), endless="--uncertainty 10000"),
+    Command("simulate -q -n 2 -p {m.xml} {a.trace}", ("--json", "--pages", "--readings"), endless="--uncertainty 10000"),
     Command("check {m.xml}"),
     Command("costs"),
     Command("replay {m.xml} --only network", ("--json",)),
@@ -71,6 +71,7 @@ ENDLESS = [
     *(command for command in COMMANDS if command.endless is not None),
     Command("trace -q -n 2 -o out.trace -- {./laplace} --size 512 --iterations 1000000", endless=""),
     Command("run -q -n 2 --json out.json -- {./laplace} --size 512 --iterations 1000000", endless=""),
+    Command("simulate -q -n 2 -p {m.xml} {a.trace} --output out", endless="--uncertainty 10000"),
 ]
 RUN = [command for command in COMMANDS if command.name != "validate"]
 

@@ -79,7 +79,11 @@ def test_a_program_that_chooses_its_repetitions_by_its_clock_is_run_until_it_doe
 
 def test_a_program_that_changes_what_it_does_in_every_round_is_refused_and_the_decision_named(tmp_path):
     trace = trace_of(tmp_path, CLOCK_READER, "chain")
-    done = simulate(trace, "--output", tmp_path / "out", status=1)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    done = simulate(trace, "--output", tmp_path / "out", status=1, env=environment)
+    assert not any(scratch.iterdir())
     assert "still changed it in round 5: thread 0 comes to fork" in done.stderr
     assert not (tmp_path / "out").exists()
 
