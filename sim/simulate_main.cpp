@@ -346,6 +346,16 @@ void simulate_apart(const Request& request) {
   call.result();
 }
 
+/// Clocks by which the program takes times that no simulation knows.
+std::vector<std::string> unpredicted_clocks(const trace::File& file) {
+  std::vector<std::string> found;
+  for (const trace::UnseenCall& unseen : file.header().unseen) {
+    const auto names = {"clock_gettime", "gettimeofday", "timespec_get", "time", "clock"};
+    if (std::find(names.begin(), names.end(), unseen.call) != names.end()) found.push_back(unseen.call);
+  }
+  return found;
+}
+
 /// Writes what the program prints on the cluster, and lets what is simulated be the program as it behaves there.
 int simulate_with_output(Request request) {
   check_outputs({request.json, request.pages, request.readings, request.output}, {request.trace, request.platform});
@@ -366,6 +376,12 @@ int simulate_with_output(Request request) {
         request.trace, predicted.rounds(), most_rounds));
   }
   request.played = predicted.trace();
+  if (const auto clocks = unpredicted_clocks(trace::File(request.played)); !clocks.empty()) {
+    say(fmt::format(
+        "warning: the program also read {}: what it prints of that is this machine's time, not the cluster's. Let it "
+        "read omp_get_wtime.",
+        fmt::join(clocks, ", ")));
+  }
   simulate_apart(request);
   tell(predicted.errors());
   write_output(predicted.output(), request.output);

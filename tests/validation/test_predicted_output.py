@@ -107,6 +107,14 @@ def test_a_program_that_read_standard_input_is_refused(tmp_path):
     simulate(trace_of(tmp_path, *READS_INPUT), "--output", "-")
 
 
+def test_times_that_no_simulation_predicts_are_told_by_the_functions_that_took_them(tmp_path):
+    trace = trace_of(tmp_path, ROOT / "build" / "tests" / "traced" / "unseen")
+    three = [3 if word == 2 else word for word in CLUSTER]  # the program asks for as many threads
+    done = sdsm("simulate", trace, *three, "--compute-factor", 1, "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "warning: the program also read clock_gettime: what it prints of that is this machine" in done.stderr
+
+
 def test_whose_clock_a_traced_program_reads_is_told_once_and_only_of_programs_that_read_it(tmp_path):
     for program, times in ((CLOCK_READER, 1), (ROOT / "build" / "tests" / "traced" / "critical", 0)):
         done = sdsm("trace", "--passes", 1, "-n", 2, "-o", tmp_path / "a.trace", "--", program)
