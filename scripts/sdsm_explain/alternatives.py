@@ -64,7 +64,7 @@ def alternatives(point: Point, compute_factor: float) -> Iterator[Alternative]:
     for what, setting in (
         ("network of twice the bandwidth", "network.bandwidth=x2"),
         ("network of half the latency", "network.latency=x0.5"),
-        ("page faults in half the time", "fault.*=x0.5"),
+        ("fault handler in half the time", "fault.*=x0.5"),
         ("barriers in half the time", "barrier.*x*=x0.5"),
     ):
         yield Alternative(what, replace(point, settings=(*point.settings, setting)), False)

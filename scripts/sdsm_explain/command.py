@@ -26,12 +26,13 @@ examples:
   sdsm explain cg.trace -p p3-score -n 4 --sequential-time 7.5s --plot cg.svg
   sdsm explain cg.trace -p p3-score -n 2 -t 2 --placement block --no-gains
 
-Other options of `sdsm simulate` that change what is simulated (--network, --memory-bound, ...) mean the same here.
+Of `sdsm simulate` these mean the same here: --network, --memory-bound, --jitter, --seed, --atomics, --region, --protocol,
+--max-memory.
 Exit status: 0 done, 1 the run failed, 2 bad usage or input."""
 
 ENDINGS = (".png", ".svg", ".pdf")
 #: Options of `sdsm simulate` with a value, which are handed on as they are.
-HANDED_ON = ("--memory-bound", "--network", "--atomics", "--region", "--protocol", "--max-memory")
+HANDED_ON = ("--memory-bound", "--network", "--jitter", "--seed", "--atomics", "--region", "--protocol", "--max-memory")
 MOST_NODES = 1 << 20
 
 

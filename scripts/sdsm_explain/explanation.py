@@ -80,7 +80,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
         raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
     say("reading who uses the memory")
     info = parse_info(runner.run([sdsm, "trace", "info", point.trace, "--json", "-"], TIME_LIMIT_S))
-    found = arrays(result, pages, info)
+    found = arrays(result, pages, info, Path(point.trace), notes.append)
     terms = _terms(result.threads)
     outcomes = _outcomes(point, result, runner, sdsm, say) if with_gains else ()
     return Explanation(
@@ -118,10 +118,13 @@ def _in_words(term: str) -> str:
 
 
 def _terms(threads: Sequence[run_result.Thread]) -> tuple[tuple[str, float], ...]:
-    accounts = [thread.account_s() for thread in threads]
-    means = {term: sum(account.get(term, 0.0) for account in accounts) / len(accounts) for term in accounts[0]}
-    named = [(_in_words(term), value) for term, value in means.items() if value > 0]
+    named = [(_in_words(term), value) for term, value in _means(threads).items() if value > 0]
     return tuple(sorted(named, key=lambda one: -one[1]))
+
+
+def _means(threads: Sequence[run_result.Thread]) -> dict[str, float]:
+    accounts = [thread.account_s() for thread in threads]
+    return {term: sum(account.get(term, 0.0) for account in accounts) / len(accounts) for term in accounts[0]}
 
 
 def _outcomes(
@@ -158,21 +161,23 @@ def _findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator
 
 def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
     """What it costs all threads together, s, and why."""
-    apart = [(one, one.shared_s) for one in found if one.written_apart > one.written_together]
-    together = [(one, one.shared_s) for one in found if 0 < one.written_together >= one.written_apart]
+    costly = [one for one in found if one.shared_s >= 0.01 * all_s]
+    apart = [(one, one.shared_s) for one in costly if one.written_apart > one.written_together]
+    together = [(one, one.shared_s) for one in costly if 0 < one.written_together >= one.written_apart]
     yield _sum(apart), (
-        f"False sharing: {_listed(apart, all_s)}. Several threads write its pages, {_pages(sum(one.written_apart for one, _ in apart))} "
-        "of them never the same line of 64 bytes. Let each thread's part begin on a page of its own"
+        f"False sharing: {_listed(apart, all_s)}. On {_pages(sum(one.written_apart for one, _ in apart))} several threads write, and "
+        "no two ever change the same line of 64 bytes. Let each thread's part begin on a page of its own"
     )
     yield _sum(together), (
         f"Threads write the same pages: {_listed(together, all_s)}. On {_pages(sum(one.written_together for one, _ in together))} two "
-        "of them write the same line of 64 bytes, so false sharing is possible but not proved. Give each thread a page of its own, or "
+        "of them write the same line of 64 bytes, or may do so: false sharing is possible but not proved. Give each thread a page of its own, or "
         "combine what they write once at the end"
     )
     away = [(one, one.away_s) for one in found]
     yield _sum(away), (
         f"Pages are at home elsewhere than where they are written: {_listed(away, all_s)}. One thread writes each most of the time, "
-        "from another node than its home. Place them where they are used: --placement, or sdsm_galloc and sdsm_map in the program"
+        "from another node than its home. Place them where they are used (--placement, or sdsm_galloc and sdsm_map in the program), and "
+        "let each thread initialise its own part"
     )
 
 
@@ -195,15 +200,24 @@ def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float,
     last = min(threads, key=lambda thread: (thread.time_s.barrier, thread.id))
     text = f"Barriers take {barrier_s / all_s:.1%} of all time ({last.barriers} of each thread)."
     if last.time_s.barrier * len(threads) < barrier_s / 2:
-        text += f" Most of it is waiting for others: thread {last.id} comes last most. Share its work out more evenly"
+        term, more_s = _excess(threads, last)
+        text += f" Most of it is waiting for others: thread {last.id} comes last most. It spends {more_s:.3g} s more than others on {term}"
     else:
         text += " Most of it is what barriers themselves take. Fewer of them help: merge loops, use nowait where it is right"
     yield barrier_s, text
     lock_s, count = sum(thread.time_s.lock for thread in threads), sum(thread.locks for thread in threads)
     yield lock_s, (
-        f"Locks, atomic operations and flags take {lock_s / all_s:.1%} of all time ({count} locks taken). Do more under each, "
-        "or let each thread collect its own and combine once"
+        f"Locks, atomic operations and flags take {lock_s / all_s:.1%} of all time ({count} locks taken). Each also drops copies of "
+        "pages, which are fetched again. Do more under each, or let each thread collect its own and combine once"
     )
+
+
+def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:
+    """The term, waiting apart, of which the thread has most beyond the mean of all, in words; by how much, s."""
+    own, others = last.account_s(), _means(threads)
+    work = [term for term in own if term not in ("barrier", "idle")]
+    most = max(work, key=lambda term: own[term] - others[term])
+    return _in_words(most), own[most] - others[most]
 
 
 def document(explanation: Explanation) -> dict[str, object]:

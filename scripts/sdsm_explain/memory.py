@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ import msgspec
 
 from calibration import run_result
 from calibration.children import CommandFailed
-from sdsm_explain.source import Line, lines_at
+from sdsm_explain.source import Line, is_newer, lines_at
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -123,9 +123,10 @@ class _Tally:
     diffs: int = 0
 
 
-def _is_fetch(kind: str) -> bool:
-    """SCASH's names of faults: the second letter tells whether the node could not access the page at all (U)."""
-    return kind[1:2] == "U"
+def _fetching(thread: run_result.Thread, protocol: str) -> set[str]:
+    """Kinds of faults that fetch the page. SCASH's names tell by their second letter whether the node lacks it (U); of another
+    protocol's faults none is known to, and all are priced alike."""
+    return {kind for kind in thread.faults if protocol != "scash" or kind[1:2] == "U"}
 
 
 @dataclass(frozen=True)
@@ -141,27 +142,35 @@ def _mean(total_s: float, count: int) -> float:
     return total_s / count if count else 0.0
 
 
-def _prices(thread: run_result.Thread) -> _Prices:
-    def of(fetches: bool) -> float:
-        kinds = [kind for kind in thread.faults if _is_fetch(kind) == fetches]
+def _prices(thread: run_result.Thread, protocol: str) -> _Prices:
+    def of(kinds: set[str]) -> float:
         return _mean(sum(thread.time_s.fault.get(kind, 0.0) for kind in kinds), sum(thread.faults[kind] for kind in kinds))
 
-    return _Prices(of(True), of(False), _mean(thread.time_s.diff, thread.diffs))
+    fetching = _fetching(thread, protocol)
+    others = set(thread.faults) - fetching or fetching
+    return _Prices(of(fetching), of(others), _mean(thread.time_s.diff, thread.diffs))
 
 
-def arrays(result: run_result.Simulation, pages: Path, info: TraceInfo) -> list[Array]:
+def arrays(
+    result: run_result.Simulation, pages: Path, info: TraceInfo, trace: Path, tell: Callable[[str], None]
+) -> list[Array]:
     """The costliest first; what cost nothing is left out.
 
     Each thread's time in faults and diffs is shared out among pages by what one fetch, one other fault and one diff took
     it on average, so the costs sum to the account's. pages: what `sdsm simulate --pages` wrote.
+    tell: is given what of the program's lines is not told, and why.
     """
-    tallies = _tallies(pages, {thread.id: _prices(thread) for thread in result.threads})
+    traced = trace.stat().st_mtime
+    for file in sorted({info.header.program[0], *(site.file for site in info.header.sites)}):
+        if is_newer(file, traced):
+            tell(f"{Path(file).name} has changed since it was traced, so its lines are not told. Trace it again")
+    tallies = _tallies(pages, {thread.id: _prices(thread, result.protocol) for thread in result.threads})
     regions: dict[str, list[Region]] = defaultdict(list)
     for region in info.regions:
         regions[region.name].append(region)
     uses = {use.region: use for use in info.uses}
-    touches = _touches(info)
-    allocated = _allocations(info)
+    touches = _touches(info, traced)
+    allocated = _allocations(info, traced)
     found = []
     for name, tally in tallies.items():
         own = regions.get(name, [])
@@ -232,7 +241,7 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
     return found
 
 
-def _allocations(info: TraceInfo) -> dict[str, Line]:
+def _allocations(info: TraceInfo, traced: float) -> dict[str, Line]:
     """By the name of a heap block, which tells the program's file and the address behind the call that allocated it."""
     program = info.header.program[0]
     named = {
@@ -240,14 +249,15 @@ def _allocations(info: TraceInfo) -> dict[str, Line]:
         for region in info.regions
         if region.kind == "heap_block" and (match := re.search(re.escape(Path(program).name) + r"\+(0x[0-9a-f]+)\)$", region.name))
     }
-    lines = lines_at(program, named.values())
+    lines = lines_at(program, named.values(), traced)
     return {name: lines[address] for name, address in named.items() if address in lines}
 
 
-def _touches(info: TraceInfo) -> list[tuple[str, str]]:
+def _touches(info: TraceInfo, traced: float) -> list[tuple[str, str]]:
     """By site: its place, and the text of its line."""
     sites = info.header.sites
-    lines = {file: lines_at(file, [site.address for site in sites if site.file == file]) for file in {site.file for site in sites}}
+    files = {site.file for site in sites}
+    lines = {file: lines_at(file, [site.address for site in sites if site.file == file], traced) for file in files}
     found = []
     for site in sites:
         line = lines[site.file].get(site.address)

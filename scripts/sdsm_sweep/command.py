@@ -57,10 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
     spec = read_spec(options.spec)
     folder: Path = options.output or Path(f"{options.spec.stem}-sweep")
     kept = folder / "kept"
-    try:
-        kept.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be made a folder ({error.strerror}). Name another by -o") from None
     runner = CommandRunner()
 
     def tell(line: str) -> None:
@@ -71,6 +67,11 @@ def main(arguments: list[str] | None = None) -> int:
         todo = points(spec, options.spec, runner, kept, tell)
     except CommandFailed as error:
         raise (BadInput(error.said) if error.status == BAD_INPUT else error) from None
+    tell(f"{len(todo)} point{'' if len(todo) == 1 else 's'}")
+    try:
+        kept.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be made a folder ({error.strerror}). Name another by -o") from None
     done = simulate(todo, kept, runner, options.jobs or processors(), tell)
     write_output(folder / "points.csv", text(done))
     print(f"{folder}/points.csv: {len(done)} points")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from calibration import places
-from calibration.children import CommandRunner
+from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput
 from calibration.readers.text import Text
 from sdsm_explain.memory import parse_info
@@ -19,14 +20,16 @@ from sdsm_report.tracing import sha256
 from sdsm_sweep.spec import FILES, Spec
 
 TIME_LIMIT_S = 24 * 3600.0
+MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Point:
-    """values: by axis, and the trace's name under "trace" where several are of as many threads."""
+    """values: by axis, and the trace's name under "trace" where several are of as many threads. error: why there is no trace."""
 
     values: Mapping[str, str]
     trace: Path
+    error: str = ""
 
     def command(self) -> list[str]:
         words = [str(places.PROGRAMS / "sdsm"), "simulate", "--quiet", str(self.trace), "--json", "-"]
@@ -60,9 +63,16 @@ def points(spec: Spec, file: Path, runner: CommandRunner, folder: Path, say: Cal
     for axis in FILES:
         for name in spec.axes.get(axis, ()):
             _check_file(file, name)
+    count = math.prod(len(values) for values in spec.axes.values())
+    if count > MOST_POINTS:
+        raise BadInput(f"{file}: makes {count} points. Sweep over {MOST_POINTS} at most: give fewer values")
     combinations = [dict(zip(spec.axes, values, strict=True)) for values in itertools.product(*spec.axes.values())]
     threads = {threads_of(values, file) for values in combinations}
-    traces = _made(spec.program, threads, runner, folder, say) if spec.program else _given(spec.traces, file, runner)
+    errors: dict[Path, str] = {}
+    if spec.program:
+        traces = _made(spec.program, threads, runner, folder, say, errors)
+    else:
+        traces = _given(spec.traces, file, runner)
     if missing := sorted(threads - set(traces)):
         raise BadInput(f"{file}: no trace has {missing[0]} threads, as nodes x threads_per_node need. Make one: sdsm trace -n {missing[0]}")
     found = []
@@ -70,7 +80,7 @@ def points(spec: Spec, file: Path, runner: CommandRunner, folder: Path, say: Cal
         fitting = traces[threads_of(values, file)]
         for trace in fitting:
             named = {"trace": trace.name} if len(fitting) > 1 else {}
-            found.append(Point(named | values, trace))
+            found.append(Point(named | values, trace, errors.get(trace, "")))
     return found
 
 
@@ -90,9 +100,14 @@ def _given(traces: tuple[Path, ...], spec: Path, runner: CommandRunner) -> dict[
 
 
 def _made(
-    program: tuple[str, ...], threads: set[int], runner: CommandRunner, folder: Path, say: Callable[[str], None]
+    program: tuple[str, ...],
+    threads: set[int],
+    runner: CommandRunner,
+    folder: Path,
+    say: Callable[[str], None],
+    errors: dict[Path, str],
 ) -> dict[int, list[Path]]:
-    """Traces of the program, kept by its content and arguments."""
+    """Traces of the program, kept by its content and arguments. errors: why one could not be made."""
     file = Path(program[0])
     if not file.is_file():
         raise BadInput(f"program: there is no file {file}")
@@ -103,7 +118,12 @@ def _made(
         if not trace.exists():
             say(f"tracing {' '.join([file.name, *program[1:]])} with {count} threads")
             command = [str(places.PROGRAMS / "sdsm"), "trace", "-q", "-n", str(count), "-o", str(trace), "--", str(file), *program[1:]]
-            runner.run(command, TIME_LIMIT_S)
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                runner.run(command, TIME_LIMIT_S)
+            except CommandFailed as error:
+                trace.unlink(missing_ok=True)
+                errors[trace] = f"{file.name} with {count} threads cannot be traced: {error.said or error}"
         found[count] = [trace]
     return found
 

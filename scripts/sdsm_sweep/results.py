@@ -73,6 +73,9 @@ def simulate(points: Sequence[Point], folder: Path, runner: CommandRunner, jobs:
     keeper = Keeper(len(points), say)
 
     def done(point: Point) -> Done:
+        if point.error:
+            keeper.count(False, True)
+            return Done(point, None, point.error)
         place = folder / f"{point.key}.json"
         kept = _kept(place, point)
         if kept is None:

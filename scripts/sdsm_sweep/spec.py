@@ -96,6 +96,8 @@ class _Reader:
         texts = tuple(str(one) for one in values)
         if name in FILES:
             texts = tuple(str(self._file(text)) for text in texts)
+        if "" in texts:
+            self._refuse(name, "has an empty value")
         if len(set(texts)) < len(texts):
             self._refuse(name, "has a value twice")
         return texts
@@ -111,6 +113,8 @@ class _Reader:
         return beside if beside.exists() else platform_name(name)
 
     def _questions(self, value: Any, axes: dict[str, tuple[str, ...]]) -> tuple[Question, ...]:
+        if not isinstance(value, str | list):
+            self._refuse("find", "is a text or a list of texts, such as 'nodes at which time is least'")
         questions = []
         for text in self._texts("find", [value] if isinstance(value, str) else value):
             match = _FIND.fullmatch(text)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -66,7 +68,7 @@ def explained(traced, tmp_path_factory):
         ("homes", "Pages are at home elsewhere than where they are written: heap #1, allocated at planted.c:"),
         ("lock", "Locks, atomic operations and flags take"),
         ("barriers", "Most of it is what barriers themselves take."),
-        ("uneven", "Most of it is waiting for others: thread 3 comes last most."),
+        ("uneven", "Most of it is waiting for others: thread 3 comes last most. It spends "),
     ],
 )
 def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained, planted, found):
@@ -163,7 +165,7 @@ def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
     rows = ["0,0,5,a,0,1,1,1,0,0,0", "1,1,5,a,0,0,1,1,1,0,0", "0,0,1,b,0,1,0,1,0,1,64"]
     pages.write_text(TITLE + "".join(f"{row}\n" for row in rows))
     result = run_result.read(Text("result", json.dumps(RESULT)), run_result.Simulation)
-    first, second = arrays(result, pages, msgspec.convert(INFO, TraceInfo))
+    first, second = arrays(result, pages, msgspec.convert(INFO, TraceInfo), pages, pytest.fail)
     # The first thread's fetch and fault, and the second's fetch; each writes it as often.
     assert (first.name, first.cost_s, first.shared_s, first.away_s) == ("a", 2 + 0.5 + 4, 6.5, 0)
     assert (first.pages, first.faults, first.fetches, first.diffs, first.written_apart) == (2, 3, 2, 0, 2)
@@ -175,8 +177,28 @@ def test_of_an_inlined_call_the_line_is_that_of_the_outermost_caller(tmp_path):
     source = tmp_path / "a.c"
     source.write_text("one\ntwo\n  three\n")
     text = f"0x0000000000000010\nallocate\n{source}:1\nmain\n{source}:3 (discriminator 2)\n0x0000000000000020\n??\n??:0\n"
-    lines = _parsed(text)
+    traced = source.stat().st_mtime
+    lines = _parsed(text, traced)
     assert {address: (line.function, line.number, line.text) for address, line in lines.items()} == {16: ("main", 3, "three")}
+    # A source that has changed since is not quoted.
+    assert _parsed(text, traced - 1)[16].text == ""
+
+
+def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
+    program = tmp_path / "planted"
+    shutil.copy(BUILD / "tests" / "planted" / "planted", program)
+    trace = tmp_path / "a.trace"
+    command = [BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", program, "parts"]
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    arguments = [str(trace), "-q", "-p", "p3-score", "-n", "2", "--no-gains"]
+    assert main(arguments) == 0
+    assert "planted.c:" in capsys.readouterr().out
+    later = trace.stat().st_mtime + 1
+    os.utime(program, (later, later))
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "planted.c:" not in printed
+    assert "planted has changed since it was traced, so its lines are not told" in printed
 
 
 def test_alternatives_leave_out_what_is_so_already():

@@ -157,6 +157,15 @@ def test_a_program_is_traced_for_each_number_of_threads(place, capsys):
     assert len(list((place / "out" / "kept").glob("*.trace"))) == 2
 
 
+def test_a_number_of_threads_with_which_a_program_fails_stops_no_other(place, capsys):
+    script = place / "program.c"
+    script.write_text("#include <omp.h>\n#include <stdlib.h>\nint main(void) { if (omp_get_max_threads() == 2) abort(); return 0; }\n")
+    subprocess.run(["gcc", "-fopenmp", "-o", place / "program", script], check=True)
+    rows = sweep(place, 'program = ["program"]\nplatform = "p3-score"\nregion = "whole"\nnodes = [2, 3]\n', capsys)[0]
+    assert "program with 2 threads cannot be traced" in rows[0]["error"]
+    assert rows[1]["error"] == "" and float(rows[1]["makespan_s"]) > 0
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -174,6 +183,9 @@ def test_a_program_is_traced_for_each_number_of_threads(place, capsys):
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nfind = "the best"\n', "write it as"),
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nfind = "nodes at which time is least"\n', "does not vary"),
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nset = 3\n', "is a table"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nfind = 7\n', "is a text or a list"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nsequential_time = ""\n', "has an empty value"),
+        (f'traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nseed = {list(range(1001))}\njitter = {list(range(1001))}\n', "makes 1002001 points"),
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nx = "seed"\n', "does not vary"),
     ],
 )
@@ -182,6 +194,7 @@ def test_a_file_that_cannot_be_swept_is_refused_in_one_line(place, capsys, text,
     assert main([str(place / "s.toml"), "-o", str(place / "out"), "-q"]) == 2
     errors = capsys.readouterr().err
     assert told in errors and errors.count("\n") == 1
+    assert not (place / "out").exists()
 
 
 def test_if_all_points_fail_the_sweep_has(place, capsys):

@@ -15,7 +15,7 @@ constexpr Lines all_lines = std::numeric_limits<Lines>::max();
 template <typename Value, template <typename> class Combine>
 using ByPage = boost::icl::interval_map<std::uint64_t, Value, boost::icl::partial_enricher, std::less, Combine>;
 using Pages = boost::icl::discrete_interval<std::uint64_t>;
-/// What one thread changed in a region, of all its intervals in parallel regions.
+/// What one thread may have stored in a region, of all its intervals in parallel regions.
 using Written = ByPage<Lines, boost::icl::inplace_bit_add>;
 
 /// What several threads changed in the same pages.
@@ -71,7 +71,8 @@ class ThreadUse {
     const bool has_lines = is_partial(run.change) && !interval.lines.empty();
     for (std::uint64_t done = 0; done < run.pages;) {
       const std::uint64_t pages = has_lines ? std::min(run.pages - done, walk.pages_here()) : run.pages;
-      const Lines changed = has_lines ? walk.here().changed.lines : run.change ? all_lines : 0;
+      // What was stored without changing anything may have been anywhere.
+      const Lines changed = has_lines ? walk.here().changed.lines : all_lines;
       const std::uint64_t first = run.first + done;
       if (!is_initial_ || teams_ > 0) {
         written_[index_of(run.region)].add({Pages::right_open(first, first + pages), changed});

@@ -21,8 +21,8 @@ struct RegionUse {
   std::uint64_t reads = 0;   ///< page touches
   std::uint64_t writes = 0;  ///< page touches
   /// Pages that threads write inside of parallel regions, in the whole trace: one thread alone; several, of which no
-  /// two ever changed the same line of 64 bytes (false sharing); several, where two did, or where the trace has no
-  /// lines (format 1).
+  /// two ever changed the same line of 64 bytes (false sharing); several, where two did, or where the trace does not
+  /// tell (stores of what was there already, and all of format 1).
   std::uint64_t written_by_one = 0;
   std::uint64_t written_apart = 0;
   std::uint64_t written_together = 0;
