@@ -91,6 +91,8 @@ bool is_open_at_home(const Place& place) {
 void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   const Head question{.kind = WireKind::page_request, .address = place.address, .value = wish_of(place, rule.access)};
   bool is_changed = false;
+  // Who drops copies of stacks meanwhile drops this one, too: it may have left its home already.
+  if (is_open_at_home(place)) node().stack_copies.push_back(place);
   ask_for(place, false, [&]() REQUIRES(application) {
     is_changed = ask_soon(place.home, question, nullptr, view_of(place.address), page_bytes).value != 0;
     count_message(place.home, MessageKind::page_request, control_payload.count);
@@ -99,7 +101,6 @@ void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node
   ++node().copies;
   if (is_changed) node().met.push_back(place.address);
   if (is_changed && is_in_flag_mode()) drop_stack_copies();
-  if (is_open_at_home(place)) node().stack_copies.push_back(place);
 }
 
 /// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
@@ -392,6 +393,12 @@ void drop_stack_copies() {
   shut_copies();
 }
 
+/// In flag mode a copy is given up before others change the page, so synchronisations leave it. Not so copies of
+/// stacks.
+bool are_copies_current() REQUIRES(application) {
+  return are_all_in_flag_mode();
+}
+
 void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mutex) {
   using Kind = PageEvent::Kind;
   if (granted != nullptr) {
@@ -445,7 +452,7 @@ void flush(Sync sync, const Grant* granted) {
   } else {
     const NodeGuard guard;
     log_flush(sync, granted);
-    flush_held(sync);
+    if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sync);
   }
   asked.diff_ns += now_ns() - begun;
 }
@@ -476,7 +483,11 @@ void drop(Sync sync) {
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
     log_in_turn({.kind = PageEvent::Kind::drop});
-    drop_copies();
+    if (are_copies_current()) {
+      drop_stack_copies();
+    } else {
+      drop_copies();
+    }
     asked.protect_ns += now_ns() - begun;
     return;
   }

@@ -2,11 +2,15 @@
 /// (system_calls.hpp).
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <type_traits>
+#include <vector>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
@@ -80,6 +84,56 @@ SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
   auto* const next = real.for_caller(SDSM_CALLER);
   return with_open_pages([&] { fills(time); }, [&] { return next(clock, time); }, is_bad_address<int>);
 }
+namespace {
+
+/// The texts of execl and the like: `first`, then those of `rest` until a null pointer.
+std::vector<const char*> listed(const char* first, std::va_list& rest) {
+  std::vector<const char*> texts{first};
+  while (texts.back() != nullptr) texts.push_back(va_arg(rest, const char*));
+  return texts;
+}
+
+/// execve, with the texts touched first.
+int replace_process(const char* file, const std::vector<const char*>& texts, const char* const* environment) {
+  const auto word = [](const void* address) { return reinterpret_cast<long>(address); };
+  const long answer = serve(SYS_execve, {{word(file), word(texts.data()), word(environment)}}, SDSM_CALLER);
+  errno = static_cast<int>(-answer);
+  return -1;
+}
+
+}  // namespace
+
+SDSM_ENTRY int execl(const char* file, const char* first, ...) {
+  std::va_list rest;
+  va_start(rest, first);
+  const std::vector<const char*> texts = listed(first, rest);
+  va_end(rest);
+  return replace_process(file, texts, environ);
+}
+SDSM_ENTRY int execle(const char* file, const char* first, ...) {
+  std::va_list rest;
+  va_start(rest, first);
+  const std::vector<const char*> texts = listed(first, rest);
+  const char* const* const environment = va_arg(rest, const char* const*);
+  va_end(rest);
+  return replace_process(file, texts, environment);
+}
+SDSM_ENTRY int execlp(const char* file, const char* first, ...) {
+  std::va_list rest;
+  va_start(rest, first);
+  const std::vector<const char*> texts = listed(first, rest);
+  va_end(rest);
+  const auto touch_all = [&] {
+    reads(file, std::strlen(file) + 1);
+    SystemCall{{reinterpret_cast<long>(texts.data())}}.texts(0);
+    SystemCall{}.environment();
+  };
+  static constinit NextFunction<int(const char*, char* const*)> real{"execvp"};
+  auto* const next = real.for_run_time();
+  return with_open_pages(
+      touch_all, [&] { return next(file, const_cast<char* const*>(texts.data())); }, is_bad_address<int>);
+}
+
 /// One argument too many for the table.
 SDSM_ENTRY ssize_t __recvfrom_chk(int socket, void* buffer, std::size_t bytes, std::size_t room, int flags,
                                   sockaddr* address, socklen_t* length) {

@@ -29,23 +29,24 @@ NOT_COMPARED = {
 
 
 def simulated(
-    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home"
+    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home", per_node: int = 1
 ) -> dict:
     trace = folder / "program.trace"
     output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", threads, "-o", trace, "--", *program)
     return json.loads(
         output_of(
-            *(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads, "--placement", placement),
-            *("--atomics", atomics, "--quiet", "--json", "-"),
+            *(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads // per_node),
+            *("--threads-per-node", per_node, "--placement", placement, "--atomics", atomics, "--quiet", "--json", "-"),
         )
     )
 
 
 def executed(
-    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home"
+    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home", per_node: int = 1
 ) -> dict:
     path = folder / "run.json"
-    options = ("-n", threads, "--placement", placement, "--atomics", atomics, "--json", path)
+    layout = ("-n", threads, "--threads-per-node", per_node)
+    options = (*layout, "--placement", placement, "--atomics", atomics, "--json", path)
     output_of(SDSM, "run", "--quiet", *options, "--", *program)
     return json.loads(path.read_text())
 
@@ -154,15 +155,31 @@ def test_random_programs(tmp_path, seed, threads):
     assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
 
 
+def messages(result: dict) -> int:
+    return sum(thread["messages"] for thread in result["threads"])
+
+
 @pytest.mark.parametrize("threads", [3, 4, 8])
 def test_a_reduction_costs_its_atomic_operations_alone(tmp_path, threads):
     """A thread that begins late may find the sum changed, and fetches what it has a second time."""
-
-    def messages(result: dict) -> int:
-        return sum(thread["messages"] for thread in result["threads"])
-
     program = (COUNTED, "scattered")
     assert messages(executed(tmp_path, threads, *program)) <= 1.1 * messages(simulated(tmp_path, threads, *program))
+
+
+@pytest.mark.parametrize(("threads", "per_node"), [(4, 1), (4, 2), (6, 2)])
+def test_what_comes_behind_a_barrier_costs_nothing_for_an_atomic_operation_before_it(tmp_path, threads, per_node):
+    """Which companion writes a page first decides who sends a diff."""
+    program = (COUNTED, "scattered_behind_a_barrier")
+    simulation = simulated(tmp_path, threads, *program, per_node=per_node)
+    assert messages(executed(tmp_path, threads, *program, per_node=per_node)) <= 1.2 * messages(simulation)
+
+
+@pytest.mark.parametrize(("threads", "per_node"), [(4, 1), (4, 2), (6, 2)])
+def test_copies_that_nobody_changes_stay_at_an_atomic_operation(tmp_path, threads, per_node):
+    """Each node has the 16 pages once before other threads' operations are ordered with its reads, and once behind."""
+    run = executed(tmp_path, threads, COUNTED, "operations_between_reads", per_node=per_node)
+    kinds = [thread["messages_by_kind"] for thread in run["threads"]]
+    assert sum(kind["page_request"] + kind["write_request"] for kind in kinds) <= 3 * 16 * threads
 
 
 PLACEMENTS = ("round-robin", "block", "first-touch")

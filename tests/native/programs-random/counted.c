@@ -372,6 +372,40 @@ static void scattered(void) {
   page(0)[0] = (int)(sum % 1000);
 }
 
+static void store_all_over(int round) {
+  for (int i = omp_get_thread_num(); i < pages * page_ints; i += omp_get_num_threads())
+    array[(long)i * 7919 % (pages * page_ints)] = round * i;
+}
+
+/* The same behind a barrier behind the only atomic operation. */
+static void scattered_behind_a_barrier(void) {
+  int count = 0;
+#pragma omp parallel
+  {
+#pragma omp atomic
+    ++count;
+#pragma omp barrier
+    for (int round = 1; round <= rounds; ++round) {
+      store_all_over(round);
+#pragma omp barrier
+    }
+  }
+  page(0)[0] = count;
+}
+
+/* Each reads all pages, and does an atomic operation in another one, again and again. */
+static void operations_between_reads(void) {
+  static int counter[2 * page_ints];
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  for (int round = 1; round <= 10 * rounds; ++round) {
+    for (int p = 0; p < pages; ++p) sum += page(p)[round];
+#pragma omp atomic
+    ++counter[page_ints];
+  }
+  page(0)[0] = (int)sum;
+}
+
 /* From here on the threads' parts depend on the timing, but not all of their sums. */
 static void singles(void) {
 #pragma omp parallel
@@ -439,6 +473,8 @@ static const struct {
     {"stacks", stacks},
     {"master", master},
     {"scattered", scattered},
+    {"scattered_behind_a_barrier", scattered_behind_a_barrier},
+    {"operations_between_reads", operations_between_reads},
     {"singles", singles},
     {"copied", copied},
     {"dynamic_loop", dynamic_loop},

@@ -205,6 +205,11 @@ static void process(void) {
   EXPECT(sigaction(SIGUSR1, NULL, fresh()));
   EXPECT(signalfd(-1, fresh(), 0));
   NO_FAULT(waitid(P_ALL, 0, fresh(), WEXITED | WNOHANG));
+  char** environment = fresh();
+  NO_FAULT(execv(fresh_text("/nowhere/a"), (char*[]){fresh_text("a"), NULL}));
+  NO_FAULT(execl(fresh_text("/nowhere/a"), fresh_text("a"), fresh_text("b"), (char*)NULL));
+  NO_FAULT(execlp(fresh_text("/nowhere/a"), fresh_text("a"), (char*)NULL));
+  NO_FAULT(execle(fresh_text("/nowhere/a"), fresh_text("a"), (char*)NULL, environment));
   NO_FAULT(wait4(-1, fresh(), WNOHANG, fresh()));
   EXPECT(syscall(SYS_getrandom, fresh(), 10, 0));
   EXPECT(syscall(SYS_uname, fresh()));
