@@ -1,5 +1,5 @@
-/* Prints what its clock shows: the initial thread's readings, and those of the other threads of a team. "rounds": doubles
- * its work until it takes two milliseconds, and prints how often. "chain": see below. */
+/* Prints what its clock shows: the initial thread's readings, and those of the other threads of a team. "rounds":
+ * doubles its work until it takes two milliseconds, and prints how often. "chain": see below. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +39,7 @@ int main(int argc, char** argv) {
 #pragma omp parallel if (taken > 1e-3)
       {
 #pragma omp barrier
-      }
-      taken = omp_get_wtime() - start;
+      } taken = omp_get_wtime() - start;
     }
   }
   return 0;
