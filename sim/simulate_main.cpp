@@ -116,7 +116,7 @@ void refuse_waits(const Request& request, const trace::File& file) {
   for (const trace::EventKind kind : {post, wait, take, meet, give, spin}) waits += trace::count_of(file, kind);
   if (waits == 0) return;
   throw BadInput(
-      fmt::format("{} has {} events of ordered or doacross loops, of semaphores and other objects of a "
+      fmt::format("{} has {} events of doacross loops, of semaphores and other objects of a "
                   "library, or of loops that wait for another thread's store, which are not simulated under "
                   "jiajia. Give --protocol scash",
                   request.trace, waits));
