@@ -15,6 +15,7 @@ import msgspec
 from calibration import run_result
 from calibration.children import CommandFailed
 from sdsm_explain.source import Line, is_newer, lines_at
+from sdsm_report.tracing import sha256
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -28,6 +29,7 @@ class Header(msgspec.Struct, frozen=True):
     program: tuple[str, ...]
     threads: Count
     sites: tuple[Site, ...]
+    program_sha256: str = ""
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -160,9 +162,11 @@ def arrays(
     it on average, so the costs sum to the account's. pages: what `sdsm simulate --pages` wrote.
     tell: is given what of the program's lines is not told, and why.
     """
-    traced = trace.stat().st_mtime
-    for file in sorted({info.header.program[0], *(site.file for site in info.header.sites)}):
-        if is_newer(file, traced):
+    program = info.header.program[0]
+    is_another = Path(program).is_file() and info.header.program_sha256 not in ("", sha256(Path(program)))
+    traced = 0.0 if is_another else trace.stat().st_mtime
+    for file in sorted({program, *(site.file for site in info.header.sites)}):
+        if (is_another and file == program) or is_newer(file, traced):
             tell(f"{Path(file).name} has changed since it was traced, so its lines are not told. Trace it again")
     tallies = _tallies(pages, {thread.id: _prices(thread, result.protocol) for thread in result.threads})
     regions: dict[str, list[Region]] = defaultdict(list)
