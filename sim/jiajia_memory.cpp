@@ -28,30 +28,11 @@
 namespace sdsm::sim {
 namespace {
 
+using jiajia::Letter;
 using jiajia::Message;
 using jiajia::Notice;
+using jiajia::with_notices;
 using Step = jiajia::courses::Step;
-
-/// Taken and given back by a flush. No program has a lock of so high a number.
-constexpr LockId flush_lock{0xfffffff0U};
-
-struct Letter {
-  Message kind;
-  Bytes data;
-};
-
-/// A message with so many notices, and those that go before it where they do not fit into one.
-std::vector<Letter> with_notices(Message last, std::uint64_t notices) {
-  const bool is_told = last == Message::REL || last == Message::BARR;
-  const Bytes each = is_told ? jiajia::told_notice : jiajia::handed_notice;
-  const std::uint64_t most = is_told ? jiajia::most_told : jiajia::most_handed;
-  std::vector<Letter> letters;
-  for (std::uint64_t i = jiajia::further_messages(notices, most); i > 0; --i, notices -= most) {
-    letters.push_back({is_told ? Message::WTNT : Message::INVLD, jiajia::notice_data(most, each)});
-  }
-  letters.push_back({last, jiajia::notice_data(notices, each)});
-  return letters;
-}
 
 /// What a barrier tells everybody.
 struct News {
@@ -165,10 +146,7 @@ class JiajiaRoom final : public Room {
     const auto [to, granted] = std::move(state.queue.front());
     state.queue.pop_front();
     std::vector<Notice> notices = notices_[index_of(manager(lock))].grant(lock, to);
-    // Where a lock hands on its own scope alone, a home has nobody to tell of what others wrote to its pages.
-    if (rules_.scope == jiajia::Scope::lock) {
-      std::erase_if(notices, [&, by = to](const Notice& notice) { return home(notice.page) == by; });
-    }
+    std::erase_if(notices, [&, to = to](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
     answer(manager(lock), to, with_notices(Message::ACQGRANT, notices.size()),
            [granted = granted, notices] { granted(notices); });
   }
@@ -237,8 +215,8 @@ class JiajiaMemory final : public Memory {
   }
 
   void flush() override {
-    acquire(flush_lock);
-    release(flush_lock);
+    acquire(jiajia::flush_lock);
+    release(jiajia::flush_lock);
   }
   void fence() override { flush(); }
 

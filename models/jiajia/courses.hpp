@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "models/ids.hpp"
 #include "models/jiajia/messages.hpp"
 #include "models/protocol/course.hpp"
 
@@ -17,3 +18,10 @@ inline constexpr std::array barrier{Step{flush}, Step{ask, Message::BARR, Messag
                                     Step{settle}};
 
 }  // namespace sdsm::jiajia::courses
+
+namespace sdsm::jiajia {
+
+/// Taken and given back by a flush. No program has a lock of so high a number.
+inline constexpr LockId flush_lock{0xfffffff0U};
+
+}  // namespace sdsm::jiajia

@@ -71,4 +71,22 @@ constexpr Bytes notice_data(std::uint64_t notices, Bytes each) {
   return count + static_cast<std::int64_t>(notices) * each;
 }
 
+struct Letter {
+  Message kind;
+  Bytes data;
+};
+
+/// A message with so many notices, and those that go before it where they do not fit into one.
+inline std::vector<Letter> with_notices(Message last, std::uint64_t notices) {
+  const bool is_told = last == Message::REL || last == Message::BARR;
+  const Bytes each = is_told ? told_notice : handed_notice;
+  const std::uint64_t most = is_told ? most_told : most_handed;
+  std::vector<Letter> letters;
+  for (std::uint64_t i = further_messages(notices, most); i > 0; --i, notices -= most) {
+    letters.push_back({is_told ? Message::WTNT : Message::INVLD, notice_data(most, each)});
+  }
+  letters.push_back({last, notice_data(notices, each)});
+  return letters;
+}
+
 }  // namespace sdsm::jiajia

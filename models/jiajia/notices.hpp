@@ -13,6 +13,12 @@
 
 namespace sdsm::jiajia {
 
+/// Whether a lock's grant tells `to` of a page with that home. Where a lock hands on its own scope alone, a home has
+/// nobody to tell of what others wrote to its pages.
+constexpr bool is_handed(const Rules& rules, ProcessId home, ProcessId to) {
+  return rules.scope != Scope::lock || home != to;
+}
+
 /// Of the locks that one process manages. A lock's scopes are numbered by its releases.
 class LockNotices {
  public:

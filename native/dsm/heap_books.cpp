@@ -42,7 +42,7 @@ void free_for(ProcessId process, void* block) {
   }
 }
 
-bool freed_blocks_wait() {
+bool is_in_parallel_region() {
   const HeapGuard guard;
   return freed.must_wait;
 }

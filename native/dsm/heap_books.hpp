@@ -11,8 +11,8 @@ namespace sdsm::dsm {
 
 void* allocate_for(ProcessId process, const program::heap::Request& request);
 void free_for(ProcessId process, void* block);
-/// Whether a block that is freed now keeps its pages until the next barrier.
-bool freed_blocks_wait();
+/// Then a block that is freed keeps its pages until the next barrier.
+bool is_in_parallel_region();
 
 /// All processes have synchronised: anybody may get what was freed before.
 void end_waiting_of_blocks();

@@ -61,7 +61,7 @@ void free(void* block) {
   application.check();
   if (is_initial()) {
     // The pages' name goes with the block, and with it their place in the next flush.
-    if (heap::is_large(block) && !freed_blocks_wait()) {
+    if (heap::is_large(block) && !is_in_parallel_region()) {
       flush_pages(reinterpret_cast<std::uintptr_t>(block), heap::room(block) / page_bytes);
     }
     return free_for(self.process, block);

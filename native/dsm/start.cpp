@@ -111,7 +111,7 @@ void finish() {
   is_running = false;
   is_ending = true;
   // In the middle of a region some may still work, and miss those that are dismissed.
-  const bool is_in_region = freed_blocks_wait();
+  const bool is_in_region = is_in_parallel_region();
   if (is_in_region) send_to_launcher(FrameKind::leaving);
   end_work(trace::EventKind::end);
   const Result own = result();

@@ -251,3 +251,27 @@ TEST_CASE("a home that moved is found, and every move changes the epoch") {
   homes.move(page, ProcessId{2});
   CHECK(homes.home(page, ProcessId{0}) == ProcessId{2});
 }
+
+TEST_CASE("notices that do not fit into a message go before it in others, of the kind that belongs to it") {
+  const auto told = [](Message last, std::uint64_t notices) {
+    std::vector<std::pair<Message, std::int64_t>> found;
+    for (const Letter& letter : with_notices(last, notices)) found.emplace_back(letter.kind, letter.data.count);
+    return found;
+  };
+  using Found = std::vector<std::pair<Message, std::int64_t>>;
+  // A count of 4 bytes, then 12 for each notice that is told and 16 for each that is handed on.
+  CHECK(told(Message::REL, 0) == Found{{Message::REL, 4}});
+  CHECK(told(Message::BARR, 3067) == Found{{Message::WTNT, 4 + 3066 * 12}, {Message::BARR, 4 + 12}});
+  CHECK(told(Message::ACQGRANT, 5111) ==
+        Found{{Message::INVLD, 4 + 2555 * 16}, {Message::INVLD, 4 + 2555 * 16}, {Message::ACQGRANT, 4 + 16}});
+}
+
+TEST_CASE("a lock that hands on its own scope tells a home nothing of its own pages") {
+  const ProcessId home{1}, other{2};
+  for (const auto& [scope, is_told] : {std::pair{Scope::lock, false}, std::pair{Scope::openmp, true}}) {
+    Rules rules;
+    rules.scope = scope;
+    CHECK(is_handed(rules, home, home) == is_told);
+    CHECK(is_handed(rules, home, other));
+  }
+}
