@@ -27,6 +27,9 @@ install(DIRECTORY calibration scripts/sdsm_calibrate scripts/sdsm_compare script
         DESTINATION ${SDSM_HOME} FILES_MATCHING
         PATTERN "*.py" PATTERN "*.csv" PATTERN "*.jinja" PATTERN "__pycache__" EXCLUDE)
 
+# `import sdsm`: on Debian's path of modules if the prefix is /usr.
+install(DIRECTORY python/sdsm DESTINATION lib/python3/dist-packages FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+
 install(DIRECTORY platforms/ DESTINATION share/sdsm/platforms FILES_MATCHING PATTERN "*.xml" PATTERN "file" EXCLUDE)
 install(FILES scripts/requirements.txt DESTINATION share/sdsm)
 install(DIRECTORY workloads/include/sdsm DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.f90" PATTERN "*.c")

@@ -10,7 +10,7 @@ from calibration import run_result
 from calibration.command_line import BadInput
 from calibration.output_file import utf8
 from calibration.readers import ReadError
-from calibration.readers.text import load, unreadable
+from calibration.readers.text import Text, load, unreadable
 
 PREDICTED, MEASURED = "predicted", "measured"
 #: What may make a time differ, beside platform and network. Not the seed: results that differ in nothing else are
@@ -57,7 +57,11 @@ class Result:
 
 def read(path: str) -> Result:
     """Raises ReadError with file and line for what is no such result, OSError."""
-    source = load(path)
+    return result_of(load(path))
+
+
+def result_of(source: Text) -> Result:
+    """Raises ReadError."""
     run: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     kind = PREDICTED if isinstance(run, run_result.Simulation) else MEASURED
     settings = {name.replace("_", " "): str(run.options[name]) for name in _SETTINGS[kind] if name in run.options}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from calibration.children import CommandFailed, CommandRunner
@@ -56,15 +56,23 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     spec = read_spec(options.spec)
     folder: Path = options.output or Path(f"{options.spec.stem}-sweep")
+    done, told = swept(spec, folder, options.jobs, lambda line: None if options.quiet else say(line))
+    print(f"{folder}/points.csv: {len(done)} points")
+    _draw(spec, done, folder)
+    for sentence in told:
+        print(sentence)
+    failed = [one for one in done if one.result is None]
+    if failed:
+        say(f"{len(failed)} of {len(done)} points failed; points.csv says why of each. The first: {failed[0].error}")
+    return 1 if len(failed) == len(done) else 0
+
+
+def swept(spec: Spec, folder: Path, jobs: int | None, tell: Callable[[str], None]) -> tuple[list[Done], list[str]]:
+    """Simulates what is not kept in `folder`, writes points.csv there, and answers. Raises BadInput, CommandFailed, OSError."""
     kept = folder / "kept"
     runner = CommandRunner()
-
-    def tell(line: str) -> None:
-        if not options.quiet:
-            say(line)
-
     try:
-        todo = points(spec, options.spec, runner, kept, tell)
+        todo = points(spec, runner, kept, tell)
     except CommandFailed as error:
         raise (BadInput(error.said) if error.status == BAD_INPUT else error) from None
     tell(f"{len(todo)} point{'' if len(todo) == 1 else 's'}")
@@ -72,17 +80,9 @@ def main(arguments: list[str] | None = None) -> int:
         kept.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"{folder}: cannot be made a folder ({error.strerror}). Name another by -o") from None
-    done = simulate(todo, kept, runner, options.jobs or processors(), tell)
+    done = simulate(todo, kept, runner, jobs or processors(), tell)
     write_output(folder / "points.csv", text(done))
-    print(f"{folder}/points.csv: {len(done)} points")
-    _draw(spec, done, folder)
-    for question in spec.questions:
-        for sentence in answers(spec, question, done):
-            print(sentence)
-    failed = [one for one in done if one.result is None]
-    if failed:
-        say(f"{len(failed)} of {len(done)} points failed; points.csv says why of each. The first: {failed[0].error}")
-    return 1 if len(failed) == len(done) else 0
+    return done, [sentence for question in spec.questions for sentence in answers(spec, question, done)]
 
 
 def _draw(spec: Spec, done: Sequence[Done], folder: Path) -> None:

@@ -58,8 +58,9 @@ def threads_of(values: Mapping[str, str], spec: Path) -> int:
     return product
 
 
-def points(spec: Spec, file: Path, runner: CommandRunner, folder: Path, say: Callable[[str], None]) -> list[Point]:
+def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str], None]) -> list[Point]:
     """In the order of the axes. Makes the traces of a program. Raises BadInput where files are missing, CommandFailed."""
+    file = spec.file
     for axis in FILES:
         for name in spec.axes.get(axis, ()):
             _check_file(file, name)

@@ -33,11 +33,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Spec:
-    """axes:    values by axis, in the file's order; a property of the platform as "set NAME".
+    """file:    that told it.
+    axes:    values by axis, in the file's order; a property of the platform as "set NAME".
     traces:  files; program: command line of which traces are made. One of both is empty.
     x:       axis to draw over; None: the first that has several numbers.
     """
 
+    file: Path
     axes: dict[str, tuple[str, ...]]
     traces: tuple[Path, ...]
     program: tuple[str, ...]
@@ -57,6 +59,11 @@ def read_spec(path: Path) -> Spec:
         raise BadInput(f"{path}: cannot be read ({error.strerror}). Name a file that says what to sweep over") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: is not TOML: {error}. `sdsm sweep --help` shows one") from None
+    return spec_of(path, document)
+
+
+def spec_of(path: Path, document: dict[str, Any]) -> Spec:
+    """path: whose folder names of files are relative to, and what errors name. Raises BadInput."""
     return _Reader(path).spec(document)
 
 
@@ -84,7 +91,7 @@ class _Reader:
             self._refuse("traces", "or program: give one of both, files or a command line to trace")
         if program:
             program = (str(self._file(program[0]).absolute()), *program[1:])
-        found = Spec(axes, traces, program, self._questions(document.get("find", []), axes), document.get("x"))
+        found = Spec(self._path, axes, traces, program, self._questions(document.get("find", []), axes), document.get("x"))
         if found.x is not None and found.x not in found.varied():
             self._refuse("x", f"{found.x!r} does not vary. What does: {', '.join(found.varied()) or 'nothing'}")
         return found

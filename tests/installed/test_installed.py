@@ -158,3 +158,17 @@ def test_uninstalling_takes_away_every_file_and_its_own_folders_and_no_other(tmp
     left = list(prefix.rglob("*"))
     assert [path for path in left if path.is_symlink() or not path.is_dir() or "sdsm" in path.parts[len(prefix.parts) :]] == []
     assert prefix / "bin" in left
+
+
+def test_python_imports_sdsm_from_the_prefix(somebody):
+    script = """
+import sdsm
+trace = sdsm.trace([LAPLACE, "--impl", "4", "--size", "64", "--iterations", "2", "--no-check"], "a.trace", threads=2, passes=1)
+result = sdsm.simulate(trace, "p3-score", nodes=2)
+print(sdsm.__version__, sdsm.__file__, len(result.threads))
+"""
+    script = script.replace("LAPLACE", repr(str(somebody.prefix / "libexec" / "sdsm" / "workloads" / "laplace")))
+    packages = somebody.prefix / "lib" / "python3" / "dist-packages"
+    version, file, threads = somebody.calls(sys.executable, "-c", script, PYTHONPATH=str(packages)).stdout.split()
+    assert (Path(file).parents[1], threads) == (packages, "2")
+    assert version == somebody.calls("sdsm", "--version").stdout.split()[1]

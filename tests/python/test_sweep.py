@@ -210,7 +210,7 @@ def test_an_answer_is_the_median_over_seeds_for_each_other_value():
         return Done(Point({"nodes": nodes, "placement": placement, "seed": seed}, Path("a.trace")), result)
 
     axes = {"nodes": ("2", "4"), "placement": ("block", "round-robin"), "seed": ("1", "2", "3")}
-    spec = Spec(axes, (Path("a.trace"),), (), (), None)
+    spec = Spec(Path("s.toml"), axes, (Path("a.trace"),), (), (), None)
     times = {("2", "block"): (3, 9, 5), ("4", "block"): (4, 4, 90), ("2", "round-robin"): (1, 1, 1), ("4", "round-robin"): (2, 2, 0.5)}
     found = [done(*place, str(seed), time_s) for place, values in times.items() for seed, time_s in enumerate(values, start=1)]
     assert list(answers(spec, Question("nodes", "time", "least"), found)) == [
