@@ -23,7 +23,7 @@ install(TARGETS laplace fft sor lu mm swim epcc RUNTIME DESTINATION ${SDSM_HOME}
 file(GLOB python_commands scripts/sdsm-*)
 install(PROGRAMS ${python_commands} DESTINATION ${SDSM_HOME})
 install(DIRECTORY calibration scripts/sdsm_calibrate scripts/sdsm_compare scripts/sdsm_epcc scripts/sdsm_explain
-                  scripts/sdsm_platform scripts/sdsm_plot scripts/sdsm_report scripts/sdsm_sweep scripts/sdsm_validate
+                  scripts/sdsm_page scripts/sdsm_platform scripts/sdsm_plot scripts/sdsm_report scripts/sdsm_sweep scripts/sdsm_validate
         DESTINATION ${SDSM_HOME} FILES_MATCHING
         PATTERN "*.py" PATTERN "*.csv" PATTERN "*.jinja" PATTERN "__pycache__" EXCLUDE)
 

@@ -54,7 +54,12 @@ def _times(comparison: Comparison) -> list[str]:
 
 
 def _settings(comparison: Comparison) -> list[str]:
-    """What may be why times differ."""
+    lines = settings(comparison)
+    return ["", "What differs in how they were made", *(f"  {line}" for line in lines)] if lines else []
+
+
+def settings(comparison: Comparison) -> list[str]:
+    """What may be why times differ: a line for each setting that does."""
     tables = [dict(one.result.settings) | dict(one.result.variant) | {"program": one.result.program} for one in comparison.results]
     lines = []
     for name in dict.fromkeys(name for table in tables for name in table):
@@ -62,8 +67,8 @@ def _settings(comparison: Comparison) -> list[str]:
         # A setting that a kind of result does not have (a run's platform) is no difference.
         if len({value for value in given if value is not None}) > 1:
             told = ", ".join(f"[{number}] {value}" for number, value in enumerate(given, start=1) if value is not None)
-            lines.append(f"  {name}: {told}")
-    return ["", "What differs in how they were made", *lines] if lines else []
+            lines.append(f"{name}: {told}")
+    return lines
 
 
 def _columns(comparison: Comparison, heading: str, rows: Sequence[Row], shown: str) -> list[str]:

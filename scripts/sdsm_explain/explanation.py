@@ -85,7 +85,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     outcomes = _outcomes(point, result, runner, sdsm, say) if with_gains else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
-        tuple(_findings(result, found)), tuple(notes), bool(info.header.sites), outcomes,
+        tuple(findings(result, found)), tuple(notes), bool(info.header.sites), outcomes,
     )  # fmt: skip
 
 
@@ -153,7 +153,8 @@ def _outcomes(
     return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
 
 
-def _findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
+def findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
+    """What stands out, in sentences, the costliest first."""
     all_s = result.makespan_s * len(result.threads)
     costs = [*_waits(result, all_s), *_of_memory(found, all_s)]
     return (text for cost_s, text in sorted(costs, key=lambda one: -one[0]) if cost_s >= NOTABLE * all_s)

@@ -35,7 +35,7 @@ def draw(explanation: Explanation) -> Figure:
 def _bars(axes: Axes, title: str, bars: list[tuple[str, float]], colour: str) -> None:
     places = range(len(bars), 0, -1)
     axes.barh(places, [value for _, value in bars], height=0.7, color=colour)
-    axes.set_yticks(list(places), [name for name, _ in bars])
+    axes.set_yticks(list(places), [style.short(name) for name, _ in bars])
     for label in axes.get_yticklabels():
         label.set_parse_math(False)
     for at, (_, value) in zip(places, bars, strict=True):

@@ -90,6 +90,7 @@ class Array:
     line:      where it was allocated, if debug information tells.
     written_*: pages that threads write in parallel regions, as in docs/result-format.md, `uses`.
     touches:   the most frequent first.
+    page_costs_s: cost_s of each of its pages that cost anything, by the page's place in it.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Array:
     written_apart: int
     written_together: int
     touches: tuple[Touch, ...]
+    page_costs_s: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -123,6 +125,7 @@ class _Tally:
     faults: int = 0
     fetches: int = 0
     diffs: int = 0
+    page_costs_s: dict[int, float] = field(default_factory=dict)
 
 
 def _fetching(thread: run_result.Thread, protocol: str) -> set[str]:
@@ -197,6 +200,7 @@ def arrays(
                 written_apart=sum(use.written_apart for use in used),
                 written_together=sum(use.written_together for use in used),
                 touches=_sorted_touches(used, touches),
+                page_costs_s=tally.page_costs_s,
             )
         )
     return sorted((one for one in found if one.cost_s > 0), key=lambda one: (-one.cost_s, one.name))
@@ -241,7 +245,8 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
             page.cost_s += cost_s
             page.writes.append(writes)
             page.diffs.append(diffs)
-    for (name, _), page in pages.items():
+    for (name, place), page in pages.items():
+        found[name].page_costs_s[int(place)] = page.cost_s
         found[name].shared_s += page.cost_s * page.is_shared
         found[name].away_s += page.cost_s * page.is_away
     return found

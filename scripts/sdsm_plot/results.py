@@ -92,12 +92,12 @@ def result_of(source: Text) -> Result:
     if min(*times, *(band or times)) <= 0:
         line = source.json_line("makespan_s" if kind == PREDICTED else "runs")
         source.refuse(line, "a time of 0 s, of which no speedup can be made. Leave out the file")
-    program = _printable(" ".join([Path(run.program[0]).name, *run.program[1:]]))
+    program = printable(" ".join([Path(run.program[0]).name, *run.program[1:]]))
     extrapolated = isinstance(run, run_result.Simulation) and bool(run.extrapolated)
     chosen = tuple(sorted(settings.items()))
     layout = (run.nodes, run.threads_per_node)
     return Result(
-        _printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
+        printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
         _account_s(run.threads), _counts(run.threads),
     )  # fmt: skip
 
@@ -134,6 +134,6 @@ def read_files(names: Iterable[str], written: Iterable[Path] = ()) -> list[Resul
     return results
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Control characters as escapes: no font has them, and XML allows none."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)

@@ -3,6 +3,7 @@
 spec     the file: what varies, and what is asked of it
 points   the combinations, each with the trace that has its threads
 results  simulates points, and keeps what came of them
+kept     a sweep as its folder keeps it, in sweep.json
 answer   which place of an axis is best, in a sentence
 table, figure  all points as CSV, and as a picture
 command  the command line

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, whole
-from calibration.output_file import write_output
-from sdsm_sweep.answer import answers
+from calibration.output_file import json_text, write_output
+from sdsm_sweep import kept
 from sdsm_sweep.points import points
 from sdsm_sweep.results import Done, processors, simulate
 from sdsm_sweep.spec import Spec, read_spec
@@ -18,7 +18,7 @@ from sdsm_sweep.table import text
 DESCRIPTION = """\
 Simulate every combination of platforms, layouts, placements and costs that a file asks for.
 
-Writes points.csv (a row each) and time.svg and .png (time over one axis), and answers what the file asks. Results are kept
+Writes points.csv (a row each), sweep.json and time.svg and .png (time over one axis), and answers what the file asks. Results are kept
 in the same folder under the hash of all that they come from: a sweep that was interrupted goes on where it was, and one
 whose file has grown simulates what is new. A point that fails is recorded and stops no other."""
 
@@ -69,20 +69,22 @@ def main(arguments: list[str] | None = None) -> int:
 
 def swept(spec: Spec, folder: Path, jobs: int | None, tell: Callable[[str], None]) -> tuple[list[Done], list[str]]:
     """Simulates what is not kept in `folder`, writes points.csv there, and answers. Raises BadInput, CommandFailed, OSError."""
-    kept = folder / "kept"
+    results = folder / kept.RESULTS
     runner = CommandRunner()
     try:
-        todo = points(spec, runner, kept, tell)
+        todo = points(spec, runner, results, tell)
     except CommandFailed as error:
         raise (BadInput(error.said) if error.status == BAD_INPUT else error) from None
     tell(f"{len(todo)} point{'' if len(todo) == 1 else 's'}")
     try:
-        kept.mkdir(parents=True, exist_ok=True)
+        results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"{folder}: cannot be made a folder ({error.strerror}). Name another by -o") from None
-    done = simulate(todo, kept, runner, jobs or processors(), tell)
+    done = simulate(todo, results, runner, jobs or processors(), tell)
     write_output(folder / "points.csv", text(done))
-    return done, [sentence for question in spec.questions for sentence in answers(spec, question, done)]
+    told = kept.document(spec, done)
+    write_output(folder / kept.NAME, json_text(told))
+    return done, told["answers"]
 
 
 def _draw(spec: Spec, done: Sequence[Done], folder: Path) -> None:

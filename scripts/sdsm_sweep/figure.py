@@ -31,6 +31,12 @@ def axis_to_draw(spec: Spec) -> str | None:
     return spec.x or next(iter([*numeric, *varied]), None)
 
 
+def pictures(spec: Spec, done: Sequence[Done]) -> list[Figure]:
+    """All that can be drawn of it."""
+    drawn = draw(spec, done)
+    return [drawn] if drawn is not None else []
+
+
 def draw(spec: Spec, done: Sequence[Done]) -> Figure | None:
     """None if nothing varies, or all points failed."""
     x = axis_to_draw(spec)

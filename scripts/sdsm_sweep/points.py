@@ -14,7 +14,6 @@ from pathlib import Path
 from calibration import places
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput
-from calibration.readers.text import Text
 from sdsm_explain.memory import parse_info
 from sdsm_report.tracing import sha256
 from sdsm_sweep.spec import FILES, Spec
@@ -127,7 +126,3 @@ def _made(
                 errors[trace] = f"{file.name} with {count} threads cannot be traced: {error.said or error}"
         found[count] = [trace]
     return found
-
-
-def text_of(path: Path) -> Text:
-    return Text(str(path), path.read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from calibration.children import CommandFailed, CommandRunner
 from calibration.output_file import write_output
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_sweep.points import TIME_LIMIT_S, Point, text_of
+from sdsm_sweep.points import TIME_LIMIT_S, Point
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,14 @@ def simulate(points: Sequence[Point], folder: Path, runner: CommandRunner, jobs:
 def _kept(place: Path, point: Point) -> Done | None:
     """What is damaged is made again."""
     try:
-        return Done(point, run_result.read(text_of(place), run_result.Simulation))
+        return Done(point, kept_result(place))
     except (OSError, UnicodeDecodeError, ReadError):
         return None
+
+
+def kept_result(place: Path) -> run_result.Simulation:
+    """Raises OSError, UnicodeDecodeError, ReadError."""
+    return run_result.read(Text(str(place), place.read_text(encoding="utf-8")), run_result.Simulation)
 
 
 def _simulated(place: Path, point: Point, runner: CommandRunner) -> Done:

@@ -64,6 +64,7 @@ COMMANDS = [
     Command("plot {r1.json} {r2.json} -o plots"),
     Command("compare {r1.json} {r2.json}", ("--csv", "--json")),
     Command("explain -q -n 2 -p {m.xml} {a.trace}", ("--json",)),
+    Command("report -q --no-gains {r2.json}", ("-o",)),
     Command("epcc {epcc.out}", ("--html", "--csv", "--json")),
     Command("validate", prints=False, endless="--results out"),
 ]  # fmt: skip

@@ -128,6 +128,12 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     # Half of this time is less than the barrier's messages take, so that one alternative cannot be simulated.
     run(BUILD / "sdsm", "explain", planted, "-p", "p3-score", "-n", "2", "--set", "barrier.2x1=300us", "--json", explained)
     yield "explanation", explained
+    (folder / "s.toml").write_text(
+        f'program = ["{BUILD / "tests" / "planted" / "planted"}", "parts"]\nplatform = "p3-score"\nnodes = [1, 2]\n'
+        'placement = ["block", "nowhere"]\nx = "nodes"\nfind = "nodes at which time is least"\n'
+    )
+    run(BUILD / "sdsm", "sweep", "-q", folder / "s.toml", "-o", folder / "swept")
+    yield "sweep", folder / "swept" / "sweep.json"
     run(BUILD / "sdsm", "replay", platform, "--only", "lock,network", "--layouts", "3x1", "--set", "lock.3x1=1ms",
         "--json", folder / "replay.json")  # fmt: skip
     yield "replay", folder / "replay.json"

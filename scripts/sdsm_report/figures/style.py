@@ -72,6 +72,15 @@ def light_grid(axes: Axes, axis: str = "y") -> None:
     axes.set_axisbelow(True)
 
 
+#: Of a name that stands beside an axis.
+MOST_SIGNS = 60
+
+
+def short(name: str) -> str:
+    """A name beside an axis must leave room for the drawing."""
+    return name if len(name) <= MOST_SIGNS else f"{name[: MOST_SIGNS - 3]}..."
+
+
 def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0) -> None:
     """Below the panel and its axis label, where it covers no data: of its lines, or those of another. What users named is
     text, and no formula."""
@@ -94,10 +103,14 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 def write_figure(figure: Figure, path: Path) -> None:
     """In the format that the name's ending tells: png, svg or pdf. Raises OSError."""
-    drawing = io.BytesIO()
-    ending = path.suffix[1:]
-    figure.savefig(drawing, format=ending, dpi=160, facecolor="white", metadata=_METADATA[ending])
-    write_output(path, drawing.getvalue())
+    write_output(path, drawing(figure, path.suffix[1:]))
+
+
+def drawing(figure: Figure, ending: str) -> bytes:
+    """ending: png, svg or pdf."""
+    out = io.BytesIO()
+    figure.savefig(out, format=ending, dpi=160, facecolor="white", metadata=_METADATA[ending])
+    return out.getvalue()
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
