@@ -11,8 +11,8 @@ if(SDSM_SANITIZE)
   # they do not link this target.
   target_compile_options(sdsm_warnings INTERFACE
     # -O1: the tests run three times as fast as without optimisation, and build nearly as fast. With it, gcc takes what
-    # the sanitizers add for variables that are not set.
-    -O1 -Wno-maybe-uninitialized -fsanitize=${SDSM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    # the sanitizers add for variables that are not set. -g1 keeps the lines of their reports, and builds a quarter faster.
+    -O1 -g1 -Wno-maybe-uninitialized -fsanitize=${SDSM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   # SimGrid's headers have fences, which the thread sanitizer cannot follow.
   if(SDSM_SANITIZE MATCHES "thread")
     target_compile_options(sdsm_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-tsan>)

@@ -293,7 +293,7 @@ TEST_CASE("the head of one file with the tail of another is refused or is one of
 }
 
 TEST_CASE("damaged blocks under right checksums are refused or are valid traces") {
-  campaign(fuzzed_traces(), 4000, 3, false, with_damaged_blocks);
+  campaign(fuzzed_traces(), 1000, 3, false, with_damaged_blocks);
 }
 
 TEST_CASE("blocks that move, double or vanish under right checksums are refused or make valid traces") {
@@ -314,7 +314,7 @@ TEST_CASE("blocks that move, double or vanish under right checksums are refused 
 }
 
 TEST_CASE("a damaged footer under a right checksum is refused or makes a valid trace") {
-  campaign(fuzzed_traces(), 4000, 5, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
+  campaign(fuzzed_traces(), 2000, 5, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
     const Parts parts = take_apart(file);
     const std::string text = footer_text(parts);
     const std::string other_text = footer_text(take_apart(other));

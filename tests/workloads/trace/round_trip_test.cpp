@@ -44,7 +44,7 @@ TEST_CASE("random traces are read as they were written") {
 TEST_CASE("random traces of format 1 are read as they were written") {
   const Scratch scratch;
   std::mt19937_64 random(20050522);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 30; ++round) {
     Trace trace = random_trace(random, 3, 20, round % 10 == 0 ? 20'000 : 60);
     for (auto& intervals : trace.threads) {
       // Flags came with format 2.
@@ -97,7 +97,7 @@ TEST_CASE("without lines and sites the same is read") {
 TEST_CASE("an interval longer than a block goes on in the next") {
   const Scratch scratch;
   std::mt19937_64 random(7);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 4; ++round) {
     const Trace trace = random_trace(random, 2, 4, 60'000);
     write(trace, scratch / "long.trace");
     INFO("round " << round);
