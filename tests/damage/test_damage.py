@@ -177,6 +177,17 @@ def test_commands_in_python_refuse_a_damaged_input_or_do_their_work(cases, tmp_p
 # Commands as processes.
 
 
+SWEEP = """
+traces = ["a.trace"]
+platform = "m.xml"
+nodes = 2
+placement = ["block", "as-asked"]
+find = "placement at which time is least"
+[set]
+"network.bandwidth" = "1Gbps"
+"""
+
+
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory) -> Path:
     """A trace, an order and a platform file of a small program; traces that were damaged under right checksums."""
@@ -189,8 +200,10 @@ def inputs(tmp_path_factory) -> Path:
     for words in (["trace", "-q", "-n", "2", "--passes", "1", "-o", "a.trace", *program],
                   ["trace", "-q", "-n", "4", "--passes", "1", "-o", "b.trace", *many],
                   ["trace", "-q", "-n", "3", "--passes", "1", "-o", "c.trace", *locks],
-                  ["run", "-q", "-n", "2", "--order", "a.order", *program]):  # fmt: skip
+                  ["run", "-q", "-n", "2", "--order", "a.order", *program],
+                  ["simulate", "a.trace", "-p", "m.xml", "-n", "2", "-q", "--json", "a.json"]):  # fmt: skip
         subprocess.run([BUILD / "sdsm", *words], cwd=folder, check=True, capture_output=True, timeout=100)
+    (folder / "a.toml").write_text(SWEEP)
     return folder
 
 
@@ -241,6 +254,10 @@ READERS = (
     ("m.xml", "simulate a.trace -p given -n 2 -q --uncertainty 10"),
     ("m.xml", "check given"),
     ("m.xml", "replay given --only network"),
+    ("a.trace", "simulate given -p p3-jiajia -n 2 -q --protocol jiajia"),
+    ("a.trace", "explain given -p m.xml -n 2 -q --no-gains --json -"),
+    ("a.json", "compare a.json given --json -"),
+    ("a.toml", "sweep given -q -o swept"),
 )  # fmt: skip
 MORE = ("", "", "--network simgrid", "--placement block", "--placement first-touch", "--pages -", "--region whole", "--jitter 0.5", "--atomics lock")
 
@@ -258,6 +275,8 @@ def test_commands_refuse_a_damaged_file_or_do_their_work(cases, is_long, inputs,
         content = (inputs / name).read_bytes()
         if name == "m.xml" and dice.randrange(3):
             content = bytes_of(changed_xml(content.decode(), dice))
+        elif name == "a.json" and dice.randrange(3):
+            content = bytes_of(json.dumps(changed(json.loads(content), dice)))
         else:
             content = damaged(content.decode("latin-1"), dice).encode("latin-1", errors="replace")
         (folder / "given").write_bytes(content)
@@ -266,7 +285,8 @@ def test_commands_refuse_a_damaged_file_or_do_their_work(cases, is_long, inputs,
     assert tally.statuses[0] > 10 and tally.statuses[2] > cases / 4
 
 
-COMMANDS = ("trace", "trace info", "trace dump", "run", "simulate", "check", "costs", "replay", "microbench", "calibrate", "plot", "epcc")
+COMMANDS = ("trace", "trace info", "trace dump", "run", "simulate", "check", "costs", "replay", "microbench", "calibrate", "plot", "epcc",
+            "compare", "explain", "sweep", "platform", "platform new")  # fmt: skip
 #: Whose large values would rightly take long, or which reach for other machines.
 SLOW = ("--repeat", "--samples", "--uncertainty", "--passes", "--hosts", "--launcher", "--timeout", "--build", "--layouts")
 WORDS = (
