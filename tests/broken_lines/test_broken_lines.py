@@ -1,0 +1,155 @@
+"""Would a test notice if a line of the protocol were wrong? Each line below is broken on purpose in a copy of the
+checkout; litmus and random programs then have to show it: a forbidden outcome, a wrong value, an end, or a hang."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = SOURCE / "build"
+#: Times what all runs take where no line is broken: then one waits for what never comes.
+HANGS_AFTER = 3
+
+
+class BrokenLine(NamedTuple):
+    what: str
+    file: str
+    line: str  #: stands there once
+    broken: str
+
+
+LINES = (
+    BrokenLine("a barrier keeps copies", "native/dsm/coherence.cpp", "      pages.drop(sync);\n", ""),
+    BrokenLine("a barrier sends no diffs home", "native/dsm/synchronisation.cpp", "case protocol::Deed::flush: flush(Sync::barrier); break;",
+               "case protocol::Deed::flush: break;"),
+    BrokenLine("a lock that comes keeps copies", "native/dsm/synchronisation.cpp", "  drop(Sync::acquire);\n  ++asked.locks;", "  ++asked.locks;"),
+    BrokenLine("a lock goes before its diffs", "native/dsm/synchronisation.cpp", "  flush_output();\n  flush(Sync::release);", "  flush_output();"),
+    BrokenLine("two threads hold a lock", "native/dsm/lock_office.cpp", "  if (!waiter.demand.can_be_met(lock.number)) return false;\n", ""),
+    BrokenLine("a flag of a doacross loop goes before its diffs", "native/dsm/synchronisation.cpp",
+               "  flush(Sync::release);\n  const ProcessId manager = manager_of_flag", "  const ProcessId manager = manager_of_flag"),
+    BrokenLine("who waits for such a flag keeps copies", "native/dsm/synchronisation.cpp", "  heed_grant(ordered_lock, grant);\n", ""),
+    BrokenLine("a page that is written when it comes has an old twin", "native/dsm/coherence.cpp",
+               "    if (rule.makes_twin) make_twin(place);\n  });", "  });"),
+    BrokenLine("a copy that is written later has an old twin", "native/dsm/coherence.cpp", "  if (rule.makes_twin) make_twin(place);\n  if (sends)", "  if (sends)"),
+    BrokenLine("diffs are whole words", "native/dsm/diff.cpp", "if (changed == all_bytes || overlap != 0) {", "if (changed != 0) {"),
+    BrokenLine("a diff forgets the words before a gap", "native/dsm/diff.cpp", "    std::byte* home = page + std::size_t{head.first} * 4;",
+               "    std::byte* home = page + (std::size_t{head.first} + (twin_at > 0 ? 1 : 0)) % (words_per_page - head.words + 1) * 4;"),
+    BrokenLine("who writes does not take the page from readers", "models/page_sharing.hpp",
+               "      if (wanted == Right::write) list.push_back({holder.node, Right::none});\n", ""),
+    BrokenLine("who reads leaves the writer its right", "models/page_sharing.hpp",
+               "      if (wanted == Right::read && holder.right == Right::write) list.push_back({holder.node, Right::read});\n", ""),
+    BrokenLine("a recalled page stays open at home", "native/dsm/recalls.cpp", "return true;\n    shut_page(recall.page);", "return true;"),
+    BrokenLine("a recalled copy comes home without its changes", "native/dsm/recalls.cpp",
+               "if (std::memcmp(view, range.twin_of(recall.page), page_bytes) != 0) content = view;", "static_cast<void>(view);"),
+    BrokenLine("a recalled copy stays", "native/dsm/recalls.cpp", "  give_up_copy(id, keeps_reading);\n  return content;", "  return content;"),
+    BrokenLine("flag mode begins with changes that are not at home", "native/dsm/recalls.cpp", "  send_late_diffs(false);\n  drop_all_copies();",
+               "  drop_all_copies();"),
+    BrokenLine("flag mode begins with old copies", "native/dsm/recalls.cpp", "  send_late_diffs(false);\n  drop_all_copies();",
+               "  send_late_diffs(false);"),
+    BrokenLine("flag mode begins in one process alone", "native/dsm/recalls.cpp", "if (ProcessId{i} != self.process) ask(ProcessId{i}, enters);", "static_cast<void>(i);"),
+    BrokenLine("a thread that waits stays in flag mode until the next barrier only", "models/page_sharing.hpp",
+               "case FlagEvent::wait: return FlagMode::for_good;", "case FlagEvent::wait: return FlagMode::off;"),
+    BrokenLine("an atomic operation goes before what its thread stored", "native/dsm/atomics.cpp", "  give_way();\n  flush(Sync::acquire);", "  give_way();"),
+    BrokenLine("behind an atomic operation old copies stay", "native/dsm/atomics.cpp", "  drop(Sync::acquire);\n  meet_others();\n}", "}"),
+    BrokenLine("who has met others goes on before flag mode", "native/dsm/coherence.cpp",
+               "  if (has_met) change_flag_mode(FlagEvent::touch_after_meeting);\n", ""),
+    BrokenLine("a home's thread does not hear of operations on its page", "native/dsm/rights_office.cpp",
+               "return request.is_heard_of ? page.sharing.all_losses() :", "return"),
+    BrokenLine("an operation does not wait until it has the page alone", "native/dsm/page_office.cpp", "  operate_alone(page, operate);", "  operate();"),
+    BrokenLine("late changes do not wait until they have the page alone", "native/dsm/page_office.cpp",
+               "  if (may_change_now(from, page)) return apply(from, head.kind, diff);", "  return apply(from, head.kind, diff);"),
+)  # fmt: skip
+
+
+def copy_of_the_checkout(folder: Path) -> Path:
+    listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    for name in listed.split("\0"):
+        if name and (SOURCE / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.what)
+def test_the_list_names_lines_that_are_there(line):
+    assert (SOURCE / line.file).read_text().count(line.line) == 1
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory) -> Path:
+    """A copy that is built."""
+    copy = copy_of_the_checkout(tmp_path_factory.mktemp("broken") / "checkout")
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    launchers = re.findall(r"^(CMAKE_CXX?_COMPILER_LAUNCHER):\w+=(.+)$", cache, re.MULTILINE)
+    configure = ["cmake", "--preset", "release", "-DSDSM_TESTS=OFF", *(f"-D{name}={value}" for name, value in launchers)]
+    subprocess.run(configure, cwd=copy, check=True, capture_output=True)
+    build(copy)
+    return copy
+
+
+def build(copy: Path) -> None:
+    command = ["cmake", "--build", "--preset", "release", "--target", "sdsm-run"]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+#: What is run, on nodes of so many threads.
+RUNS = (
+    (3, 1, "memory/litmus"),
+    (2, 2, "memory/litmus"),
+    (3, 1, "memory/flag_litmus", 24),
+    (2, 2, "memory/flag_litmus", 24),
+    *((*layout, "memory/random_program", "--seed", seed, "--programs", 6, *shape)
+      for seed, (layout, shape) in enumerate(
+          (layout, shape)
+          for layout in ((4, 1), (2, 2))
+          for shape in (("--pages", 2, "--steps", 60, "--locks", 4),
+                        ("--pages", 1, "--steps", 20, "--locks", 1, "--phases", 60),
+                        ("--phases", 8, "--steps", 24, "--locks", 8, "--with", "all-but-plain")))),
+    (4, 1, "constructs/construct_doacross_c"),
+)  # fmt: skip
+
+
+def shown_by(copy: Path, hangs_after_s: float | None = None) -> str:
+    """The first run that goes wrong, and how; empty if none does."""
+    for nodes, per_node, program, *arguments in RUNS:
+        layout = ["--nodes", nodes, "--threads-per-node", per_node]
+        words = [copy / "build" / "sdsm-run", "-q", *layout, "--", BUILD / "tests" / program, *arguments]
+        try:
+            command = [str(word) for word in words]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=hangs_after_s, check=False)
+        except subprocess.TimeoutExpired:
+            return f"{program} on {nodes}x{per_node} hangs"
+        if done.returncode != 0:
+            said = (done.stderr + done.stdout).strip().splitlines()
+            return f"{program} on {nodes}x{per_node}: {said[-1] if said else done.returncode}"
+    return ""
+
+
+@pytest.fixture(scope="module")
+def hangs_after_s(checkout) -> float:
+    begun = time.monotonic()
+    assert shown_by(checkout) == ""
+    return HANGS_AFTER * (time.monotonic() - begun)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.what)
+def test_a_broken_line_is_shown(line, checkout, hangs_after_s):
+    file = checkout / line.file
+    whole = file.read_text()
+    try:
+        file.write_text(whole.replace(line.line, line.broken))
+        build(checkout)
+        shown = shown_by(checkout, hangs_after_s)
+    finally:
+        file.write_text(whole)
+    print(f"{line.what}: {shown}")
+    assert shown
