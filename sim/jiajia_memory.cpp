@@ -31,6 +31,9 @@ namespace {
 using jiajia::Letter;
 using jiajia::Message;
 using jiajia::Notice;
+using jiajia::object_of;
+using jiajia::Scope;
+using jiajia::SyncObject;
 using jiajia::with_notices;
 using Step = jiajia::courses::Step;
 
@@ -43,10 +46,11 @@ struct News {
 /// What all processes of a cluster share, and the messages between them.
 class JiajiaRoom final : public Room {
  public:
-  explicit JiajiaRoom(Cluster& cluster) : cluster_(cluster), rules_(cluster.options.jiajia) {
+  explicit JiajiaRoom(Cluster& cluster)
+      : cluster_(cluster), rules_(cluster.options.jiajia), resting_(cluster.layout.processes()) {
     for (std::uint32_t process = 0; process < cluster.layout.processes(); ++process) {
       pages_.emplace_back(ProcessId{process}, rules_);
-      notices_.emplace_back(rules_.quirks);
+      notices_.emplace_back(rules_);
     }
   }
 
@@ -56,6 +60,14 @@ class JiajiaRoom final : public Room {
   jiajia::ProcessPages& pages(ProcessId process) { return pages_[index_of(process)]; }
 
   ProcessId home(PageId page, ProcessId placed) const { return homes_.home(page, placed); }
+  /// How many of `pages` adjacent ones, of which all were placed there, have the home of the first.
+  std::uint64_t alike(PageId first, std::uint64_t pages, ProcessId placed) const {
+    if (homes_.epoch() == 0) return pages;
+    const ProcessId one = home(first, placed);
+    std::uint64_t alike = 1;
+    while (alike < pages && home({first.region, first.index + alike}, placed) == one) ++alike;
+    return alike;
+  }
   ProcessId home(PageId page) const {
     // Only a page that was touched has notices.
     const bool is_first_touch = cluster_.homes[index_of(page.region)].placement == Placement::first_touch;
@@ -115,11 +127,55 @@ class JiajiaRoom final : public Room {
     grant_next(lock);
   }
   void give_back(LockId lock, ProcessId by, const std::vector<Notice>& handed) {
-    notices_[index_of(manager(lock))].release(lock, by, handed);
+    notices_[index_of(manager(lock))].release(object_of(lock), by, handed);
     locks_[lock].held = false;
     grant_next(lock);
   }
   ProcessId manager(LockId lock) const { return manager_of(lock, cluster_.layout.processes()); }
+
+  /// At a flag's manager: it counts so far now.
+  void post(std::uint64_t flag, ProcessId by, Count count, const std::vector<Notice>& handed) {
+    notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
+    Flag& state = flags_[flag];
+    set_flag(flag, count.value_or(state.count + 1));
+  }
+  void wait(std::uint64_t flag, ProcessId by, FlagWait wait, Granted granted) {
+    Flag& state = flags_[flag];
+    state.waiting.push_back({by, wait.until, std::move(granted)});
+    set_flag(flag, state.count + (wait.comes ? 1 : 0));
+  }
+  ProcessId manager_of_flag(std::uint64_t flag) const {
+    return sdsm::manager_of_flag(flag, cluster_.layout.processes());
+  }
+
+  /// At the barrier's manager: a thread has come to a barrier of a part of the threads, and tells all that it knows.
+  void arrive_in_part(std::uint32_t team, ProcessId by, std::optional<Time> forks, const std::vector<Notice>& handed,
+                      std::function<void(const std::vector<Notice>&, std::optional<Time>)> through) {
+    const SyncObject object{SyncObject::Kind::team, team};
+    notices_[index_of(manager_of_barrier())].release(object, by, handed);
+    Part& part = parts_[team];
+    if (forks) part.forked = forks;
+    part.waiting.emplace(by, std::move(through));
+    if (part.waiting.size() < team) return;
+    const Part met = std::exchange(part, {});
+    for (const auto& [process, go_on] : met.waiting) {
+      hand(manager_of_barrier(), object, process, Message::BARRGRANT,
+           [go_on = go_on, forked = met.forked](const std::vector<Notice>& notices) { go_on(notices, forked); });
+    }
+  }
+
+  /// At thread `by`, for whose stores another one waits in a loop of its own. It answers when its changes are at home:
+  /// amid an interval that is only after its end.
+  void ask_for_stores(ProcessId by, std::uint64_t events, ProcessId asker, const Granted& granted) {
+    const bool is_amid = cluster_.spins->begun(by) >= events && !resting_[index_of(by)];
+    cluster_.spins->ask(by, is_amid ? cluster_.spins->begun(by) + 1 : events, [=, this] {
+      const SyncObject object{SyncObject::Kind::thread, index_of(by)};
+      notices_[index_of(by)].release(object, by, pages(by).hand_on(object));
+      hand(by, object, asker, Message::ACQGRANT, granted);
+    });
+  }
+  /// Whether all that the thread changed is on its way home.
+  void rests(ProcessId process, bool rests) { resting_[index_of(process)] = rests; }
 
   using Through = std::function<void(const News&)>;
   /// At the barrier's manager: a process has come. `forks`: when it came, if it is the master of a fork.
@@ -139,16 +195,46 @@ class JiajiaRoom final : public Room {
     std::deque<std::pair<ProcessId, Granted>> queue;
   };
 
+  struct Flag {
+    struct Waiter {
+      ProcessId by;
+      std::uint64_t until;
+      Granted granted;
+    };
+    std::uint64_t count = 0;
+    std::vector<Waiter> waiting;
+  };
+  struct Part {
+    std::optional<Time> forked;
+    std::map<ProcessId, std::function<void(const std::vector<Notice>&, std::optional<Time>)>> waiting;
+  };
+
   void grant_next(LockId lock) {
     Lock& state = locks_[lock];
     if (state.held || state.queue.empty()) return;
     state.held = true;
     const auto [to, granted] = std::move(state.queue.front());
     state.queue.pop_front();
-    std::vector<Notice> notices = notices_[index_of(manager(lock))].grant(lock, to);
-    std::erase_if(notices, [&, to = to](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
-    answer(manager(lock), to, with_notices(Message::ACQGRANT, notices.size()),
-           [granted = granted, notices] { granted(notices); });
+    hand(manager(lock), object_of(lock), to, Message::ACQGRANT, granted);
+  }
+
+  void set_flag(std::uint64_t flag, std::uint64_t count) {
+    Flag& state = flags_[flag];
+    state.count = count;
+    const auto granted = std::stable_partition(state.waiting.begin(), state.waiting.end(),
+                                               [&](const Flag::Waiter& waiter) { return count < waiter.until; });
+    const std::vector<Flag::Waiter> waiters(granted, state.waiting.end());
+    state.waiting.erase(granted, state.waiting.end());
+    for (const Flag::Waiter& waiter : waiters) {
+      hand(manager_of_flag(flag), {SyncObject::Kind::flag, flag}, waiter.by, Message::ACQGRANT, waiter.granted);
+    }
+  }
+
+  /// Answers with the object's notices that `to` has yet to hear of.
+  void hand(ProcessId manager, SyncObject object, ProcessId to, Message message, const Granted& granted) {
+    std::vector<Notice> notices = notices_[index_of(manager)].grant(object, to);
+    std::erase_if(notices, [&](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
+    answer(manager, to, with_notices(message, notices.size()), [granted, notices] { granted(notices); });
   }
 
   void meet() {
@@ -172,6 +258,9 @@ class JiajiaRoom final : public Room {
   std::deque<jiajia::ProcessPages> pages_;
   std::deque<jiajia::LockNotices> notices_;  ///< by manager
   std::map<LockId, Lock> locks_;
+  std::map<std::uint64_t, Flag> flags_;
+  std::map<std::uint32_t, Part> parts_;  ///< barriers, by threads of the team
+  std::vector<bool> resting_;            ///< by process
   jiajia::BarrierNotices met_;
   std::optional<Time> forked_;
   std::map<ProcessId, Through> waiting_;  ///< at the barrier
@@ -188,27 +277,39 @@ class JiajiaMemory final : public Memory {
         costs_(cluster.costs.costs().jiajia) {}
 
   void begin(const trace::Interval&, std::uint64_t) override {}
-  void finish_interval(std::uint64_t) override {}
-  void end(std::uint64_t) override {}
+  /// Whoever waits for what this thread stored goes on, once it is home.
+  void finish_interval(std::uint64_t event) override {
+    if (!cluster_.spins || !takes_faults(cluster_.layout)) return;
+    thread_.catch_up_and_wait();
+    if (cluster_.spins->is_awaited(thread_.id(), event)) {
+      static constexpr std::array course{Step{protocol::Deed::flush}, Step{protocol::Deed::settle}};
+      perform(course, Sync::release, {});
+    }
+    cluster_.spins->begin_event(thread_.id());
+  }
+  void end(std::uint64_t) override { room_.rests(thread_.id(), true); }
   std::string position() const override { return {}; }
 
   void touch(const Touch& touch) override {
-    for (std::uint64_t i = 0; i < touch.pages; ++i) {
-      const PageId page{touch.first.region, touch.first.index + i};
+    PageId page = touch.first;
+    for (std::uint64_t left = touch.pages; left > 0;) {
       const ProcessId home = room_.home(page, touch.home);
-      while (const auto kind = pages_.access(page, home, touch.access)) fault(page, *kind, home);
-      if (touch.change && home != thread_.id()) pages_.changed(page, touch.change);
+      const auto [pages, kind] = pages_.access_run(page, room_.alike(page, left, touch.home), home, touch.access);
+      if (kind) fault(page, pages, *kind, home);
+      if (home != thread_.id()) {
+        if (kind) continue;  // the access is made again
+        for (std::uint64_t i = 0; touch.change && i < pages; ++i) {
+          pages_.changed({page.region, page.index + i}, touch.change);
+        }
+      }
+      page.index += pages;
+      left -= pages;
     }
   }
 
   void barrier(std::uint32_t team, Arrival why) override {
-    if (team != cluster_.layout.processes()) {
-      throw std::invalid_argument(fmt::format(
-          "a barrier of {} of {} threads: JIAJIA's is of all processes, and that of a part is not simulated. "
-          "Simulate with --protocol scash",
-          team, cluster_.layout.processes()));
-    }
     const Time came = thread_.local_now();
+    if (team != cluster_.layout.processes()) return barrier_of_a_part(team, why, came);
     perform(jiajia::courses::barrier, Sync::barrier,
             {.heed = [this](Then then) { heed_barrier(std::move(then)); },
              .exchange = [=, this](const Step& step, Then then) { meet(step, why, came, std::move(then)); }});
@@ -223,20 +324,76 @@ class JiajiaMemory final : public Memory {
   void acquire(LockId lock) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
     perform(jiajia::courses::lock, Sync::acquire,
-            {.heed = [this, lock](Then then) { heed_grant(lock, std::move(then)); },
-             .exchange = [this, lock](const Step& step, Then then) { ask(step, lock, std::move(then)); }});
+            {.heed =
+                 [this, lock](Then then) {
+                   heed_grant(object_of(lock), [this, lock, then = std::move(then)] {
+                     pages_.enter_scope(lock);
+                     then();
+                   });
+                 },
+             .exchange =
+                 [this, lock](const Step& step, Then then) {
+                   ask(
+                       step, room_.manager(lock),
+                       [this, lock](const auto& granted) { room_.ask(lock, thread_.id(), granted); }, std::move(then));
+                 }});
   }
 
   void release(LockId lock) override {
     if (!takes_faults(cluster_.layout)) return;
     perform(jiajia::courses::unlock, Sync::release,
-            {.heed = {}, .exchange = [this, lock](const Step& step, Then then) { tell(step, lock, std::move(then)); }});
+            {.heed = {}, .exchange = [this, lock](const Step& step, Then then) {
+               const std::vector<Notice> handed = pages_.leave_scope(lock);
+               tell(
+                   step, room_.manager(lock), handed,
+                   [this, lock, handed] { room_.give_back(lock, thread_.id(), handed); }, std::move(then));
+             }});
   }
 
-  void post(std::uint64_t, Count) override { not_simulated("a flag"); }
-  void wait(std::uint64_t, FlagWait) override { not_simulated("a wait for a flag"); }
-  void operate(ProcessId, bool) override { not_simulated("an atomic operation at the page's home"); }
-  void spin(ProcessId, std::uint64_t) override { not_simulated("a loop that waits for another thread's store"); }
+  void post(std::uint64_t flag, Count count) override {
+    if (!takes_faults(cluster_.layout)) return;
+    refuse_lock_scope("a flag");
+    perform(jiajia::courses::unlock, Sync::release,
+            {.heed = {}, .exchange = [=, this](const Step& step, Then then) {
+               const std::vector<Notice> handed = pages_.hand_on({SyncObject::Kind::flag, flag});
+               tell(
+                   step, room_.manager_of_flag(flag), handed,
+                   [=, this] { room_.post(flag, thread_.id(), count, handed); }, std::move(then));
+             }});
+  }
+
+  void wait(std::uint64_t flag, FlagWait wait) override {
+    if (!takes_faults(cluster_.layout)) return count_lock();
+    refuse_lock_scope("a wait for a flag");
+    const SyncObject object{SyncObject::Kind::flag, flag};
+    perform(jiajia::courses::lock, Sync::acquire,
+            {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
+             .exchange =
+                 [=, this](const Step& step, Then then) {
+                   ask(
+                       step, room_.manager_of_flag(flag),
+                       [=, this](const auto& granted) { room_.wait(flag, thread_.id(), wait, granted); },
+                       std::move(then));
+                 }});
+  }
+
+  void spin(ProcessId by, std::uint64_t events) override {
+    refuse_lock_scope("a loop that waits for another thread's store");
+    const SyncObject object{SyncObject::Kind::thread, index_of(by)};
+    perform(jiajia::courses::lock, Sync::acquire,
+            {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
+             .exchange =
+                 [=, this](const Step& step, Then then) {
+                   ask(
+                       step, by,
+                       [=, this](const auto& granted) { room_.ask_for_stores(by, events, thread_.id(), granted); },
+                       std::move(then));
+                 }});
+  }
+
+  void operate(ProcessId, bool) override {
+    throw std::logic_error("broken invariant: under JIAJIA an atomic operation takes a lock");
+  }
 
  private:
   /// What one synchronisation sends and takes in.
@@ -245,11 +402,49 @@ class JiajiaMemory final : public Memory {
     ExchangeOf<Step> exchange;
   };
 
-  [[noreturn]] void not_simulated(const char* what) const {
+  /// JIAJIA's own scopes are those of its locks and of the barrier of all.
+  void refuse_lock_scope(const std::string& what) const {
+    if (room_.rules().scope == Scope::openmp) return;
     throw std::invalid_argument(
-        fmt::format("thread {} has {}, which is not simulated under JIAJIA. Simulate with "
-                    "--protocol scash",
+        fmt::format("thread {} has {}, which JIAJIA's own scopes do not know. Leave out --scope lock",
                     index_of(thread_.id()), what));
+  }
+
+  void barrier_of_a_part(std::uint32_t team, Arrival why, Time came) {
+    refuse_lock_scope(fmt::format("a barrier of {} of {} threads", team, cluster_.layout.processes()));
+    const SyncObject object{SyncObject::Kind::team, team};
+    perform(jiajia::courses::barrier, Sync::acquire,
+            {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
+             .exchange =
+                 [=, this](const Step& step, Then then) {
+                   const Time since = cluster_.clock.now();
+                   const std::vector<Notice> handed = pages_.hand_on(object);
+                   count(jiajia::FurtherCount::notices, handed.size());
+                   const auto through = [=, this, then = std::move(then)](const auto& notices,
+                                                                          std::optional<Time> forked) {
+                     granted_ = notices;
+                     leave_barrier(since, why, forked);
+                     then();
+                   };
+                   room_.send(
+                       thread_.id(), room_.manager_of_barrier(), with_notices(step.message, handed.size(), true), [] {},
+                       [=, this] { room_.arrive_in_part(team, thread_.id(), forked_at(why, came), handed, through); });
+                 }});
+  }
+
+  static std::optional<Time> forked_at(Arrival why, Time came) {
+    return why == Arrival::fork_master ? std::optional(came) : std::nullopt;
+  }
+
+  /// The wait for it began at `since`. Until the master forks, a worker is idle.
+  void leave_barrier(Time since, Arrival why, std::optional<Time> forked) {
+    Time from = since;
+    if (why == Arrival::fork_worker && forked && *forked > from) {
+      thread_.account.charge(Spent::idle, from, *forked);
+      from = *forked;
+    }
+    thread_.waited(Spent::barrier, from);
+    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
   }
 
   void count_lock() {
@@ -260,11 +455,14 @@ class JiajiaMemory final : public Memory {
                           [=](Tally& tally) { tally.further[static_cast<std::size_t>(which)] += more; });
   }
 
-  void fault(PageId page, jiajia::FaultKind kind, ProcessId home) {
+  void fault(PageId page, std::uint64_t pages, jiajia::FaultKind kind, ProcessId home) {
     const auto number = static_cast<std::size_t>(kind);
-    cluster_.note(thread_.id(), page, trace::figures_of(cluster_.tables.faults[number]));
+    for (std::uint64_t i = 0; cluster_.options.page_figures && i < pages; ++i) {
+      cluster_.note(thread_.id(), {page.region, page.index + i}, trace::figures_of(cluster_.tables.faults[number]));
+    }
     if (!jiajia::rule_of(kind).fetches_page) {
-      return thread_.spend_faults(spent_on(kind), 1, cluster_.costs.fault_local(kind));
+      const Time each = cluster_.costs.fault_local(kind);
+      return thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
     }
     faults_.fetch(number, home, [this, page, home] { room_.pages(home).give(page); });
   }
@@ -272,7 +470,11 @@ class JiajiaMemory final : public Memory {
   void perform(std::span<const Step> course, Sync sync, const Carried& carried) {
     thread_.wait_for([=, this](Then done) {
       play<Step>(course,
-                 {.flush = [this, sync](Then then) { send_diffs(sync, std::move(then)); },
+                 {.flush =
+                      [this, sync](Then then) {
+                        room_.rests(thread_.id(), true);
+                        send_diffs(sync, std::move(then));
+                      },
                   .settle =
                       [this, sync](Then then) {
                         const auto pages = static_cast<std::int64_t>(pages_.begin_interval(sync));
@@ -280,7 +482,10 @@ class JiajiaMemory final : public Memory {
                       },
                   .exchange = carried.exchange,
                   .heed = carried.heed},
-                 std::move(done));
+                 [this, done = std::move(done)] {
+                   room_.rests(thread_.id(), false);
+                   done();
+                 });
     });
   }
 
@@ -353,7 +558,8 @@ class JiajiaMemory final : public Memory {
         });
   }
 
-  void ask(const Step& step, LockId lock, Then then) {
+  /// `ask`: at the manager.
+  void ask(const Step& step, ProcessId manager, std::function<void(const JiajiaRoom::Granted&)> ask, Then then) {
     const Time since = cluster_.clock.now();
     const auto granted = [this, since, then = std::move(then)](const std::vector<Notice>& notices) {
       granted_ = notices;
@@ -362,29 +568,29 @@ class JiajiaMemory final : public Memory {
       then();
     };
     room_.send(
-        thread_.id(), room_.manager(lock), {{step.message, jiajia::lock_request_data}}, [] {},
-        [this, lock, granted] { room_.ask(lock, thread_.id(), granted); });
+        thread_.id(), manager, {{step.message, jiajia::lock_request_data}}, [] {},
+        [ask = std::move(ask), granted] { ask(granted); });
   }
 
-  void heed_grant(LockId lock, Then then) {
+  void heed_grant(SyncObject object, Then then) {
     std::uint64_t invalid = 0;
-    for (const Notice& notice : granted_) invalid += pages_.heed_grant(notice, room_.home(notice.page)) ? 1 : 0;
-    pages_.enter_scope(lock);
+    for (const Notice& notice : granted_) {
+      invalid += pages_.heed_grant(notice, room_.home(notice.page), object) ? 1 : 0;
+    }
     lose(invalid, std::move(then));
   }
 
-  /// Nobody waits until the manager has it.
-  void tell(const Step& step, LockId lock, Then then) {
+  /// Nobody waits until the manager has it. `told`: at the manager.
+  void tell(const Step& step, ProcessId manager, const std::vector<Notice>& handed, Then told, Then then) {
     const Time since = cluster_.clock.now();
-    const std::vector<Notice> handed = pages_.leave_scope(lock);
     count(jiajia::FurtherCount::notices, handed.size());
     room_.send(
-        thread_.id(), room_.manager(lock), with_notices(step.message, handed.size()),
+        thread_.id(), manager, with_notices(step.message, handed.size(), room_.rules().scope == Scope::openmp),
         [this, since, then = std::move(then)] {
           thread_.waited(Spent::lock, since);
           then();
         },
-        [this, lock, handed] { room_.give_back(lock, thread_.id(), handed); });
+        told);
   }
 
   /// `came`: to the barrier, before the thread's changes went home.
@@ -393,20 +599,13 @@ class JiajiaMemory final : public Memory {
     const std::vector<PageId> notes = pages_.take_notes();
     count(jiajia::FurtherCount::notices, notes.size());
     const auto through = [this, since, why, then = std::move(then)](const News& news) {
-      Time from = since;
-      if (why == Arrival::fork_worker && news.forked && *news.forked > from) {
-        thread_.account.charge(Spent::idle, from, *news.forked);
-        from = *news.forked;
-      }
-      thread_.waited(Spent::barrier, from);
-      thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+      leave_barrier(since, why, news.forked);
       news_ = &news;
       then();
     };
-    const std::optional<Time> forks = why == Arrival::fork_master ? std::optional(came) : std::nullopt;
     room_.send(
         thread_.id(), room_.manager_of_barrier(), with_notices(step.message, notes.size()), [] {},
-        [this, notes, forks, through] { room_.arrive(thread_.id(), notes, forks, through); });
+        [=, this] { room_.arrive(thread_.id(), notes, forked_at(why, came), through); });
   }
 
   void heed_barrier(Then then) {

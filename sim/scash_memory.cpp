@@ -34,10 +34,20 @@ void ScashMemory::operate(ProcessId home, bool orders) {
 }
 
 /// A run notices such a wait, and asks all others for their changes: here a question to the one that stored, and its
-/// answer.
+/// answer. A run's messages for it are its own affair: they are not counted.
 void ScashMemory::spin(ProcessId by, std::uint64_t events) {
   cluster_.has_flags = true;
-  thread_.wait_for([=, this](auto done) { cluster_.spins->wait(thread_, by, events, std::move(done)); });
+  const Exchange ask = [=, this](const courses::Step&, Then then) {
+    const NodeId own = thread_.node(), to = cluster_.layout.node_of(by);
+    const auto go_on = [this, since = cluster_.clock.now(), then = std::move(then)] {
+      thread_.waited(Spent::lock, since);
+      then();
+    };
+    const auto answer = [=, this] { cluster_.network.send(to, own, control_payload, go_on); };
+    cluster_.network.send(own, to, control_payload, [=, this] { cluster_.spins->ask(by, events, answer); });
+  };
+  thread_.wait_for(
+      [=, this](auto done) { cluster_.locks.perform(thread_, courses::acquire, Sync::acquire, ask, std::move(done)); });
 }
 
 void ScashMemory::send_changes() {

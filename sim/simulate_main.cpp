@@ -103,22 +103,23 @@ void refuse_combinations(Request& request) {
     throw BadInput(what + " is not simulated under jiajia. Leave it out, or give --protocol scash");
   };
   if (!request.order.empty()) refuse("--order");
-  if (request.draws) refuse("--uncertainty");
   std::optional<Atomics>& atomics = request.options.atomics;
   if (atomics.value_or(Atomics::lock) != Atomics::lock) refuse(fmt::format("--atomics {}", name_of(*atomics)));
   atomics = Atomics::lock;
 }
 
+/// JIAJIA's own scopes are those of its locks and of the barrier of all.
 void refuse_waits(const Request& request, const trace::File& file) {
   using enum trace::EventKind;
-  if (request.options.protocol != ProtocolKind::jiajia) return;
+  const RunOptions& options = request.options;
+  if (options.protocol != ProtocolKind::jiajia || options.jiajia.scope != jiajia::Scope::lock) return;
   std::uint64_t waits = 0;
   for (const trace::EventKind kind : {post, wait, take, meet, give, spin}) waits += trace::count_of(file, kind);
   if (waits == 0) return;
   throw BadInput(
       fmt::format("{} has {} events of doacross loops, of semaphores and other objects of a "
-                  "library, or of loops that wait for another thread's store, which are not simulated under "
-                  "jiajia. Give --protocol scash",
+                  "library, or of loops that wait for another thread's store, which JIAJIA's own scopes do not know. "
+                  "Leave out --scope lock",
                   request.trace, waits));
 }
 

@@ -280,7 +280,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
     program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
   }
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
-  if (program.has_spins) cluster.spins.emplace(cluster, layout.processes());
+  if (program.has_spins) cluster.spins.emplace(layout.processes());
   // One process meets nobody, and a run of one records nothing.
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);
   Players players;

@@ -1,27 +1,13 @@
 #include "sim/spins.hpp"
 
 #include <algorithm>
-
-#include "sim/cluster.hpp"
+#include <utility>
 
 namespace sdsm::sim {
 
-void Spins::wait(Thread& thread, ProcessId by, std::uint64_t events, std::function<void()> done) {
-  const NodeId own = thread.node();
-  const NodeId to = cluster_.layout.node_of(by);
-  const Exchange ask = [this, &thread, own, to, by, events](const courses::Step&, Then then) {
-    const Time since = cluster_.clock.now();
-    const auto go_on = [&thread, since, then = std::move(then)] {
-      thread.waited(Spent::lock, since);
-      then();
-    };
-    const auto answer = [this, own, to, go_on] { cluster_.network.send(to, own, control_payload, go_on); };
-    cluster_.network.send(own, to, control_payload, [this, by, events, answer] {
-      if (begun_[index_of(by)] >= events) return answer();
-      waiters_[index_of(by)].push_back({events, answer});
-    });
-  };
-  cluster_.locks.perform(thread, courses::acquire, Sync::acquire, ask, std::move(done));
+void Spins::ask(ProcessId by, std::uint64_t events, std::function<void()> answer) {
+  if (begun(by) >= events) return answer();
+  waiters_[index_of(by)].push_back({events, std::move(answer)});
 }
 
 bool Spins::is_awaited(ProcessId thread, std::uint64_t event) const {

@@ -30,18 +30,18 @@ std::mt19937_64 generator_of(std::uint64_t seed) {
 
 /// What is impossible in a set of costs on the network on which they were measured; empty if nothing is. `only`: the
 /// model to look at, if not both.
-std::vector<std::string> contradictions(const Costs& costs, std::optional<WireModel> only) {
+std::vector<std::string> contradictions(const Costs& costs, std::optional<WireModel> only, ProtocolKind protocol) {
   for (const WireModel model : {WireModel::store_and_forward, WireModel::flow}) {
     if (only.value_or(model) != model) continue;
-    if (auto found = CostModel(costs, model, {}).contradictions(); !found.empty()) return found;
+    if (auto found = CostModel(costs, model, {}, protocol).contradictions(); !found.empty()) return found;
   }
   return {};
 }
 
 }  // namespace
 
-CostSampler::CostSampler(const Platform& platform, std::uint64_t seed)
-    : platform_(platform), random_(generator_of(seed)) {
+CostSampler::CostSampler(const Platform& platform, std::uint64_t seed, ProtocolKind protocol)
+    : platform_(platform), protocol_(protocol), random_(generator_of(seed)) {
   for (const UncertainCost& cost : platform.uncertain) runs_ = std::max(runs_, cost.runs.size());
   if (!platform.uncertain.empty()) return;
   throw std::invalid_argument(
@@ -86,7 +86,7 @@ Costs CostSampler::draw() {
   ++drawn_;
   for (;;) {
     Costs costs = any();
-    const std::vector<std::string> wrong = contradictions(costs, platform_.model);
+    const std::vector<std::string> wrong = contradictions(costs, platform_.model, protocol_);
     if (wrong.empty()) return costs;
     if (++refused_ >= most_refused * drawn_) {
       throw std::invalid_argument(fmt::format(
@@ -111,7 +111,7 @@ Time quantile(const Uncertainty& uncertainty, double part) {
 Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind network,
                            const std::function<Program()>& program, const RunOptions& options, std::uint64_t count,
                            const Progress& progress) {
-  CostSampler sampler(platform, options.seed);
+  CostSampler sampler(platform, options.seed, options.protocol);
   Uncertainty found;
   struct Running {
     std::size_t draw;

@@ -21,8 +21,9 @@ inline constexpr std::uint64_t most_draws = 10'000;
 /// standard library.
 class CostSampler {
  public:
-  /// `platform` must outlive the sampler. Throws std::invalid_argument if it gives no standard error.
-  CostSampler(const Platform& platform, std::uint64_t seed);
+  /// `platform` must outlive the sampler. `protocol`: whose costs must be possible. Throws std::invalid_argument if the
+  /// platform gives no standard error.
+  CostSampler(const Platform& platform, std::uint64_t seed, ProtocolKind protocol = ProtocolKind::scash);
 
   /// The next possible set: skips sets in which a cost is less than its messages take, on either network model. Throws
   /// std::invalid_argument if hardly any set is possible.
@@ -34,6 +35,7 @@ class CostSampler {
   double normal();
 
   const Platform& platform_;
+  ProtocolKind protocol_;
   std::size_t runs_ = 0;  ///< that costs with runs have, each as many
   std::mt19937_64 random_;
   std::uint64_t drawn_ = 0;

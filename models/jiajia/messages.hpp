@@ -54,7 +54,8 @@ struct DiffMessages {
   }
 };
 
-/// Notices are told (REL, BARR, WTNT) in 12 bytes, and handed on (grants, INVLD), with who wrote the page, in 16.
+/// Notices are told (REL, BARR, WTNT) in 12 bytes, and handed on (grants, INVLD), with who wrote the page, in 16. Where
+/// a process tells what others wrote, too, it says who did.
 inline constexpr Bytes told_notice{12};
 inline constexpr Bytes handed_notice{16};
 inline constexpr std::uint64_t most_told = 511 * 6;
@@ -77,10 +78,11 @@ struct Letter {
 };
 
 /// A message with so many notices, and those that go before it where they do not fit into one.
-inline std::vector<Letter> with_notices(Message last, std::uint64_t notices) {
+inline std::vector<Letter> with_notices(Message last, std::uint64_t notices, bool of_others = false) {
   const bool is_told = last == Message::REL || last == Message::BARR;
-  const Bytes each = is_told ? told_notice : handed_notice;
-  const std::uint64_t most = is_told ? most_told : most_handed;
+  const bool is_short = is_told && !of_others;
+  const Bytes each = is_short ? told_notice : handed_notice;
+  const std::uint64_t most = is_short ? most_told : most_handed;
   std::vector<Letter> letters;
   for (std::uint64_t i = further_messages(notices, most); i > 0; --i, notices -= most) {
     letters.push_back({is_told ? Message::WTNT : Message::INVLD, notice_data(most, each)});

@@ -4,25 +4,38 @@
 
 namespace sdsm::jiajia {
 
-std::vector<Notice> LockNotices::grant(LockId lock, ProcessId to) {
-  Lock& state = locks_.try_emplace(lock).first->second;
+std::vector<Notice> LockNotices::grant(SyncObject object, ProcessId to) {
+  Object& state = objects_.try_emplace(object).first->second;
   std::int64_t& seen = state.seen.try_emplace(to, -1).first->second;
+  // The next release of a lock is that of `to`, of other objects anybody's.
+  const std::int64_t told = object.kind == SyncObject::Kind::lock ? seen : seen - 1;
   std::vector<Notice> notices;
   for (const auto& [page, written] : state.pages) {
-    if (written.scope > seen) notices.push_back({page, written.writer});
+    if (rules_.scope == Scope::openmp && written.by == to) continue;
+    if (written.scope > told) notices.push_back({page, written.by, written.interval});
   }
   seen = state.scope;
   return notices;
 }
 
-void LockNotices::release(LockId lock, ProcessId by, std::span<const Notice> handed) {
-  Lock& state = locks_.try_emplace(lock).first->second;
+void LockNotices::release(SyncObject object, ProcessId by, std::span<const Notice> handed) {
+  Object& state = objects_.try_emplace(object).first->second;
   // The real system compares a lock's scope with a number of barriers.
-  if (quirks_.lock_notices_outlive_barriers && state.seen[by] > barriers_) keeps_ = true;
+  if (rules_.quirks.lock_notices_outlive_barriers && state.seen[by] > barriers_) keeps_ = true;
   for (const Notice& notice : handed) {
-    const auto [known, is_new] = state.pages.try_emplace(notice.page, Written{notice.writer, 0});
-    if (!is_new && known->second.writer != notice.writer) known->second.writer.reset();
-    known->second.scope = state.scope;
+    auto [known, end] = state.pages.equal_range(notice.page);
+    if (rules_.scope == Scope::openmp) {
+      while (known != end && known->second.by != notice.writer) ++known;
+    }
+    if (known == end) {
+      state.pages.emplace(notice.page, Written{notice.writer, notice.interval, state.scope});
+      continue;
+    }
+    Written& written = known->second;
+    if (rules_.scope == Scope::openmp && written.interval >= notice.interval) continue;
+    if (written.by != notice.writer) written.by.reset();
+    written.interval = notice.interval;
+    written.scope = state.scope;
   }
   ++state.scope;
 }
@@ -30,7 +43,7 @@ void LockNotices::release(LockId lock, ProcessId by, std::span<const Notice> han
 void LockNotices::barrier() {
   barriers_ = std::max<std::int64_t>(barriers_, 0) + 1;
   if (std::exchange(keeps_, false)) return;
-  for (auto& [lock, state] : locks_) state.pages.clear();
+  for (auto& [object, state] : objects_) state.pages.clear();
 }
 
 void BarrierNotices::arrive(ProcessId from, std::span<const PageId> notes) {

@@ -19,37 +19,39 @@ constexpr bool is_handed(const Rules& rules, ProcessId home, ProcessId to) {
   return rules.scope != Scope::lock || home != to;
 }
 
-/// Of the locks that one process manages. A lock's scopes are numbered by its releases.
+/// Of the locks, and other objects, that one process manages. An object's scopes are numbered by its releases.
 class LockNotices {
  public:
-  explicit LockNotices(const Quirks& quirks, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : quirks_(quirks), locks_(memory) {}
+  explicit LockNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : rules_(rules), objects_(memory) {}
 
-  /// `to` gets the lock: what was written under it since its last time, by page.
-  std::vector<Notice> grant(LockId lock, ProcessId to);
+  /// `to` gets the lock: what was handed on there since its last time, by page. Under Scope::openmp not what `to` wrote
+  /// itself, and a notice for each writer.
+  std::vector<Notice> grant(SyncObject object, ProcessId to);
 
-  /// `by` gives the lock back, with what its scope hands on.
-  void release(LockId lock, ProcessId by, std::span<const Notice> handed);
+  /// `by` gives the lock back, with what it hands on.
+  void release(SyncObject object, ProcessId by, std::span<const Notice> handed);
 
   /// A barrier tells everybody of everything.
   void barrier();
 
  private:
   struct Written {
-    std::optional<ProcessId> writer;
+    std::optional<ProcessId> by;  ///< empty: by several
+    std::uint32_t interval = 0;
     std::int64_t scope = 0;
   };
-  struct Lock {
+  struct Object {
     using allocator_type = std::pmr::polymorphic_allocator<>;
-    explicit Lock(const allocator_type& memory) : pages(memory), seen(memory) {}
+    explicit Object(const allocator_type& memory) : pages(memory), seen(memory) {}
 
     std::int64_t scope = 0;
-    std::pmr::map<PageId, Written> pages;
+    std::pmr::multimap<PageId, Written> pages;    ///< under Scope::lock one for each page
     std::pmr::map<ProcessId, std::int64_t> seen;  ///< scope at the last grant
   };
 
-  Quirks quirks_;
-  std::pmr::map<LockId, Lock> locks_;
+  Rules rules_;
+  std::pmr::map<SyncObject, Object> objects_;
   std::int64_t barriers_ = -1;  ///< passed; -1: none. Only Quirks::lock_notices_outlive_barriers looks at it
   bool keeps_ = false;          ///< its lists over the next barrier
 };

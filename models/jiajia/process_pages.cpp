@@ -15,7 +15,9 @@ ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_
       marked_(memory),
       held_(memory),
       scopes_(1, memory),
-      heard_(memory),
+      known_(memory),
+      latest_(memory),
+      told_(memory),
       pages_(memory) {}
 
 ProcessPages::Entry& ProcessPages::entry(PageId page) {
@@ -42,21 +44,29 @@ void ProcessPages::mark_written(PageId page, Entry& entry) {
   entry.written = entry.written_before = true;
 }
 
-std::optional<FaultKind> ProcessPages::access(PageId page, ProcessId home, Access access) {
-  Entry& entry = this->entry(page);
-  const auto kind = fault_of(access, state(entry, home), home == self_ ? Place::home : Place::elsewhere, rules_.quirks);
-  if (!kind) return std::nullopt;
-  const FaultRule& rule = rule_of(*kind);
-  if (rule.place == Place::home) {
-    mark_written(page, entry);
-    return kind;
+ProcessPages::AccessedRun ProcessPages::access_run(PageId first, std::uint64_t pages, ProcessId home, Access access) {
+  Entry* entry = &this->entry(first);
+  const Place place = home == self_ ? Place::home : Place::elsewhere;
+  const State before = state(*entry, home);
+  const auto kind = fault_of(access, before, place, rules_.quirks);
+  if (kind && place == Place::elsewhere) {
+    const FaultRule& rule = rule_of(*kind);
+    entry->copy = rule.after;
+    if (rule.makes_twin) {
+      entry->twin = static_cast<std::uint32_t>(twinned_.size());
+      twinned_.push_back({first, home, {}});
+    }
+    return {1, kind};
   }
-  entry.copy = rule.after;
-  if (rule.makes_twin) {
-    entry.twin = static_cast<std::uint32_t>(twinned_.size());
-    twinned_.push_back({page, home, {}});
-  }
-  return kind;
+  AccessedRun run{0, kind};
+  PageId page = first;
+  do {
+    if (kind) mark_written(page, *entry);
+    if (++run.pages == pages) break;
+    ++page.index;
+    entry = page.index % chunk_pages == 0 ? &this->entry(page) : entry + 1;
+  } while (state(*entry, home) == before);
+  return run;
 }
 
 void ProcessPages::changed(PageId page, Change change) {
@@ -129,7 +139,7 @@ void ProcessPages::put_in_order(Pages& pages) {
 
 void ProcessPages::enter_scope(LockId lock) {
   held_.push_back(lock);
-  scopes_.emplace_back();
+  if (rules_.scope == Scope::lock) scopes_.emplace_back();
 }
 
 std::vector<Notice> ProcessPages::leave_scope(LockId lock) {
@@ -137,20 +147,43 @@ std::vector<Notice> ProcessPages::leave_scope(LockId lock) {
   if (held == held_.rend())
     throw std::logic_error("broken invariant: a process gives back a lock that it does not have");
   const std::ptrdiff_t scope = held_.rend() - held;  // held_ has no entry for the barrier's
+  held_.erase(std::next(held).base());
+  if (rules_.scope == Scope::openmp) return hand_on(object_of(lock));
   // Scopes further in, if they stay: what was noted there was written under this lock too.
-  const bool is_openmp = rules_.scope == Scope::openmp;
   Pages notes(scopes_.get_allocator());
-  for (auto one = scopes_.begin() + (is_openmp ? 0 : scope); one != scopes_.end(); ++one) {
+  for (auto one = scopes_.begin() + scope; one != scopes_.end(); ++one) {
     notes.insert(notes.end(), one->begin(), one->end());
   }
   put_in_order(notes);
   const auto left = scopes_.begin() + scope;
   std::prev(left)->insert(std::prev(left)->end(), left->begin(), left->end());
   scopes_.erase(left);
-  held_.erase(std::next(held).base());
-  std::vector<Notice> handed(heard_.begin(), heard_.end());
+  std::vector<Notice> handed;
   for (const PageId page : notes) handed.push_back({page, self_});
   return handed;
+}
+
+std::vector<Notice> ProcessPages::hand_on(SyncObject object) {
+  const Pages& notes = scopes_.front();
+  if (noted_ < notes.size()) ++interval_;
+  for (; noted_ < notes.size(); ++noted_) learn({notes[noted_], self_, interval_}, std::nullopt);
+  std::vector<Notice> handed;
+  std::size_t& told = told_[object];
+  for (; told < known_.size(); ++told) {
+    const auto& [notice, from] = known_[told];
+    const bool is_latest = latest_.at({notice.page, *notice.writer}) == told;
+    if (is_latest && from != object) handed.push_back(notice);
+  }
+  return handed;
+}
+
+/// Returns whether it was new.
+bool ProcessPages::learn(const Notice& notice, std::optional<SyncObject> from) {
+  const auto [latest, is_first] = latest_.try_emplace({notice.page, *notice.writer}, known_.size());
+  if (!is_first && known_[latest->second].notice.interval >= notice.interval) return false;
+  latest->second = known_.size();
+  known_.push_back({notice, from});
+  return true;
 }
 
 std::vector<PageId> ProcessPages::take_notes() {
@@ -158,7 +191,10 @@ std::vector<PageId> ProcessPages::take_notes() {
   put_in_order(notes);
   std::vector<PageId> taken(notes.begin(), notes.end());
   notes.clear();
-  heard_.clear();
+  noted_ = 0;
+  known_.clear();
+  latest_.clear();
+  told_.clear();
   return taken;
 }
 
@@ -169,9 +205,9 @@ bool ProcessPages::invalidate(PageId page) {
   return true;
 }
 
-bool ProcessPages::heed_grant(const Notice& notice, ProcessId home) {
+bool ProcessPages::heed_grant(const Notice& notice, ProcessId home, SyncObject from) {
   // Heard at home, too: others have to hear of it from here.
-  if (rules_.scope == Scope::openmp) heard_.insert(notice);
+  if (rules_.scope == Scope::openmp && !learn(notice, from)) return false;
   return notice.writer != self_ && home != self_ && invalidate(notice.page);
 }
 

@@ -4,9 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory_resource>
 #include <optional>
-#include <set>
+#include <utility>
 #include <vector>
 
 #include "models/diff.hpp"
@@ -35,7 +36,16 @@ class ProcessPages {
 
   /// The process touches a page. Returns the trap that it takes, if any, and makes its transition; the caller repeats
   /// the access after a trap.
-  std::optional<FaultKind> access(PageId page, ProcessId home, Access access);
+  std::optional<FaultKind> access(PageId page, ProcessId home, Access access) {
+    return access_run(page, 1, home, access).kind;
+  }
+
+  struct AccessedRun {
+    std::uint64_t pages;  ///< of which each takes the trap, or none does; at least 1
+    std::optional<FaultKind> kind;
+  };
+  /// The same of adjacent pages with that home, as far as they do as the first does.
+  AccessedRun access_run(PageId first, std::uint64_t pages, ProcessId home, Access access);
 
   /// The process changed words of a page that it may write. A page without a twin remembers nothing.
   void changed(PageId page, Change change);
@@ -56,14 +66,18 @@ class ProcessPages {
   /// A lock was taken: its scope is the innermost one now.
   void enter_scope(LockId lock);
 
-  /// A lock is given back: what its scope hands on, by page. Precondition: the process has it.
+  /// A lock is given back: what its scope hands on. Precondition: the process has it.
   std::vector<Notice> leave_scope(LockId lock);
+
+  /// Under Scope::openmp: what the process wrote or heard of since the last barrier, and the object does not know yet
+  /// from it or by it.
+  std::vector<Notice> hand_on(SyncObject object);
 
   /// A barrier: all pages that the process has noted since the last one, in order.
   std::vector<PageId> take_notes();
 
-  /// A notice of a lock's grant arrives. Returns whether a copy became invalid.
-  bool heed_grant(const Notice& notice, ProcessId home);
+  /// A notice that was handed on arrives. Returns whether a copy became invalid.
+  bool heed_grant(const Notice& notice, ProcessId home, SyncObject from);
 
   /// One of a barrier arrives; a migrating page is taken over or given up. `home`: before the barrier.
   bool heed_barrier(const Notice& notice, ProcessId home);
@@ -84,6 +98,13 @@ class ProcessPages {
   using Chunk = std::array<Entry, chunk_pages>;
   using Pages = std::pmr::vector<PageId>;
 
+  /// What the process knows since the last barrier, in the order in which it came to know it.
+  struct Known {
+    Notice notice;
+    std::optional<SyncObject> from;  ///< empty: its own
+  };
+
+  bool learn(const Notice& notice, std::optional<SyncObject> from);
   Entry& entry(PageId page);
   State state(const Entry& entry, ProcessId home) const;
   void mark(PageId page, Entry& entry);
@@ -100,8 +121,13 @@ class ProcessPages {
   Pages written_;                   ///< home pages with `written`, and perhaps pages that have migrated
   Pages marked_;                    ///< pages with `written_before` or `others_wrote`, likewise
   std::pmr::vector<LockId> held_;   ///< locks, the innermost scope's last
-  std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_
-  std::pmr::set<Notice> heard_;     ///< of grants since the last barrier; under Scope::openmp
+  std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_; openmp: the first alone
+  // Under Scope::openmp:
+  std::uint32_t interval_ = 0;  ///< of what was handed on last
+  std::size_t noted_ = 0;       ///< of the barrier's notes: those that are in known_
+  std::pmr::vector<Known> known_;
+  std::pmr::map<std::pair<PageId, ProcessId>, std::size_t> latest_;  ///< by writer, the index in known_
+  std::pmr::map<SyncObject, std::size_t> told_;                      ///< so many of known_ were handed on there
   PageTable<Chunk> pages_;
 };
 

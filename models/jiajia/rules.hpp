@@ -98,9 +98,23 @@ constexpr std::optional<FaultKind> fault_of(Access access, State before, Place p
 struct Notice {
   PageId page;
   std::optional<ProcessId> writer;
+  /// The writer's, numbered by what it hands on: who has heard of it and hears of it again has nothing to do. Under
+  /// Scope::openmp, but not at a barrier.
+  std::uint32_t interval = 0;
 
   constexpr auto operator<=>(const Notice&) const = default;
 };
+
+/// Where a process hands on its notices to whoever comes after it. JIAJIA itself has locks alone.
+struct SyncObject {
+  enum class Kind : std::uint8_t { lock, flag, team, thread } kind = Kind::lock;
+  std::uint64_t number = 0;  ///< of a team: its threads
+
+  constexpr auto operator<=>(const SyncObject&) const = default;
+};
+constexpr SyncObject object_of(LockId lock) {
+  return {SyncObject::Kind::lock, index_of(lock)};
+}
 
 /// Where a page's home is after a barrier with that notice.
 constexpr ProcessId next_home(const Notice& notice, ProcessId home, const Rules& rules) {

@@ -90,7 +90,6 @@ void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
   for (std::size_t row = first; row < rows.size(); ++row) rows[row].protocol = protocol;
 }
 
-/// JIAJIA's have no errors: no band is drawn from them.
 void add_costs_of_jiajia(std::vector<Property>& rows) {
   const std::size_t first = rows.size();
   add_costs_of(ProtocolKind::jiajia, rows);
@@ -103,10 +102,7 @@ void add_costs_of_jiajia(std::vector<Property>& rows) {
   rows.push_back(time_cost(
       "jiajia.invalidate", "time for each copy that a write notice makes invalid", true,
       [](auto& costs) -> auto& { return costs.jiajia.invalidate; }));
-  for (std::size_t row = first; row < rows.size(); ++row) {
-    rows[row].protocol = ProtocolKind::jiajia;
-    rows[row].error.reset();
-  }
+  for (std::size_t row = first; row < rows.size(); ++row) rows[row].protocol = ProtocolKind::jiajia;
 }
 
 void add_costs(std::vector<Property>& rows) {

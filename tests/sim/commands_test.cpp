@@ -359,7 +359,7 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--network carrier-pigeon", "carrier-pigeon"},
       {"--protocol treadmarks", "'treadmarks' is none of scash, jiajia"},
       {"--protocol jiajia", "no costs for protocol jiajia (it has scash)"},
-      {"--protocol jiajia --uncertainty 10", "--uncertainty is not simulated under jiajia"},
+      {"--protocol jiajia --order a.order", "--order is not simulated under jiajia"},
       {"--protocol jiajia --atomics home", "--atomics home is not simulated under jiajia"},
       {"--home-migration", "--home-migration is of protocol jiajia, but the protocol is scash"},
       {"--region some", "some"},

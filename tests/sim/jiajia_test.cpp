@@ -249,12 +249,12 @@ TEST_CASE("a JIAJIA lock: question and grant, and its write notices make both lo
   const double message = 61.66 + 36 * 0.181919;
   CHECK(spent(quiet.threads[1].whole, Spent::lock) == us(2 * message + (message - 28.24) / 2));
   CHECK(spent(quiet.threads[0].whole, Spent::lock) == us(0));
-  // A page of its own, so that no diff travels. One notice in the REL: 12 bytes on two cables, and per byte.
+  // A page of its own, so that no diff travels. One notice in the REL: 16 bytes on two cables, and per byte.
   CHECK(further(told.threads[1].whole, FurtherCount::notices) == 1 + 1);
   CHECK(spent(told.threads[1].whole, Spent::lock) ==
-        us(2 * message + (message + 12 * 0.181919 - 28.24 - 2 * 12 * 0.08) / 2));
+        us(2 * message + (message + 16 * 0.181919 - 28.24 - 2 * 16 * 0.08) / 2));
   const auto bytes = [](const Result& result) { return result.threads[1].whole.bytes; };
-  CHECK(bytes(told) == bytes(quiet) + 12 + 12);  // the REL's and the next barrier's
+  CHECK(bytes(told) == bytes(quiet) + 16 + 12);  // the REL's and the next barrier's
 }
 
 TEST_CASE("a JIAJIA lock hands on what its scope says: before it, too, with openmp alone") {
@@ -290,14 +290,94 @@ TEST_CASE("a flush under JIAJIA tells others: a lock of its own is taken and giv
   CHECK(result.threads[0].whole.locks == 1);
 }
 
-TEST_CASE("what is not simulated under JIAJIA is refused by name") {
-  TestProgram part({3, 1});
-  part.interval(0, 10, {}, {trace::EventKind::barrier, 0, 0, 2});
-  part.interval(1, 10, {}, {trace::EventKind::barrier, 0, 0, 2});
-  CHECK_THROWS_WITH(simulated(part), ContainsSubstring("a barrier of 2 of 3 threads"));
-  TestProgram flag({2, 1});
-  flag.interval(0, 10, {}, {trace::EventKind::post, 0, 7, 1});
-  CHECK_THROWS_WITH(simulated(flag), ContainsSubstring("thread 0 has a flag"));
+TEST_CASE("under JIAJIA a flag tells who waits for it, as a lock would") {
+  TestProgram program({3, 1});
+  const trace::Event post{trace::EventKind::post, 0, 7, 1}, wait{trace::EventKind::wait, 0, 7, 1};
+  for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
+  program.interval(1, 10'000, {writes(0)}, post);
+  program.interval(2, 1000, {}, wait);
+  for (const std::uint32_t t : {0U, 1U}) program.barrier(t, 50'000);
+  program.barrier(2, 50'000, {reads(0)});
+  const Result result = simulated(program);
+  CHECK(fault_count(result, 2, Fault::RIVR) == 1);
+  CHECK(result.threads[2].whole.locks == 1);
+  CHECK(result.threads[1].whole.locks == 0);
+  // Flag 7 is kept by process 1. The wait ends with the grant after the post: 9 ms and what both messages take.
+  CHECK(spent(result.threads[2].whole, Spent::lock) > us(9'000));
+  CHECK(spent(result.threads[2].whole, Spent::lock) < us(11'000));
+  CHECK(messages(result, 1, Message::ACQGRANT) == 1);
+  CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("thread 1 has a flag, which JIAJIA's own scopes do not"));
+}
+
+TEST_CASE(
+    "under JIAJIA a barrier of a part of the threads tells those who are there, and counts as played without time") {
+  const Rules rules{.home_migration = true, .scope = Scope::openmp};
+  TestProgram program({3, 1});
+  program.pages = drawn_pages;
+  const trace::Event part{trace::EventKind::barrier, 0, 0, 2};
+  for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 50'000, {reads(0)});
+  program.interval(0, 90'000, {}, part);
+  program.interval(1, 90'000, {writes(0, 0, 1, whole_page), writes(3, 0, 1, whole_page)}, part);
+  program.barrier(0, 90'000, {reads(3), reads(0)});
+  program.barrier(1, 90'000, {reads(0)});
+  program.barrier(2, 10'000);
+  const Result result = simulated(program, rules);
+  PlayedCluster cluster(3, rules);
+  for (std::uint32_t page = 0; page < drawn_pages; ++page) cluster.allocate(1, page % 3);
+  const std::uint64_t region = cluster.allocate(1, 0);
+  cluster.write(0, region);
+  cluster.barrier();
+  for (std::uint32_t t = 1; t < 3; ++t) cluster.read(t, region);
+  for (std::uint32_t t = 0; t < 3; ++t) cluster.read(t, 0);
+  cluster.barrier();
+  cluster.write(1, 0);
+  cluster.write(1, 3);
+  cluster.barrier_of(2);
+  cluster.read(0, 3);
+  cluster.read(0, 0);
+  cluster.read(1, 0);
+  cluster.barrier();
+  cluster.barrier();
+  check_counts(result, cluster, true);
+  CHECK(result.threads[0].whole.barriers == result.threads[2].whole.barriers + 1);
+  // Processes 0 and 1 met when 1 had come: 2 waits for both at the next barrier alone.
+  CHECK(spent(result.threads[0].whole, Spent::barrier) < us(20'000));
+  CHECK_THROWS_WITH(simulated(program, {}), ContainsSubstring("a barrier of 2 of 3 threads, which JIAJIA's own"));
+}
+
+TEST_CASE("under JIAJIA who waits in a loop of its own sees what the other stored before that event") {
+  const auto program = [](double stores_at, double asks_at) {
+    TestProgram made({2, 1});
+    for (const std::uint32_t t : {0U, 1U}) made.barrier(t, 50'000, {reads(1)});
+    const trace::Event task{trace::EventKind::task, 0, 0, 0};
+    // The thread's third event, after those of the region and a barrier.
+    made.interval(1, stores_at, {writes(1)}, task);
+    made.interval(1, 30'000, {}, task);
+    made.barrier(1, 50'000);
+    made.interval(0, asks_at, {}, {trace::EventKind::spin, 0, 1, 3});
+    made.barrier(0, 50'000, {reads(1)});
+    return made;
+  };
+  const auto simulated_with_spins = [](const TestProgram& made) {
+    return run(
+        p3_jiajia(), made.layout(), NetworkKind::queue,
+        [&] {
+          Program finished = made.finished();
+          finished.has_spins = true;
+          return finished;
+        },
+        under({.scope = Scope::openmp}));
+  };
+  // Asked before it stores: answered with that event. Asked amid the next interval: with the next event.
+  const Result early = simulated_with_spins(program(20'000, 1000)), late = simulated_with_spins(program(1000, 20'000));
+  CHECK(spent(early.threads[0].whole, Spent::lock) > us(18'000));
+  CHECK(spent(early.threads[0].whole, Spent::lock) < us(22'000));
+  CHECK(spent(late.threads[0].whole, Spent::lock) > us(10'000));
+  CHECK(spent(late.threads[0].whole, Spent::lock) < us(14'000));
+  for (const Result* result : {&early, &late}) CHECK(fault_count(*result, 0, Fault::RIVR) == 1);
+}
+
+TEST_CASE("costs of another protocol do not stand in for JIAJIA's") {
   const TestProgram any({2, 1});
   CHECK_THROWS_WITH(run(p3_score(), NetworkKind::queue, any, under({})),
                     ContainsSubstring("no costs for protocol jiajia (it has scash)"));

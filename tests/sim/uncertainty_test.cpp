@@ -295,6 +295,29 @@ TEST_CASE("the band of barriers is the number of barriers times their error") {
   CHECK(quantile(found, 0.95) > nominal);
 }
 
+TEST_CASE("under JIAJIA the band is that of its own costs") {
+  std::string text = read_text(p3_score().parent_path() / "p3-jiajia.xml");
+  const std::string fault = R"(<prop id="jiajia.fault.RUMR" value="587us"/>)";
+  text.replace(text.find(fault), fault.size(), fault + R"(<prop id="jiajia.fault.RUMR.standard-error" value="9us"/>)");
+  const TemporaryFile file(text);
+  TestProgram program({2, 1});
+  program.barrier(0);
+  program.barrier(1, 0, {reads(0), reads(2), reads(4)});
+  program.barrier_of_all();
+  RunOptions options;
+  options.protocol = ProtocolKind::jiajia;
+  const Uncertainty found = simulate_draws(read_platform(file.path()), program.layout(), NetworkKind::queue,
+                                           [&] { return program.finished(); }, options, 30, {});
+  Values costs, times;
+  for (const Draw& draw : found.draws) {
+    costs.push_back(draw.costs[0]);
+    times.push_back(to_seconds(draw.makespan));
+  }
+  CHECK(mean(costs) == Approx(587e-6).epsilon(0.01));
+  // These three, and the page of the region's function and arguments.
+  CHECK(covariance(costs, times) / covariance(costs, costs) == Approx(4).epsilon(1e-6));
+}
+
 TEST_CASE("bands cover the true time as often as they say, if the costs are known as well as they say") {
   // The truth has its own barrier; each calibration is off from it by its error. A tenth of the bands should miss.
   TestProgram program({2, 1});

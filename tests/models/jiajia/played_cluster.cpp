@@ -20,7 +20,7 @@ PlayedCluster::PlayedCluster(std::uint32_t processes, const Rules& rules, Reques
       twins_(processes) {
   for (std::uint32_t process = 0; process < processes; ++process) {
     pages_.emplace_back(ProcessId{process}, rules);
-    locks_.emplace_back(rules.quirks);
+    locks_.emplace_back(rules);
   }
 }
 
@@ -95,27 +95,35 @@ void PlayedCluster::flush(std::uint32_t process, Sync sync) {
   }
 }
 
-void PlayedCluster::perform(std::uint32_t process, const courses::Step& step, Sync sync, LockId lock) {
-  const std::uint32_t manager = index_of(lock) % processes_;
+std::uint32_t PlayedCluster::manager(SyncObject object) const {
+  const bool is_team = object.kind == SyncObject::Kind::team;
+  return is_team ? index_of(manager_of_barrier(processes_, rules_.quirks))
+                 : static_cast<std::uint32_t>(object.number % processes_);
+}
+
+void PlayedCluster::perform(std::uint32_t process, const courses::Step& step, Sync sync, SyncObject object) {
+  const std::uint32_t manager = this->manager(object);
+  const bool is_lock = object.kind == SyncObject::Kind::lock;
+  const LockId lock{static_cast<std::uint32_t>(object.number)};
   ProcessPages& pages = pages_[process];
   switch (step.deed) {
     case Deed::flush: return flush(process, sync);
     case Deed::ask:
       send(process, manager, step.message);
       send(manager, process, step.answer);
-      granted_ = locks_[manager].grant(lock, ProcessId{process});
+      granted_ = locks_[manager].grant(object, ProcessId{process});
       return;
     case Deed::heed:
       for (const Notice& notice : granted_) {
-        counts_[process].invalidations += pages.heed_grant(notice, home_of(notice.page.index)) ? 1 : 0;
+        counts_[process].invalidations += pages.heed_grant(notice, home_of(notice.page.index), object) ? 1 : 0;
       }
-      pages.enter_scope(lock);
+      if (is_lock) pages.enter_scope(lock);
       return;
     case Deed::tell: {
-      const std::vector<Notice> handed = pages.leave_scope(lock);
+      const std::vector<Notice> handed = is_lock ? pages.leave_scope(lock) : pages.hand_on(object);
       counts_[process].notices += handed.size();
       send(process, manager, step.message);
-      return locks_[manager].release(lock, ProcessId{process}, handed);
+      return locks_[manager].release(object, ProcessId{process}, handed);
     }
     case Deed::settle: pages.begin_interval(sync); return;
   }
@@ -124,12 +132,45 @@ void PlayedCluster::perform(std::uint32_t process, const courses::Step& step, Sy
 void PlayedCluster::lock(std::uint32_t process, std::uint32_t lock) {
   ++counts_[process].locks;
   if (processes_ == 1) return;
-  for (const courses::Step& step : courses::lock) perform(process, step, Sync::acquire, LockId{lock});
+  for (const courses::Step& step : courses::lock) perform(process, step, Sync::acquire, object_of(LockId{lock}));
 }
 
 void PlayedCluster::unlock(std::uint32_t process, std::uint32_t lock) {
   if (processes_ == 1) return;
-  for (const courses::Step& step : courses::unlock) perform(process, step, Sync::release, LockId{lock});
+  for (const courses::Step& step : courses::unlock) perform(process, step, Sync::release, object_of(LockId{lock}));
+}
+
+void PlayedCluster::post(std::uint32_t process, std::uint32_t flag) {
+  if (processes_ == 1) return;
+  for (const courses::Step& step : courses::unlock) {
+    perform(process, step, Sync::release, {SyncObject::Kind::flag, flag});
+  }
+}
+
+void PlayedCluster::wait(std::uint32_t process, std::uint32_t flag) {
+  ++counts_[process].locks;
+  if (processes_ == 1) return;
+  for (const courses::Step& step : courses::lock) {
+    perform(process, step, Sync::acquire, {SyncObject::Kind::flag, flag});
+  }
+}
+
+void PlayedCluster::barrier_of(std::uint32_t team) {
+  const SyncObject object{SyncObject::Kind::team, team};
+  for (std::uint32_t process = 0; process < team; ++process) {
+    ++counts_[process].barriers;
+    flush(process, Sync::acquire);
+    const std::vector<Notice> handed = pages_[process].hand_on(object);
+    counts_[process].notices += handed.size();
+    send(process, manager(object), Message::BARR);
+    locks_[manager(object)].release(object, ProcessId{process}, handed);
+  }
+  for (std::uint32_t process = 0; process < team; ++process) {
+    send(manager(object), process, Message::BARRGRANT);
+    granted_ = locks_[manager(object)].grant(object, ProcessId{process});
+    perform(process, {Deed::heed}, Sync::acquire, object);
+    perform(process, {Deed::settle}, Sync::acquire, object);
+  }
 }
 
 void PlayedCluster::meet() {

@@ -41,6 +41,11 @@ class PlayedCluster {
   void lock(std::uint32_t process, std::uint32_t lock);
   void unlock(std::uint32_t process, std::uint32_t lock);
   void barrier();
+  /// Under Scope::openmp: a flag is posted, or waited for by a process that goes on at once.
+  void post(std::uint32_t process, std::uint32_t flag);
+  void wait(std::uint32_t process, std::uint32_t flag);
+  /// Likewise: a barrier of processes 0 to team - 1.
+  void barrier_of(std::uint32_t team);
 
   std::uint32_t processes() const { return processes_; }
   const jiajia::Counts& counts(std::uint32_t process) const { return counts_[process]; }
@@ -54,7 +59,8 @@ class PlayedCluster {
   ProcessId home_of(std::uint64_t page) const { return homes_.home(id_of(page), ProcessId{placed_[page]}); }
   void touch(std::uint32_t process, std::uint64_t page, Access access);
   void fetch(std::uint32_t process, std::uint64_t page);
-  void perform(std::uint32_t process, const jiajia::courses::Step& step, Sync sync, LockId lock);
+  void perform(std::uint32_t process, const jiajia::courses::Step& step, Sync sync, jiajia::SyncObject object);
+  std::uint32_t manager(jiajia::SyncObject object) const;
   void flush(std::uint32_t process, Sync sync);
   void meet();
   void heed_barrier(std::uint32_t process, const std::vector<jiajia::Notice>& notices);

@@ -14,8 +14,9 @@ using namespace sdsm::test;
 namespace {
 
 /// A word is guarded by a lock for the whole program, or belongs to a process for a phase between barriers, or to
-/// nobody: then all may read it. `hands_over`: a process that gives a lock back may leave its words to whoever takes
-/// that lock next, as OpenMP allows.
+/// nobody: then all may read it. `hands_over`: a process that gives a lock back, or posts a flag, may leave its words
+/// to whoever takes that lock next, or waits for the flag, as OpenMP allows; and barriers of a part of the processes
+/// are points where their words may change hands.
 class RandomProgram {
  public:
   RandomProgram(std::uint64_t seed, jiajia::Scope scope, bool hands_over)
@@ -25,6 +26,7 @@ class RandomProgram {
     words_.resize(pages * PlayedCluster::words);
     holders_.resize(pick(1, 3));
     offers_.resize(holders_.size());
+    left_at_flags_.resize(2);
     for (Word& word : words_) {
       if (pick(0, 2) == 0) word.guard = pick(0, static_cast<std::uint32_t>(holders_.size()) - 1);
     }
@@ -42,6 +44,7 @@ class RandomProgram {
         if (holders_[lock]) give_back(*holders_[lock], lock);
         offers_[lock].clear();
       }
+      for (auto& left : left_at_flags_) left.clear();
       cluster_.barrier();
     }
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -70,6 +73,10 @@ class RandomProgram {
   Requests requests() { return pick(0, 1) == 1 ? Requests::before_the_home_ends : Requests::after_the_home_ends; }
 
   std::string do_something(std::uint32_t process) {
+    if (hands_over_ && pick(0, 12) == 0) {
+      pass_on(process);
+      return {};
+    }
     if (pick(0, 5) == 0) {
       take_or_give(process, pick(0, static_cast<std::uint32_t>(holders_.size()) - 1));
       return {};
@@ -103,13 +110,34 @@ class RandomProgram {
   }
 
   void give_back(std::uint32_t process, std::uint32_t lock) {
-    for (std::size_t i = 0; hands_over_ && i < words_.size(); ++i) {
-      if (words_[i].guard || words_[i].owner != process || pick(0, 1) == 0) continue;
-      words_[i].owner = cluster_.processes() + 1;  // neither anybody's nor to read
-      offers_[lock].push_back(i);
-    }
+    if (hands_over_) leave(process, offers_[lock]);
     cluster_.unlock(process, lock);
     holders_[lock].reset();
+  }
+
+  void leave(std::uint32_t process, std::vector<std::size_t>& offers) {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (words_[i].guard || words_[i].owner != process || pick(0, 1) == 0) continue;
+      words_[i].owner = cluster_.processes() + 1;  // neither anybody's nor to read
+      offers.push_back(i);
+    }
+  }
+
+  void pass_on(std::uint32_t process) {
+    const std::uint32_t flag = pick(0, 1), team = pick(1, cluster_.processes());
+    switch (pick(0, 2)) {
+      case 0: leave(process, left_at_flags_[flag]); return cluster_.post(process, flag);
+      case 1:
+        cluster_.wait(process, flag);
+        for (const std::size_t word : std::exchange(left_at_flags_[flag], {})) words_[word].owner = process;
+        return;
+      default:
+        if (team == 1 || team == cluster_.processes()) return;
+        cluster_.barrier_of(team);
+        for (Word& word : words_) {
+          if (word.owner < team) word.owner = pick(0, team - 1);
+        }
+    }
   }
 
   std::mt19937_64 random_;
@@ -118,6 +146,7 @@ class RandomProgram {
   std::vector<Word> words_;
   std::vector<std::optional<std::uint32_t>> holders_;  ///< by lock
   std::vector<std::vector<std::size_t>> offers_;       ///< by lock: words left to who takes it next
+  std::vector<std::vector<std::size_t>> left_at_flags_;
   std::uint64_t last_value_ = 0;
 };
 

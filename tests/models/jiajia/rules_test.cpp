@@ -182,6 +182,51 @@ TEST_CASE("with --scope openmp what came by one lock goes on by another") {
   CHECK(cluster.read(2, page) == 5);
 }
 
+TEST_CASE("with --scope openmp who has heard of a write loses no copy by hearing of it again") {
+  PlayedCluster cluster(3, {.scope = Scope::openmp});
+  const std::uint64_t page = cluster.allocate(1, 1);
+  CHECK(cluster.read(2, page) == 0);
+  const auto take = [&](std::uint32_t process, std::uint32_t lock) {
+    cluster.lock(process, lock);
+    cluster.unlock(process, lock);
+  };
+  cluster.write(0, page, 5);
+  take(0, 7);  // tells one notice
+  take(2, 7);
+  CHECK(cluster.counts(2).invalidations == 1);
+  CHECK(cluster.read(2, page) == 5);
+  take(1, 7);
+  take(1, 8);  // tells what lock 8 has yet to hear
+  take(2, 8);
+  take(2, 7);
+  CHECK(cluster.counts(2).invalidations == 1);
+  CHECK(cluster.read(2, page) == 5);
+  CHECK(cluster.counts(0).notices == 1);
+  CHECK(cluster.counts(1).notices == 1);
+  // A further write is another interval's.
+  cluster.write(0, page, 6);
+  take(0, 7);
+  take(2, 7);
+  CHECK(cluster.counts(2).invalidations == 2);
+  CHECK(cluster.read(2, page) == 6);
+}
+
+TEST_CASE("with --scope openmp flags and barriers of a part of the processes hand on what locks do") {
+  PlayedCluster cluster(4, {.scope = Scope::openmp});
+  const std::uint64_t page = cluster.allocate(1, 3);
+  for (const std::uint32_t process : {0U, 1U, 2U}) CHECK(cluster.read(process, page) == 0);
+  cluster.write(2, page, 5);
+  cluster.post(2, 9);
+  CHECK(cluster.read(1, page) == 0);
+  cluster.wait(1, 9);
+  CHECK(cluster.read(1, page) == 5);
+  CHECK(cluster.read(0, page) == 0);
+  cluster.barrier_of(2);
+  CHECK(cluster.read(0, page) == 5);
+  CHECK(sent(cluster, 1, Message::BARR) == 1);
+  CHECK(sent(cluster, 2, Message::BARR) == 0);
+}
+
 TEST_CASE("locks that overlap hand on what was written while they were held") {
   PlayedCluster cluster(2, {});
   const std::uint64_t first = cluster.allocate(1, 0), both = cluster.allocate(1, 0), second = cluster.allocate(1, 0);
@@ -264,6 +309,10 @@ TEST_CASE("notices that do not fit into a message go before it in others, of the
   CHECK(told(Message::BARR, 3067) == Found{{Message::WTNT, 4 + 3066 * 12}, {Message::BARR, 4 + 12}});
   CHECK(told(Message::ACQGRANT, 5111) ==
         Found{{Message::INVLD, 4 + 2555 * 16}, {Message::INVLD, 4 + 2555 * 16}, {Message::ACQGRANT, 4 + 16}});
+  // Who tells what others wrote names the writers.
+  CHECK(with_notices(Message::REL, 2556, true).front().data == Bytes{4 + 2555 * 16});
+  CHECK(with_notices(Message::REL, 2556, true).front().kind == Message::WTNT);
+  CHECK(with_notices(Message::REL, 2556, true).back().data == Bytes{4 + 16});
 }
 
 TEST_CASE("a lock that hands on its own scope tells a home nothing of its own pages") {
