@@ -24,6 +24,7 @@
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
+#include "native/dsm/page_turns.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/regions.hpp"
@@ -179,6 +180,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
     REQUIRES(application) {
   if (has_met) change_flag_mode(FlagEvent::touch_after_meeting);
   has_met = false;
+  take_turn_for(place.address);
   const NodeGuard guard;
   NodePages& pages = node().pages;
   std::optional<FaultKind> kind;
@@ -440,6 +442,7 @@ void start_coherence(const AddressRange& stack, const AddressRange& variables) {
 void flush(Sync sync, const Grant* granted) {
   if (!are_pages_protected()) return;
   const std::uint64_t begun = now_ns();
+  end_turn();
   await_late_diffs();
   if (sync == Sync::barrier) {
     // Companions send their own at the same time.

@@ -1,6 +1,7 @@
 #include "native/dsm/offices.hpp"
 
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/page_turns.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 
@@ -29,6 +30,8 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::recall: return hear_recall(from, head, payload);
     case WireKind::recalled: return hear_recalled(head, payload);
     case WireKind::flag_mode: return hear_of_flags(from, head);
+    case WireKind::turn_ask:
+    case WireKind::turn_end: return serve_turns(from, head);
     case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);

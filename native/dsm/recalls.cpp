@@ -18,6 +18,7 @@
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/page_turns.hpp"
 #include "native/dsm/service.hpp"
 
 namespace sdsm::dsm {
@@ -86,6 +87,7 @@ bool shut(Recall& recall) REQUIRES(handling, node().mutex) {
     if (given_up == node().given_up.end()) given_up = node().given_up.insert(given_up, {recall.page, 0});
     recall.takes_copy = ++given_up->shut_by == self.layout.threads_per_node;
   }
+  note_lost_page(recall.page);
   // What the node stored in others' stacks before it stored here has to be seen first.
   if (is_in_flag_mode()) send_late_diffs(true);
   return true;
@@ -201,6 +203,10 @@ void answer_who_enters() REQUIRES(handling) {
 
 bool is_in_flag_mode() {
   return flag_mode.load(std::memory_order_acquire) != FlagMode::off;
+}
+
+bool ends_flag_mode_at_barrier() {
+  return flag_mode.load(std::memory_order_acquire) == FlagMode::until_barrier;
 }
 
 bool are_all_in_flag_mode() {

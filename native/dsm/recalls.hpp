@@ -10,7 +10,9 @@ namespace sdsm::dsm {
 
 /// Any thread: faults ask for the right to their pages.
 bool is_in_flag_mode();
-/// The same as far as this process knows that all are in it.
+/// The same, where nobody has waited: it ends at the next barrier.
+bool ends_flag_mode_at_barrier();
+/// Any flag mode, as far as this process knows that all are in it.
 bool are_all_in_flag_mode() REQUIRES(application);
 /// Whether other threads run the program too: those of a team, while it lives.
 void note_company(bool has_company) REQUIRES(application);

@@ -16,6 +16,7 @@
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
+#include "native/dsm/page_turns.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/standard_output.hpp"
@@ -113,6 +114,7 @@ void pass_barrier(Barrier barrier) {
   send_long_page_log();
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
   send_stacks_home();
+  end_turn();
   std::uint64_t since = now_ns();
   bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.

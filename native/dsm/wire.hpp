@@ -64,6 +64,8 @@ enum class WireKind : std::uint16_t {
   recall,         ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept; payload:
                   ///< how many pages the home has granted this process so far. Answer: recalled
   recalled,       ///< address: page; value: 1 if it was changed; payload: the page, if it comes home. No answer
+  turn_ask,       ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
+  turn_end,       ///< no answer
   atomic,         ///< address; value: PageWish; payload: program::AtomicOperation. Answer: done; payload:
                   ///< program::AtomicOutcome
   exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it

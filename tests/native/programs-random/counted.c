@@ -393,6 +393,18 @@ static void scattered_behind_a_barrier(void) {
   page(0)[0] = count;
 }
 
+/* Behind it there is none, and who stores meets others. */
+static void scattered_behind_an_operation(void) {
+  int count = 0;
+#pragma omp parallel
+  {
+#pragma omp atomic
+    ++count;
+    for (int round = 1; round <= rounds; ++round) store_all_over(round);
+  }
+  page(0)[0] = count;
+}
+
 /* Each reads all pages, and does an atomic operation in another one, again and again. */
 static void operations_between_reads(void) {
   static int counter[2 * page_ints];
@@ -474,6 +486,7 @@ static const struct {
     {"master", master},
     {"scattered", scattered},
     {"scattered_behind_a_barrier", scattered_behind_a_barrier},
+    {"scattered_behind_an_operation", scattered_behind_an_operation},
     {"operations_between_reads", operations_between_reads},
     {"singles", singles},
     {"copied", copied},
