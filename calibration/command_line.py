@@ -151,8 +151,14 @@ def _refuse_another_version() -> int:
     return BAD_INPUT
 
 
+#: Of single options, by the module that is looked for.
+_OPTIONAL = {"pyarrow": "pyarrow", "pyarrow.parquet": "pyarrow", "distributed": "distributed", "cloudpickle": "distributed"}
+
+
 def _missing(error: ModuleNotFoundError) -> int:
-    say(f"the Python package {error.name} is missing. {places.how_to_get_packages()}")
+    optional = _OPTIONAL.get(error.name or "")
+    advice = f"Install it: {sys.executable} -m pip install {optional}" if optional else places.how_to_get_packages()
+    say(f"the Python package {optional or error.name} is missing. {advice}")
     return RUN_FAILED
 
 

@@ -31,7 +31,7 @@ install(DIRECTORY calibration scripts/sdsm_calibrate scripts/sdsm_compare script
 install(DIRECTORY python/sdsm DESTINATION lib/python3/dist-packages FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 
 install(DIRECTORY platforms/ DESTINATION share/sdsm/platforms FILES_MATCHING PATTERN "*.xml" PATTERN "file" EXCLUDE)
-install(FILES scripts/requirements.txt DESTINATION share/sdsm)
+install(FILES scripts/requirements.txt scripts/requirements-sweep.txt DESTINATION share/sdsm)
 install(DIRECTORY workloads/include/sdsm DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.f90" PATTERN "*.c")
 install(DIRECTORY docs/ DESTINATION share/doc/sdsm/docs)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION share/doc/sdsm)

@@ -49,11 +49,12 @@ def run(program: Sequence[Name], nodes: int, threads_per_node: int = 1, *, pages
     return _result("run", layout, options, pages, ["--", *map(text, program)])
 
 
-def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None) -> Sweep:
+def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None, dask: str | None = None) -> Sweep:
     """Simulates all that a file asks for, or a mapping of the same names; names of files in that are relative to this folder.
-    What is done is kept in `folder`. Raises BadInput, RunFailed where every point failed."""
+    What is done is kept in `folder`. dask: address of a scheduler. Raises BadInput, RunFailed where every point failed."""
     asked = spec_of(Path("the sweep"), dict(spec)) if isinstance(spec, Mapping) else read_spec(Path(spec))
-    done, answers = sweeping.swept(asked, Path(folder), jobs, lambda line: None)
+    with sweeping.computer(dask, jobs) as (here, at_once):
+        done, answers = sweeping.swept(asked, Path(folder), here, at_once, lambda line: None)
     table = pd.read_csv(Path(folder) / "points.csv", keep_default_na=False, na_values={"makespan_s": [""]})
     if all(one.result is None for one in done):
         raise RunFailed(f"every point of the sweep failed. The first: {done[0].error}")

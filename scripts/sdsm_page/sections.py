@@ -27,6 +27,8 @@ from sdsm_sweep.kept import Kept
 
 Row = tuple[str, ...]
 MOST_ROWS = 200
+#: Above a page; more of them make a list.
+MOST_SENTENCES = 3
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
     """With the answers to what it asks first."""
     kept = kept.named(lambda axis, value: naming.name(axis.replace("_", " "), value))
     sections = []
-    pictures = [figure_uri(drawn) for drawn in sweep_figure.pictures(kept.spec, kept.done)]
+    pictures = [figure_uri(drawn) for drawn in sweep_figure.pictures(kept.spec, kept.done).values()]
     if pictures:
         sections.append(Section("Predicted time", pictures))
     failed = [one for one in kept.done if one.result is None]
@@ -205,8 +207,12 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
     told = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])
     sections.append(Section("Points", sentences=told, columns=(*axes, "time, s", "speedup", ""), rows=rows))
     results = [one.result for one in kept.done if one.result is not None]
+    answers = kept.answers()
+    if len(answers) > MOST_SENTENCES:
+        sections.insert(0, Section("Answers", items=answers))
+        answers = []
     return Page(
-        f"Sweep over {', '.join(kept.spec.varied()) or 'nothing'}", kept.answers(),
+        f"Sweep over {', '.join(kept.spec.varied()) or 'nothing'}", answers,
         [*sections, *_made_from(results, naming), *_again(results[:1], naming)], _files(results),
     )  # fmt: skip
 

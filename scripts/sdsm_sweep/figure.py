@@ -1,9 +1,13 @@
-"""Predicted time over one axis, a line for each combination of the others."""
+"""Predicted time over one axis, a line for each combination of the others; and over two axes, as a heat map."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from sdsm_report.figures import style
@@ -15,6 +19,27 @@ COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE,
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: Above this ratio an axis is logarithmic.
 DECADE = 5
+#: More lines than this in one panel cannot be told apart.
+MOST_LINES = 12
+COLUMNS = 3
+MOST_PANELS = 30
+#: Of a heat map with more, none is written into its cell.
+MOST_NUMBERS = 150
+
+#: Of a panel: times by the line's label, then by the value on the x axis; each a list over seeds.
+Lines = dict[str, dict[str, list[float]]]
+
+
+def pictures(spec: Spec, done: Sequence[Done]) -> dict[str, Figure]:
+    """By name: time, and heat if two axes vary. Empty if nothing varies, or all points failed."""
+    x = axis_to_draw(spec)
+    if x is None or all(one.result is None for one in done):
+        return {}
+    found = {"time": draw(spec, done, x)}
+    others = [axis for axis in spec.varied() if axis not in (x, "seed", spec.panels)]
+    if others:
+        found["heat"] = draw_heat(spec, done, x, others[0])
+    return found
 
 
 def _number(text: str) -> float | None:
@@ -26,58 +51,121 @@ def _number(text: str) -> float | None:
 
 def axis_to_draw(spec: Spec) -> str | None:
     """The one asked for; else the first that has several numbers; else the first that varies. Seeds are samples."""
-    varied = [axis for axis in spec.varied() if axis != "seed"]
+    varied = [axis for axis in spec.varied() if axis not in ("seed", spec.panels)]
     numeric = [axis for axis in varied if all(_number(value) is not None for value in spec.axes[axis])]
     return spec.x or next(iter([*numeric, *varied]), None)
 
 
-def pictures(spec: Spec, done: Sequence[Done]) -> list[Figure]:
-    """All that can be drawn of it."""
-    drawn = draw(spec, done)
-    return [drawn] if drawn is not None else []
-
-
-def draw(spec: Spec, done: Sequence[Done]) -> Figure | None:
-    """None if nothing varies, or all points failed."""
-    x = axis_to_draw(spec)
-    lines: dict[str, dict[str, list[float]]] = {}
+def _panels(spec: Spec, done: Sequence[Done], x: str) -> dict[str, Lines]:
+    """By title. One of all lines, unless an axis is asked for, or they are many."""
+    others = [axis for axis in spec.varied() if axis not in (x, "seed")]
+    lines = int(np.prod([len(spec.axes[axis]) for axis in others]))
+    axis = spec.panels or (others[0] if lines > MOST_LINES else None)
+    found: dict[str, Lines] = {}
     for one in done:
-        if x is not None and one.result is not None:
-            label = shown(varied_values(spec, one, (x, "seed")))
-            lines.setdefault(label, {}).setdefault(one.point.values[x], []).append(one.value("time"))
-    if x is None or not lines:
-        return None
-    values = spec.axes[x]
+        if one.result is not None:
+            title = shown({axis: one.point.values[axis]}) if axis else ""
+            label = shown(varied_values(spec, one, (x, "seed", *([axis] if axis else []))))
+            lines_of = found.setdefault(title, {})
+            lines_of.setdefault(label, {}).setdefault(one.point.values[x], []).append(one.value("time"))
+    return found
+
+
+def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Panels side by side; as many as asked for, of one size in inches each."""
+    columns = min(COLUMNS, count)
+    rows = -(-count // columns)
+    figure = style.new_figure(max(width * columns, 6.0), 0.9 + height * rows)
+    panels = [axes for row in figure.subplots(rows, columns, squeeze=False) for axes in row]
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    return figure, panels[:count]
+
+
+def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
+    """Lines over x, in small multiples where asked for. Scales are the same in all panels."""
+    panels = _panels(spec, done, x)
+    most = max(len(lines) for lines in panels.values())
+    figure, places = _grid(len(panels), 7.6 if len(panels) == 1 else 4.2, 3.3 + 0.18 * most)
+    times = [time for lines in panels.values() for line in lines.values() for found in line.values() for time in found]
+    for axes, (title, lines) in zip(places, panels.items(), strict=True):
+        _panel(axes, spec.axes[x], lines)
+        if max(times) > DECADE * min(times):
+            axes.set_yscale("log")
+            axes.set_ylim(min(times) / 1.3, max(times) * 1.3)
+        else:
+            axes.set_ylim(0, max(times) * 1.08)
+        axes.set_title(title, parse_math=False)
+        axes.set_xlabel(x.removeprefix("set "), parse_math=False)
+        axes.set_ylabel("predicted time, seconds")
+        style.legend_below(axes)
+    style.heading(figure, "Predicted time", "Median over seeds; bars from the least to the greatest." if "seed" in spec.varied() else "")
+    return figure
+
+
+def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
     numbers = [_number(value) for value in values]
     is_numeric = all(number is not None and number > 0 for number in numbers)
-    figure = style.new_figure(7.6, 4.2 + 0.16 * len(lines))
-    axes = figure.subplots()
-    for at, (label, places) in enumerate(lines.items()):
-        drawn = [value for value in values if value in places]
+    for at, (label, line) in enumerate(lines.items()):
+        drawn = [value for value in values if value in line]
         xs = [float(value) if is_numeric else values.index(value) for value in drawn]
-        ys = [median(places[value]) for value in drawn]
-        bars = [[y - min(places[v]) for v, y in zip(drawn, ys, strict=True)], [max(places[v]) - y for v, y in zip(drawn, ys, strict=True)]]
+        ys = [median(line[value]) for value in drawn]
+        bars = [[y - min(line[v]) for v, y in zip(drawn, ys, strict=True)], [max(line[v]) - y for v, y in zip(drawn, ys, strict=True)]]
         colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at // len(COLOURS) % len(MARKERS)]
         axes.errorbar(xs, ys, yerr=bars, color=colour, marker=marker, markersize=4.5, capsize=2, label=label or "time")
     if is_numeric:
-        axes.set_xticks([float(value) for value in values], values)
-        axes.minorticks_off()
         if max(map(float, values)) > DECADE * min(map(float, values)):
             axes.set_xscale("log")
-            axes.set_xticks([float(value) for value in values], values)
-            axes.minorticks_off()
+        axes.set_xticks([float(value) for value in values], values)
+        axes.minorticks_off()
     else:
-        axes.set_xticks(range(len(values)), [value.rsplit("/", 1)[-1] for value in values])
-    times = [time for places in lines.values() for found in places.values() for time in found]
-    if max(times) > DECADE * min(times):
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
-    axes.set_xlabel(x.removeprefix("set "), parse_math=False)
-    axes.set_ylabel("predicted time, seconds")
+        _name(axes, "x", range(len(values)), values)
     style.light_grid(axes, "both")
-    legend = axes.legend(loc="upper left", bbox_to_anchor=(0, -0.14), fontsize=8)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    style.heading(figure, "Predicted time", "Median over seeds; bars from the least to the greatest." if "seed" in spec.varied() else "")
+
+
+def _name(axes: Axes, which: str, places: Sequence[float], values: Sequence[str]) -> None:
+    names = [style.short(value.rsplit("/", 1)[-1]) for value in values]
+    getattr(axes, f"set_{which}ticks")(list(places), names)
+    for label in getattr(axes, f"get_{which}ticklabels")():
+        label.set_parse_math(False)
+
+
+def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
+    """A panel for each combination of all other axes; the colour is the median time over seeds, the same in all panels."""
+    cells: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for one in done:
+        if one.result is not None:
+            values = one.point.values
+            title = shown(varied_values(spec, one, (x, y, "seed")))
+            cells.setdefault(title, {}).setdefault((values[y], values[x]), []).append(one.value("time"))
+    medians = {
+        title: {place: median(times) for place, times in panel.items()} for title, panel in list(cells.items())[:MOST_PANELS]
+    }
+    columns, rows = spec.axes[x], spec.axes[y]
+    figure, places = _grid(len(medians), max(3.6, 0.55 * len(columns) + 2.0), max(2.1, 0.3 * len(rows) + 1.4))
+    every = [value for panel in medians.values() for value in panel.values()]
+    low, high = min(every), max(every)
+    scale: Normalize = LogNorm(low, high) if high > DECADE * low else Normalize(low, max(high, low * 1.001))
+    for axes, (title, panel) in zip(places, medians.items(), strict=True):
+        _heat(axes, rows, columns, panel, scale, len(every) <= MOST_NUMBERS)
+        axes.set_title("\n".join(textwrap.wrap(title, 28)), parse_math=False, fontsize=8)
+        axes.set_xlabel(x.removeprefix("set "), parse_math=False)
+        axes.set_ylabel(y.removeprefix("set "), parse_math=False)
+    figure.colorbar(places[0].collections[0], ax=places, label="predicted time, seconds")
+    told = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
+    left = len(cells) - len(medians)
+    style.heading(figure, "Predicted time", told + f" {left} more combinations are in points.csv." * (left > 0))
     return figure
+
+
+def _heat(
+    axes: Axes, rows: Sequence[str], columns: Sequence[str], panel: Mapping[tuple[str, str], float], scale: Normalize, has_numbers: bool
+) -> None:
+    values = np.array([[panel.get((row, column), np.nan) for column in columns] for row in rows])
+    axes.pcolormesh(np.ma.masked_invalid(values), cmap="viridis", norm=scale)
+    for (row, column), value in np.ndenumerate(values):
+        if has_numbers and np.isfinite(value):
+            colour = "white" if scale(value) < 0.6 else style.INK
+            axes.text(column + 0.5, row + 0.5, f"{value:.3g}", ha="center", va="center", fontsize=7.5, color=colour)
+    _name(axes, "x", [at + 0.5 for at in range(len(columns))], columns)
+    _name(axes, "y", [at + 0.5 for at in range(len(rows))], rows)

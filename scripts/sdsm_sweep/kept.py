@@ -16,7 +16,7 @@ from sdsm_report.tracing import sha256
 from sdsm_sweep.answer import answers
 from sdsm_sweep.points import Point
 from sdsm_sweep.results import Done, kept_result
-from sdsm_sweep.spec import FILES, Question, Spec
+from sdsm_sweep.spec import Question, Spec, is_file
 
 FORMAT = 1
 NAME = "sweep.json"
@@ -40,6 +40,7 @@ class _Document(msgspec.Struct, frozen=True):
     program: tuple[str, ...]
     axes: dict[str, tuple[str, ...]]
     x: str | None
+    panels: str | None
     find: tuple[_Question, ...]
     points: tuple[_Point, ...]
 
@@ -56,7 +57,7 @@ class Kept:
         """With what axes and traces call a file called by `name(axis, file)` instead."""
 
         def named(axis: str, value: str) -> str:
-            return name(axis, value) if axis in (*FILES, "trace") else value
+            return name(axis, value) if axis == "trace" or is_file(axis) else value
 
         axes = {axis: tuple(named(axis, value) for value in values) for axis, values in self.spec.axes.items()}
         done = []
@@ -75,6 +76,7 @@ def document(spec: Spec, done: Sequence[Done]) -> dict[str, Any]:
         "program": list(spec.program),
         "axes": {axis: list(values) for axis, values in spec.axes.items()},
         "x": spec.x,
+        "panels": spec.panels,
         "find": [vars(question) for question in spec.questions],
         "answers": kept.answers(),
         "inputs": [{"path": path, "sha256": sha256(Path(path))} for path in _inputs(spec, done)],
@@ -93,7 +95,7 @@ def document(spec: Spec, done: Sequence[Done]) -> dict[str, Any]:
 
 def _inputs(spec: Spec, done: Sequence[Done]) -> Iterator[str]:
     files = dict.fromkeys(str(one.point.trace) for one in done if not one.point.error)
-    yield from [*files, *(file for axis in FILES for file in spec.axes.get(axis, ()))]
+    yield from [*files, *(file for axis in filter(is_file, spec.axes) for file in spec.axes[axis])]
 
 
 def read(folder: Path) -> Kept:
@@ -111,7 +113,7 @@ def read(folder: Path) -> Kept:
         source.refuse(1, f"{error}. Sweep again")
     questions = tuple(Question(one.axis, one.what, one.end) for one in found.find)
     traces = tuple(Path(name) for name in dict.fromkeys(one.trace for one in found.points))
-    spec = Spec(folder / NAME, found.axes, traces, found.program, questions, found.x)
+    spec = Spec(folder / NAME, found.axes, traces, found.program, questions, found.x, found.panels)
     return Kept(spec, [_done(source, folder, one) for one in found.points])
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from calibration import places
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput
+from calibration.output_file import write_output
 from sdsm_explain.memory import parse_info
 from sdsm_report.tracing import sha256
-from sdsm_sweep.spec import FILES, Spec
+from sdsm_sweep.spec import TIME_LIMIT_S, Spec, is_file, options
 
-TIME_LIMIT_S = 24 * 3600.0
 MOST_POINTS = 1_000_000
 
 
@@ -35,15 +35,19 @@ class Point:
         for axis, value in self.values.items():
             if axis.startswith("set "):
                 words += ["--set", f"{axis.removeprefix('set ')}={value}"]
-            elif axis != "trace":
-                words += [f"--{axis.replace('_', '-')}", value]
+            elif axis != "trace" and value != "false":
+                words += [f"--{axis.replace('_', '-')}", *([value] if options()[axis] else [])]
         return words
+
+    def files(self) -> list[Path]:
+        """That its options name."""
+        return [Path(value) for axis, value in self.values.items() if axis != "trace" and is_file(axis)]
 
     @cached_property
     def key(self) -> str:
         """Hash of all that the result comes from: simulator, contents of files, options."""
-        options = {axis: sha256(Path(value)) if axis in FILES else value for axis, value in self.values.items() if axis != "trace"}
-        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": options}
+        told = {axis: sha256(Path(value)) if is_file(axis) else value for axis, value in self.values.items() if axis != "trace"}
+        origin = {"simulator": sha256(places.PROGRAMS / "sdsm-simulate"), "trace": sha256(self.trace), "options": told}
         return hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()
 
 
@@ -60,8 +64,8 @@ def threads_of(values: Mapping[str, str], spec: Path) -> int:
 def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str], None]) -> list[Point]:
     """In the order of the axes. Makes the traces of a program. Raises BadInput where files are missing, CommandFailed."""
     file = spec.file
-    for axis in FILES:
-        for name in spec.axes.get(axis, ()):
+    for axis in filter(is_file, spec.axes):
+        for name in spec.axes[axis]:
             _check_file(file, name)
     count = math.prod(len(values) for values in spec.axes.values())
     if count > MOST_POINTS:
@@ -99,6 +103,13 @@ def _given(traces: tuple[Path, ...], spec: Path, runner: CommandRunner) -> dict[
     return found
 
 
+def _is_whole(trace: Path, record: Path) -> bool:
+    try:
+        return record.read_text(encoding="ascii") == sha256(trace)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def _made(
     program: tuple[str, ...],
     threads: set[int],
@@ -115,12 +126,17 @@ def _made(
     for count in sorted(threads):
         origin = json.dumps([sha256(file), sha256(places.PROGRAMS / "sdsm-trace"), program[1:], count])
         trace = folder / f"{hashlib.sha256(origin.encode()).hexdigest()}.trace"
-        if not trace.exists():
+        record = trace.with_suffix(".trace.sha256")
+        if not _is_whole(trace, record):
+            if trace.exists():
+                say(f"{trace} is not as it was made, so that the program is traced again")
+            record.unlink(missing_ok=True)
             say(f"tracing {' '.join([file.name, *program[1:]])} with {count} threads")
             command = [str(places.PROGRAMS / "sdsm"), "trace", "-q", "-n", str(count), "-o", str(trace), "--", str(file), *program[1:]]
             folder.mkdir(parents=True, exist_ok=True)
             try:
                 runner.run(command, TIME_LIMIT_S)
+                write_output(record, sha256(trace))
             except CommandFailed as error:
                 trace.unlink(missing_ok=True)
                 errors[trace] = f"{file.name} with {count} threads cannot be traced: {error.said or error}"

@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from calibration import run_result
 from calibration.children import CommandFailed, CommandRunner
 from calibration.output_file import write_output
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_sweep.points import TIME_LIMIT_S, Point
+from sdsm_sweep.points import Point
+from sdsm_sweep.spec import TIME_LIMIT_S
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,27 @@ class Done:
         return {term: sum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in accounts[0]}
 
 
+class Computer(Protocol):
+    """Where simulations run; several threads call it."""
+
+    def compute(self, point: Point) -> str:
+        """The point's result as JSON. Raises CommandFailed."""
+
+    def stop(self) -> None:
+        """Ends what runs."""
+
+
+class Here:
+    """On this machine."""
+
+    def __init__(self, runner: CommandRunner) -> None:
+        self._runner = runner
+        self.stop = runner.stop
+
+    def compute(self, point: Point) -> str:
+        return self._runner.run(point.command(), TIME_LIMIT_S)
+
+
 class Keeper:
     """Counts, and tells how many points are done and how long the rest will take."""
 
@@ -68,28 +91,32 @@ class Keeper:
             self._say(f"{self._done} of {self._total} points ({self._kept} kept from before{failed_too}), {left_s:.0f} s left")
 
 
-def simulate(points: Sequence[Point], folder: Path, runner: CommandRunner, jobs: int, say: Callable[[str], None]) -> list[Done]:
+def simulate(points: Sequence[Point], folder: Path, computer: Computer, jobs: int, say: Callable[[str], None]) -> list[Done]:
     """In the points' order. folder: of kept results, a file for each. A point that fails stops no other."""
     keeper = Keeper(len(points), say)
+    keys = [point.key if not point.error else "" for point in points]
+    # Points of equal contents are one.
+    locks = {key: threading.Lock() for key in keys}
 
-    def done(point: Point) -> Done:
+    def done(point: Point, key: str) -> Done:
         if point.error:
             keeper.count(False, True)
             return Done(point, None, point.error)
-        place = folder / f"{point.key}.json"
-        kept = _kept(place, point)
-        if kept is None:
-            kept = _simulated(place, point, runner)
-            keeper.count(False, kept.result is None)
-        else:
-            keeper.count(True, False)
-        return kept
+        place = folder / f"{key}.json"
+        with locks[key]:
+            kept = _kept(place, point)
+            if kept is not None:
+                keeper.count(True, False)
+                return kept
+            made = _simulated(place, point, computer)
+        keeper.count(False, made.result is None)
+        return made
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            return list(pool.map(done, points))
+            return list(pool.map(done, points, keys))
         except BaseException:
-            runner.stop()
+            computer.stop()
             pool.shutdown(cancel_futures=True)
             raise
 
@@ -107,9 +134,9 @@ def kept_result(place: Path) -> run_result.Simulation:
     return run_result.read(Text(str(place), place.read_text(encoding="utf-8")), run_result.Simulation)
 
 
-def _simulated(place: Path, point: Point, runner: CommandRunner) -> Done:
+def _simulated(place: Path, point: Point, computer: Computer) -> Done:
     try:
-        text = runner.run(point.command(), TIME_LIMIT_S)
+        text = computer.compute(point)
         result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
         if not result.makespan_s > 0:
             return Done(point, None, "the measured region takes no time")

@@ -6,20 +6,37 @@ import difflib
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from calibration import places
+from calibration.children import CommandRunner
 from calibration.command_line import BadInput, platform_name
 
-#: Axes: options of `sdsm simulate` under their own names, with _ for -.
-OPTIONS = (
-    "platform", "nodes", "threads_per_node", "placement", "network", "protocol", "atomics", "region", "sequential_time",
-    "sequential_trace", "compute_factor", "memory_bound", "jitter", "seed",
-)  # fmt: skip
-#: What names files, relative to the sweep's own.
-FILES = ("platform", "sequential_trace")
-OTHERS = ("traces", "program", "find", "x", "set")
+TIME_LIMIT_S = 24 * 3600.0
+OTHERS = ("traces", "program", "find", "x", "panels", "set")
+_OPTION = re.compile(r"\s+(?:-\w,?\s*)?--([a-z][a-z-]*)(?: (\S+))?(?=\s|$)")
+#: What of them is no axis, beside those that name a file to write.
+_NO_AXES = ("help", "version", "set", "quiet")
+_FILES = ("PLATFORM", "TRACE", "FILE")
 _FIND = re.compile(r"(\S+) at which (time|speedup) is (least|greatest)")
+
+
+@cache
+def options() -> dict[str, str]:
+    """Axes: options of `sdsm simulate` under their own names, with _ for -, and what stands for their value in --help; empty for
+    those without one. Raises CommandFailed."""
+    told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "simulate", "--help"], TIME_LIMIT_S)
+    found = [match for line in told.splitlines() if (match := _OPTION.match(line))]
+    return {
+        match[1].replace("-", "_"): match[2] or "" for match in found if match[1] not in _NO_AXES and not (match[2] or "").endswith("|-")
+    }
+
+
+def is_file(axis: str) -> bool:
+    """Whether its values name files, relative to the sweep's own."""
+    return options().get(axis) in _FILES
 
 
 @dataclass(frozen=True)
@@ -37,6 +54,7 @@ class Spec:
     axes:    values by axis, in the file's order; a property of the platform as "set NAME".
     traces:  files; program: command line of which traces are made. One of both is empty.
     x:       axis to draw over; None: the first that has several numbers.
+    panels:  axis of which each value gets a panel; None: one panel for all, or if there are many lines the first that varies.
     """
 
     file: Path
@@ -45,6 +63,7 @@ class Spec:
     program: tuple[str, ...]
     questions: tuple[Question, ...]
     x: str | None
+    panels: str | None = None
 
     def varied(self) -> list[str]:
         return [axis for axis, values in self.axes.items() if len(values) > 1]
@@ -73,11 +92,11 @@ class _Reader:
 
     def spec(self, document: dict[str, Any]) -> Spec:
         for name in document:
-            if name not in OPTIONS and name not in OTHERS:
-                near = difflib.get_close_matches(name, [*OPTIONS, *OTHERS], 1)
-                meant = f"Did you mean {near[0]}?" if near else f"There are {', '.join((*OPTIONS, *OTHERS))}"
+            if name not in options() and name not in OTHERS:
+                near = difflib.get_close_matches(name, [*options(), *OTHERS], 1)
+                meant = f"Did you mean {near[0]}?" if near else f"There are {', '.join((*options(), *OTHERS))}"
                 self._refuse(name, f"is nothing to sweep over. {meant}")
-        axes = {name: self._values(name, value) for name, value in document.items() if name in OPTIONS}
+        axes = {name: self._values(name, value) for name, value in document.items() if name in options()}
         changes = document.get("set", {})
         if not isinstance(changes, dict):
             self._refuse("set", "is a table: [set], then lines such as \"network.bandwidth\" = ['100Mbps', '1Gbps']")
@@ -91,17 +110,24 @@ class _Reader:
             self._refuse("traces", "or program: give one of both, files or a command line to trace")
         if program:
             program = (str(self._file(program[0]).absolute()), *program[1:])
-        found = Spec(self._path, axes, traces, program, self._questions(document.get("find", []), axes), document.get("x"))
-        if found.x is not None and found.x not in found.varied():
-            self._refuse("x", f"{found.x!r} does not vary. What does: {', '.join(found.varied()) or 'nothing'}")
+        questions = self._questions(document.get("find", []), axes)
+        found = Spec(self._path, axes, traces, program, questions, document.get("x"), document.get("panels"))
+        for name, axis in (("x", found.x), ("panels", found.panels)):
+            if axis is not None and axis not in found.varied():
+                self._refuse(name, f"{axis!r} does not vary. What does: {', '.join(found.varied()) or 'nothing'}")
+        if found.x is not None and found.x == found.panels:
+            self._refuse("panels", f"{found.x!r} is x already. Name another axis")
         return found
 
     def _values(self, name: str, value: Any) -> tuple[str, ...]:
         values = value if isinstance(value, list) else [value]
-        if not values or any(isinstance(one, bool) or not isinstance(one, str | int | float) for one in values):
+        if options().get(name) == "":
+            if not values or any(not isinstance(one, bool) for one in values):
+                self._refuse(name, "is true, false or a list of both")
+        elif not values or any(isinstance(one, bool) or not isinstance(one, str | int | float) for one in values):
             self._refuse(name, "is a value or a list of values: texts or numbers")
-        texts = tuple(str(one) for one in values)
-        if name in FILES:
+        texts = tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in values)
+        if is_file(name):
             texts = tuple(str(self._file(text)) for text in texts)
         if "" in texts:
             self._refuse(name, "has an empty value")

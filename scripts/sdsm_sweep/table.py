@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration.output_file import csv_text
 from sdsm_sweep.results import Done
 
 COUNTS = ("messages", "bytes", "diffs", "barriers", "locks")
 
 
-def text(done: Sequence[Done]) -> str:
-    """Times in s, means over threads for terms of the account; counts of all threads together."""
-    rows = [_row(one) for one in done]
-    columns = list(dict.fromkeys(column for row in rows for column in row))
+def rows(done: Sequence[Done]) -> list[dict[str, object]]:
+    """Times in s, means over threads for terms of the account; counts of all threads together. All rows have all columns."""
+    found = [_row(one) for one in done]
+    columns = list(dict.fromkeys(column for row in found for column in row))
     columns.remove("error")
-    return csv_text([{column: row.get(column, "") for column in (*columns, "error")} for row in rows])
+    return [{column: row.get(column, "") for column in (*columns, "error")} for row in found]
 
 
 def _row(one: Done) -> dict[str, object]:

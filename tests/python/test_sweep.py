@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import csv
+import importlib
+import importlib.util
+import itertools
 import json
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sdsm_sweep.command
 from calibration import run_result
 from calibration.readers.text import Text
 from run_results import simulation
 from sdsm_sweep.answer import answers
 from sdsm_sweep.command import main
+from sdsm_sweep.figure import pictures
 from sdsm_sweep.points import Point
 from sdsm_sweep.results import Done
-from sdsm_sweep.spec import Question, Spec
+from sdsm_sweep.spec import Question, Spec, options
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -57,10 +65,13 @@ find = "nodes at which time is least"
 """
 
 
-def sweep(place: Path, text: str, capsys, *options: str) -> tuple[list[dict[str, str]], int, str]:
-    """Rows of points.csv, how many were kept from before, and what was printed."""
+def sweep(place: Path, text: str, capsys, *options: str, draws: bool = False) -> tuple[list[dict[str, str]], int, str]:
+    """Rows of points.csv, how many were kept from before, and what was printed. draws: pictures, too, which takes a while."""
     (place / "s.toml").write_text(text)
-    status = main([str(place / "s.toml"), "-o", str(place / "out"), *options])
+    with pytest.MonkeyPatch.context() as patch:
+        if not draws:
+            patch.setattr(sdsm_sweep.command, "_draw", lambda *_: None)
+        status = main([str(place / "s.toml"), "-o", str(place / "out"), *options])
     printed = capsys.readouterr()
     assert status == 0, printed.err
     kept = re.findall(r"\((\d+) kept", printed.err)
@@ -69,7 +80,7 @@ def sweep(place: Path, text: str, capsys, *options: str) -> tuple[list[dict[str,
 
 
 def test_a_point_is_what_the_simulator_says_of_its_options(place, capsys):
-    rows, kept, printed = sweep(place, SPEC, capsys)
+    rows, kept, printed = sweep(place, SPEC, capsys, draws=True)
     assert (len(rows), kept) == (12, 0)
     assert [(row["nodes"], row["placement"], row["set:network.bandwidth"]) for row in rows[:3]] == [
         ("2", "as-asked", "100Mbps"), ("2", "as-asked", "1Gbps"), ("2", "block", "100Mbps"),
@@ -84,7 +95,7 @@ def test_a_point_is_what_the_simulator_says_of_its_options(place, capsys):
             result["makespan_s"]
         )
     assert len(re.findall(r"^placement \S+, network.bandwidth \S+: time is least at nodes [24]: ", printed, re.MULTILINE)) == 6
-    assert (place / "out" / "time.svg").exists() and (place / "out" / "time.png").exists()
+    assert all((place / "out" / name).exists() for name in ("time.svg", "time.png", "heat.svg", "heat.png"))
 
 
 def test_what_has_not_changed_is_kept_and_what_has_is_simulated_anew(place, capsys):
@@ -119,15 +130,36 @@ def many(count: int) -> str:
     return f'traces = ["2.trace", "4.trace"]\nplatform = "m.xml"\nnodes = [2, 4]\njitter = 0.1\nseed = [{seeds}]\n'
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.long)])
-def test_a_sweep_killed_twice_and_resumed_equals_one_that_was_not(place, capsys, count):
-    whole = sweep(place, many(count), capsys)[0]
-    bytes_of_whole = (place / "out" / "points.csv").read_bytes()
+@pytest.fixture(scope="module")
+def dask() -> Iterator[str]:
+    """Address of the scheduler of a cluster of two workers."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster("127.0.0.1", n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
+def tables(folder: Path) -> list[object]:
+    """All that a sweep tells, apart from pictures."""
+    found: list[object] = [(folder / name).read_bytes() for name in ("points.csv", "sweep.json")]
+    if (folder / "points.parquet").exists():
+        found.append(importlib.import_module("pyarrow.parquet").read_table(folder / "points.parquet"))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("count", "where"),
+    [(40, "here"), pytest.param(200, "here", marks=pytest.mark.long), pytest.param(200, "dask", marks=pytest.mark.long)],
+)
+def test_a_sweep_killed_twice_and_resumed_equals_one_that_was_not(place, capsys, count, where, request):
+    options = ["--parquet"] if importlib.util.find_spec("pyarrow") else []
+    whole = sweep(place, many(count), capsys, *options)[0]
+    told_of_whole = tables(place / "out")
     shutil.rmtree(place / "out")
+    options += ["--dask", request.getfixturevalue("dask")] if where == "dask" else []
     kept = place / "out" / "kept"
     for killed, signal_number in ((count // 4, signal.SIGKILL), (count // 2, signal.SIGINT)):
         process = subprocess.Popen(
-            [BUILD / "sdsm", "sweep", place / "s.toml", "-o", place / "out", "-j", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [BUILD / "sdsm", "sweep", place / "s.toml", "-o", place / "out", "-j", "2", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         deadline = time.monotonic() + 60
         while len(list(kept.glob("*.json"))) < killed and process.poll() is None and time.monotonic() < deadline:
@@ -136,8 +168,8 @@ def test_a_sweep_killed_twice_and_resumed_equals_one_that_was_not(place, capsys,
         # On a busy machine it may be through before the signal comes; else nothing is written that is not whole.
         if process.wait(timeout=60) != 0:
             assert not (place / "out" / "points.csv").exists()
-    rows, found, _ = sweep(place, many(count), capsys)
-    assert rows == whole and (place / "out" / "points.csv").read_bytes() == bytes_of_whole
+    rows, found, _ = sweep(place, many(count), capsys, *options)
+    assert rows == whole and tables(place / "out") == told_of_whole
     assert count // 2 <= found <= count
 
 
@@ -155,6 +187,126 @@ def test_a_program_is_traced_for_each_number_of_threads(place, capsys):
     rows = sweep(place, text, capsys)[0]
     assert [row["nodes"] for row in rows] == ["2", "3"] and all(float(row["makespan_s"]) > 0 for row in rows)
     assert len(list((place / "out" / "kept").glob("*.trace"))) == 2
+
+
+def test_a_kept_trace_that_is_damaged_is_made_again(place, capsys):
+    program = shutil.copy(BUILD / "tests" / "planted" / "planted", place)
+    text = f'program = ["{Path(program).name}", "lock"]\nplatform = "p3-score"\nnodes = 2\n'
+    rows = sweep(place, text, capsys)[0]
+    [trace] = (place / "out" / "kept").glob("*.trace")
+    whole = trace.read_bytes()
+    assert sweep(place, text, capsys)[:2] == (rows, 1)
+    trace.write_bytes(whole[: len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 1]) + whole[len(whole) // 2 + 1 :])
+    (place / "s.toml").write_text(text)
+    assert main([str(place / "s.toml"), "-o", str(place / "out")]) == 0
+    assert f"{trace} is not as it was made" in capsys.readouterr().err
+    info = subprocess.run([BUILD / "sdsm", "trace", "info", trace], capture_output=True, text=True)
+    assert info.returncode == 0, info.stderr
+
+
+def test_every_option_of_the_simulator_is_an_axis_but_for_its_outputs(place, capsys):
+    known = options()
+    assert {"scope", "network", "seed", "full_page_diffs", "home_migration", "uncertainty", "order"} <= set(known)
+    assert {"json", "pages", "output", "readings", "quiet", "help", "version", "set"}.isdisjoint(known)
+    text = ('traces = ["2.trace"]\nplatform = "p3-jiajia"\nnodes = 2\nprotocol = "jiajia"\nscope = ["openmp", "lock"]\n'
+            "home_migration = [false, true]\n")  # fmt: skip
+    rows = sweep(place, text, capsys)[0]
+    assert [(row["scope"], row["home_migration"], row["error"]) for row in rows] == [
+        ("openmp", "false", ""), ("openmp", "true", ""), ("lock", "false", ""), ("lock", "true", ""),
+    ]  # fmt: skip
+    options_of_last = Point({"scope": "lock", "home_migration": "true", "adaptive_write_detection": "false"}, Path("a")).command()[6:]
+    assert options_of_last == ["--scope", "lock", "--home-migration"]
+
+
+def test_parts_and_tasks_of_an_array_job_make_the_whole_sweep(place, capsys):
+    whole = sweep(place, SPEC, capsys)[0]
+    shutil.rmtree(place / "out")
+    arguments = [str(place / "s.toml"), "-o", str(place / "out"), "-q"]
+    assert main([*arguments, "--part", "1/3"]) == 0
+    assert len(list((place / "out" / "kept").glob("*.json"))) == 4 and not (place / "out" / "points.csv").exists()
+    assert main([*arguments, "--slurm", "2"]) == 0
+    script = place / "out" / "sweep.sbatch"
+    assert "#SBATCH --array=1-2\n" in script.read_text()
+    for task in (1, 2):
+        done = subprocess.run(["bash", script], cwd="/", env={"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": str(task)}, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout == "", done.stderr
+    capsys.readouterr()
+    rows, kept, _ = sweep(place, SPEC, capsys)
+    assert (rows, kept) == (whole, 12)
+
+
+def test_points_of_equal_contents_are_simulated_once(place, capsys):
+    shutil.copy(place / "m.xml", place / "same.xml")
+    rows = sweep(place, 'traces = ["2.trace"]\nplatform = ["m.xml", "same.xml"]\nnodes = 2\n', capsys)[0]
+    assert len(rows) == 2 and rows[0]["makespan_s"] == rows[1]["makespan_s"]
+    assert len(list((place / "out" / "kept").glob("*.json"))) == 1
+
+
+def test_parquet_has_the_rows_of_the_csv_with_numbers_as_numbers(place, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    # The first barrier's points fail.
+    rows = sweep(place, SPEC.replace('"network.bandwidth" = ["100Mbps", "1Gbps"]', '"barrier.2x1" = ["10us", "1ms"]'), capsys, "--parquet")[0]
+    table = parquet.read_table(place / "out" / "points.parquet").to_pylist()
+    assert [{name: "" if value is None else str(value) for name, value in row.items()} for row in table] == rows
+    assert [type(table[1][name]) for name in ("nodes", "placement", "makespan_s", "messages")] == [int, str, float, int]
+
+
+def test_without_its_package_an_option_is_refused_before_anything_is_simulated(place, capsys, monkeypatch):
+    (place / "s.toml").write_text(SPEC)
+    for option, package in ((["--parquet"], "pyarrow"), (["--dask", "tcp://127.0.0.1:1"], "distributed")):
+        monkeypatch.setitem(sys.modules, package, None)
+        assert main([str(place / "s.toml"), "-o", str(place / "out"), *option]) == 1
+        errors = capsys.readouterr().err
+        assert f"the Python package {package} is missing. Install it: " in errors and errors.count("\n") == 1
+    assert not (place / "out").exists()
+
+
+@pytest.mark.long
+def test_a_dask_cluster_that_is_not_there_or_has_other_files_is_named(place, capsys, monkeypatch, dask):
+    from sdsm_sweep import cluster, on_worker
+
+    (place / "s.toml").write_text(SPEC)
+    monkeypatch.setattr(cluster, "ANSWER_LIMIT_S", 1)
+    assert main([str(place / "s.toml"), "-o", str(place / "out"), "--dask", "tcp://127.0.0.1:1"]) == 2
+    assert "no scheduler answers" in capsys.readouterr().err
+    trace = place / "2.trace"
+    assert on_worker.simulate(["true"], {str(trace): "0" * 64}, 9)[2].startswith(f"{trace} is another file on ")
+    assert "Workers need the same files" in on_worker.simulate(["true"], {str(place / "none"): "0" * 64}, 9)[2]
+    # A point that fails there says the same as here.
+    rows = sweep(place, SPEC.replace("round-robin", "nowhere"), capsys, "--dask", dask)[0]
+    shutil.rmtree(place / "out")
+    assert rows == sweep(place, SPEC.replace("round-robin", "nowhere"), capsys)[0] and sum(bool(row["error"]) for row in rows) == 4
+
+
+def made_up(axes: dict[str, tuple[str, ...]], time_s: Callable[..., float], **more: Any) -> tuple[Spec, list[Done]]:
+    spec = Spec(Path("s.toml"), axes, (Path("a.trace"),), (), (), None, **more)
+    done = []
+    for values in itertools.product(*axes.values()):
+        result = run_result.read(Text("result", json.dumps(simulation(2, time_s(*values)))), run_result.Simulation)
+        done.append(Done(Point(dict(zip(axes, values, strict=True)), Path("a.trace")), result))
+    return spec, done
+
+
+def test_small_multiples_have_the_same_scales_and_a_heat_map_the_medians():
+    axes = {"nodes": ("2", "4"), "placement": ("block", "$x_"), "set network.bandwidth": ("1Mbps", "1Gbps"), "seed": ("1", "2", "3")}
+
+    def time_s(nodes: str, placement: str, bandwidth: str, seed: str) -> float:
+        return float(nodes) * (1 if placement == "block" else 10) * (5 if bandwidth == "1Mbps" else 1) * float(seed)
+
+    drawn = pictures(*made_up(axes, time_s, panels="placement"))
+    time, heat = (drawn[name].axes for name in ("time", "heat"))
+    assert [one.get_title(loc="left") for one in time] == ["placement block", "placement $x_"]
+    assert len({one.get_ylim() for one in time}) == 1 and all(one.get_yscale() == "log" for one in time)
+    assert [text.get_text() for text in time[0].get_legend().get_texts()] == ["network.bandwidth 1Mbps", "network.bandwidth 1Gbps"]
+    # A row for each bandwidth, a column for each number of nodes, a panel for each placement; the middle seed is 2.
+    assert [one.get_title(loc="left") for one in heat[:2]] == ["placement block", "placement $x_"]
+    assert [text.get_text() for text in heat[0].texts] == ["20", "40", "4", "8"]
+    assert [text.get_text() for text in heat[1].texts] == ["200", "400", "40", "80"]
+    # One axis alone has no heat map; many lines get panels of themselves.
+    assert set(pictures(*made_up({"nodes": ("2", "4")}, float))) == {"time"}
+    many_lines = {"nodes": ("2", "4"), "seed": ("1",), "placement": ("a", "b"), "jitter": tuple(f"0.{n}" for n in range(1, 8))}
+    spec, done = made_up(many_lines, lambda *values: 1.0)
+    assert [one.get_title(loc="left") for one in pictures(spec, done)["time"].axes] == ["placement a", "placement b"]
 
 
 def test_a_number_of_threads_with_which_a_program_fails_stops_no_other(place, capsys):
@@ -187,6 +339,11 @@ def test_a_number_of_threads_with_which_a_program_fails_stops_no_other(place, ca
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nsequential_time = ""\n', "has an empty value"),
         (f'traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nseed = {list(range(1001))}\njitter = {list(range(1001))}\n', "makes 1002001 points"),
         ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nx = "seed"\n', "does not vary"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\npanels = "seed"\n', "does not vary"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nseed = [1, 2]\nx = "seed"\npanels = "seed"\n', "is x already"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nfull_page_diffs = "yes"\n', "is true, false or a list of both"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\njson = "a.json"\n', "is nothing to sweep over"),
+        ('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\norder = "none"\n', "there is no file"),
     ],
 )
 def test_a_file_that_cannot_be_swept_is_refused_in_one_line(place, capsys, text, told):
