@@ -28,7 +28,7 @@ CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, 
       route_(std::move(route)),
       protocol_(protocol),
       tables_(tables_of(protocol)) {
-  if (protocol != ProtocolKind::scash) {
+  if (base_of(protocol) != ProtocolKind::scash) {
     static_cast<ProtocolCosts&>(costs_) = ProtocolCosts(costs_.of(protocol));
     costs_.barrier.clear();
     costs_.lock.clear();

@@ -55,7 +55,8 @@ struct Costs : ProtocolCosts {
 
   const ProtocolCosts& of(ProtocolKind protocol) const {
     switch (protocol) {
-      case ProtocolKind::scash: break;
+      case ProtocolKind::scash:
+      case ProtocolKind::home_open: break;
       case ProtocolKind::jiajia: return jiajia;
     }
     return *this;

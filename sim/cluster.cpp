@@ -36,8 +36,9 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   readings.resize(layout.processes());
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {
     processors[node].cores = topology.host(NodeId{node})->get_core_count();
-    node_pages.push_back(std::make_unique<NodePages>(NodeId{node}, ProcessId{node * layout.threads_per_node},
-                                                     layout.threads_per_node, notices.get()));
+    node_pages.push_back(
+        std::make_unique<NodePages>(NodeId{node}, ProcessId{node * layout.threads_per_node}, layout.threads_per_node,
+                                    notices.get(), std::pmr::get_default_resource(), home_pages_of(options.protocol)));
   }
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     const NodeId node = layout.node_of(ProcessId{process});

@@ -73,5 +73,8 @@ class ScashRoom final : public Room {
 std::unique_ptr<Room> make_scash_room(Cluster& cluster) {
   return std::make_unique<ScashRoom>(cluster);
 }
+std::unique_ptr<Room> make_home_open_room(Cluster& cluster) {
+  return make_scash_room(cluster);
+}
 
 }  // namespace sdsm::sim

@@ -14,6 +14,7 @@ namespace sdsm {
 // clang-format off
 #define SDSM_PROTOCOLS(row) \
   row(scash, true, "home-based release consistency, as on SCore") \
+  row(home_open, true, "as scash, but pages stay writable on their home's node") \
   row(jiajia, false, "scope consistency with write notices, as JIAJIA has it; simulated only")
 // clang-format on
 
@@ -28,8 +29,20 @@ struct ProtocolRow {
   std::string_view meaning;
 };
 
+/// Users write a name's underscores as hyphens.
+template <std::size_t bytes>
+struct ShownName {
+  constexpr explicit ShownName(const char (&name)[bytes]) {
+    for (std::size_t i = 0; i < bytes; ++i) text[i] = name[i] == '_' ? '-' : name[i];
+  }
+  char text[bytes]{};
+};
+#define SDSM_PROTOCOL_NAME(name, is_run, meaning) inline constexpr ShownName name##_shown(#name);
+SDSM_PROTOCOLS(SDSM_PROTOCOL_NAME)
+#undef SDSM_PROTOCOL_NAME
+
 /// In the order of ProtocolKind.
-#define SDSM_PROTOCOL_ROW(name, is_run, meaning) ProtocolRow{ProtocolKind::name, #name, is_run, meaning},
+#define SDSM_PROTOCOL_ROW(name, is_run, meaning) ProtocolRow{ProtocolKind::name, name##_shown.text, is_run, meaning},
 inline constexpr std::array protocol_rows{SDSM_PROTOCOLS(SDSM_PROTOCOL_ROW)};
 #undef SDSM_PROTOCOL_ROW
 
@@ -37,9 +50,14 @@ constexpr std::string_view name_of(ProtocolKind kind) {
   return protocol_rows[static_cast<std::size_t>(kind)].name;
 }
 
+/// The protocol whose folder, kinds of faults and costs it shares.
+constexpr ProtocolKind base_of(ProtocolKind kind) {
+  return kind == ProtocolKind::home_open ? ProtocolKind::scash : kind;
+}
+
 /// Of a platform's properties that give the protocol's costs.
 inline std::string prefix_of(ProtocolKind kind) {
-  return kind == ProtocolKind::scash ? "" : std::string(name_of(kind)) + '.';
+  return base_of(kind) == ProtocolKind::scash ? "" : std::string(name_of(kind)) + '.';
 }
 
 constexpr std::optional<ProtocolKind> protocol_named(std::string_view name) {

@@ -26,11 +26,12 @@ bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t s
 }
 
 NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices,
-                     std::pmr::memory_resource* memory)
+                     std::pmr::memory_resource* memory, HomePages home_pages)
     : node_(node),
       first_(index_of(first)),
       processes_(processes),
       notices_(notices),
+      home_pages_(home_pages),
       twinned_(memory),
       dirty_home_(processes, 0, memory),
       pages_(memory) {}
@@ -73,11 +74,13 @@ void NodePages::set_process(ProcessId process, PageId page, Owner owner, Permiss
 }
 
 std::optional<FaultKind> NodePages::access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access) {
+  if (is_open(owner)) return std::nullopt;
   return this->access(entry(page), process, page, home, owner, access);
 }
 
 NodePages::AccessedRun NodePages::access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home,
                                              Owner owner, Access access) {
+  if (is_open(owner)) return {pages, std::nullopt};
   Entry* entry = &this->entry(first);
   // Only states decide, so pages in the state of the first do as it does. Where more has to be looked at (companions,
   // notices) or remembered (twins, fetches), the caller comes back for each page.
@@ -223,7 +226,7 @@ std::uint64_t NodePages::take_dirty_home_pages(ProcessId process) {
 
 Permission NodePages::node_permission(PageId page, Owner owner) const {
   const Entry* entry = find(page);
-  return entry ? node_permission(*entry, page, owner) : resting(owner);
+  return entry ? node_permission(*entry, page, owner) : resting(owner, home_pages_);
 }
 
 Permission NodePages::process_permission(ProcessId process, PageId page, Owner owner) const {

@@ -51,10 +51,12 @@ class WriteNotices {
 
 class NodePages {
  public:
-  /// Processes `first` to `first + processes - 1` share this node. With `notices`, barriers drop changed copies only.
+  /// Processes `first` to `first + processes - 1` share this node. With `notices`, barriers drop changed copies only
+  /// (precondition: go_together()).
   /// The object allocates from `memory` alone: processes that really share it pass memory that they share.
   NodePages(NodeId node, ProcessId first, std::uint32_t processes, WriteNotices* notices = nullptr,
-            std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+            std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+            HomePages home_pages = HomePages::read_only);
 
   /// Process `process` of this node touches a page. Returns the fault it takes, if any, and makes its transition.
   std::optional<FaultKind> access(ProcessId process, PageId page, ProcessId home, Owner owner, Access access);
@@ -122,8 +124,9 @@ class NodePages {
 
   std::uint32_t age_of(Owner owner) const { return owner == Owner::remote ? copy_age_ : write_age_; }
   Permission current(const Aged& aged, Owner owner) const {
-    return aged.age == age_of(owner) ? aged.permission : resting(owner);
+    return aged.age == age_of(owner) ? aged.permission : resting(owner, home_pages_);
   }
+  bool is_open(Owner owner) const { return home_pages_ == HomePages::open && owner != Owner::remote; }
   Entry& entry(PageId page);
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
@@ -137,6 +140,7 @@ class NodePages {
   std::uint32_t first_;
   std::uint32_t processes_;
   WriteNotices* notices_;
+  HomePages home_pages_;
   std::uint32_t copy_age_ = 1;   ///< drops of remote copies so far, +1
   std::uint32_t write_age_ = 1;  ///< barriers so far, +1
   std::pmr::vector<Twinned> twinned_;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "models/protocol/pages.hpp"
+#include "models/protocol/registry.hpp"
 
 namespace sdsm {
 
@@ -89,9 +90,19 @@ constexpr std::optional<FaultKind> fault_of(Access access, Permission node, Owne
                             [static_cast<std::size_t>(owner)];
 }
 
+/// What a home's node may do with its own pages at the begin of an interval.
+enum class HomePages : std::uint8_t {
+  read_only,  ///< the first write traps
+  open,       ///< no write traps, and nobody knows of it: every copy on another node has to die at the next barrier
+};
+constexpr HomePages home_pages_of(ProtocolKind protocol) {
+  return protocol == ProtocolKind::home_open ? HomePages::open : HomePages::read_only;
+}
+
 /// A page's state before anyone touches it, and a copy's after it is dropped.
-constexpr Permission resting(Owner owner) {
-  return owner == Owner::remote ? Permission::unmapped : Permission::read_only;
+constexpr Permission resting(Owner owner, HomePages home_pages) {
+  if (owner == Owner::remote) return Permission::unmapped;
+  return home_pages == HomePages::open ? Permission::read_write : Permission::read_only;
 }
 
 /// Which diffs a process sends home, renewing their twins: always those of pages that it twinned itself; this says
@@ -124,5 +135,9 @@ enum class Invalidation : std::uint8_t {
   all,      ///< every copy
   changed,  ///< copies of pages for which another node sent a write notice
 };
+/// Whether somebody knows of every write that a notice has to tell of.
+constexpr bool go_together(HomePages home_pages, Invalidation invalidation) {
+  return home_pages == HomePages::read_only || invalidation == Invalidation::all;
+}
 
 }  // namespace sdsm

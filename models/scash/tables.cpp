@@ -38,3 +38,7 @@ const Tables& tables() {
 }
 
 }  // namespace sdsm::scash
+
+const sdsm::Tables& sdsm::home_open::tables() {
+  return scash::tables();
+}

@@ -496,7 +496,7 @@ void drop(Sync sync) {
   }
   if (rule.drop_copies) shut_copies();
   if (rule.rest_home_pages) {
-    rest_pages();
+    rest_own_pages();
     const Held nothing_is_handled(handling);
     forget_rights();
   }

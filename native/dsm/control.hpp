@@ -37,6 +37,7 @@
 
 #include "models/atomics.hpp"
 #include "models/placement.hpp"
+#include "models/protocol/registry.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/tally.hpp"
 
@@ -89,6 +90,7 @@ struct Welcome {
   Transport transport{};
   HeapPlacement placement{};
   Atomics atomics{};
+  ProtocolKind protocol{};
   /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
   /// that this process inherits.
   std::int32_t node_memory = -1;

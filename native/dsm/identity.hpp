@@ -6,6 +6,7 @@
 #include "models/atomics.hpp"
 #include "models/ids.hpp"
 #include "models/placement.hpp"
+#include "models/scash/page_state.hpp"
 #include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {
@@ -15,6 +16,7 @@ struct Self {
   ProcessId process{};
   HeapPlacement placement{};
   Atomics atomics{};
+  HomePages home_pages{};
   int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;  ///< file of the node's memory
   bool wants_page_log = false;

@@ -39,6 +39,7 @@ std::optional<Welcome> meet_launcher() {
   self_at_start.layout = {welcome.nodes, welcome.threads_per_node};
   self_at_start.placement = welcome.placement;
   self_at_start.atomics = welcome.atomics;
+  self_at_start.home_pages = home_pages_of(welcome.protocol);
   self_at_start.node_memory = welcome.node_memory;
   self_at_start.wants_page_log = welcome.wants_page_log != 0;
   fcntl(self.node_memory, F_SETFD, FD_CLOEXEC);

@@ -44,7 +44,7 @@ void NodeArena::do_deallocate(void* block, std::size_t bytes, std::size_t /*alig
 Node::Node(std::byte* memory, std::size_t bytes)
     : arena(memory, bytes),
       pages(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node}, self.layout.threads_per_node,
-            nullptr, &arena),
+            nullptr, &arena, self.home_pages),
       twinned(&arena),
       arriving(&arena),
       stack_copies(&arena),

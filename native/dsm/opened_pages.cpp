@@ -9,13 +9,10 @@
 namespace sdsm::dsm {
 namespace {
 
-struct Opened {
-  std::uintptr_t address = 0;
-  Owner owner{};
-};
+/// By address, since they were last protected.
 struct OpenedPages {
-  std::vector<Opened> pages;  ///< since they were last protected
-  std::vector<std::uintptr_t> to_protect;
+  std::vector<std::uintptr_t> own;  ///< whose home is on this node
+  std::vector<std::uintptr_t> copies;
 };
 constinit OpenedPages opened GUARDED_BY(node().mutex);
 
@@ -48,44 +45,34 @@ int protection_of(Permission permission) {
 /// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
 /// gives nearly all of them back.
 void shut_everything() REQUIRES(node().mutex) {
-  for (const Opened& page : opened.pages) opened_bits(page.address) = 0;
-  opened.pages.clear();
+  for (auto* pages : {&opened.own, &opened.copies}) {
+    for (const std::uintptr_t page : *pages) opened_bits(page) = 0;
+    pages->clear();
+  }
   protect_ranges(own.stack, own.variables);
 }
 
-/// Takes the pages that `does_end` out of the opened ones, and protects them. Adjacent pages get their protection in
-/// one call: it costs more than the pages do.
-template <typename DoesEnd>
-void shut(Owner owner, DoesEnd does_end) REQUIRES(node().mutex) {
-  const int protection = protection_of(resting(owner));
-  std::size_t kept = 0;
-  for (const Opened& page : opened.pages) {
-    if (does_end(page)) {
-      opened_bits(page.address) = 0;
-      opened.to_protect.push_back(page.address);
-    } else {
-      opened.pages[kept++] = page;
-    }
-  }
-  opened.pages.resize(kept);
-  std::vector<std::uintptr_t>& addresses = opened.to_protect;
-  std::sort(addresses.begin(), addresses.end());
-  for (std::size_t i = 0; i < addresses.size();) {
-    const std::uintptr_t begin = addresses[i];
+/// Gives the pages their resting protection. Adjacent ones get it in one call: it costs more than the pages do.
+void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex) {
+  const int protection = protection_of(resting(owner, self.home_pages));
+  for (const std::uintptr_t page : pages) opened_bits(page) = 0;
+  std::sort(pages.begin(), pages.end());
+  for (std::size_t i = 0; i < pages.size();) {
+    const std::uintptr_t begin = pages[i];
     std::uintptr_t end = begin + page_bytes;
-    while (++i < addresses.size() && addresses[i] <= end) end = addresses[i] + page_bytes;
+    while (++i < pages.size() && pages[i] <= end) end = pages[i] + page_bytes;
     if (set_protection(begin, end, protection)) continue;
     shut_everything();
     break;
   }
-  addresses.clear();
+  pages.clear();
 }
 
 }  // namespace
 
 void make_room_for_opened_pages() {
-  opened.pages.reserve(1 << 16);
-  opened.to_protect.reserve(1 << 16);
+  opened.own.reserve(1 << 16);
+  opened.copies.reserve(1 << 16);
 }
 
 void protect_pages(const AddressRange& stack, const AddressRange& variables) {
@@ -113,16 +100,16 @@ void open_page(const Place& place, Permission permission) {
     if (!open()) end_without_mappings();
   }
   std::uint8_t& bits = opened_bits(place.address);
-  if ((bits & listed) == 0) opened.pages.push_back({place.address, place.owner});
+  if ((bits & listed) == 0) (place.owner == Owner::remote ? opened.copies : opened.own).push_back(place.address);
   bits = permission == Permission::read_write ? listed | writable : listed;
 }
 
-void rest_pages() {
-  shut(Owner::home, [](const Opened&) { return true; });
+void rest_own_pages() {
+  if (self.home_pages == HomePages::read_only) rest(opened.own, Owner::home);
 }
 
 void shut_copies() {
-  shut(Owner::remote, [](const Opened& page) { return page.owner == Owner::remote; });
+  rest(opened.copies, Owner::remote);
 }
 
 void shut_page(std::uintptr_t page) {
@@ -148,11 +135,12 @@ void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   const std::uintptr_t end = begin + count * page_bytes;
   const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
   const NodeGuard guard;
-  std::erase_if(opened.pages, [&](const Opened& page) REQUIRES(node().mutex) {
-    const bool ends = is_inside(page.address);
-    if (ends) opened_bits(page.address) = 0;
-    return ends;
-  });
+  for (auto* pages : {&opened.own, &opened.copies}) {
+    std::erase_if(*pages, [&](std::uintptr_t page) REQUIRES(node().mutex) {
+      if (is_inside(page)) opened_bits(page) = 0;
+      return is_inside(page);
+    });
+  }
   if (!set_protection(begin, end, PROT_NONE)) shut_everything();
   // Other pages may come to these addresses, and get twins of their own there.
   for (Place& place : node().twinned) {

@@ -25,9 +25,8 @@ bool are_pages_protected();
 
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
 
-/// Gives all pages their resting protection, as the protocol's tables say.
-void rest_pages() REQUIRES(node().mutex);
-/// The same for copies of other nodes' pages only.
+/// Give the node's own pages, and copies of other nodes', their resting protection, as the protocol's tables say.
+void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
 
 /// For flag mode. Shuts a page whose right to be used has ended.

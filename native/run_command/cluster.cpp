@@ -171,6 +171,7 @@ class Cluster final : private Hosts::Listener {
     welcome.transport = options_.transport;
     welcome.placement = options_.placement;
     welcome.atomics = options_.atomics;
+    welcome.protocol = options_.protocol;
     welcome.node_memory = memory_descriptor;
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "commands/input.hpp"
+#include "models/scash/page_state.hpp"
 #include "platforms/file/changes.hpp"
 #include "platforms/file/lint.hpp"
 #include "platforms/file/platform.hpp"
@@ -434,7 +435,13 @@ std::filesystem::path find_platform(const std::string& name) {
 }
 
 void require_costs(const Platform& platform, ProtocolKind protocol) {
-  if (std::ranges::find(platform.protocols, protocol) != platform.protocols.end()) return;
+  if (!go_together(home_pages_of(protocol), platform.costs.invalidation)) {
+    throw PlatformError(
+        fmt::format("{}: protocol.invalidation=changed keeps copies of pages that nobody says were written, and under "
+                    "protocol {} nobody knows what homes write. Use --set protocol.invalidation=all, or --protocol {}",
+                    platform.path.string(), name_of(protocol), name_of(base_of(protocol))));
+  }
+  if (std::ranges::find(platform.protocols, base_of(protocol)) != platform.protocols.end()) return;
   std::vector<std::string_view> given;
   for (const ProtocolKind kind : platform.protocols) given.push_back(name_of(kind));
   throw PlatformError(

@@ -129,9 +129,9 @@ class _Tally:
 
 
 def _fetching(thread: run_result.Thread, protocol: str) -> set[str]:
-    """Kinds of faults that fetch the page. SCASH's names tell by their second letter whether the node lacks it (U); of another
-    protocol's faults none is known to, and all are priced alike."""
-    return {kind for kind in thread.faults if protocol != "scash" or kind[1:2] == "U"}
+    """Kinds of faults that fetch the page. SCASH's names, which home-open shares, tell by their second letter whether the node
+    lacks it (U); of another protocol's faults none is known to, and all are priced alike."""
+    return {kind for kind in thread.faults if protocol not in ("scash", "home-open") or kind[1:2] == "U"}
 
 
 @dataclass(frozen=True)

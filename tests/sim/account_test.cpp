@@ -66,6 +66,19 @@ TestProgram random_program(std::uint64_t seed, Layout layout, Threads threads = 
   return program;
 }
 
+struct Variant {
+  ProtocolKind protocol;
+  Invalidation invalidation;
+};
+constexpr Variant variants[] = {{ProtocolKind::scash, Invalidation::all},
+                                {ProtocolKind::scash, Invalidation::changed},
+                                {ProtocolKind::home_open, Invalidation::all}};
+RunOptions options_of(const Variant& variant) {
+  RunOptions options;
+  options.protocol = variant.protocol;
+  return options;
+}
+
 struct Counts {
   std::map<std::string, std::uint64_t> faults;
   std::uint64_t diffs = 0;
@@ -74,15 +87,16 @@ struct Counts {
 /// What each thread meets, told in words, the threads in turn between two barriers. (With one process per node the
 /// order between threads does not matter.) Of the fork: one thread of each other node fetches the region's page, the
 /// others find it there.
-std::vector<Counts> in_words(const TestProgram& program, bool drops_changed_only) {
-  const test::Cluster cluster{program.layout(), program.pages, drops_changed_only};
+std::vector<Counts> in_words(const TestProgram& program, const Variant& variant) {
+  const test::Cluster cluster{program.layout(), program.pages, variant.invalidation == Invalidation::changed,
+                              variant.protocol == ProtocolKind::home_open};
   ProtocolInWords words(cluster);
   std::vector<Counts> counts(program.threads.size());
   const auto note = [&](const std::vector<Sent>& sent) {
     for (const Sent& diff : sent) ++counts[diff.process].diffs;
   };
-  std::vector<std::size_t> next(program.threads.size(), 1);  // after fork and team_begin
-  counts[0].faults["WROH"] = 1;                              // the region's page
+  std::vector<std::size_t> next(program.threads.size(), 1);        // after fork and team_begin
+  if (!cluster.home_pages_are_open) counts[0].faults["WROH"] = 1;  // the region's page
   const std::uint32_t per_node = program.layout().threads_per_node;
   for (std::size_t t = per_node; t < counts.size(); ++t) counts[t].faults[t % per_node == 0 ? "RUMR" : "RROR"] = 1;
   for (;;) {
@@ -136,19 +150,19 @@ TEST_CASE("every picosecond of every thread is spent on something, whatever the 
 
 TEST_CASE("with one process per node each thread meets the faults and sends the diffs that the protocol has in words") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
-  const bool changed_only = GENERATE(false, true);
+  const Variant variant = variants[GENERATE(0, 1, 2)];
   PlatformText text;
-  text.set("protocol.invalidation", changed_only ? "changed" : "all");
+  text.set("protocol.invalidation", variant.invalidation == Invalidation::changed ? "changed" : "all");
   text.hosts = 8;
   const TemporaryFile file(text.text());
   for (std::uint64_t seed = 1; seed <= test::rounds(25); ++seed) {
     const Layout layout{2 + static_cast<std::uint32_t>(seed % 5), 1};
     const TestProgram program = random_program(seed, layout);
-    const Result result = run(file.path(), network, program);
-    const std::vector<Counts> expected = in_words(program, changed_only);
+    const Result result = run(file.path(), network, program, options_of(variant));
+    const std::vector<Counts> expected = in_words(program, variant);
     for (std::uint32_t t = 0; t < layout.processes(); ++t) {
       const Tally& tally = result.threads[t].whole;
-      CAPTURE(seed, t, name_of(network), changed_only);
+      CAPTURE(seed, t, name_of(network), name_of(variant.protocol), variant.invalidation);
       for (const FaultRule& rule : fault_rules) {
         CAPTURE(rule.name);
         const auto found = expected[t].faults.find(std::string(rule.name));
@@ -165,9 +179,9 @@ TEST_CASE("with one process per node each thread meets the faults and sends the 
 
 TEST_CASE("processes that share a node and take turns meet the faults of all ten kinds as the words tell them") {
   const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
-  const bool changed_only = GENERATE(false, true);
+  const Variant variant = variants[GENERATE(0, 1, 2)];
   PlatformText text;
-  text.set("protocol.invalidation", changed_only ? "changed" : "all");
+  text.set("protocol.invalidation", variant.invalidation == Invalidation::changed ? "changed" : "all");
   text.cores = 3;
   const TemporaryFile file(text.text());
   const Layout layouts[] = {{1, 2}, {2, 2}, {2, 3}, {3, 2}};
@@ -175,8 +189,8 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
   for (std::uint64_t seed = 1; seed <= test::rounds(40); ++seed) {
     const Layout layout = layouts[seed % std::size(layouts)];
     const TestProgram program = random_program(seed, layout, Threads::in_turn);
-    const Result result = run(file.path(), network, program);
-    const std::vector<Counts> expected = in_words(program, changed_only);
+    const Result result = run(file.path(), network, program, options_of(variant));
+    const std::vector<Counts> expected = in_words(program, variant);
     for (std::uint32_t node = 0; node < layout.nodes; ++node) {
       // By node, as chance decides which of its threads fetches the region's page.
       std::map<std::string, std::uint64_t> found, told;
@@ -188,13 +202,17 @@ TEST_CASE("processes that share a node and take turns meet the faults of all ten
         told["diffs"] += expected[t].diffs;
       }
       for (const auto& [what, count] : found) {
-        CAPTURE(seed, node, name_of(network), changed_only, what);
+        CAPTURE(seed, node, name_of(network), name_of(variant.protocol), variant.invalidation, what);
         CHECK(count == told[what]);
         seen[what] += count;
       }
     }
   }
-  for (const FaultRule& rule : fault_rules) CHECK(seen[std::string(rule.name)] > 5);
+  for (const FaultRule& rule : fault_rules) {
+    const bool is_open = variant.protocol == ProtocolKind::home_open && rule.owner != Owner::remote;
+    CAPTURE(rule.name, name_of(variant.protocol));
+    CHECK((seen[std::string(rule.name)] > 5) == !is_open);
+  }
 }
 
 TEST_CASE("what is asked for is served: every fetch has a reply, every reply a fetch") {

@@ -90,13 +90,13 @@ def counts(result: dict, left_out: tuple = ()) -> list[dict]:
 class Compared:
     """A program traced, run with its order recorded, and simulated with and without that order."""
 
-    def __init__(self, folder: Path, layout: tuple[int, int], name: str, *arguments: object):
+    def __init__(self, folder: Path, layout: tuple[int, int], name: str, *arguments: object, options: tuple = ()):
         program = (WORKLOADS / name, *arguments) if arguments else (COUNTED, name)
         nodes, threads = layout
         # The published cluster has two processors a node.
         platform = folder / "platform.xml"
         platform.write_text(re.sub(r'core="\d+"', f'core="{threads}"', P3_SCORE.read_text()))
-        size = ("--nodes", nodes, "--threads-per-node", threads)
+        size = ("--nodes", nodes, "--threads-per-node", threads, *options)
         output_of(SDSM, "trace", "-q", "--passes", 1, "-n", nodes * threads, "-o", folder / "trace", "--", *program)
         outputs = ("--json", folder / "run.json", "--pages", folder / "run.csv", "--order", folder / "order")
         output_of(SDSM, "run", "-q", *size, *outputs, "--", *program)
@@ -158,8 +158,8 @@ def check_order(compared: Compared, name: str):
     assert columns(compared.run_pages, left_out) == columns(compared.ordered_pages, left_out)
 
 
-def check(folder: Path, layout: tuple[int, int], program: tuple):
-    compared = Compared(folder, layout, *program)
+def check(folder: Path, layout: tuple[int, int], program: tuple, options: tuple = ()):
+    compared = Compared(folder, layout, *program, options=options)
     if program in LOCKS_IN_BETWEEN:
         assert counts(compared.run, (*SENT, "served")) == counts(compared.ordered, (*SENT, "served"))
     elif program in LOCKS:
@@ -195,6 +195,11 @@ def test_several_processes_on_a_node(tmp_path, program, turn):
 def test_several_processes_on_a_node_again_and_again(tmp_path, layout, program, repetition):
     if possible(layout, program):
         check(tmp_path, layout, program)
+
+
+@pytest.mark.parametrize("program", [LAPLACE[3], ("neighbours",), ("critical",)], ids=lambda program: program[0])
+def test_under_open_homes(tmp_path, program):
+    check(tmp_path, (2, 2), program, ("--protocol", "home-open"))
 
 
 def test_one_process_a_node_repeats_its_order_too(tmp_path):

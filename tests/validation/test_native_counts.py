@@ -29,25 +29,26 @@ NOT_COMPARED = {
 
 
 def simulated(
-    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home", per_node: int = 1
+    folder: Path, threads: int, *program: object, placement="as-asked", atomics="home", per_node=1, options: tuple = ()
 ) -> dict:
     trace = folder / "program.trace"
     output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", threads, "-o", trace, "--", *program)
     return json.loads(
         output_of(
             *(SDSM, "simulate", trace, "--platform", PLATFORM, "--nodes", threads // per_node),
-            *("--threads-per-node", per_node, "--placement", placement, "--atomics", atomics, "--quiet", "--json", "-"),
+            *("--threads-per-node", per_node, "--placement", placement, "--atomics", atomics, *options),
+            *("--quiet", "--json", "-"),
         )
     )
 
 
 def executed(
-    folder: Path, threads: int, *program: object, placement: str = "as-asked", atomics: str = "home", per_node: int = 1
+    folder: Path, threads: int, *program: object, placement="as-asked", atomics="home", per_node=1, options: tuple = ()
 ) -> dict:
     path = folder / "run.json"
     layout = ("-n", threads, "--threads-per-node", per_node)
-    options = (*layout, "--placement", placement, "--atomics", atomics, "--json", path)
-    output_of(SDSM, "run", "--quiet", *options, "--", *program)
+    rules = ("--placement", placement, "--atomics", atomics, *options)
+    output_of(SDSM, "run", "--quiet", *layout, *rules, "--json", path, "--", *program)
     return json.loads(path.read_text())
 
 
@@ -153,6 +154,31 @@ def test_random_programs(tmp_path, seed, threads):
     options = ("--seed", seed, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams")
     program = (MEMORY_PROGRAMS / "random_program", *options)
     assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
+
+
+RANDOM = ("--seed", 31, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams")
+SMALL = [
+    (WORKLOADS / "laplace", "--impl", 4, "--size", 256, "--iterations", 5, "--no-check"),
+    (MEMORY_PROGRAMS / "random_program", *RANDOM),
+    (COUNTED, "lock_over_dirty_pages"),
+]
+
+
+def own_faults(result: dict) -> int:
+    """On pages at home on the node that touches them."""
+    return sum(count for thread in result["threads"] for kind, count in thread["faults"].items() if kind[-1] in "HL")
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4, 8])
+@pytest.mark.parametrize("program", SMALL, ids=lambda program: program[0].name)
+def test_open_homes(tmp_path, program, threads):
+    protocol = ("--protocol", "home-open")
+    run = executed(tmp_path, threads, *program, options=protocol)
+    simulation = simulated(tmp_path, threads, *program, options=protocol)
+    assert run["protocol"] == simulation["protocol"] == "home-open"
+    assert counts(run) == counts(simulation)
+    assert own_faults(run) == 0
+    assert sum(thread["faults"]["RUMR"] for thread in run["threads"]) > 0
 
 
 def messages(result: dict) -> int:

@@ -38,8 +38,8 @@ def run(*command: object, **environment: str) -> subprocess.CompletedProcess:
     )
 
 
-def on_cluster(nodes: int, threads_per_node: int, placement: str, transport: str, *program: object):
-    layout = ("--nodes", nodes, "--threads-per-node", threads_per_node, "--placement", placement)
+def on_cluster(nodes: int, threads_per_node: int, placement: str, transport: str, *program: object, options: tuple = ()):
+    layout = ("--nodes", nodes, "--threads-per-node", threads_per_node, "--placement", placement, *options)
     return run(BUILD / "sdsm-run", "--quiet", *layout, "--transport", transport, "--", *program)
 
 
@@ -77,9 +77,11 @@ def test_many_random_programs(case, nodes, threads_per_node, placement, transpor
         check_random_programs(100 + case * len(SHAPES) + shape, 40, nodes, threads_per_node, placement, transport)
 
 
-def check_mixed_programs(first_seed: int, count: int, nodes: int, threads_per_node: int, program: str):
+def check_mixed_programs(
+    first_seed: int, count: int, nodes: int, threads_per_node: int, program: str, options: tuple = ()
+):
     command = (PROGRAMS / program, "--seed", first_seed, "--programs", count, *MIXED)
-    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", *command)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", *command, options=options)
     assert (result.returncode, result.stderr) == (0, ""), f"{' '.join(map(str, command))}: {result.stderr}"
     assert result.stdout.startswith(f"{count} programs")
 
@@ -88,6 +90,24 @@ def check_mixed_programs(first_seed: int, count: int, nodes: int, threads_per_no
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (4, 1), (1, 3), (2, 2)])
 def test_programs_of_atomic_operations_library_locks_and_flags(nodes, threads_per_node, program):
     check_mixed_programs(1, 5, nodes, threads_per_node, program)
+
+
+#: What the protocol of the shared memory is, beside SCASH as published.
+VARIANTS = (("--protocol", "home-open"),)
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=" ".join)
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (8, 1), (2, 2)])
+def test_programs_are_right_under_each_variant(nodes, threads_per_node, options):
+    check_mixed_programs(1 + nodes, 8 // nodes, nodes, threads_per_node, "random_program", options)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", VARIANTS, ids=" ".join)
+@pytest.mark.parametrize("first_seed", range(20_001, 22_001, 50))
+def test_two_thousand_programs_are_right_under_each_variant(first_seed, options):
+    nodes, threads_per_node = LAYOUTS[first_seed // 50 % len(LAYOUTS)]
+    check_mixed_programs(first_seed, 50, nodes, threads_per_node, "random_program", options)
 
 
 @pytest.mark.long

@@ -50,10 +50,13 @@ TEST_CASE("a home or local page is never unmapped and never traps on a read") {
   for (const Owner owner : {Owner::home, Owner::local}) {
     for (const Access access : accesses) CHECK_FALSE(fault_of(access, Permission::unmapped, owner));
     for (const Permission before : permissions) CHECK_FALSE(fault_of(Access::read, before, owner));
-    CHECK(resting(owner) == Permission::read_only);
-    CHECK_FALSE(traps(Access::read, resting(owner)));
+    CHECK(resting(owner, HomePages::read_only) == Permission::read_only);
+    CHECK_FALSE(traps(Access::read, resting(owner, HomePages::read_only)));
+    for (const Access access : accesses) CHECK_FALSE(traps(access, resting(owner, HomePages::open)));
   }
-  CHECK(resting(Owner::remote) == Permission::unmapped);
+  for (const HomePages pages : {HomePages::read_only, HomePages::open}) {
+    CHECK(resting(Owner::remote, pages) == Permission::unmapped);
+  }
 }
 
 TEST_CASE("of the eighteen combinations ten are faults and eight cannot happen") {

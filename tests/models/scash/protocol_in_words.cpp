@@ -4,16 +4,20 @@
 
 namespace sdsm::test {
 
+/// "Home and local pages start read-only; remote pages start unmapped." With open homes "a home's pages stay writable".
+ProtocolInWords::May ProtocolInWords::at_rest(std::uint32_t node, Page page) const {
+  if (remote(node, page)) return May::nothing;
+  return cluster_.home_pages_are_open ? May::write : May::read;
+}
+
 ProtocolInWords::May ProtocolInWords::on_node(std::uint32_t node, Page page) const {
   const auto known = nodes_.find({node, page});
-  if (known != nodes_.end()) return known->second.may;
-  return remote(node, page) ? May::nothing : May::read;  // home and local pages start read-only, remote ones unmapped
+  return known != nodes_.end() ? known->second.may : at_rest(node, page);
 }
 
 ProtocolInWords::May ProtocolInWords::in_process(std::uint32_t process, Page page) const {
   const auto known = processes_.find({process, page});
-  if (known != processes_.end()) return known->second;
-  return remote(cluster_.node(process), page) ? May::nothing : May::read;
+  return known != processes_.end() ? known->second : at_rest(cluster_.node(process), page);
 }
 
 std::optional<std::string> ProtocolInWords::access(std::uint32_t process, Page page, bool write) {

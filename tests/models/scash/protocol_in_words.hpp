@@ -21,6 +21,7 @@ struct Cluster {
   Layout layout;
   std::uint64_t pages = 1;
   bool drops_changed_only = false;
+  bool home_pages_are_open = false;
 
   std::uint32_t home(Page page) const { return static_cast<std::uint32_t>(page % layout.processes()); }
   std::uint32_t node(std::uint32_t process) const { return process / layout.threads_per_node; }
@@ -58,6 +59,7 @@ class ProtocolInWords {
   };
   using OnNode = std::pair<std::uint32_t, Page>;
 
+  May at_rest(std::uint32_t node, Page page) const;
   bool remote(std::uint32_t node, Page page) const { return cluster_.node(cluster_.home(page)) != node; }
   May on_node(std::uint32_t node, Page page) const;
   May in_process(std::uint32_t process, Page page) const;

@@ -8,9 +8,10 @@ namespace sdsm::test {
 
 SharedMemory::SharedMemory(const Cluster& cluster) : cluster_(cluster), words_(cluster_), home_(cluster.pages) {
   for (std::uint32_t node = 0; node < cluster_.layout.nodes; ++node) {
-    nodes_.push_back(std::make_unique<NodePages>(NodeId{node}, ProcessId{node * cluster_.layout.threads_per_node},
-                                                 cluster_.layout.threads_per_node,
-                                                 cluster_.drops_changed_only ? &notices_ : nullptr));
+    nodes_.push_back(std::make_unique<NodePages>(
+        NodeId{node}, ProcessId{node * cluster_.layout.threads_per_node}, cluster_.layout.threads_per_node,
+        cluster_.drops_changed_only ? &notices_ : nullptr, std::pmr::get_default_resource(),
+        cluster_.home_pages_are_open ? HomePages::open : HomePages::read_only));
   }
 }
 
