@@ -10,17 +10,23 @@
 
 namespace sdsm::commands {
 
-void add_protocol(CLI::App& app, ProtocolKind& protocol, const std::function<bool(const ProtocolRow&)>& plays) {
+void add_protocol(CLI::App& app, ProtocolKind& protocol,
+                  const std::function<std::string_view(const ProtocolRow&)>& why_not) {
   std::vector<std::string> names, lines;
   for (const ProtocolRow& row : protocol_rows) {
-    if (!plays(row)) continue;
+    if (!why_not(row).empty()) continue;
     names.emplace_back(row.name);
     lines.push_back(fmt::format("{}: {}", row.name, row.meaning));
   }
   app.add_option_function<std::string>(
          "--protocol", [&](const std::string& name) { protocol = *protocol_named(name); },
          fmt::format("protocol of the shared memory. {}", fmt::join(lines, "; ")))
-      ->check(one_of(names))
+      ->check([=](const std::string& name) -> std::string {
+        const std::optional<ProtocolKind> known = protocol_named(name);
+        const std::string_view why = known ? why_not(row_of(*known)) : "";
+        if (why.empty()) return one_of(names)(name);
+        return fmt::format("'{}' is not played here: {}. Give one of {}", name, why, fmt::join(names, ", "));
+      })
       ->type_name(fmt::format("{}", fmt::join(names, "|")))
       ->default_str(std::string(name_of(protocol)));
 }

@@ -9,7 +9,8 @@
 
 namespace sdsm::commands {
 
-/// `plays`: whether the command plays a row's protocol.
-void add_protocol(CLI::App& app, ProtocolKind& protocol, const std::function<bool(const ProtocolRow&)>& plays);
+/// `why_not`: why the command does not play a row's protocol; empty if it does.
+void add_protocol(CLI::App& app, ProtocolKind& protocol,
+                  const std::function<std::string_view(const ProtocolRow&)>& why_not);
 
 }  // namespace sdsm::commands

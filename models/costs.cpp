@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "models/scash/messages.hpp"
 
@@ -18,6 +19,20 @@ std::string name_of(Layout layout) {
 double distance(Layout a, Layout b) {
   return std::abs(std::log2(static_cast<double>(a.nodes) / b.nodes)) +
          4 * std::abs(std::log2(static_cast<double>(a.threads_per_node) / b.threads_per_node));
+}
+
+/// Between points on the line of the two beside it; before the first that one's; beyond the last on the line of the
+/// last two, but not below the last.
+double on_line_of(const std::map<std::uint32_t, double>& points, std::uint32_t at) {
+  std::pair<double, double> low = *points.begin(), high = low;
+  if (at <= high.first) return high.second;
+  for (auto point = std::next(points.begin()); point != points.end() && high.first < at; ++point) {
+    low = high;
+    high = *point;
+  }
+  double rise = high.first > low.first ? (high.second - low.second) / (high.first - low.first) : 0;
+  if (at > high.first) rise = std::max(rise, 0.);
+  return high.second + rise * (at - high.first);
 }
 
 }  // namespace
@@ -90,15 +105,15 @@ Time CostModel::lock_local(Layout layout) const {
 
 double CostModel::stretch(std::uint32_t threads, double memory_bound) const {
   if (threads <= 1 || costs_.memory_bus.empty()) return 1;
-  std::pair<double, double> low{1, 1}, high{1, 1};
-  for (const auto& [measured, slowdown] : costs_.memory_bus) {
-    low = high;
-    high = {measured, slowdown};
-    if (measured >= threads) break;
-  }
-  double rise = (high.second - low.second) / (high.first - low.first);
-  if (threads > high.first) rise = std::max(rise, 0.);
-  return 1 + memory_bound * (high.second + rise * (threads - high.first) - 1);
+  std::map<std::uint32_t, double> points = costs_.memory_bus;
+  points.emplace(1, 1.);
+  return 1 + memory_bound * (on_line_of(points, threads) - 1);
+}
+
+Time CostModel::time_at(const std::map<std::uint32_t, Time>& measured, std::uint32_t threads) {
+  std::map<std::uint32_t, double> points;
+  for (const auto& [count, time] : measured) points.emplace(count, static_cast<double>(time.count()));
+  return Time{std::llround(on_line_of(points, threads))};
 }
 
 std::vector<std::string> CostModel::contradictions() const {
@@ -114,6 +129,7 @@ std::vector<std::string> CostModel::contradictions() const {
     check(fmt::format("{}fault.{}", prefix_of(protocol_), tables_.faults[kind].name), costs_.fault[kind],
           fault_local(kind));
   }
+  if (!tables_.has_messages()) return found;
   for (const Bytes payload : {tables_.least_payload, tables_.most_payload}) {
     check(fmt::format("{}message of {} bytes", prefix_of(protocol_), payload.count),
           message_local(payload) + reference_idle(payload), message_local(payload));

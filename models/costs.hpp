@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/atomics.hpp"
@@ -24,17 +23,19 @@ struct ProtocolCosts {
   std::array<Time, most_fault_kinds> fault{};  ///< uncontended, trap to resumed access; by kind
   Time message_fixed{};                        ///< an uncontended diff or control message of b bytes takes, end to end,
   Time message_per_byte{};                     ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
-};
+  std::array<Time, most_further_costs> further_cost{};                            ///< by row of Tables::further_costs
+  std::array<std::map<std::uint32_t, Time>, most_costs_by_threads> by_threads{};  ///< and of Tables::costs_by_threads
 
-struct JiajiaCosts : ProtocolCosts {
-  Time diff{};        ///< to compare a copy with its twin
-  Time protect{};     ///< for each page that an interval's begin write-protects
-  Time invalidate{};  ///< for each copy that a notice makes invalid
+  /// `which`: a protocol's own enumeration of its rows.
+  template <typename Which>
+  Time further(Which which) const {
+    return further_cost[static_cast<std::size_t>(which)];
+  }
 };
 
 /// Measured and assumed numbers of one machine, as the platform file gives them. The base's are SCASH's.
 struct Costs : ProtocolCosts {
-  JiajiaCosts jiajia;
+  std::map<ProtocolKind, ProtocolCosts> further_protocols;
   Time dirty_home_page{};          ///< at a barrier, for each of its own home pages that a process wrote
   std::map<Layout, Time> barrier;  ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
@@ -53,15 +54,13 @@ struct Costs : ProtocolCosts {
   Atomics atomics = Atomics::home;  ///< how the machine does atomic operations
   Time atomic_own{};                ///< an atomic operation on a page of the own node, trap included. 0: not measured
 
+  /// Throws std::out_of_range if the platform gives none of the protocol.
   const ProtocolCosts& of(ProtocolKind protocol) const {
-    switch (protocol) {
-      case ProtocolKind::scash:
-      case ProtocolKind::home_open: break;
-      case ProtocolKind::jiajia: return jiajia;
-    }
-    return *this;
+    return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols.at(protocol);
   }
-  ProtocolCosts& of(ProtocolKind protocol) { return const_cast<ProtocolCosts&>(std::as_const(*this).of(protocol)); }
+  ProtocolCosts& of(ProtocolKind protocol) {
+    return base_of(protocol) == ProtocolKind::scash ? *this : further_protocols[protocol];
+  }
 };
 
 /// Costs on a given network, split into what the wire takes and what processors take.
@@ -108,6 +107,18 @@ class CostModel {
   }
   bool atomic_is_measured() const { return costs_.atomic_own > Time{}; }
 
+  /// What that many threads pay for an action whose cost goes by their number: between measured numbers interpolated
+  /// linearly; below the first as that; beyond the last on the line of the last two, but not below the last.
+  /// `which`: a protocol's own enumeration of Tables::costs_by_threads. Precondition: one was measured.
+  template <typename Which>
+  Time by_threads(Which which, std::uint32_t threads) const {
+    return time_at(costs_.by_threads[static_cast<std::size_t>(which)], threads);
+  }
+  template <typename Which>
+  bool is_measured(Which which, std::uint32_t threads) const {
+    return costs_.by_threads[static_cast<std::size_t>(which)].contains(threads);
+  }
+
   /// Whether the platform says how much that many threads of a node slow each other's memory down.
   bool memory_bus_is_measured(std::uint32_t threads) const {
     return threads <= 1 || costs_.memory_bus.contains(threads);
@@ -128,6 +139,7 @@ class CostModel {
   /// those that wait for each other along the shape, both ways, and those that queue on a receiver's cable. The latter
   /// count on one way only, as a process that is released later arrives later at the next barrier.
   Time synchronisation_messages(Layout team, const std::vector<LinkSpec>& route) const;
+  static Time time_at(const std::map<std::uint32_t, Time>& measured, std::uint32_t threads);
   MessageTimes barrier_message(const std::vector<LinkSpec>& route, Time processor) const;
   Time lock_messages(Layout layout) const;
 

@@ -274,7 +274,7 @@ class JiajiaMemory final : public Memory {
         thread_(thread),
         pages_(room.pages(thread.id())),
         faults_(cluster, thread),
-        costs_(cluster.costs.costs().jiajia) {}
+        costs_(cluster.costs.costs()) {}
 
   void begin(const trace::Interval&, std::uint64_t) override {}
   /// Whoever waits for what this thread stored goes on, once it is home.
@@ -478,7 +478,7 @@ class JiajiaMemory final : public Memory {
                   .settle =
                       [this, sync](Then then) {
                         const auto pages = static_cast<std::int64_t>(pages_.begin_interval(sync));
-                        protect(pages * costs_.protect, std::move(then));
+                        protect(pages * costs_.further(jiajia::Cost::protect), std::move(then));
                       },
                   .exchange = carried.exchange,
                   .heed = carried.heed},
@@ -522,7 +522,7 @@ class JiajiaMemory final : public Memory {
     for (const ProcessId home : order) {
       for (const Bytes data : messages[home].data) diffs->letters.push_back({home, {Message::DIFF, data}});
     }
-    cluster_.clock.at(diffs->since + twinned * costs_.diff, [this, diffs] {
+    cluster_.clock.at(diffs->since + twinned * costs_.further(jiajia::Cost::diff), [this, diffs] {
       if (!diffs->letters.empty()) return send_next(diffs);
       thread_.waited(Spent::diff, diffs->since);
       diffs->done();
@@ -624,7 +624,7 @@ class JiajiaMemory final : public Memory {
   /// So many copies became invalid.
   void lose(std::uint64_t copies, Then then) {
     count(jiajia::FurtherCount::invalidations, copies);
-    protect(static_cast<std::int64_t>(copies) * costs_.invalidate, std::move(then));
+    protect(static_cast<std::int64_t>(copies) * costs_.further(jiajia::Cost::invalidate), std::move(then));
   }
 
   Cluster& cluster_;
@@ -632,7 +632,7 @@ class JiajiaMemory final : public Memory {
   Thread& thread_;
   jiajia::ProcessPages& pages_;
   PageFaults faults_;
-  const JiajiaCosts& costs_;
+  const ProtocolCosts& costs_;
   std::vector<Notice> granted_;  ///< with the latest lock
   const News* news_ = nullptr;   ///< of the latest barrier, while it is heeded
 };

@@ -4,13 +4,13 @@
 
 namespace sdsm::sim {
 
-#define SDSM_PROTOCOL_ROOM(name, is_run, meaning) std::unique_ptr<Room> make_##name##_room(Cluster& cluster);
+#define SDSM_PROTOCOL_ROOM(name, why_not_run, meaning) std::unique_ptr<Room> make_##name##_room(Cluster& cluster);
 SDSM_PROTOCOLS(SDSM_PROTOCOL_ROOM)
 #undef SDSM_PROTOCOL_ROOM
 
 std::unique_ptr<Room> make_room(Cluster& cluster) {
   switch (cluster.options.protocol) {
-#define SDSM_PROTOCOL_CASE(name, is_run, meaning) \
+#define SDSM_PROTOCOL_CASE(name, why_not_run, meaning) \
   case ProtocolKind::name: return make_##name##_room(cluster);
     SDSM_PROTOCOLS(SDSM_PROTOCOL_CASE)
 #undef SDSM_PROTOCOL_CASE

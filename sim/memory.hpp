@@ -44,6 +44,8 @@ class Memory {
 
   /// A barrier of threads 0 to team - 1, of which it is one. Until the master forks, a worker is idle.
   virtual void barrier(std::uint32_t team, Arrival why) = 0;
+  /// What a barrier of a team of one takes.
+  virtual Time lone_barrier() const { return {}; }
   /// Others may see what the thread changed, and it what they did, as far as the protocol's flush goes.
   virtual void flush() = 0;
   /// The same, of an atomic fence.

@@ -17,6 +17,7 @@ Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSour
       memory_(cluster.room->memory_of(thread_)),
       clock_calls_(clock_calls),
       atomics_(cluster.options.atomics.value_or(cluster.costs.costs().atomics)),
+      has_faults_(takes_faults(cluster.layout) && cluster.tables.has_pages()),
       stretch_(cluster.costs.stretch(cluster.layout.threads_per_node, cluster.options.memory_bound)) {
   if (cluster_.options.whole_run || clock_calls_ < 2) {
     clock_calls_ = 0;
@@ -53,7 +54,7 @@ Time Player::scaled(std::uint64_t compute_ns) const {
 
 void Player::work(const trace::Interval& interval) {
   const Time compute = scaled(interval.compute_ns);
-  if (!takes_faults(cluster_.layout)) return thread_.spend(Spent::compute, compute);
+  if (!has_faults_) return thread_.spend(Spent::compute, compute);
   Time done{};
   for (const trace::TouchRun& run : interval.touches) {
     constexpr auto steps = static_cast<std::int64_t>(trace::position_steps);
@@ -131,9 +132,8 @@ void Player::close(const trace::Event& event) {
 
 void Player::perform(Directive directive, std::uint32_t team) {
   if (team == 1) {
-    // A team of one has nobody to agree with: an empty barrier of one process, and no page changes hands.
-    const auto [first, second, third] = cluster_.costs.synchronisations({1, 1});
-    thread_.spend(Spent::barrier, first + second + third);
+    // It has nobody to agree with: an empty barrier of one process, and no page changes hands.
+    thread_.spend(Spent::barrier, memory_->lone_barrier());
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
     return;
   }
@@ -142,7 +142,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
     switch (step.what) {
       case Primitive::read:
       case Primitive::write:
-        if (takes_faults(cluster_.layout)) {
+        if (has_faults_) {
           const bool writes = step.what == Primitive::write;
           memory_->touch({page, 1, cluster_.home_of_page(page), writes ? Access::write : Access::read,
                           writes ? Change{1, 1} : Change{}, nullptr});

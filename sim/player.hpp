@@ -43,6 +43,7 @@ class Player {
   std::unique_ptr<Memory> memory_;
   std::uint64_t clock_calls_;
   Atomics atomics_;
+  bool has_faults_;
   double stretch_;  ///< how many times as long computing takes beside the node's other threads
   std::uint64_t clock_calls_seen_ = 0;
   std::uint64_t intervals_ = 0;

@@ -128,7 +128,7 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
   }
-  if (has_flags) {
+  if (has_flags && tables.has_pages()) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
   }
   add_changes(document, platform);

@@ -17,6 +17,11 @@ void ScashMemory::barrier(std::uint32_t team, Arrival why) {
   thread_.wait_for([=, this](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
 }
 
+Time ScashMemory::lone_barrier() const {
+  const auto [first, second, third] = cluster_.costs.synchronisations({1, 1});
+  return first + second + third;
+}
+
 void ScashMemory::flush() {
   thread_.wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
 }

@@ -11,6 +11,7 @@ class ScashMemory : public Memory {
  public:
   void finish_interval(std::uint64_t event) override;
   void barrier(std::uint32_t team, Arrival why) override;
+  Time lone_barrier() const override;
   void flush() override;
   void fence() override;
   void operate(ProcessId home, bool orders) override;

@@ -32,9 +32,11 @@ namespace {
 using namespace commands;
 
 /// Stands in for a cost that was not measured for the layout.
-std::string stand_in(const std::string& cost) {
-  if (cost == "memory-bus") return "the line of those numbers of threads that were";
-  return cost == "atomic" ? "a fault on an own page" : "a message-level model";
+std::string stand_in(ProtocolKind protocol, const std::string& cost) {
+  const bool has_messages = tables_of(protocol).has_messages();
+  if (cost == "atomic") return has_messages ? "a fault on an own page" : "a lock's hand-off";
+  if (cost == "memory-bus" || !has_messages) return "the line of those numbers of threads that were";
+  return "a message-level model";
 }
 
 struct Request {
@@ -71,7 +73,7 @@ Atomics atomics_on(const Platform& platform, std::optional<Atomics> asked) {
 }
 
 /// What the program did that the times leave out. Older traces have waits as calls without an event.
-std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
+std::vector<std::string> uncosted(const trace::File& file, ProtocolKind protocol, Atomics atomics) {
   using enum trace::EventKind;
   std::vector<std::string> found;
   for (const trace::UnseenCall& unseen : file.header().unseen) {
@@ -81,6 +83,7 @@ std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
           fmt::format("touches of the {} bytes of memory that the program got by {}", unseen.bytes, unseen.call));
     }
   }
+  if (!tables_of(protocol).has_pages()) return found;
   const bool orders = atomics != Atomics::relaxed && trace::count_of(file, fence) > 0;
   const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > 0;
   if (orders || operates || trace::count_of(file, spin) > 0) {
@@ -91,8 +94,25 @@ std::vector<std::string> uncosted(const trace::File& file, Atomics atomics) {
   return found;
 }
 
+/// Where hardware shares memory there are no pages with homes, and no requests.
+void refuse_options_of_pages(const Request& request) {
+  const RunOptions& options = request.options;
+  for (const auto& [name, is_given] : std::initializer_list<std::pair<const char*, bool>>{
+           {"--placement", options.placement != HeapPlacement::as_asked},
+           {"--full-page-diffs", options.full_page_diffs},
+           {"--jitter", options.jitter > 0},
+           {"--pages", !request.pages.empty()},
+           {"--order", !request.order.empty()},
+           {"--atomics", options.atomics.has_value()}}) {
+    if (!is_given) continue;
+    throw BadInput(fmt::format("{} has no meaning under {}, which has no pages. Leave it out, or give --protocol scash",
+                               name, name_of(options.protocol)));
+  }
+}
+
 /// What a protocol does not have, or is not simulated with.
 void refuse_combinations(Request& request) {
+  if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
   if (request.options.protocol != ProtocolKind::jiajia) {
     if (request.asked_of_jiajia.empty()) return;
     throw BadInput(
@@ -182,7 +202,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
     fmt::print("  ... and {} more (--json gives all)\n", result.threads.size() - shown);
   for (const std::string& cost : result.extrapolated) {
     fmt::print("* extrapolated: no {} was measured on {}x{}, so {} stands in for it\n", cost, layout.nodes,
-               layout.threads_per_node, stand_in(cost));
+               layout.threads_per_node, stand_in(request.options.protocol, cost));
   }
   fmt::print("\nFaults and messages, all threads:");
   const std::span<const FaultRow> kinds = tables_of(request.options.protocol).faults;
@@ -199,7 +219,10 @@ void print_report(const Request& request, const Platform& platform, Layout layou
     diffs += thread.region.diffs;
   }
   fmt::print("  diffs {}  messages {}  payload {} B", diffs, messages, bytes);
-  if (atomics > 0) fmt::print("  atomics {} ({})", atomics, name_of(atomics_on(platform, request.options.atomics)));
+  if (atomics > 0) {
+    fmt::print("  atomics {} ({})", atomics,
+               kinds.empty() ? "by hardware" : name_of(atomics_on(platform, request.options.atomics)));
+  }
   fmt::print("\n");
 }
 
@@ -234,15 +257,16 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
                     "work; so does the simulation.",
                     request.trace, status));
   }
-  if (const std::vector<std::string> left_out = uncosted(file, atomics_on(platform, request.options.atomics));
+  if (const std::vector<std::string> left_out =
+          uncosted(file, request.options.protocol, atomics_on(platform, request.options.atomics));
       !left_out.empty()) {
     say(fmt::format("warning: the prediction leaves out: {}.", fmt::join(left_out, "; ")));
   }
   for (const std::string& what : result.extrapolated) {
-    say(
-        fmt::format("warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
-                    "extrapolated.",
-                    request.platform, what, layout.nodes, layout.threads_per_node, stand_in(what)));
+    say(fmt::format(
+        "warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
+        "extrapolated.",
+        request.platform, what, layout.nodes, layout.threads_per_node, stand_in(request.options.protocol, what)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
     say(
@@ -323,7 +347,7 @@ int simulate(const Request& request) {
                                      request.scale,
                                      inputs,
                                      has_flags(file),
-                                     uncosted(file, atomics_on(platform, request.options.atomics))};
+                                     uncosted(file, options.protocol, atomics_on(platform, request.options.atomics))};
     results::write(result_document(description, platform, result, told), request.json);
   }
   const auto outputs = {request.json, request.pages, request.readings, request.output};
@@ -409,7 +433,7 @@ void add_inputs(CLI::App& app, Request& request) {
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
-  add_protocol(app, request.options.protocol, [](const ProtocolRow&) { return true; });
+  add_protocol(app, request.options.protocol, [](const ProtocolRow&) { return std::string_view(); });
   app.add_option(
          "--memory-bound", request.options.memory_bound,
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "

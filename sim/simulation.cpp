@@ -52,6 +52,7 @@ class LoadedEngine {
 /// Gives links that equal the reference's the bandwidth and latency that `costs` give the reference: a drawn network is
 /// both the one on which costs were measured and the one that is simulated.
 void follow_reference(simgrid::s4u::Engine& engine, const Platform& platform) {
+  if (platform.costs.reference.empty()) return;
   const LinkSpec& given = platform.reference_link;
   const LinkSpec& drawn = platform.costs.reference.front();
   const double bandwidth = given.bandwidth.bytes_per_second;
@@ -266,6 +267,12 @@ Result result_of(Cluster& cluster) {
 Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Program program, const RunOptions& options,
                 const Progress& progress) {
   require_costs(platform, options.protocol);
+  if (layout.nodes > 1 && !tables_of(options.protocol).has_messages()) {
+    throw std::invalid_argument(
+        fmt::format("{} nodes under protocol {}, which is of one node, whose threads share its memory. Use --nodes 1 "
+                    "--threads-per-node {}, or another --protocol",
+                    layout.nodes, name_of(options.protocol), layout.processes()));
+  }
   const LoadedEngine loaded(platform);
   const Topology topology = [&] {
     const CrashIsBadInput guard(platform.path);

@@ -8,7 +8,7 @@ namespace sdsm::results {
 
 Json thread(const Tables& tables, ProcessId id, NodeId node, const Times& times, const ThreadCounts& counts,
             const Json& own) {
-  Json fault_time, faults, messages;
+  Json fault_time = Json::object(), faults = fault_time, messages = fault_time;
   for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
     fault_time[tables.faults[kind].name] = times.fault_s[kind];
     faults[tables.faults[kind].name] = counts.faults[kind];

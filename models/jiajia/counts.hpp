@@ -15,6 +15,9 @@ enum class FurtherCount : std::uint8_t { invalidations, migrated_in, migrated_ou
 inline constexpr std::array<std::string_view, 4> further_counts{"invalidations", "migrated_in", "migrated_out",
                                                                 "notices"};
 
+/// Of a platform, beside those of faults and messages.
+enum class Cost : std::uint8_t { diff, protect, invalidate };
+
 struct Counts {
   std::array<std::uint64_t, fault_kinds> faults{};  ///< by FaultKind
   std::array<std::uint64_t, message_kinds> sent{};  ///< by Message, to other processes

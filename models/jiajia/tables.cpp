@@ -21,8 +21,15 @@ constexpr auto messages = [] {
   return rows;
 }();
 
+/// By Cost.
+constexpr std::array<CostRow, 3> further_costs{{
+    {"diff", "time to compare a written copy with its twin", true},
+    {"protect", "time for each page that loses its write permission at a lock, unlock or barrier", true},
+    {"invalidate", "time for each copy that a write notice makes invalid", true},
+}};
+
 static_assert(fault_kinds <= most_fault_kinds && message_kinds <= most_message_kinds &&
-              further_counts.size() <= most_further_counts);
+              further_counts.size() <= most_further_counts && further_costs.size() <= most_further_costs);
 
 constexpr Bytes page{4096};
 constexpr Tables table{faults,
@@ -33,7 +40,8 @@ constexpr Tables table{faults,
                        header + page_request_data,
                        header + page_reply_data + page,
                        header,
-                       header + most_diff_data};
+                       header + most_diff_data,
+                       further_costs};
 
 }  // namespace
 

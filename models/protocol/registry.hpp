@@ -10,22 +10,23 @@
 
 namespace sdsm {
 
-/// Each row: the name, whether `sdsm run` plays it too, and what --help says.
+/// Each row: the name, why `sdsm run` does not play it (empty: it does), and what --help says.
 // clang-format off
 #define SDSM_PROTOCOLS(row) \
-  row(scash, true, "home-based release consistency, as on SCore") \
-  row(home_open, true, "as scash, but pages stay writable on their home's node") \
-  row(jiajia, false, "scope consistency with write notices, as JIAJIA has it; simulated only")
+  row(scash, "", "home-based release consistency, as on SCore") \
+  row(home_open, "", "as scash, but pages stay writable on their home's node") \
+  row(jiajia, "it is simulated only", "scope consistency with write notices, as JIAJIA has it; simulated only") \
+  row(hardware, "for this machine's own memory start the program without sdsm", "hardware shared memory of one node; simulated only")
 // clang-format on
 
-#define SDSM_PROTOCOL_KIND(name, is_run, meaning) name,
+#define SDSM_PROTOCOL_KIND(name, why_not_run, meaning) name,
 enum class ProtocolKind : std::uint8_t { SDSM_PROTOCOLS(SDSM_PROTOCOL_KIND) };
 #undef SDSM_PROTOCOL_KIND
 
 struct ProtocolRow {
   ProtocolKind kind;
   std::string_view name;
-  bool is_run;
+  std::string_view why_not_run;
   std::string_view meaning;
 };
 
@@ -37,17 +38,21 @@ struct ShownName {
   }
   char text[bytes]{};
 };
-#define SDSM_PROTOCOL_NAME(name, is_run, meaning) inline constexpr ShownName name##_shown(#name);
+#define SDSM_PROTOCOL_NAME(name, why_not_run, meaning) inline constexpr ShownName name##_shown(#name);
 SDSM_PROTOCOLS(SDSM_PROTOCOL_NAME)
 #undef SDSM_PROTOCOL_NAME
 
 /// In the order of ProtocolKind.
-#define SDSM_PROTOCOL_ROW(name, is_run, meaning) ProtocolRow{ProtocolKind::name, name##_shown.text, is_run, meaning},
+#define SDSM_PROTOCOL_ROW(name, why_not_run, meaning) \
+  ProtocolRow{ProtocolKind::name, name##_shown.text, why_not_run, meaning},
 inline constexpr std::array protocol_rows{SDSM_PROTOCOLS(SDSM_PROTOCOL_ROW)};
 #undef SDSM_PROTOCOL_ROW
 
+constexpr const ProtocolRow& row_of(ProtocolKind kind) {
+  return protocol_rows[static_cast<std::size_t>(kind)];
+}
 constexpr std::string_view name_of(ProtocolKind kind) {
-  return protocol_rows[static_cast<std::size_t>(kind)].name;
+  return row_of(kind).name;
 }
 
 /// The protocol whose folder, kinds of faults and costs it shares.

@@ -25,22 +25,36 @@ struct MessageRow {
   bool is_usual;  ///< results always have it, and others only where such messages were sent
 };
 
+/// A time that a platform gives, as NAME.cost; a family of times by number of threads as NAME.cost.T.
+struct CostRow {
+  std::string_view name;
+  std::string_view meaning;
+  bool is_required;  ///< of a family at least one
+};
+
 struct Tables {
-  std::span<const FaultRow> faults;
-  std::span<const MessageRow> messages;
-  std::span<const std::string_view> further_counts;  ///< of a thread, beside those that all protocols have
-  std::size_t request;                               ///< the kind of a fetch's request
-  std::optional<std::size_t> reply;                  ///< and of its reply, where results count it by kind
-  Bytes request_payload;
-  Bytes reply_payload;
-  Bytes least_payload;  ///< of its shortest and its longest message that costs processors' time of its own
-  Bytes most_payload;
+  std::span<const FaultRow> faults = {};
+  std::span<const MessageRow> messages = {};
+  std::span<const std::string_view> further_counts = {};  ///< of a thread, beside those that all protocols have
+  std::size_t request = {};                               ///< the kind of a fetch's request
+  std::optional<std::size_t> reply = {};                  ///< and of its reply, where results count it by kind
+  Bytes request_payload = {};
+  Bytes reply_payload = {};
+  Bytes least_payload = {};  ///< of its shortest and its longest message that costs processors' time of its own
+  Bytes most_payload = {};
+  std::span<const CostRow> further_costs = {};     ///< beside those of faults and messages
+  std::span<const CostRow> costs_by_threads = {};  ///< families
+
+  /// Without kinds of faults memory is simply there.
+  bool has_pages() const { return !faults.empty(); }
+  /// Without kinds of messages all threads are on one node.
+  bool has_messages() const { return !messages.empty(); }
 };
 
 /// Each protocol's folder defines its own.
-#define SDSM_PROTOCOL_TABLES(name, is_run, meaning) \
-  namespace name {                                  \
-  const Tables& tables();                           \
+#define SDSM_PROTOCOL_TABLES(name, why_not_run, meaning) \
+  namespace name {                                       \
+  const Tables& tables();                                \
   }
 SDSM_PROTOCOLS(SDSM_PROTOCOL_TABLES)
 #undef SDSM_PROTOCOL_TABLES

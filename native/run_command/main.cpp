@@ -223,7 +223,7 @@ int run(int argc, char** argv) {
   CLI::App app(help, "sdsm run");
   app.footer(footer);
   add_size(app, options.size);
-  add_protocol(app, request.cluster.protocol, [](const ProtocolRow& row) { return row.is_run; });
+  add_protocol(app, request.cluster.protocol, [](const ProtocolRow& row) { return row.why_not_run; });
   app.add_option("--placement", options.placement,
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))

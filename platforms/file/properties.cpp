@@ -66,16 +66,8 @@ Property time_cost(std::string id, std::string meaning, bool is_required, Place 
                    }}};
 }
 
-/// Costs that every protocol has.
-void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
+void add_message_costs(ProtocolKind protocol, std::vector<Property>& rows) {
   const std::string prefix = prefix_of(protocol);
-  const std::size_t first = rows.size();
-  const std::span<const FaultRow> faults = tables_of(protocol).faults;
-  for (std::size_t kind = 0; kind < faults.size(); ++kind) {
-    rows.push_back(time_cost(
-        fmt::format("{}fault.{}", prefix, faults[kind].name), "time of an uncontended fault of this kind",
-        true, [=](auto& costs) -> auto& { return costs.of(protocol).fault[kind]; }));
-  }
   rows.push_back(time_cost(
       prefix + "message.fixed", "time of an empty diff or control message, end to end",
       true, [=](auto& costs) -> auto& { return costs.of(protocol).message_fixed; }));
@@ -87,22 +79,27 @@ void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
                 [=](Costs& costs, double value) {
                   costs.of(protocol).message_per_byte = from_seconds(std::clamp(value, 0., 1.));
                 }}});
-  for (std::size_t row = first; row < rows.size(); ++row) rows[row].protocol = protocol;
 }
 
-void add_costs_of_jiajia(std::vector<Property>& rows) {
+/// Costs that the protocol's tables name.
+void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
+  const std::string prefix = prefix_of(protocol);
   const std::size_t first = rows.size();
-  add_costs_of(ProtocolKind::jiajia, rows);
-  rows.push_back(time_cost(
-      "jiajia.diff", "time to compare a written copy with its twin", true,
-      [](auto& costs) -> auto& { return costs.jiajia.diff; }));
-  rows.push_back(time_cost(
-      "jiajia.protect", "time for each page that loses its write permission at a lock, unlock or barrier", true,
-      [](auto& costs) -> auto& { return costs.jiajia.protect; }));
-  rows.push_back(time_cost(
-      "jiajia.invalidate", "time for each copy that a write notice makes invalid", true,
-      [](auto& costs) -> auto& { return costs.jiajia.invalidate; }));
-  for (std::size_t row = first; row < rows.size(); ++row) rows[row].protocol = ProtocolKind::jiajia;
+  const Tables& tables = tables_of(protocol);
+  const std::span<const FaultRow> faults = tables.faults;
+  for (std::size_t kind = 0; kind < faults.size(); ++kind) {
+    rows.push_back(time_cost(
+        fmt::format("{}fault.{}", prefix, faults[kind].name), "time of an uncontended fault of this kind",
+        true, [=](auto& costs) -> auto& { return costs.of(protocol).fault[kind]; }));
+  }
+  if (tables.has_messages()) add_message_costs(protocol, rows);
+  for (std::size_t which = 0; which < tables.further_costs.size(); ++which) {
+    const CostRow& cost = tables.further_costs[which];
+    rows.push_back(time_cost(
+        prefix + std::string(cost.name), std::string(cost.meaning),
+        cost.is_required, [=](auto& costs) -> auto& { return costs.of(protocol).further_cost[which]; }));
+  }
+  for (std::size_t row = first; row < rows.size(); ++row) rows[row].protocol = protocol;
 }
 
 void add_costs(std::vector<Property>& rows) {
@@ -126,6 +123,7 @@ void add_costs(std::vector<Property>& rows) {
 }
 
 void add_network(std::vector<Property>& rows) {
+  const std::size_t first = rows.size();
   rows.push_back({"reference.bandwidth", "bandwidth of a link of the network on which the costs were measured", true,
                   [](Reading& r, std::string_view text) { r.reference_bandwidth = parse_bandwidth(text); },
                   ErrorRow{&parse_bytes_per_second,
@@ -150,6 +148,7 @@ void add_network(std::vector<Property>& rows) {
          }
          r.reference_links = static_cast<int>(links);
        }});
+  for (std::size_t row = first; row < rows.size(); ++row) rows[row].is_of_messages = true;
   rows.push_back(
       {"frame.payload", "largest payload of a frame (default 1460B)", false, [](Reading& r, std::string_view text) {
          r.costs.framing.payload = parse_bytes(text);
@@ -236,27 +235,62 @@ Family times_by_layout(const std::string& name, std::string meaning, std::map<La
     return fmt::format("names no layout. Write {}NxT: 1 to {} nodes N, 1 to {} threads T on each", prefix, most_nodes,
                        most_threads_per_node);
   };
-  return {prefix + "NxT", std::move(meaning), true, member, given, misnamed};
+  return {prefix + "NxT", std::move(meaning), true, member, given, misnamed, ProtocolKind::scash};
 }
 
-constexpr std::string_view memory_bus_prefix = "memory-bus.";
-
 /// The 4 of "memory-bus.4"; empty if the id is not of that form.
-std::optional<std::uint32_t> threads_after_memory_bus(std::string_view id) {
-  if (!id.starts_with(memory_bus_prefix)) return std::nullopt;
-  id.remove_prefix(memory_bus_prefix.size());
+std::optional<std::uint32_t> threads_after(std::string_view prefix, std::string_view id, std::uint32_t least) {
+  if (!id.starts_with(prefix)) return std::nullopt;
+  id.remove_prefix(prefix.size());
   std::uint32_t threads = 0;
   const auto [rest, status] = std::from_chars(id.data(), id.data() + id.size(), threads);
   // One number has one name, so that no property can stand there twice.
-  if (status != std::errc() || std::to_string(threads) != id || threads < 2 || threads > most_threads_per_node) {
+  if (status != std::errc() || std::to_string(threads) != id || threads < least || threads > most_threads_per_node) {
     return std::nullopt;
   }
   return threads;
 }
 
+std::string no_number_of_threads(std::string_view prefix, std::string_view id, std::uint32_t least) {
+  if (!id.starts_with(prefix)) return {};
+  return fmt::format("names no number of threads. Write {}T: {} to {} threads T of a node", prefix, least,
+                     most_threads_per_node);
+}
+
+/// Times that a protocol's tables name by number of threads.
+Family times_by_threads(ProtocolKind protocol, std::size_t which, const CostRow& cost) {
+  const std::string prefix = prefix_of(protocol) + std::string(cost.name) + '.';
+  const auto times = [=](auto& costs) -> auto& {
+    return costs.of(protocol).by_threads[which];
+  };
+  const auto member = [=](std::string_view id) -> std::optional<Property> {
+    const std::optional<std::uint32_t> threads = threads_after(prefix, id, 1);
+    if (!threads) return std::nullopt;
+    Property property = time_cost(
+        std::string(id), {}, false, [ times, at = *threads ](auto& costs) -> auto& { return entry(times(costs), at); });
+    property.protocol = protocol;
+    return property;
+  };
+  const auto given = [=](const Costs& costs) {
+    std::vector<std::string> ids;
+    if (!costs.further_protocols.contains(protocol)) return ids;
+    for (const auto& [threads, time] : times(costs)) ids.push_back(fmt::format("{}{}", prefix, threads));
+    return ids;
+  };
+  return {prefix + "T",
+          std::string(cost.meaning),
+          cost.is_required,
+          member,
+          given,
+          [=](std::string_view id) { return no_number_of_threads(prefix, id, 1); },
+          protocol};
+}
+
+constexpr std::string_view memory_bus_prefix = "memory-bus.";
+
 Family memory_bus() {
   const auto member = [](std::string_view id) -> std::optional<Property> {
-    const std::optional<std::uint32_t> threads = threads_after_memory_bus(id);
+    const std::optional<std::uint32_t> threads = threads_after(memory_bus_prefix, id, 2);
     if (!threads) return std::nullopt;
     const std::uint32_t at = *threads;
     return Property{
@@ -274,11 +308,7 @@ Family memory_bus() {
     }
     return ids;
   };
-  const auto misnamed = [](std::string_view id) -> std::string {
-    if (!id.starts_with(memory_bus_prefix)) return {};
-    return fmt::format("names no number of threads. Write {}T: 2 to {} threads T of a node", memory_bus_prefix,
-                       most_threads_per_node);
-  };
+  const auto misnamed = [](std::string_view id) { return no_number_of_threads(memory_bus_prefix, id, 2); };
   return {std::string(memory_bus_prefix) + "T",
           "slowdown of a memory-bound loop when T threads of a node run it, 1 to 1000 (optional; see sdsm simulate "
           "--memory-bound)",
@@ -325,19 +355,31 @@ const std::vector<Property>& single_properties() {
     add_costs(rows);
     add_network(rows);
     add_rules_and_range(rows);
-    add_costs_of_jiajia(rows);
+    for (const ProtocolRow& row : protocol_rows) {
+      if (base_of(row.kind) == row.kind && row.kind != ProtocolKind::scash) add_costs_of(row.kind, rows);
+    }
     return rows;
   }();
   return table;
 }
 
 const std::vector<Family>& families() {
-  static const std::vector<Family> table{
-      times_by_layout("barrier", "EPCC overhead of an empty barrier on N nodes x T threads (at least one)",
-                      &Costs::barrier),
-      times_by_layout("lock", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)", &Costs::lock),
-      memory_bus(),
-  };
+  static const std::vector<Family> table = [] {
+    std::vector<Family> all{
+        times_by_layout("barrier", "EPCC overhead of an empty barrier on N nodes x T threads (at least one)",
+                        &Costs::barrier),
+        times_by_layout("lock", "EPCC overhead of LOCK/UNLOCK on N nodes x T threads (at least one)", &Costs::lock),
+        memory_bus(),
+    };
+    for (const ProtocolRow& row : protocol_rows) {
+      if (base_of(row.kind) != row.kind) continue;
+      const std::span<const CostRow> costs = tables_of(row.kind).costs_by_threads;
+      for (std::size_t which = 0; which < costs.size(); ++which) {
+        all.push_back(times_by_threads(row.kind, which, costs[which]));
+      }
+    }
+    return all;
+  }();
   return table;
 }
 

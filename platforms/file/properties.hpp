@@ -36,19 +36,21 @@ struct Property {
   std::function<void(Reading&, std::string_view)> read;  ///< throws std::invalid_argument
   std::optional<ErrorRow> error = {};                    ///< empty: the property has none
   std::optional<ProtocolKind> protocol = {};             ///< whose cost it is; empty: the machine's
+  bool is_of_messages = false;                           ///< required only where a protocol sends some
 };
 
 /// Properties that the file may give once for each layout, or for each number of threads.
 struct Family {
   std::string form;  ///< "barrier.NxT"
   std::string meaning;
-  bool is_required;  ///< at least one of them, for SCASH
+  bool is_required;  ///< at least one of them
   /// The property that `id` names, under its canonical id (barrier.2x1 for barrier.02x1); empty if it names none.
   std::function<std::optional<Property>(std::string_view id)> member;
   /// Ids of those that have a value, in order.
   std::function<std::vector<std::string>(const Costs&)> given;
   /// What is wrong with an id that looks like one of the family but is not; empty if it does not look like one.
   std::function<std::string(std::string_view id)> misnamed;
+  std::optional<ProtocolKind> protocol = {};  ///< whose costs they are; empty: the machine's
 };
 
 /// Properties and families, in the order in which standard errors are drawn.

@@ -67,8 +67,7 @@ class Reader {
     require(zone);
     check_errors();
     if (!findings_.empty()) throw PlatformError(findings_);
-    const LinkSpec link{*reading_.reference_bandwidth, *reading_.reference_latency};
-    reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links), link);
+    const LinkSpec link = reference_link();
     keep_messages_of_faults();
     std::vector<UncertainCost> uncertain = uncertain_costs();
     return {path_,
@@ -217,6 +216,14 @@ class Reader {
     for (const std::string& problem : changes_.unmet(known)) findings_.push_back(problem + ".");
   }
 
+  /// And puts the route together, where messages were measured.
+  LinkSpec reference_link() {
+    if (!reading_.reference_bandwidth || !reading_.reference_latency || !reading_.reference_links) return {};
+    const LinkSpec link{*reading_.reference_bandwidth, *reading_.reference_latency};
+    reading_.costs.reference.assign(static_cast<std::size_t>(*reading_.reference_links), link);
+    return link;
+  }
+
   /// A fault that a factor makes shorter than its messages alone: the factor acts on its processor part instead.
   void keep_messages_of_faults() {
     std::vector<std::string> kept;
@@ -265,26 +272,38 @@ class Reader {
   }
 
   void require(pugi::xml_node where) {
+    const auto has_member = [&](const Family& family) {
+      return std::ranges::any_of(places_, [&](const auto& given) { return family.member(given.first).has_value(); });
+    };
     for (const ProtocolRow& row : protocol_rows) {
       const bool is_given = std::ranges::any_of(single_properties(), [&](const Property& property) {
         return property.is_required && property.protocol == row.kind && places_.contains(property.id);
       });
-      if (is_given) protocols_.push_back(row.kind);
+      // Barriers and locks by layout alone may be left over of SCASH.
+      const bool has_family =
+          row.kind != ProtocolKind::scash && std::ranges::any_of(families(), [&](const Family& family) {
+            return family.is_required && family.protocol == row.kind && has_member(family);
+          });
+      if (is_given || has_family) protocols_.push_back(row.kind);
     }
     // Whoever gives none has forgotten SCASH's.
     if (protocols_.empty()) protocols_.push_back(ProtocolKind::scash);
     const auto is_wanted = [&](ProtocolKind protocol) {
       return std::ranges::find(protocols_, protocol) != protocols_.end();
     };
+    const bool has_reference =
+        std::ranges::any_of(protocols_, [](ProtocolKind protocol) { return tables_of(protocol).has_messages(); }) ||
+        std::ranges::any_of(single_properties(), [&](const Property& property) {
+          return property.is_of_messages && places_.contains(property.id);
+        });
     std::vector<std::string> missing;
     for (const Property& property : single_properties()) {
       if (!property.is_required || places_.contains(property.id)) continue;
+      if (property.is_of_messages && !has_reference) continue;
       if (!property.protocol || is_wanted(*property.protocol)) missing.push_back(property.id);
     }
     for (const Family& family : families()) {
-      const auto is_member = [&](const auto& given) { return family.member(given.first).has_value(); };
-      if (!family.is_required || std::any_of(places_.begin(), places_.end(), is_member)) continue;
-      if (is_wanted(ProtocolKind::scash)) missing.push_back(family.form);
+      if (family.is_required && is_wanted(*family.protocol) && !has_member(family)) missing.push_back(family.form);
     }
     if (!missing.empty()) {
       report(where.offset_debug(),

@@ -104,6 +104,10 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     jiajia = folder / "jiajia.json"
     run(BUILD / "sdsm", "simulate", trace, "-p", "p3-jiajia", "-n", "2", "--protocol", "jiajia", "--json", jiajia)
     yield "simulation", jiajia
+    hardware = folder / "hardware.json"
+    where = ("-p", "v1280", "--protocol", "hardware", "-n", "1", "-t", "2")
+    run(BUILD / "sdsm", "simulate", trace, *where, "--json", hardware)
+    yield "simulation", hardware
     mapping = folder / "mapping.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", mapping, "--", BUILD / "tests" / "traced" / "unseen")
     counted = (BUILD / "tests" / "memory" / "counted", "atomics")

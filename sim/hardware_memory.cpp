@@ -1,0 +1,206 @@
+/// Hardware shared memory of one node: touches cost nothing beyond the program's own computing. Threads pay where they
+/// meet: at barriers what EPCC measured with so many threads, and for a lock that another thread had last, a flag, or a
+/// store that they wait for what EPCC measured of a lock that all want: a cache line that comes from another processor.
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/hardware/costs.hpp"
+#include "sim/cluster.hpp"
+#include "sim/memory.hpp"
+
+namespace sdsm::sim {
+namespace {
+
+using hardware::Cost;
+using hardware::CostByThreads;
+using Then = std::function<void()>;
+
+/// What the threads share.
+class HardwareRoom final : public Room {
+ public:
+  explicit HardwareRoom(Cluster& cluster) : cluster_(cluster) {}
+
+  std::unique_ptr<Memory> memory_of(Thread& thread) override;
+
+  Time barrier_of(std::uint32_t team) {
+    if (!cluster_.costs.is_measured(CostByThreads::barrier, team)) cluster_.extrapolated_barrier = true;
+    return cluster_.costs.by_threads(CostByThreads::barrier, team);
+  }
+  Time lock_of(std::uint32_t threads) {
+    if (!cluster_.costs.is_measured(CostByThreads::lock, threads)) cluster_.extrapolated_lock = true;
+    return cluster_.costs.by_threads(CostByThreads::lock, threads);
+  }
+  /// A cache line goes from one of the run's threads to another.
+  Time hand_off() { return lock_of(cluster_.layout.processes()); }
+  Time atomic() {
+    const Time measured = cluster_.costs.costs().further(Cost::atomic);
+    if (measured > Time{}) return measured;
+    cluster_.extrapolated_atomic = true;
+    return cluster_.costs.by_threads(CostByThreads::lock, cluster_.layout.processes());
+  }
+
+  struct Member {
+    Thread* thread;
+    Arrival why;
+    Time arrived{};
+    Then through;
+  };
+  void arrive(std::uint32_t team, Member member) {
+    std::vector<Member>& gathering = gathering_[team];
+    gathering.push_back(std::move(member));
+    if (gathering.size() < team) return;
+    after(barrier_of(team), [this, members = std::move(gathering)] { leave(members); });
+    gathering_.erase(team);
+  }
+
+  /// First come, first served.
+  void acquire(LockId lock, ProcessId thread, Then granted) {
+    Lock& state = locks_[lock];
+    if (state.is_held) return state.queue.emplace_back(thread, std::move(granted)), void();
+    const bool is_own = state.last.value_or(thread) == thread;
+    state.is_held = true;
+    state.last = thread;
+    after(is_own ? lock_of(1) : hand_off(), std::move(granted));
+  }
+  void release(LockId lock) {
+    Lock& state = locks_[lock];
+    state.is_held = false;
+    if (state.queue.empty()) return;
+    auto [next, granted] = std::move(state.queue.front());
+    state.queue.pop_front();
+    acquire(lock, next, std::move(granted));
+  }
+
+  void post(std::uint64_t flag, Count count) {
+    Flag& state = flags_[flag];
+    state.count = count.value_or(state.count + 1);
+    const auto waits = [&](const auto& waiter) { return waiter.first > state.count; };
+    const auto ready = std::stable_partition(state.waiting.begin(), state.waiting.end(), waits);
+    std::vector<std::pair<std::uint64_t, Then>> waiters(ready, state.waiting.end());
+    state.waiting.erase(ready, state.waiting.end());
+    for (auto& [until, then] : waiters) after(hand_off(), std::move(then));
+  }
+  void wait(std::uint64_t flag, FlagWait wait, Then then) {
+    Flag& state = flags_[flag];
+    state.waiting.emplace_back(wait.until, std::move(then));
+    post(flag, state.count + (wait.comes ? 1 : 0));
+  }
+
+  void after(Time duration, Then then) { cluster_.clock.at(cluster_.clock.now() + duration, std::move(then)); }
+
+ private:
+  struct Lock {
+    bool is_held = false;
+    std::optional<ProcessId> last;
+    std::deque<std::pair<ProcessId, Then>> queue;
+  };
+  struct Flag {
+    std::uint64_t count = 0;
+    std::vector<std::pair<std::uint64_t, Then>> waiting;  ///< until it counts so far
+  };
+
+  void leave(const std::vector<Member>& members) {
+    std::optional<Time> forked;
+    for (const Member& member : members) {
+      if (member.why == Arrival::fork_master) forked = member.arrived;
+    }
+    for (const Member& member : members) {
+      Time from = member.arrived;
+      if (member.why == Arrival::fork_worker && forked && *forked > from) {
+        member.thread->account.charge(Spent::idle, from, *forked);
+        from = *forked;
+      }
+      member.thread->waited(Spent::barrier, from);
+      member.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+    }
+    for (const Member& member : members) member.through();
+  }
+
+  Cluster& cluster_;
+  std::map<std::uint32_t, std::vector<Member>> gathering_;  ///< by size of the team
+  std::map<LockId, Lock> locks_;
+  std::map<std::uint64_t, Flag> flags_;
+};
+
+class HardwareMemory final : public Memory {
+ public:
+  HardwareMemory(Cluster& cluster, HardwareRoom& room, Thread& thread)
+      : cluster_(cluster), room_(room), thread_(thread) {}
+
+  void begin(const trace::Interval&, std::uint64_t) override {}
+  void touch(const Touch&) override {}
+  void end(std::uint64_t) override {}
+  std::string position() const override { return {}; }
+
+  void finish_interval(std::uint64_t) override {
+    if (!cluster_.spins) return;
+    thread_.catch_up_and_wait();
+    cluster_.spins->begin_event(thread_.id());
+  }
+
+  Time lone_barrier() const override { return room_.barrier_of(1); }
+  void barrier(std::uint32_t team, Arrival why) override {
+    thread_.wait_for([=, this](Then through) {
+      room_.arrive(team, {&thread_, why, cluster_.clock.now(), std::move(through)});
+    });
+  }
+
+  void flush() override {}
+  void fence() override {}
+
+  void acquire(LockId lock) override {
+    wait_on_others([=, this](Then granted) { room_.acquire(lock, thread_.id(), std::move(granted)); });
+    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
+  }
+  void release(LockId lock) override {
+    thread_.catch_up_and_wait();
+    room_.release(lock);
+  }
+  void post(std::uint64_t flag, Count count) override {
+    thread_.catch_up_and_wait();
+    room_.post(flag, count);
+  }
+  void wait(std::uint64_t flag, FlagWait wait) override {
+    wait_on_others([=, this](Then then) { room_.wait(flag, wait, std::move(then)); });
+    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
+  }
+
+  void operate(ProcessId, bool) override { thread_.spend(Spent::lock, room_.atomic()); }
+  void spin(ProcessId by, std::uint64_t events) override {
+    wait_on_others([=, this](Then then) {
+      cluster_.spins->ask(by, events, [this, then = std::move(then)] { room_.after(room_.hand_off(), then); });
+    });
+  }
+
+ private:
+  void wait_on_others(const std::function<void(Then)>& action) {
+    thread_.wait_for([=, this](Then done) {
+      action([this, since = cluster_.clock.now(), done = std::move(done)] {
+        thread_.waited(Spent::lock, since);
+        done();
+      });
+    });
+  }
+
+  Cluster& cluster_;
+  HardwareRoom& room_;
+  Thread& thread_;
+};
+
+std::unique_ptr<Memory> HardwareRoom::memory_of(Thread& thread) {
+  return std::make_unique<HardwareMemory>(cluster_, *this, thread);
+}
+
+}  // namespace
+
+std::unique_ptr<Room> make_hardware_room(Cluster& cluster) {
+  return std::make_unique<HardwareRoom>(cluster);
+}
+
+}  // namespace sdsm::sim
