@@ -22,20 +22,30 @@ def varied_values(spec: Spec, one: Done, without: Sequence[str] = ()) -> dict[st
 
 
 def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[str]:
-    """For each combination of all other axes, seeds apart: the median over seeds counts."""
-    groups: dict[str, dict[str, list[float]]] = {}
+    """For each combination of all other axes, seeds apart: the median over seeds counts. A time's range is that over seeds, or
+    the band of --uncertainty."""
+    groups: dict[str, dict[str, list[Done]]] = {}
     for one in done:
         if one.result is not None:
             others = shown(varied_values(spec, one, (question.axis, "seed")))
             places = groups.setdefault(others, {})
-            places.setdefault(one.point.values[question.axis], []).append(one.value(question.what))
+            places.setdefault(one.point.values[question.axis], []).append(one)
     choose = min if question.end == "least" else max
     for others, places in groups.items():
-        middles = {value: median(found) for value, found in places.items()}
+        middles = {value: median([one.value(question.what) for one in found]) for value, found in places.items()}
         best = choose(middles, key=lambda value: middles[value])
         where = f"{others}: " if others else ""
         number = f"{middles[best]:.4g}{UNITS[question.what]}"
-        yield f"{where}{question.what} is {question.end} at {question.axis} {best.rsplit('/', 1)[-1]}: {number}"
+        low_s, high_s = time_range(places[best])
+        between = f" ({low_s:.4g} to {high_s:.4g} s)" if question.what == "time" and low_s < high_s else ""
+        axis = question.axis.removeprefix("set ")
+        yield f"{where}{question.what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}"
+
+
+def time_range(points: Sequence[Done]) -> tuple[float, float]:
+    """The least and the greatest time of all, or ends of their bands."""
+    ends = [end for one in points for end in (one.value("time"), *one.band_s())]
+    return min(ends), max(ends)
 
 
 def median(values: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from sdsm_report.figures import style
-from sdsm_sweep.answer import median, shown, varied_values
+from sdsm_sweep.answer import median, shown, time_range, varied_values
 from sdsm_sweep.results import Done
 from sdsm_sweep.spec import Spec
 
@@ -26,8 +26,8 @@ MOST_PANELS = 30
 #: Of a heat map with more, none is written into its cell.
 MOST_NUMBERS = 150
 
-#: Of a panel: times by the line's label, then by the value on the x axis; each a list over seeds.
-Lines = dict[str, dict[str, list[float]]]
+#: Of a panel: points by the line's label, then by the value on the x axis; each a list over seeds.
+Lines = dict[str, dict[str, list[Done]]]
 
 
 def pictures(spec: Spec, done: Sequence[Done]) -> dict[str, Figure]:
@@ -67,7 +67,7 @@ def _panels(spec: Spec, done: Sequence[Done], x: str) -> dict[str, Lines]:
             title = shown({axis: one.point.values[axis]}) if axis else ""
             label = shown(varied_values(spec, one, (x, "seed", *([axis] if axis else []))))
             lines_of = found.setdefault(title, {})
-            lines_of.setdefault(label, {}).setdefault(one.point.values[x], []).append(one.value("time"))
+            lines_of.setdefault(label, {}).setdefault(one.point.values[x], []).append(one)
     return found
 
 
@@ -87,7 +87,7 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
     panels = _panels(spec, done, x)
     most = max(len(lines) for lines in panels.values())
     figure, places = _grid(len(panels), 7.6 if len(panels) == 1 else 4.2, 3.3 + 0.18 * most)
-    times = [time for lines in panels.values() for line in lines.values() for found in line.values() for time in found]
+    times = [end for lines in panels.values() for line in lines.values() for found in line.values() for end in time_range(found)]
     for axes, (title, lines) in zip(places, panels.items(), strict=True):
         _panel(axes, spec.axes[x], lines)
         if max(times) > DECADE * min(times):
@@ -99,7 +99,10 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
         axes.set_xlabel(x.removeprefix("set "), parse_math=False)
         axes.set_ylabel("predicted time, seconds")
         style.legend_below(axes)
-    style.heading(figure, "Predicted time", "Median over seeds; bars from the least to the greatest." if "seed" in spec.varied() else "")
+    has_band = "uncertainty" in spec.axes
+    told = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
+    told += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
+    style.heading(figure, "Predicted time", " ".join(told))
     return figure
 
 
@@ -109,8 +112,9 @@ def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
     for at, (label, line) in enumerate(lines.items()):
         drawn = [value for value in values if value in line]
         xs = [float(value) if is_numeric else values.index(value) for value in drawn]
-        ys = [median(line[value]) for value in drawn]
-        bars = [[y - min(line[v]) for v, y in zip(drawn, ys, strict=True)], [max(line[v]) - y for v, y in zip(drawn, ys, strict=True)]]
+        ys = [median([one.value("time") for one in line[value]]) for value in drawn]
+        ends = [time_range(line[value]) for value in drawn]
+        bars = [[y - low for y, (low, _) in zip(ys, ends, strict=True)], [high - y for y, (_, high) in zip(ys, ends, strict=True)]]
         colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at // len(COLOURS) % len(MARKERS)]
         axes.errorbar(xs, ys, yerr=bars, color=colour, marker=marker, markersize=4.5, capsize=2, label=label or "time")
     if is_numeric:

@@ -38,6 +38,11 @@ class Done:
         assert self.result is not None
         return self.result.makespan_s if what == "time" else self.computing_s / self.result.makespan_s
 
+    def band_s(self) -> tuple[float, ...]:
+        """Ends of the middle 90 %, with --uncertainty; else empty."""
+        band = self.result.uncertainty if self.result else None
+        return (band.low_5_percent_s, band.high_95_percent_s) if band else ()
+
     def account_s(self) -> dict[str, float]:
         """Mean over threads, by term."""
         if self.result is None:

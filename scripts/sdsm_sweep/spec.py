@@ -153,9 +153,9 @@ class _Reader:
             match = _FIND.fullmatch(text)
             if match is None:
                 self._refuse("find", f"{text!r}: write it as 'nodes at which time is least' (time or speedup, least or greatest)")
-            question = Question(match[1], match[2], match[3])
+            question = Question(match[1] if match[1] in axes else f"set {match[1]}", match[2], match[3])
             if len(axes.get(question.axis, ())) < 2:
-                self._refuse("find", f"{question.axis!r} does not vary. Give it several values")
+                self._refuse("find", f"{match[1]!r} does not vary. Give it several values")
             questions.append(question)
         return tuple(questions)
 

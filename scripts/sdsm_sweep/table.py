@@ -22,6 +22,7 @@ def _row(one: Done) -> dict[str, object]:
     if one.result is not None:
         threads = one.result.threads
         row |= {"makespan_s": one.result.makespan_s, "computing_s": one.computing_s, "speedup": one.value("speedup")}
+        row |= dict(zip(("low_s", "high_s"), one.band_s(), strict=False))
         row |= {f"{term.replace(' ', '_')}_s": value for term, value in one.account_s().items()}
         row["faults"] = sum(sum(thread.faults.values()) for thread in threads)
         row |= {name: sum(thread.counts()[name] for thread in threads) for name in COUNTS}

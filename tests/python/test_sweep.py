@@ -371,5 +371,5 @@ def test_an_answer_is_the_median_over_seeds_for_each_other_value():
     times = {("2", "block"): (3, 9, 5), ("4", "block"): (4, 4, 90), ("2", "round-robin"): (1, 1, 1), ("4", "round-robin"): (2, 2, 0.5)}
     found = [done(*place, str(seed), time_s) for place, values in times.items() for seed, time_s in enumerate(values, start=1)]
     assert list(answers(spec, Question("nodes", "time", "least"), found)) == [
-        "placement block: time is least at nodes 4: 4 s", "placement round-robin: time is least at nodes 2: 1 s",
+        "placement block: time is least at nodes 4: 4 s (4 to 90 s)", "placement round-robin: time is least at nodes 2: 1 s",
     ]  # fmt: skip
