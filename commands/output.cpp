@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <set>
 
@@ -116,6 +117,11 @@ void write_output(std::string_view text, const std::string& where) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
+  write_output([text](std::ostream& out) { out << text; }, where);
+}
+
+void write_output(const std::function<void(std::ostream&)>& write, const std::string& where) {
+  if (where == "-") return write(std::cout);
   check_output(where);
   const std::filesystem::path target = output_target(where);
   std::error_code error;
@@ -129,7 +135,12 @@ void write_output(std::string_view text, const std::string& where) {
   errno = 0;
   std::ofstream file(written, std::ios::binary);
   if (!file) fail(errno, where);
-  file << text;
+  try {
+    write(file);
+  } catch (...) {
+    if (replaces) std::filesystem::remove(written, error);
+    throw;
+  }
   file.close();
   if (!file) {
     const int reason = errno;

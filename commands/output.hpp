@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,5 +35,7 @@ std::filesystem::path part_of(const std::filesystem::path& target);
 /// Writes text to a file, or to stdout for "-" (the caller checks stdout's errors at its end). A regular file is
 /// written whole or not at all. Throws what check_output throws, and std::system_error.
 void write_output(std::string_view text, const std::string& where);
+/// The same of what `write` writes, piece by piece.
+void write_output(const std::function<void(std::ostream&)>& write, const std::string& where);
 
 }  // namespace sdsm::commands

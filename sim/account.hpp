@@ -9,7 +9,12 @@
 #include <type_traits>
 
 #include "models/counts.hpp"
+#include "models/ids.hpp"
 #include "models/units.hpp"
+
+namespace sdsm::timelines {
+class Timeline;
+}
 
 namespace sdsm::sim {
 
@@ -57,9 +62,12 @@ struct Window {
 /// its end: only then is it known whether the region ended before.
 class Account {
  public:
-  explicit Account(const Window& window) : window_(window) {}
+  /// `timeline`: that shows the charges as states of thread `id`; null for none.
+  explicit Account(const Window& window, ProcessId id = {}, timelines::Timeline* timeline = nullptr)
+      : window_(window), id_(id), timeline_(timeline) {}
 
   void charge(Spent item, Time from, Time to) {
+    if (timeline_ != nullptr) show(item, from, to);
     whole.time[static_cast<std::size_t>(item)] += to - from;
     region.time[static_cast<std::size_t>(item)] += window_.clip(from, to);
   }
@@ -99,7 +107,11 @@ class Account {
   Tally region;
 
  private:
+  void show(Spent item, Time from, Time to);
+
   const Window& window_;
+  ProcessId id_;
+  timelines::Timeline* timeline_;
 };
 
 }  // namespace sdsm::sim

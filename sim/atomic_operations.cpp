@@ -22,17 +22,17 @@ void AtomicOperations::operate(Thread& thread, ProcessId home, std::function<voi
 void AtomicOperations::ask(Thread& thread, ProcessId home, std::function<void()> answered) {
   const Time local = cluster_.costs.message_local(atomic_payload);
   const Time receiving = cluster_.costs.home_part(local);
-  const NodeId to = cluster_.layout.node_of(home);
-  const auto answer = [this, &thread, home, to, receiving, answered = std::move(answered)] {
+  const auto answer = [this, &thread, home, receiving, answered = std::move(answered)] {
     cluster_.thread(home).account.count_served(cluster_.clock.now(), MessageKind::atomic_reply, atomic_payload);
-    cluster_.network.send(to, thread.node(), atomic_payload, [this, receiving, answered] {
-      cluster_.clock.at(cluster_.clock.now() + receiving, answered);
-    });
+    const auto kind = static_cast<std::size_t>(MessageKind::atomic_reply);
+    cluster_.send({home, thread.id(), kind, atomic_payload},
+                  [this, receiving, answered] { cluster_.clock.at(cluster_.clock.now() + receiving, answered); });
   };
-  cluster_.clock.at(cluster_.clock.now() + local - receiving, [this, &thread, home, to, local, answer] {
+  cluster_.clock.at(cluster_.clock.now() + local - receiving, [this, &thread, home, local, answer] {
     thread.account.count_message(cluster_.clock.now(), MessageKind::atomic_request, atomic_payload);
-    cluster_.network.send(thread.node(), to, atomic_payload,
-                          [this, home, local, answer] { cluster_.service.serve(home, local, answer); });
+    const auto kind = static_cast<std::size_t>(MessageKind::atomic_request);
+    cluster_.send({thread.id(), home, kind, atomic_payload},
+                  [this, home, local, answer] { cluster_.service.serve(home, local, answer); });
   });
 }
 

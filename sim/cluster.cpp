@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "commands/timelines/timeline.hpp"
 namespace sdsm::sim {
 
 Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Layout layout_, const CostModel& costs_,
@@ -42,10 +43,28 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   }
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     const NodeId node = layout.node_of(ProcessId{process});
-    threads.push_back(std::make_unique<Thread>(clock, window, ProcessId{process}, node, processors[index_of(node)]));
+    threads.push_back(std::make_unique<Thread>(clock, window, ProcessId{process}, node, processors[index_of(node)],
+                                               options.timeline));
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
   room = make_room(*this);
+}
+
+void Cluster::send(const Outgoing& message, std::function<void()> arrived) {
+  const NodeId from = layout.node_of(message.from), to = layout.node_of(message.to);
+  if (options.timeline == nullptr || from == to) return network.send(from, to, message.payload, std::move(arrived));
+  const Time sent = clock.now();
+  network.send(from, to, message.payload, [this, message, sent, arrived = std::move(arrived)] {
+    options.timeline->message({message.from, message.to, message.kind, message.payload, sent, clock.now()});
+    arrived();
+  });
+}
+
+void Cluster::note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages) {
+  if (options.timeline != nullptr) options.timeline->faults(thread.id(), kind, first, pages, thread.local_now());
+  for (std::uint64_t i = 0; options.page_figures && i < pages; ++i) {
+    note(thread.id(), {first.region, first.index + i}, trace::figures_of(tables.faults[kind]));
+  }
 }
 
 ProcessId Cluster::first_toucher(Thread& thread, PageId page) {

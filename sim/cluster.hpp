@@ -42,10 +42,19 @@ struct RunOptions {
   ProtocolKind protocol = ProtocolKind::scash;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
   HeapPlacement placement = HeapPlacement::as_asked;
-  bool whole_run = false;          ///< measure everything, not the region between the clock calls
-  bool page_figures = false;       ///< keep what each page cost each thread
-  bool readings = false;           ///< keep what each reading of the clock gives
-  std::optional<Atomics> atomics;  ///< empty: as the platform says
+  bool whole_run = false;                   ///< measure everything, not the region between the clock calls
+  bool page_figures = false;                ///< keep what each page cost each thread
+  bool readings = false;                    ///< keep what each reading of the clock gives
+  std::optional<Atomics> atomics;           ///< empty: as the platform says
+  timelines::Timeline* timeline = nullptr;  ///< shows the run
+};
+
+/// A message of the protocol between processes. Some kinds are not counted, and have none here.
+struct Outgoing {
+  ProcessId from{};
+  ProcessId to{};
+  std::optional<std::size_t> kind;
+  Bytes payload;
 };
 
 class Cluster {
@@ -73,6 +82,11 @@ class Cluster {
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
   void end_arrival(NodeId node, PageId page);
 
+  /// Sends the message from node to node, as Network::send() does, and shows it.
+  void send(const Outgoing& message, std::function<void()> arrived);
+
+  /// Notes that the thread's own time comes to faults of this kind, on each of the pages.
+  void note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);
   /// Adds to the page's figures, if the options ask for them and the measured region has begun.
   void note(ProcessId process, PageId page, const trace::PageFigures& figures) {
     if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;

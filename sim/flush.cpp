@@ -49,8 +49,8 @@ void Flush::next_piece() {
   const Time at_home = cluster_.costs.home_part(local);
   cluster_.clock.at(now + local - at_home, [this, piece, at_home] {
     const ProcessId home = diffs_[diff_].home;
-    cluster_.network.send(thread_.node(), cluster_.layout.node_of(home), piece,
-                          [this, home, at_home] { cluster_.service.serve(home, at_home, [this] { next_piece(); }); });
+    cluster_.send({thread_.id(), home, static_cast<std::size_t>(MessageKind::diff), piece},
+                  [this, home, at_home] { cluster_.service.serve(home, at_home, [this] { next_piece(); }); });
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "commands/timelines/timeline.hpp"
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
@@ -16,6 +17,9 @@ void HomeService::serve(ProcessId home, Time duration, std::function<void()> don
     if (processors.computing >= processors.cores) thread.steal(duration);
   }
   free_at = start + duration;
+  if (cluster_.options.timeline != nullptr) {
+    cluster_.options.timeline->serve(home, cluster_.clock.now(), start, free_at);
+  }
   cluster_.clock.at(free_at, std::move(done));
 }
 

@@ -91,7 +91,7 @@ class JiajiaRoom final : public Room {
       cluster_.clock.at(leaves, [=, this, kind = letter.kind] {
         const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
         if (here != there) cluster_.thread(from).account.count_message(cluster_.clock.now(), kind, payload);
-        cluster_.network.send(here, there, payload, [=, this] {
+        cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
           cluster_.service.serve(to, receiving, [=] {
             if (--*open == 0) arrived();
           });
@@ -111,7 +111,7 @@ class JiajiaRoom final : public Room {
       cluster_.service.serve(from, local - receiving, [=, this, kind = letter.kind] {
         const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
         if (here != there) cluster_.thread(from).account.count_served(cluster_.clock.now(), kind, payload);
-        cluster_.network.send(here, there, payload, [=, this] {
+        cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
           cluster_.clock.at(cluster_.clock.now() + receiving, [=] {
             if (--*open == 0) arrived();
           });
@@ -457,9 +457,7 @@ class JiajiaMemory final : public Memory {
 
   void fault(PageId page, std::uint64_t pages, jiajia::FaultKind kind, ProcessId home) {
     const auto number = static_cast<std::size_t>(kind);
-    for (std::uint64_t i = 0; cluster_.options.page_figures && i < pages; ++i) {
-      cluster_.note(thread_.id(), {page.region, page.index + i}, trace::figures_of(cluster_.tables.faults[number]));
-    }
+    cluster_.note_faults(thread_, number, page, pages);
     if (!jiajia::rule_of(kind).fetches_page) {
       const Time each = cluster_.costs.fault_local(kind);
       return thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);

@@ -41,7 +41,7 @@ Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint
 void LockManager::send_to(ProcessId manager, Thread& thread, MessageKind kind, Then arrived) {
   const NodeId to = cluster_.layout.node_of(manager);
   if (thread.node() != to) thread.account.count_message(cluster_.clock.now(), kind, control_payload);
-  cluster_.network.send(thread.node(), to, control_payload, std::move(arrived));
+  cluster_.send({thread.id(), manager, static_cast<std::size_t>(kind), control_payload}, std::move(arrived));
 }
 
 /// First come, first served, if nobody says otherwise.
@@ -67,7 +67,8 @@ void LockManager::grant(ProcessId manager, Waiter waiter) {
     if (from != waiter.thread->node()) {
       cluster_.thread(manager).account.count_served(cluster_.clock.now(), waiter.answer, control_payload);
     }
-    cluster_.network.send(from, waiter.thread->node(), control_payload, [this, waiter] {
+    const Outgoing answer{manager, waiter.thread->id(), static_cast<std::size_t>(waiter.answer), control_payload};
+    cluster_.send(answer, [this, waiter] {
       waiter.thread->waited(Spent::lock, waiter.since);
       waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
       waiter.granted();

@@ -5,12 +5,17 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "models/ids.hpp"
 #include "models/wire.hpp"
 #include "sim/clock.hpp"
+
+namespace sdsm::timelines {
+class Timeline;
+}
 
 namespace sdsm::sim {
 
@@ -21,6 +26,8 @@ class Network {
   /// Sends `payload` bytes now and calls `arrived` when the last bit is there; at once if both are one node. Messages
   /// compete for links first come, first served.
   virtual void send(NodeId from, NodeId to, Bytes payload, std::function<void()> arrived) = 0;
+
+  timelines::Timeline* timeline = nullptr;  ///< shows how many messages wait for each link, where the network knows
 };
 
 /// The platform has fewer hosts or cores than requested.
@@ -40,6 +47,7 @@ class Topology {
   struct Link {
     LinkSpec spec;
     bool exclusive;  ///< false: a FATPIPE link, on which messages do not compete
+    std::string name;
   };
 
   simgrid::s4u::Host* host(NodeId node) const { return hosts_[index_of(node)]; }

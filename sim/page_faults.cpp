@@ -5,10 +5,7 @@
 namespace sdsm::sim {
 
 void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home) {
-  for (std::uint64_t i = 0; cluster_.options.page_figures && i < pages; ++i) {
-    cluster_.note(thread_.id(), {first.region, first.index + i},
-                  trace::figures_of(cluster_.tables.faults[static_cast<std::size_t>(kind)]));
-  }
+  cluster_.note_faults(thread_, static_cast<std::size_t>(kind), first, pages);
   const FaultRule& rule = rule_of(kind);
   if (rule.fetches_page) return fetch(static_cast<std::size_t>(kind), home);
   const Time each = cluster_.costs.fault_local(kind);
@@ -16,8 +13,9 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
     for (std::uint64_t i = 0; i < pages; ++i) {
       // Nobody waits for it, but it takes its turn on the wire at the time at which it is sent.
       cluster_.clock.at(thread_.local_now() + static_cast<std::int64_t>(i) * each, [this, home] {
-        thread_.account.count_message(cluster_.clock.now(), MessageKind::write_request, control_payload);
-        cluster_.network.send(thread_.node(), cluster_.layout.node_of(home), control_payload, [] {});
+        constexpr MessageKind message = MessageKind::write_request;
+        thread_.account.count_message(cluster_.clock.now(), message, control_payload);
+        cluster_.send({thread_.id(), home, static_cast<std::size_t>(message), control_payload}, [] {});
       });
     }
   }
@@ -49,14 +47,14 @@ void PageFaults::issue_fetch() {
   const bool travels = home_node != thread_.node();
   const Tables& tables = cluster_.tables;
   if (travels) thread_.account.count_message(fetch_.since, tables.request, tables.request_payload);
-  cluster_.network.send(thread_.node(), home_node, tables.request_payload, [this, home_node, travels] {
-    cluster_.service.serve(fetch_.home, fetch_.at_home, [this, home_node, travels] {
+  cluster_.send({thread_.id(), fetch_.home, tables.request, tables.request_payload}, [this, travels] {
+    cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
       if (fetch_.served) fetch_.served();
       const Tables& kinds = cluster_.tables;
       if (travels) {
         cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, kinds.reply_payload);
       }
-      cluster_.network.send(home_node, thread_.node(), kinds.reply_payload, [this] {
+      cluster_.send({fetch_.home, thread_.id(), kinds.reply, kinds.reply_payload}, [this] {
         thread_.waited(spent_on(fetch_.kind), fetch_.since);
         thread_.bell.ring();
       });

@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "commands/timelines/timeline.hpp"
 #include "sim/network.hpp"
 
 namespace sdsm::sim {
@@ -48,6 +49,7 @@ class QueueNetwork final : public Network {
     Time done = start + link.bandwidth.time_of(message->whole);
     if (message->hop > 0) done = std::max(done, message->tail + frame_time);
     free_at_[index] = done;
+    if (timeline != nullptr) timeline->wait_for_link(index, clock_.now(), start);
     message->tail = done + link.latency;
     if (++message->hop < route.size()) {
       clock_.at(start + frame_time + link.latency, [this, message] { reach_link(message); });

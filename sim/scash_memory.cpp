@@ -43,13 +43,12 @@ void ScashMemory::operate(ProcessId home, bool orders) {
 void ScashMemory::spin(ProcessId by, std::uint64_t events) {
   cluster_.has_flags = true;
   const Exchange ask = [=, this](const courses::Step&, Then then) {
-    const NodeId own = thread_.node(), to = cluster_.layout.node_of(by);
     const auto go_on = [this, since = cluster_.clock.now(), then = std::move(then)] {
       thread_.waited(Spent::lock, since);
       then();
     };
-    const auto answer = [=, this] { cluster_.network.send(to, own, control_payload, go_on); };
-    cluster_.network.send(own, to, control_payload, [=, this] { cluster_.spins->ask(by, events, answer); });
+    const auto answer = [=, this] { cluster_.send({by, thread_.id(), {}, control_payload}, go_on); };
+    cluster_.send({thread_.id(), by, {}, control_payload}, [=, this] { cluster_.spins->ask(by, events, answer); });
   };
   thread_.wait_for(
       [=, this](auto done) { cluster_.locks.perform(thread_, courses::acquire, Sync::acquire, ask, std::move(done)); });

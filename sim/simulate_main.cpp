@@ -17,6 +17,7 @@
 #include "commands/protocol_option.hpp"
 #include "commands/results/run_result.hpp"
 #include "commands/standard_streams.hpp"
+#include "commands/timelines/options.hpp"
 #include "commands/version.hpp"
 #include "sim/memory_limit.hpp"
 #include "sim/predicted_output.hpp"
@@ -30,6 +31,7 @@ namespace sdsm::sim {
 namespace {
 
 using namespace commands;
+using timelines::Selection;
 
 /// Stands in for a cost that was not measured for the layout.
 std::string stand_in(ProtocolKind protocol, const std::string& cost) {
@@ -52,6 +54,7 @@ struct Request {
   std::string json;
   std::string pages;
   std::string readings;
+  timelines::Request timeline;
   std::string output;      ///< of the program
   std::string played;      ///< the trace, or that of a later run of the program
   bool is_silent = false;  ///< no report and no warnings
@@ -61,6 +64,10 @@ struct Request {
   std::string asked_of_jiajia;         ///< an option that only it has
   RunOptions options;
 };
+
+std::vector<std::string> outputs_of(const Request& request) {
+  return {request.json, request.pages, request.readings, request.output, request.timeline.file};
+}
 
 /// Whether threads hand memory over without the run-time: results count how often, then.
 bool has_flags(const trace::File& file) {
@@ -226,6 +233,22 @@ void print_report(const Request& request, const Platform& platform, Layout layou
   fmt::print("\n");
 }
 
+void write_timeline(const Request& request, const trace::File& file, timelines::Timeline& timeline,
+                    const Result& result) {
+  timeline.end();
+  timelines::Labels labels;
+  labels.run = "simulated";
+  labels.origin = request.trace;
+  labels.layout = timeline.layout();
+  labels.tables = &tables_of(request.options.protocol);
+  labels.links = result.links;
+  for (const trace::Region& region : file.regions()) labels.regions.push_back(region.name);
+  labels.regions.emplace_back("run-time");
+  if (result.window.begin < Time::max()) labels.measured_from = result.window.begin;
+  if (result.window.end < Time::max()) labels.measured_until = result.window.end;
+  timelines::write(request.timeline, timeline, labels);
+}
+
 std::string in_words(const Beyond& beyond) {
   if (beyond.what == "diff_bytes") return fmt::format("a diff of {} bytes is larger", beyond.value);
   return fmt::format("{} {} are more", beyond.value, beyond.what == "nodes" ? "nodes" : "threads per node");
@@ -281,7 +304,8 @@ int simulate(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  check_outputs({request.json, request.pages, request.readings, request.output}, inputs);
+  const Selection selection = selection_of(request.timeline, request.nodes * request.threads_per_node);
+  check_outputs(outputs_of(request), inputs);
   const NetworkKind network = network_named(request.network);
   const Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
   const trace::File file(request.played);
@@ -330,9 +354,13 @@ int simulate(const Request& request) {
   if (request.draws) {
     uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
   }
+  std::optional<timelines::Timeline> timeline;
+  if (!request.timeline.file.empty()) timeline.emplace(layout, tables_of(options.protocol), selection);
+  options.timeline = timeline ? &*timeline : nullptr;
   const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
   display.end();
 
+  if (timeline) write_timeline(request, file, *timeline, result);
   if (!request.is_silent) warn_of(request, platform, layout, file, result);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   if (!request.readings.empty()) write_output(trace::readings_text(result.readings), request.readings);
@@ -350,7 +378,7 @@ int simulate(const Request& request) {
                                      uncosted(file, options.protocol, atomics_on(platform, request.options.atomics))};
     results::write(result_document(description, platform, result, told), request.json);
   }
-  const auto outputs = {request.json, request.pages, request.readings, request.output};
+  const std::vector<std::string> outputs = outputs_of(request);
   const bool is_report = !request.is_silent && std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
   if (!request.is_silent) tell_changes(platform, is_report);
   if (is_report) print_report(request, platform, layout, result, told);
@@ -383,13 +411,14 @@ std::vector<std::string> unpredicted_clocks(const trace::File& file) {
 
 /// Writes what the program prints on the cluster, and lets what is simulated be the program as it behaves there.
 int simulate_with_output(Request request) {
-  check_outputs({request.json, request.pages, request.readings, request.output}, {request.trace, request.platform});
+  check_outputs(outputs_of(request), {request.trace, request.platform});
   catch_interruptions();
   const PredictedOutput predicted(request.trace, [&](const auto& played, const auto& readings) {
     Request own = request;
     own.played = played;
     own.readings = readings;
     own.json = own.pages = own.output = "";
+    own.timeline = {};
     own.draws.reset();
     own.is_silent = own.quiet = true;
     simulate_apart(own);
@@ -538,6 +567,7 @@ void add_outputs(CLI::App& app, Request& request) {
          "the free memory, at most 4GiB)")
       ->check(&bytes_problem)
       ->type_name("BYTES");
+  timelines::add_options(app, request.timeline);
   app.add_flag("-q,--quiet", request.quiet, "no progress bar");
 }
 

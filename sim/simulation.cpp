@@ -259,6 +259,7 @@ Result result_of(Cluster& cluster) {
   result.remote_faults = cluster.remote_faults;
   result.pages = std::move(cluster.page_book);
   result.readings = std::move(cluster.readings);
+  result.window = cluster.window;
   return result;
 }
 
@@ -282,6 +283,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   const NetworkRow& row = row_of(kind);
   Clock clock(row.alone);
   const std::unique_ptr<Network> network = row.make(clock, topology, platform.costs.framing);
+  network->timeline = options.timeline;
   const CostModel costs = costs_on(platform, layout, row.model, topology, options);
   if (progress && program.intervals > 0) {
     program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
@@ -296,7 +298,9 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
                                                program.clock_calls));
   }
   play(loaded.engine(), topology, cluster, players);
-  return result_of(cluster);
+  Result result = result_of(cluster);
+  for (std::uint32_t link = 0; link < topology.link_count(); ++link) result.links.push_back(topology.link(link).name);
+  return result;
 }
 
 }  // namespace sdsm::sim

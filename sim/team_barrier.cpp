@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "commands/timelines/timeline.hpp"
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
@@ -109,10 +110,18 @@ void TeamBarrier::leave(const RoundPtr& round) {
     account.charge(Spent::protect, all_flushed, protected_at);
     account.charge(Spent::barrier, protected_at, all_dropped);
     account.count(now, [](Tally& tally) { ++tally.barriers; });
+    const std::array<Time, barrier_synchronisations> ready{member.arrived, member.flushed, protected_at};
     if (const auto to = reports_to(member.thread->id(), cluster_.layout, cluster_.costs.costs().barrier_shape)) {
-      Account& receiver = round->members[*to].thread->account;
+      Thread& master = *round->members[*to].thread;
+      Account& receiver = master.account;
       for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {
         account.count_message(now, courses::meet.message, control_payload);
+        if (cluster_.options.timeline != nullptr) {
+          // The barrier's cost is that of all of its messages together, so none has a time of its own.
+          cluster_.options.timeline->message({member.thread->id(), master.id(),
+                                              static_cast<std::size_t>(courses::meet.message), control_payload,
+                                              ready[synchronisation], round->met[synchronisation]});
+        }
         receiver.count(now, [](Tally& tally) {
           ++tally.served;
           tally.served_bytes += static_cast<std::uint64_t>(control_payload.count);

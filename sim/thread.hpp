@@ -19,8 +19,9 @@ struct Processors {
 
 class Thread {
  public:
-  Thread(Clock& clock, const Window& window, ProcessId id, NodeId node, Processors& processors)
-      : account(window), bell(clock), id_(id), node_(node), clock_(clock), processors_(processors) {}
+  Thread(Clock& clock, const Window& window, ProcessId id, NodeId node, Processors& processors,
+         timelines::Timeline* timeline)
+      : account(window, id, timeline), bell(clock), id_(id), node_(node), clock_(clock), processors_(processors) {}
   Thread(const Thread&) = delete;
 
   ProcessId id() const { return id_; }

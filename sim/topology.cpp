@@ -96,7 +96,8 @@ std::uint32_t Topology::look_up(std::uint32_t from, std::uint32_t to) const {
                         link->get_name(), link->get_bandwidth(), link->get_latency(), least_bandwidth, most_latency));
       }
       links_.push_back({{{link->get_bandwidth()}, from_seconds(link->get_latency())},
-                        link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE});
+                        link->get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE,
+                        link->get_name()});
     }
     route_links_.push_back(entry->second);
   }

@@ -124,6 +124,7 @@ Uncertainty simulate_draws(const Platform& platform, Layout layout, NetworkKind 
     drawn.costs = sampler.draw();
     RunOptions own = options;
     own.page_figures = false;
+    own.timeline = nullptr;
     own.seed = options.seed + found.draws.size() + 1;
     Draw draw{{}, own.seed, {}};
     for (const UncertainCost& cost : platform.uncertain) draw.costs.push_back(cost.get(drawn.costs));

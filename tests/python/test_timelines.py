@@ -1,0 +1,154 @@
+"""Timelines: do slices nest, and are their sums, faults and messages those of the result?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from timelines import ROOT, Timeline, read_chrome, read_paje
+
+BUILD = ROOT / "build"
+
+
+def sdsm(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([BUILD / "sdsm", *map(str, words)], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("timelines") / "counters.trace"
+    done = sdsm("trace", "-q", "-n", 4, "-o", file, "--", BUILD / "tests" / "planted" / "planted", "counters")
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def simulated(trace: Path, place: Path, *options: object, platform: str = "p3-score", nodes: int = 4) -> subprocess.CompletedProcess[str]:
+    return sdsm("simulate", trace, "-q", "-p", platform, "-n", nodes, "--json", place / "result.json", "--timeline", *options)
+
+
+def states_of(result: dict) -> dict[tuple[int, str], float]:
+    """Nanoseconds by thread and state, of the whole run."""
+    states: dict[tuple[int, str], float] = {}
+    for thread in result["whole_run"]["threads"]:
+        times = thread["time_s"] | thread["time_s"]["fault"]
+        del times["fault"]
+        states |= {(thread["id"], name): 1e9 * time for name, time in times.items()}
+    return states
+
+
+def check_sums(timeline: Timeline, result: dict) -> None:
+    for (thread, state), time in states_of(result).items():
+        assert abs(timeline.state_ns[thread, state] - time) <= timeline.slices[thread, state] + 1e-3, (thread, state)
+    faults: Counter[str] = Counter()
+    messages: Counter[str] = Counter()
+    for thread in result["whole_run"]["threads"]:
+        faults.update(thread["faults"])
+        messages.update(thread["messages_by_kind"])
+    assert timeline.faults == +faults
+    # A barrier's answers come with its end.
+    del messages["barrier_release"]
+    del timeline.messages["reply"]
+    assert timeline.messages == +messages
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--network", "simgrid"],
+        ["--platform", "p3-jiajia", "--protocol", "jiajia"],
+        ["-n", 2, "-t", 2],
+    ],
+    ids=lambda options: " ".join(map(str, options)) or "queue",
+)
+def test_sums_faults_and_messages_are_those_of_the_result(trace, tmp_path, options):
+    words = ["simulate", trace, "-q", *options]
+    words += [] if "--platform" in options else ["-p", "p3-score"]
+    words += [] if "-n" in options else ["-n", 4]
+    for name, read in (("run.json", read_chrome), ("run.paje", read_paje)):
+        done = sdsm(*words, "--json", tmp_path / "result.json", "--timeline", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "result.json").read_text())
+        timeline = read(tmp_path / name)
+        assert any("heap #" in array for array in timeline.arrays)
+        if name == "run.paje" and shutil.which("pj_dump"):
+            check_with_pj_dump(tmp_path / name, timeline)
+        check_sums(timeline, result)
+
+
+def check_with_pj_dump(path: Path, timeline: Timeline) -> None:
+    states: Counter[tuple[int, str]] = Counter()
+    links = 0
+    dumped = subprocess.run(["pj_dump", path], capture_output=True, text=True, check=True)
+    for line in dumped.stdout.splitlines():
+        kind, *row = [cell.strip() for cell in line.split(",")]
+        if kind == "State" and row[1] == "State":
+            states[int(row[0].removeprefix("thread ")), row[6]] += round((float(row[3]) - float(row[2])) * 1e9)
+        links += kind == "Link"
+    for key, time in timeline.state_ns.items():
+        # It prints microseconds.
+        assert abs(states[key] - time) <= 1000 * timeline.slices[key] + 1000
+    assert links == timeline.messages.total()
+
+
+def test_a_result_is_the_same_with_and_without_a_timeline(trace, tmp_path):
+    assert simulated(trace, tmp_path, tmp_path / "run.json").returncode == 0
+    shown = (tmp_path / "result.json").read_bytes()
+    assert sdsm("simulate", trace, "-q", "-p", "p3-score", "-n", 4, "--json", tmp_path / "result.json").returncode == 0
+    assert (tmp_path / "result.json").read_bytes() == shown
+
+
+def test_a_window_and_threads_and_a_limit_cut_what_they_say(trace, tmp_path):
+    whole = tmp_path / "whole.json"
+    simulated(trace, tmp_path, whole)
+    end_s = read_chrome(whole).end_ns * 1e-9
+    cut = tmp_path / "cut.json"
+    window = f"{end_s / 4:.9f}s:{end_s / 2:.9f}s"
+    assert simulated(trace, tmp_path, cut, "--timeline-window", window, "--timeline-threads", "1,3").returncode == 0
+    timeline = read_chrome(cut)
+    assert {thread for thread, _ in timeline.state_ns} == {1, 3}
+    for thread in (1, 3):
+        shown = sum(time for (number, _), time in timeline.state_ns.items() if number == thread)
+        assert abs(shown - end_s / 4 * 1e9) <= 2
+    done = simulated(trace, tmp_path, cut, "--timeline-events", 50)
+    assert "sdsm: warning: the timeline has the first " in done.stderr
+    timeline = read_chrome(cut)
+    assert timeline.other["events"] <= 50 < timeline.other["cut_events"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["t.png"], "its ending does not say in which format"),
+        (["t.json", "--timeline-window", "2s"], "this is no window"),
+        (["t.json", "--timeline-window", "2s:1s"], "it ends before it begins"),
+        (["t.json", "--timeline-window", "1:2"], "Give two times of the run"),
+        (["t.json", "--timeline-window", "9000s:"], "nothing of the run is in it"),
+        (["t.json", "--timeline-threads", "4"], "Name threads from 0 to 3"),
+        (["t.json", "--timeline-threads", "2-1"], "Name threads from 0 to 3"),
+        (["t.json", "--timeline-events", "0"], "--timeline-events"),
+    ],
+)
+def test_bad_requests_are_refused_in_one_line_and_leave_no_file(trace, tmp_path, options, words):
+    done = simulated(trace, tmp_path, tmp_path / options[0], *options[1:])
+    assert done.returncode == 2
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("sdsm: ") and words in line
+    assert not list(tmp_path.glob("t.*"))
+
+
+def test_an_option_of_the_timeline_needs_one(trace):
+    done = sdsm("simulate", trace, "-q", "-p", "p3-score", "-n", 4, "--timeline-events", 5)
+    assert done.returncode == 2 and "no --timeline FILE" in done.stderr
+
+
+def test_a_file_that_cannot_be_written_whole_is_not_there(trace, tmp_path):
+    full = ["bash", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "bash", BUILD / "sdsm", "simulate", trace, "-q", "-p", "p3-score"]
+    done = subprocess.run([str(word) for word in [*full, "-n", 4, "--timeline", tmp_path / "t.json"]], capture_output=True, text=True)
+    assert done.returncode in (1, 2) and "cannot be written" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,141 @@
+/// Timelines: what is kept of a run, in which order, and how slices of threads' states hold their faults.
+
+#include <sstream>
+
+#include "commands/timelines/timeline.hpp"
+#include "models/scash/messages.hpp"
+#include "models/scash/page_state.hpp"
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+using namespace sdsm::timelines;
+
+namespace {
+
+constexpr std::size_t compute = 0, diff = after_faults, barrier = after_faults + 2;
+constexpr std::size_t rumr = 1 + static_cast<std::size_t>(FaultKind::RUMR);
+constexpr ProcessId first{0}, second{1};
+
+Timeline two_nodes(Selection selection = {}) {
+  return {{2, 1}, tables_of(ProtocolKind::scash), std::move(selection)};
+}
+
+/// "kind begin-end", in microseconds.
+std::vector<std::string> in_words(const Timeline& timeline) {
+  std::vector<std::string> words;
+  for (const Event& event : timeline.events()) {
+    std::ostringstream line;
+    const char* const names[] = {"state", "fault", "service", "message", "queue"};
+    line << names[static_cast<std::size_t>(event.what)] << ' ' << int{event.kind} << ' ' << event.begin / 1us << '-'
+         << event.end / 1us;
+    words.push_back(line.str());
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("states told out of order make slices in order, and states that go on make one") {
+  Timeline timeline = two_nodes();
+  timeline.state(first, compute, 0us, 4us);
+  timeline.state(first, compute, 4us, 10us);
+  timeline.state(first, diff, 12us, 14us);
+  timeline.state(first, barrier, 14us, 15us);
+  timeline.state(first, barrier, 10us, 12us);
+  timeline.end();
+  CHECK(in_words(timeline) ==
+        std::vector<std::string>{"state 0 0-10", "state 19 10-12", "state 17 12-14", "state 19 14-15"});
+}
+
+TEST_CASE("faults lie in the slice of their kind, each until the next") {
+  Timeline timeline = two_nodes();
+  timeline.state(first, compute, 0us, 10us);
+  // Stolen time may come between a fault's mark and its state.
+  timeline.faults(first, rumr - 1, {RegionId{0}, 7}, 1, 9us);
+  timeline.faults(first, rumr - 1, {RegionId{0}, 9}, 3, 12us);
+  timeline.state(first, rumr, 10us, 15us);
+  timeline.state(first, compute, 15us, 16us);
+  timeline.end();
+  REQUIRE(in_words(timeline) == std::vector<std::string>{"state 0 0-10", "state 10 10-15", "fault 10 10-12",
+                                                         "fault 10 12-15", "state 0 15-16"});
+  CHECK(timeline.events()[2].number == 7);
+  CHECK(timeline.events()[3].pages == 3);
+}
+
+TEST_CASE("a fault that costs nothing is a slice without length") {
+  Timeline timeline = two_nodes();
+  timeline.state(first, compute, 0us, 10us);
+  timeline.faults(first, 0, {RegionId{0}, 7}, 1, 10us);
+  timeline.faults(first, rumr - 1, {RegionId{0}, 8}, 1, 10us);
+  timeline.state(first, rumr, 10us, 15us);
+  timeline.end();
+  CHECK(in_words(timeline) ==
+        std::vector<std::string>{"state 0 0-10", "state 10 10-15", "fault 1 10-10", "fault 10 10-15"});
+}
+
+TEST_CASE("a window cuts slices at its bounds, and keeps messages that lie in it") {
+  Timeline timeline = two_nodes({.begin = 5us, .end = 12us});
+  timeline.state(first, compute, 0us, 10us);
+  timeline.state(first, barrier, 10us, 20us);
+  timeline.message({first, second, std::nullopt, Bytes{32}, 4us, 6us});
+  timeline.message({first, second, std::nullopt, Bytes{32}, 6us, 8us});
+  timeline.message({first, second, std::nullopt, Bytes{32}, 6us, 12us});
+  timeline.end();
+  CHECK(in_words(timeline) == std::vector<std::string>{"state 0 5-10", "message 255 6-8", "state 19 10-12"});
+}
+
+TEST_CASE("of more events than are wanted, those that begin first stay, and the others are counted") {
+  Timeline timeline = two_nodes({.most_events = 4});
+  // State numbers alternate, so that no two slices become one. Those of the second thread come when all are told.
+  for (int i = 0; i < 40; ++i) timeline.state(first, i % 2 == 0 ? compute : diff, i * 2us, i * 2us + 2us);
+  timeline.state(second, compute, 0us, 80us);
+  timeline.end();
+  CHECK(in_words(timeline) == std::vector<std::string>{"state 0 0-2", "state 0 0-80", "state 17 2-4", "state 0 4-6"});
+  CHECK(timeline.cut() == 37);
+  CHECK(timeline.cut_from() == Time{6us});
+  CHECK(what_was_cut(timeline).find("first 4 events, and 37 that begin at 0.000006000 s") != std::string::npos);
+}
+
+TEST_CASE("threads that are not wanted leave no slices, and messages to them no arrows") {
+  Timeline timeline = two_nodes({.threads = {false, true}});
+  timeline.state(first, compute, 0us, 10us);
+  timeline.state(second, compute, 0us, 10us);
+  timeline.serve(first, 1us, 2us, 3us);
+  timeline.message({second, first, std::nullopt, Bytes{32}, 4us, 6us});
+  timeline.end();
+  REQUIRE(in_words(timeline) == std::vector<std::string>{"state 0 0-10"});
+  CHECK(timeline.events()[0].track == 1);
+}
+
+TEST_CASE("a request that waits lengthens its queue until it is served") {
+  Timeline timeline = two_nodes();
+  timeline.serve(first, 1us, 3us, 5us);
+  timeline.serve(first, 2us, 5us, 6us);
+  timeline.serve(first, 6us, 6us, 7us);
+  timeline.end();
+  std::vector<std::pair<std::int64_t, int>> changes;
+  for (const Event& event : timeline.events()) {
+    if (event.what == Event::What::queue) changes.emplace_back(event.begin / 1us, event.change);
+  }
+  CHECK(changes == std::vector<std::pair<std::int64_t, int>>{{1, 1}, {2, 1}, {3, -1}, {5, -1}});
+}
+
+TEST_CASE("both formats round ends from the time itself, so that no error adds up") {
+  Timeline timeline = two_nodes();
+  // A third of a nanosecond each.
+  timeline.state(first, compute, Time{}, Time{1'333'333});
+  timeline.state(first, diff, Time{1'333'333}, Time{2'666'666});
+  timeline.state(first, compute, Time{2'666'666}, Time{4'000'000});
+  timeline.end();
+  Labels labels;
+  labels.layout = {2, 1};
+  labels.tables = &tables_of(ProtocolKind::scash);
+  std::ostringstream chrome, paje;
+  write_chrome(chrome, timeline, labels);
+  write_paje(paje, timeline, labels);
+  for (const char* const part :
+       {R"("ts":0.000,"dur":1.333})", R"("ts":1.333,"dur":1.334})", R"("ts":2.667,"dur":1.333})"})
+    CHECK(chrome.str().find(part) != std::string::npos);
+  for (const char* const part : {"\n7 0.000001333 t0 State diff\n", "\n9 0.000002667 t0 State\n"})
+    CHECK(paje.str().find(part) != std::string::npos);
+}
