@@ -30,7 +30,9 @@ def options() -> dict[str, str]:
     told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "simulate", "--help"], TIME_LIMIT_S)
     found = [match for line in told.splitlines() if (match := _OPTION.match(line))]
     return {
-        match[1].replace("-", "_"): match[2] or "" for match in found if match[1] not in _NO_AXES and not (match[2] or "").endswith("|-")
+        match[1].replace("-", "_"): match[2] or ""
+        for match in found
+        if match[1] not in _NO_AXES and not match[1].startswith("timeline") and not (match[2] or "").endswith("|-")
     }
 
 

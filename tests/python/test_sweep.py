@@ -207,7 +207,7 @@ def test_a_kept_trace_that_is_damaged_is_made_again(place, capsys):
 def test_every_option_of_the_simulator_is_an_axis_but_for_its_outputs(place, capsys):
     known = options()
     assert {"scope", "network", "seed", "full_page_diffs", "home_migration", "uncertainty", "order"} <= set(known)
-    assert {"json", "pages", "output", "readings", "quiet", "help", "version", "set"}.isdisjoint(known)
+    assert {"json", "pages", "output", "readings", "timeline", "timeline_window", "quiet", "help", "version", "set"}.isdisjoint(known)
     text = ('traces = ["2.trace"]\nplatform = "p3-jiajia"\nnodes = 2\nprotocol = "jiajia"\nscope = ["openmp", "lock"]\n'
             "home_migration = [false, true]\n")  # fmt: skip
     rows = sweep(place, text, capsys)[0]
