@@ -10,6 +10,7 @@
 
 #include "commands/errors.hpp"
 #include "commands/version.hpp"
+#include "models/page_size.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::commands {
@@ -88,6 +89,10 @@ Check number(double least, double most) {
 
 std::string bytes_problem(const std::string& text) {
   return problem_in([&] { parse_bytes(text); });
+}
+
+std::string page_size_text_problem(const std::string& text) {
+  return problem_in([&] { parse_page_size(text); });
 }
 
 std::string time_problem(const std::string& text) {

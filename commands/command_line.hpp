@@ -47,6 +47,9 @@ std::string time_problem(const std::string& text);
 /// A size with its unit.
 std::string bytes_problem(const std::string& text);
 
+/// A size that a page may have (models/page_size.hpp).
+std::string page_size_text_problem(const std::string& text);
+
 Check one_of(std::vector<std::string> words);
 
 }  // namespace sdsm::commands

@@ -48,7 +48,7 @@ CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, 
     costs_.barrier.clear();
     costs_.lock.clear();
   }
-  const Time fetch = reference_idle(tables_.request_payload) + reference_idle(tables_.reply_payload);
+  const Time fetch = reference_idle(tables_.request_payload) + reference_idle(tables_.reply_beside_page + costs_.page);
   for (std::size_t kind = 0; kind < tables_.faults.size(); ++kind) {
     fault_local_[kind] = costs_.fault[kind] - (tables_.faults[kind].fetches_page ? fetch : Time{});
   }

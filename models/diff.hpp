@@ -9,8 +9,8 @@ namespace sdsm {
 
 /// What differs between a page and its twin, in words of 4 bytes and runs of adjacent changed words.
 struct Change {
-  std::uint16_t words = 0;  ///< 0..1024
-  std::uint16_t runs = 0;   ///< 0..512; 0 exactly if words is 0
+  std::uint16_t words = 0;  ///< 0..1024, in larger pages as many more
+  std::uint16_t runs = 0;   ///< at most half as many; 0 exactly if words is 0
 
   constexpr bool operator==(const Change&) const = default;
   constexpr explicit operator bool() const { return words != 0; }
@@ -37,12 +37,12 @@ inline constexpr Bytes diff_word{4};
 inline constexpr Change whole_page{words_per_page, 1};
 
 /// Changes of two intervals to one page without a flush between: their sum, at most the whole page. A word that both
-/// changed counts twice, as a trace does not say where words lie.
-constexpr Change merge(Change a, Change b) {
+/// changed counts twice, as a trace does not say where words lie. `page_words`: of a page, in which as many changed.
+constexpr Change merge(Change a, Change b, std::uint16_t page_words = words_per_page) {
   const int words = a.words + b.words;
-  if (words >= words_per_page) return whole_page;
+  if (words >= page_words) return {page_words, 1};
   // Between two runs lies at least one word that did not change.
-  const int most_runs = words_per_page + 1 - words < max_runs_per_page ? words_per_page + 1 - words : max_runs_per_page;
+  const int most_runs = page_words + 1 - words < page_words / 2 ? page_words + 1 - words : page_words / 2;
   const int runs = a.runs + b.runs < most_runs ? a.runs + b.runs : most_runs;
   return {static_cast<std::uint16_t>(words), static_cast<std::uint16_t>(runs)};
 }

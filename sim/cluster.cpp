@@ -16,6 +16,8 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       costs(costs_),
       options(options_),
       tables(tables_of(options_.protocol)),
+      page_size(options_.page.value_or(costs_.costs().page)),
+      page_words(static_cast<std::uint16_t>(page_size.count / diff_word.count)),
       administrative_region(RegionId{static_cast<std::uint32_t>(regions.size())}),
       service(*this, layout_.processes()),
       barrier(*this),

@@ -38,6 +38,7 @@ struct RunOptions {
   double memory_bound = 0;    ///< share of the computing that waits for memory, 0 to 1
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
+  std::optional<Bytes> page;     ///< empty: of the size with which the platform's costs were measured
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   ProtocolKind protocol = ProtocolKind::scash;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
@@ -98,6 +99,8 @@ class Cluster {
   const CostModel& costs;
   const RunOptions options;
   const Tables& tables;  ///< of its protocol
+  const Bytes page_size;
+  const std::uint16_t page_words;
   Window window;
   std::vector<RegionHomes> homes;
   FirstTouchHomes first_touches;  ///< of regions whose homes[] say first_touch

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "workloads/trace/larger_pages.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::sim {
@@ -18,18 +20,23 @@ class IntervalSource {
 
 class TraceSource final : public IntervalSource {
  public:
-  TraceSource(const trace::File& file, std::uint32_t thread) : cursor_(file.thread(thread)) {}
+  /// `page`: see trace::LargerPages.
+  TraceSource(const trace::File& file, std::uint32_t thread, Bytes page = {trace::page_bytes})
+      : cursor_(file.thread(thread, page.count > trace::page_bytes ? trace::Detail::pages : trace::Detail::touches)) {
+    if (page.count > trace::page_bytes) larger_.emplace(file.regions(), page);
+  }
   const trace::Interval* next() override {
     const trace::Interval* const interval = cursor_.next();
     if (interval != nullptr && interval->end.team != 0) {
       throw std::invalid_argument(
           "the trace has events of a part of a team, which this program cannot play. Use the sdsm that wrote it");
     }
-    return interval;
+    return interval != nullptr && larger_ ? &larger_->of(*interval) : interval;
   }
 
  private:
   trace::ThreadCursor cursor_;
+  std::optional<trace::LargerPages> larger_;
 };
 
 class MemorySource final : public IntervalSource {

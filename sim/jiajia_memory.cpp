@@ -299,7 +299,7 @@ class JiajiaMemory final : public Memory {
       if (home != thread_.id()) {
         if (kind) continue;  // the access is made again
         for (std::uint64_t i = 0; touch.change && i < pages; ++i) {
-          pages_.changed({page.region, page.index + i}, touch.change);
+          pages_.changed({page.region, page.index + i}, touch.change, cluster_.page_words);
         }
       }
       page.index += pages;

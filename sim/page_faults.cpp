@@ -51,10 +51,11 @@ void PageFaults::issue_fetch() {
     cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
       if (fetch_.served) fetch_.served();
       const Tables& kinds = cluster_.tables;
+      const Bytes reply = kinds.reply_beside_page + cluster_.page_size;
       if (travels) {
-        cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, kinds.reply_payload);
+        cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);
       }
-      cluster_.send({fetch_.home, thread_.id(), kinds.reply, kinds.reply_payload}, [this] {
+      cluster_.send({fetch_.home, thread_.id(), kinds.reply, reply}, [this] {
         thread_.waited(spent_on(fetch_.kind), fetch_.since);
         thread_.bell.ring();
       });

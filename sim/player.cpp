@@ -68,7 +68,8 @@ void Player::work(const trace::Interval& interval) {
 
 void Player::touch(const trace::TouchRun& run) {
   const RegionHomes& homes = cluster_.homes[index_of(run.region)];
-  const Change change = run.access == Access::write && cluster_.options.full_page_diffs ? whole_page : run.change;
+  const Change change =
+      run.access == Access::write && cluster_.options.full_page_diffs ? Change{cluster_.page_words, 1} : run.change;
   const std::uint32_t processes = cluster_.layout.processes();
   const std::uint64_t end = run.first + run.pages;
   if (homes.placement == Placement::first_touch) {
@@ -118,7 +119,7 @@ void Player::close(const trace::Event& event) {
     case EventKind::flush: perform(Directive::flush, 0); break;
     case EventKind::atomic: {
       const auto region = static_cast<std::uint32_t>(event.object);
-      operate({RegionId{region}, event.value / trace::page_bytes}, event.detail);
+      operate({RegionId{region}, event.value / static_cast<std::uint64_t>(cluster_.page_size.count)}, event.detail);
       break;
     }
     case EventKind::fence: fence(); break;

@@ -117,6 +117,7 @@ Json result_document(const RunDescription& description, const Platform& platform
                          {"memory_bound", description.options.memory_bound},
                          {"jitter", description.options.jitter},
                          {"placement", sdsm::name_of(description.options.placement)},
+                         {"page_bytes", description.options.page.value_or(platform.costs.page).count},
                          {"full_page_diffs", description.options.full_page_diffs},
                          {"region", description.options.whole_run ? "whole" : "clock"}};
   if (description.options.protocol == ProtocolKind::jiajia) {

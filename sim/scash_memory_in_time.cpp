@@ -24,7 +24,7 @@ class InTime final : public ScashMemory {
       const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, touch.home, owner, touch.access);
       if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home);
       for (std::uint64_t i = 0; touch.change && owner != Owner::home && i < run.pages; ++i) {
-        pages_.changed({page.region, page.index + i}, owner, touch.change);
+        pages_.changed({page.region, page.index + i}, owner, touch.change, cluster_.page_words);
       }
       page.index += run.pages;
     }
@@ -63,7 +63,7 @@ class InTime final : public ScashMemory {
       faults_.take_and_show(page, *kind, touch.home);
       if (!fetches) break;
     }
-    if (touch.change) pages_.changed(page, owner, touch.change);
+    if (touch.change) pages_.changed(page, owner, touch.change, cluster_.page_words);
   }
 };
 

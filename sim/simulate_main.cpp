@@ -35,6 +35,7 @@ using timelines::Selection;
 
 /// Stands in for a cost that was not measured for the layout.
 std::string stand_in(ProtocolKind protocol, const std::string& cost) {
+  if (cost == "page-size") return "the processors' part of a fault on a page of another size";
   const bool has_messages = tables_of(protocol).has_messages();
   if (cost == "atomic") return has_messages ? "a fault on an own page" : "a lock's hand-off";
   if (cost == "memory-bus" || !has_messages) return "the line of those numbers of threads that were";
@@ -49,6 +50,7 @@ struct Request {
   std::uint32_t threads_per_node = 1;
   trace::ComputeScale scale;
   std::optional<Bytes> most_memory;
+  std::string page_size;  ///< empty: the platform's
   std::string network = "queue";
   std::string region = "clock";
   std::string json;
@@ -110,6 +112,7 @@ void refuse_options_of_pages(const Request& request) {
            {"--jitter", options.jitter > 0},
            {"--pages", !request.pages.empty()},
            {"--order", !request.order.empty()},
+           {"--page-size", !request.page_size.empty()},
            {"--atomics", options.atomics.has_value()}}) {
     if (!is_given) continue;
     throw BadInput(fmt::format("{} has no meaning under {}, which has no pages. Leave it out, or give --protocol scash",
@@ -148,6 +151,30 @@ void refuse_waits(const Request& request, const trace::File& file) {
                   "library, or of loops that wait for another thread's store, which JIAJIA's own scopes do not know. "
                   "Leave out --scope lock",
                   request.trace, waits));
+}
+
+/// The size of the pages to simulate. Throws BadInput where trace or protocol do not allow it.
+Bytes page_size_of(const Request& request, const Platform& platform, const trace::File& file) {
+  const Bytes page = request.page_size.empty() ? platform.costs.page : parse_page_size(request.page_size);
+  const Tables& tables = tables_of(request.options.protocol);
+  if (page == least_page || !tables.has_pages()) return least_page;
+  const auto refuse = [&](const std::string& why) {
+    throw BadInput(fmt::format("pages of {} bytes ({}): {}", page.count,
+                               request.page_size.empty() ? "page.size of the platform" : "--page-size", why));
+  };
+  if (file.format() < trace::format_version) {
+    refuse(
+        fmt::format("{} is of format {}, which does not tell where the changes of larger pages meet. Trace the "
+                    "program again, or give --page-size 4096",
+                    request.trace, file.format()));
+  }
+  if (page > tables.most_page) {
+    refuse(fmt::format("the diff of one must fit into one message under {}. Give at most {}",
+                       name_of(request.options.protocol), tables.most_page.count));
+  }
+  if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Leave it out, or give --page-size 4096");
+  if (!request.pages.empty()) refuse("--pages names pages of 4096 bytes. Leave it out, or give --page-size 4096");
+  return page;
 }
 
 void print_uncertainty(const Uncertainty& uncertainty) {
@@ -324,6 +351,8 @@ int simulate(const Request& request) {
   options.page_figures = !request.pages.empty();
   options.readings = !request.readings.empty();
   options.whole_run = request.region == "whole";
+  const Bytes page = page_size_of(request, platform, file);
+  options.page = page;
   const trace::TraceSurvey own = trace::survey(file, options.whole_run);
   options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
 
@@ -331,13 +360,13 @@ int simulate(const Request& request) {
   if (!request.order.empty()) order = trace::read_order(request.order);
   const auto program = [&] {
     Program made;
-    made.regions = file.regions();
+    made.regions = trace::LargerPages::regions(file.regions(), page);
     made.clock_calls = own.clock_calls;
     made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
     made.order = order;
     made.intervals = file.totals(0).intervals;
     for (std::uint32_t t = 0; t < file.header().threads; ++t)
-      made.sources.push_back(std::make_unique<TraceSource>(file, t));
+      made.sources.push_back(std::make_unique<TraceSource>(file, t, page));
     return made;
   };
 
@@ -498,6 +527,11 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
                  "how inline atomic operations are done: at the page's home, within a lock, or at the home without "
                  "ordering other memory (default: as the platform says, else home)")
       ->check(one_of({"home", "lock", "relaxed"}));
+  app.add_option("--page-size", request.page_size,
+                 "size of a page: 4096 times a power of two, up to 64KiB (default: page.size of the platform, else "
+                 "4096)")
+      ->check(&page_size_text_problem)
+      ->type_name("BYTES");
   app.add_option("--region", request.region,
                  "what to measure: clock is the time between the program's first and last omp_get_wtime, whole is the "
                  "whole run")

@@ -250,6 +250,9 @@ Result result_of(Cluster& cluster) {
     }
     result.threads.push_back({thread->id(), thread->node(), account.region, account.whole});
   }
+  if (cluster.tables.has_pages() && cluster.page_size != cluster.costs.costs().page) {
+    result.extrapolated.emplace_back("page-size");
+  }
   if (cluster.extrapolated_barrier) result.extrapolated.emplace_back("barrier");
   if (cluster.extrapolated_lock) result.extrapolated.emplace_back("lock");
   if (cluster.extrapolated_atomic) result.extrapolated.emplace_back("atomic");

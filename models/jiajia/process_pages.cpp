@@ -69,11 +69,11 @@ ProcessPages::AccessedRun ProcessPages::access_run(PageId first, std::uint64_t p
   return run;
 }
 
-void ProcessPages::changed(PageId page, Change change) {
+void ProcessPages::changed(PageId page, Change change, std::uint16_t page_words) {
   const Entry& entry = this->entry(page);
   if (entry.copy != State::read_write) return;
   Diff& diff = twinned_[entry.twin];
-  diff.change = merge(diff.change, change);
+  diff.change = merge(diff.change, change, page_words);
 }
 
 void ProcessPages::give(PageId page) {

@@ -47,8 +47,9 @@ class ProcessPages {
   /// The same of adjacent pages with that home, as far as they do as the first does.
   AccessedRun access_run(PageId first, std::uint64_t pages, ProcessId home, Access access);
 
-  /// The process changed words of a page that it may write. A page without a twin remembers nothing.
-  void changed(PageId page, Change change);
+  /// The process changed words of a page that it may write. A page without a twin remembers nothing. `page_words`:
+  /// of a page.
+  void changed(PageId page, Change change, std::uint16_t page_words = words_per_page);
 
   /// The process gives another one a copy of a page whose home it is.
   void give(PageId page);

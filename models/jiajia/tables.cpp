@@ -31,17 +31,18 @@ constexpr std::array<CostRow, 3> further_costs{{
 static_assert(fault_kinds <= most_fault_kinds && message_kinds <= most_message_kinds &&
               further_counts.size() <= most_further_counts && further_costs.size() <= most_further_costs);
 
-constexpr Bytes page{4096};
 constexpr Tables table{faults,
                        messages,
                        further_counts,
                        static_cast<std::size_t>(Message::GETP),
                        static_cast<std::size_t>(Message::GETPGRANT),
                        header + page_request_data,
-                       header + page_reply_data + page,
+                       header + page_reply_data,
                        header,
                        header + most_diff_data,
-                       further_costs};
+                       further_costs,
+                       {},
+                       Bytes{32768}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/page_size.hpp"
 #include "models/protocol/kinds.hpp"
 #include "models/protocol/pages.hpp"
 #include "models/protocol/registry.hpp"
@@ -39,11 +40,12 @@ struct Tables {
   std::size_t request = {};                               ///< the kind of a fetch's request
   std::optional<std::size_t> reply = {};                  ///< and of its reply, where results count it by kind
   Bytes request_payload = {};
-  Bytes reply_payload = {};
-  Bytes least_payload = {};  ///< of its shortest and its longest message that costs processors' time of its own
+  Bytes reply_beside_page = {};  ///< payload that is no page
+  Bytes least_payload = {};      ///< of its shortest and its longest message that costs processors' time of its own
   Bytes most_payload = {};
   std::span<const CostRow> further_costs = {};     ///< beside those of faults and messages
   std::span<const CostRow> costs_by_threads = {};  ///< families
+  Bytes most_page = sdsm::most_page;               ///< the largest page whose diff has a message to go in
 
   /// Without kinds of faults memory is simply there.
   bool has_pages() const { return !faults.empty(); }

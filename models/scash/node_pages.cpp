@@ -138,12 +138,12 @@ std::optional<FaultKind> NodePages::access(Entry& entry, ProcessId process, Page
   return kind;
 }
 
-void NodePages::changed(PageId page, Owner owner, Change change) {
+void NodePages::changed(PageId page, Owner owner, Change change, std::uint16_t page_words) {
   if (!change || twinned_.empty()) return;
   const Entry* entry = find(page);
   if (!entry || entry->node.age != age_of(owner) || entry->twin == no_twin) return;
   Twinned& twinned = twinned_[entry->twin];
-  twinned.change = merge(twinned.change, change);
+  twinned.change = merge(twinned.change, change, page_words);
 }
 
 bool NodePages::is_due(const Twinned& twinned, ProcessId process, Flushes flushes) const {

@@ -73,8 +73,8 @@ class NodePages {
                          Access access);
 
   /// Some process of this node changed words of a page, after a write access. They differ from the node's twin now and
-  /// will be in its diff; a page without a twin remembers nothing.
-  void changed(PageId page, Owner owner, Change change);
+  /// will be in its diff; a page without a twin remembers nothing. `page_words`: of a page.
+  void changed(PageId page, Owner owner, Change change, std::uint16_t page_words = words_per_page);
 
   /// Twinned pages, changed or not, that `process` has to send at `sync` (see Flushes), in the order of twinning.
   std::vector<Twinned> due(ProcessId process, Sync sync) const;

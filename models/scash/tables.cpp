@@ -27,8 +27,8 @@ constexpr auto messages = [] {
 
 static_assert(fault_kinds <= most_fault_kinds && message_kinds <= most_message_kinds);
 
-constexpr Tables table{faults,       messages,        {},           static_cast<std::size_t>(MessageKind::page_request),
-                       std::nullopt, control_payload, page_payload, control_payload,
+constexpr Tables table{faults,       messages,        {},       static_cast<std::size_t>(MessageKind::page_request),
+                       std::nullopt, control_payload, Bytes{0}, control_payload,
                        max_payload};
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
 #include "commands/protocol_option.hpp"
+#include "models/page_size.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
 #include "platforms/file/platform.hpp"
@@ -139,6 +140,7 @@ struct Options {
   HostsRequest hosts;
   std::string placement;
   std::string atomics{name_of(Atomics::home)};
+  std::string page_size;
   double timeout;  ///< seconds
   std::string emulated_platform;
   std::string emulated_trace;
@@ -228,6 +230,17 @@ int run(int argc, char** argv) {
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
+  app.add_option("--page-size", options.page_size,
+                 "size of a page: 4096 bytes are run, larger pages are simulated only")
+      ->check([](const std::string& text) -> std::string {
+        if (std::string problem = page_size_text_problem(text); !problem.empty()) return problem;
+        if (parse_page_size(text) == least_page) return {};
+        return fmt::format(
+            "'{}': sdsm run shares pages of 4096 bytes, which the machine protects; larger ones are "
+            "simulated only. Leave it out, and give sdsm simulate the --page-size",
+            text);
+      })
+      ->type_name("BYTES");
   app.add_option(
          "--atomics", options.atomics,
          "do inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) at the "

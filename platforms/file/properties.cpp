@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "models/page_size.hpp"
+
 namespace sdsm::platform_file {
 namespace {
 
@@ -163,6 +165,10 @@ void add_network(std::vector<Property>& rows) {
 }
 
 void add_rules_and_range(std::vector<Property>& rows) {
+  rows.push_back({"page.size",
+                  "page with which faults were measured, and that programs have unless --page-size says otherwise: "
+                  "4096B times a power of two, up to 64KiB (default 4096B)",
+                  false, [](Reading& r, std::string_view text) { r.costs.page = parse_page_size(text); }});
   rows.push_back({"protocol.invalidation", "copies that a barrier drops: all or changed (default all)", false,
                   [](Reading& r, std::string_view text) {
                     r.costs.invalidation =

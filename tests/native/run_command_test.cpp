@@ -376,6 +376,7 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "2", "--placement", "foo"}, "--placement: 'foo' is none of as-asked, round-robin, block");
   refused({"-n", "2", "--protocol", "jiajia"}, "'jiajia' is not played here: it is simulated only. Give one of scash, home-open");
   refused({"-n", "2", "--protocol", "hardware"}, "start the program without sdsm");
+  refused({"-n", "2", "--page-size", "8KiB"}, "sdsm run shares pages of 4096 bytes");
   refused({"-n", "2", "--transport", "pigeon"}, "pigeon");
   refused({"-n", "2", "--timeout", "0"}, "0");
   for (const std::string seconds : {"nan", "inf", "0.09", "1e7", "10x"}) {

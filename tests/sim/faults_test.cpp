@@ -161,3 +161,27 @@ TEST_CASE("after a simulated week a fault still costs what it costs, within 1 ns
   CHECK(std::chrono::abs(fault_time(result, 1, FaultKind::WUMR) - us(599)) < Time{1000});
   CHECK(result.threads[1].whole.total() == result.whole_makespan);
 }
+
+TEST_CASE(
+    "a fault on a page of 8 KiB costs what one on 4 KiB does, and the wire time of the rest, and its diff has the "
+    "page's words") {
+  TestProgram program({2, 1});
+  program.barrier(0, 10'000);
+  program.barrier(1, 10'000, {reads(0), writes(2, 128, 1, {2048, 1})});
+  RunOptions options;
+  options.page = Bytes{8192};
+  const Result result = run(p3_score(), NetworkKind::queue, program, options);
+  // 4096 bytes more in 3 more frames: 4330 bytes at 12.5 MB/s on the first cable; the second goes on at the same time.
+  constexpr double more = 4330 * 0.08;
+  CHECK(fault_time(result, 1, FaultKind::RUMR) == us(2 * (587 + more)));  // and the page of the region's function
+  CHECK(fault_time(result, 1, FaultKind::WUMR) == us(599 + more));
+  CHECK(result.threads[0].whole.served_bytes == 3 * 8192 + 9 * 32);
+  CHECK(result.threads[1].whole.diff_bytes == 8 + 4 + 8192);
+  CHECK(result.extrapolated == std::vector<std::string>{"page-size"});
+
+  options.full_page_diffs = true;
+  TestProgram little({2, 1});
+  little.barrier(0, 10'000);
+  little.barrier(1, 10'000, {writes(2)});
+  CHECK(run(p3_score(), NetworkKind::queue, little, options).threads[1].whole.diff_bytes == 8 + 4 + 8192);
+}

@@ -1,0 +1,22 @@
+/// Sizes that a simulated page may have.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "models/units.hpp"
+
+namespace sdsm {
+
+/// A trace's pages, of which larger ones consist.
+inline constexpr Bytes least_page{4096};
+/// A trace tells where its regions lie as far as pages of this size go.
+inline constexpr Bytes most_page{65536};
+
+/// Why pages cannot have that size; empty if they can.
+std::string page_size_problem(Bytes page);
+
+/// 8KiB, 8192B or 8192. Throws std::invalid_argument, also where page_size_problem() has one.
+Bytes parse_page_size(std::string_view text);
+
+}  // namespace sdsm
