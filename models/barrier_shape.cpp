@@ -46,6 +46,31 @@ double interpolated(const std::map<std::uint32_t, double>& ratio, std::uint32_t 
 
 }  // namespace
 
+Layout layout_of(std::span<const ProcessId> members, Layout cluster) {
+  Layout team{0, 0};
+  std::uint32_t on_node = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const bool is_first = i == 0 || cluster.node_of(members[i]) != cluster.node_of(members[i - 1]);
+    if (is_first) ++team.nodes;
+    on_node = is_first ? 1 : on_node + 1;
+    team.threads_per_node = std::max(team.threads_per_node, on_node);
+  }
+  return team;
+}
+
+std::optional<std::size_t> reports_to(std::size_t place, std::span<const ProcessId> members, Layout cluster,
+                                      BarrierShape shape) {
+  const auto node_of = [&](std::size_t member) { return cluster.node_of(members[member]); };
+  if (node_of(place) == node_of(0)) return std::nullopt;
+  if (shape == BarrierShape::flat) return 0;
+  if (node_of(place) == node_of(place - 1)) return std::nullopt;
+  std::vector<std::size_t> firsts;  // of each node up to this one
+  for (std::size_t i = 0; i <= place; ++i) {
+    if (i == 0 || node_of(i) != node_of(i - 1)) firsts.push_back(i);
+  }
+  return firsts[index_of(parent_in_tree(NodeId{static_cast<std::uint32_t>(firsts.size() - 1)}))];
+}
+
 std::int64_t messages_of(BarrierShape shape, Layout team) {
   return static_cast<std::int64_t>(team.nodes - 1) * (shape == BarrierShape::flat ? team.threads_per_node : 1);
 }

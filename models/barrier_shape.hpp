@@ -2,8 +2,11 @@
 /// shape has two phases: a gather to process 0, and a release back along the same ways.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 
 #include "models/ids.hpp"
 #include "models/units.hpp"
@@ -31,6 +34,14 @@ struct MessageTimes {
 constexpr NodeId parent_in_tree(NodeId node) {
   return NodeId{index_of(node) & (index_of(node) - 1)};
 }
+
+/// The nodes that a barrier's members are on, and the most members on one. `members` ascend.
+Layout layout_of(std::span<const ProcessId> members, Layout cluster);
+
+/// The member, by its place in `members`, to which member `place` sends its messages; empty if it sends none. The first
+/// member is the master, and its node is the tree's root; the others' nodes are numbered in their order.
+std::optional<std::size_t> reports_to(std::size_t place, std::span<const ProcessId> members, Layout cluster,
+                                      BarrierShape shape);
 
 /// Messages that cross the network in one gather.
 std::int64_t messages_of(BarrierShape shape, Layout team);

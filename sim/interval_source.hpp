@@ -27,9 +27,10 @@ class TraceSource final : public IntervalSource {
   }
   const trace::Interval* next() override {
     const trace::Interval* const interval = cursor_.next();
-    if (interval != nullptr && interval->end.team != 0) {
+    if (interval != nullptr && interval->end.team != 0 && interval->end.kind != trace::EventKind::barrier) {
       throw std::invalid_argument(
-          "the trace has events of a part of a team, which this program cannot play. Use the sdsm that wrote it");
+          "the trace has events of a part of a team other than barriers, which this program cannot play. Use the sdsm "
+          "that wrote it");
     }
     return interval != nullptr && larger_ ? &larger_->of(*interval) : interval;
   }

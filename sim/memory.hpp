@@ -46,6 +46,9 @@ class Memory {
   virtual void barrier(std::uint32_t team, Arrival why) = 0;
   /// What a barrier of a team of one takes.
   virtual Time lone_barrier() const { return {}; }
+  /// A barrier of the `size` threads, this one among them, that come to barriers of this gang. Throws
+  /// std::invalid_argument where the protocol has none.
+  virtual void gang_barrier(std::uint32_t gang, std::uint32_t size);
   /// Others may see what the thread changed, and it what they did, as far as the protocol's flush goes.
   virtual void flush() = 0;
   /// The same, of an atomic fence.

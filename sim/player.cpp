@@ -98,8 +98,14 @@ void Player::close(const trace::Event& event) {
   switch (event.kind) {
     case EventKind::fork: perform(Directive::fork_master, team); break;
     case EventKind::team_begin: perform(Directive::fork_worker, team); break;
-    case EventKind::join:
-    case EventKind::barrier: perform(Directive::barrier, team); break;
+    case EventKind::join: perform(Directive::barrier, team); break;
+    case EventKind::barrier:
+      if (event.team != 0 && team > 1 && takes_faults(cluster_.layout)) {
+        memory_->gang_barrier(event.team, team);
+      } else {
+        perform(Directive::barrier, team);
+      }
+      break;
     case EventKind::single:
       executed_single_ = event.detail == 1;
       perform(executed_single_ ? Directive::single_executes : Directive::single_passes, 0);

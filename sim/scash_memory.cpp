@@ -22,6 +22,13 @@ Time ScashMemory::lone_barrier() const {
   return first + second + third;
 }
 
+void ScashMemory::gang_barrier(std::uint32_t gang, std::uint32_t size) {
+  if (cluster_.has_flags) send_changes();
+  arrive(Spent::barrier);
+  thread_.wait_for(
+      [=, this](auto through) { cluster_.barrier.arrive_in_gang(thread_, gang, size, std::move(through)); });
+}
+
 void ScashMemory::flush() {
   thread_.wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
 }

@@ -12,6 +12,7 @@ class ScashMemory : public Memory {
   void finish_interval(std::uint64_t event) override;
   void barrier(std::uint32_t team, Arrival why) override;
   Time lone_barrier() const override;
+  void gang_barrier(std::uint32_t gang, std::uint32_t size) override;
   void flush() override;
   void fence() override;
   void operate(ProcessId home, bool orders) override;

@@ -59,6 +59,15 @@ class AsRecorded final : public ScashMemory {
     perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait), "a flag");
   }
 
+  void gang_barrier(std::uint32_t gang, std::uint32_t size) override {
+    ScashMemory::gang_barrier(gang, size);
+    if (cluster_.barrier.has_split_nodes()) {
+      throw std::invalid_argument(
+          "threads of one node are in different gangs, whose barriers no recorded order can repeat. Simulate without "
+          "--order");
+    }
+  }
+
   /// A run's threads wait for the next region before they learn that there is none.
   void end(std::uint64_t intervals) override {
     intervals_ = intervals;

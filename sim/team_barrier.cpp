@@ -4,46 +4,50 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "commands/timelines/timeline.hpp"
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
-namespace {
-
-/// The member of the team, by its place in the order of ids, that gets a member's messages; empty if it sends none.
-std::optional<std::size_t> reports_to(ProcessId process, Layout cluster, BarrierShape shape) {
-  const NodeId node = cluster.node_of(process);
-  if (node == cluster.node_of(barrier_master)) return std::nullopt;
-  if (shape == BarrierShape::flat) return index_of(barrier_master);
-  if (index_of(process) % cluster.threads_per_node != 0) return std::nullopt;
-  return std::size_t{index_of(parent_in_tree(node))} * cluster.threads_per_node;
-}
-
-/// A team is threads 0..n-1, by blocks of threads_per_node.
-Layout layout_of(std::uint32_t team, Layout cluster) {
-  const std::uint32_t per_node = std::min(team, cluster.threads_per_node);
-  return {(team + per_node - 1) / per_node, per_node};
-}
-
-}  // namespace
 
 void TeamBarrier::arrive(Thread& thread, std::uint32_t team, Arrival why, std::function<void()> through) {
   const Time now = cluster_.clock.now();
-  RoundPtr& gathering = gathering_[team];
-  if (!gathering) gathering = std::make_shared<Round>();
-  gathering->members.push_back({&thread, why, now, now, 0, std::move(through)});
-  if (gathering->members.size() < team) return;
+  gather(gathering_[team], team,
+         {.thread = &thread, .why = why, .arrived = now, .flushed = now, .through = std::move(through)});
+}
 
-  const RoundPtr round = std::move(gathering);
-  gathering_.erase(team);
+void TeamBarrier::arrive_in_gang(Thread& thread, std::uint32_t gang, std::uint32_t size,
+                                 std::function<void()> through) {
+  const Time now = cluster_.clock.now();
+  RoundPtr& gathering = gathering_gangs_[{gang, size}];
+  if (!gathering) gathering = std::make_shared<Round>();
+  gathering->is_of_gang = true;
+  gather(gathering, size,
+         {.thread = &thread, .why = Arrival::inside, .arrived = now, .flushed = now, .through = std::move(through)});
+}
+
+void TeamBarrier::gather(RoundPtr& gathering, std::uint32_t size, Member member) {
+  if (!gathering) gathering = std::make_shared<Round>();
+  gathering->members.push_back(std::move(member));
+  if (gathering->members.size() < size) return;
+
+  const RoundPtr round = std::exchange(gathering, nullptr);
   // Members in the order of their ids, whatever order they came in.
   std::sort(round->members.begin(), round->members.end(),
             [](const Member& a, const Member& b) { return a.thread->id() < b.thread->id(); });
-  const Layout layout = layout_of(team, cluster_.layout);
+  for (const Member& here : round->members) round->processes.push_back(here.thread->id());
+  const Layout layout = layout_of(round->processes, cluster_.layout);
   round->synchronisations = cluster_.costs.synchronisations(layout);
   if (!cluster_.costs.barrier_is_measured(layout)) cluster_.extrapolated_barrier = true;
   proceed(round, 0);
+}
+
+Sync TeamBarrier::sync_on(const Round& round, NodeId node) const {
+  if (!round.is_of_gang) return Sync::barrier;
+  const auto members =
+      std::ranges::count(round.processes, node, [&](ProcessId process) { return cluster_.layout.node_of(process); });
+  return sync_of_gang(static_cast<std::uint32_t>(members), cluster_.layout.threads_per_node);
 }
 
 void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
@@ -56,7 +60,7 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
       return cluster_.clock.at(round->met[meeting], next);
     }
     case protocol::Deed::flush: return flush(round, next);
-    case protocol::Deed::settle: return drop(round, next);
+    case protocol::Deed::settle: return round->is_of_gang ? drop_in_gang(round, next) : drop(round, next);
     case protocol::Deed::tell:
     case protocol::Deed::heed: throw std::logic_error("a barrier's course has no such step");
   }
@@ -66,7 +70,8 @@ void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
   round->flushing = round->members.size();
   for (Member& member : round->members) {
     const ProcessId process = member.thread->id();
-    std::vector<Twinned> diffs = cluster_.pages(member.thread->node()).flush(process, Sync::barrier);
+    const NodeId node = member.thread->node();
+    std::vector<Twinned> diffs = cluster_.pages(node).flush(process, sync_on(*round, node));
     cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member, done] {
       member.flushed = cluster_.clock.now();
       if (--round->flushing == 0) done();
@@ -88,6 +93,30 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   cluster_.clock.at(cluster_.clock.now() + protect, std::move(done));
 }
 
+/// The first member on a node drops its copies.
+void TeamBarrier::drop_in_gang(const RoundPtr& round, const std::function<void()>& done) {
+  round->dropping = 1;
+  const auto dropped = [round, done] {
+    if (--round->dropping == 0) done();
+  };
+  std::optional<NodeId> latest;
+  for (Member& member : round->members) {
+    const NodeId node = member.thread->node();
+    if (std::exchange(latest, node) == node) continue;
+    has_split_nodes_ |= sync_on(*round, node) != Sync::gang;
+    if (sync_on(*round, node) == Sync::gang) {
+      cluster_.pages(node).drop(Sync::gang);
+      continue;
+    }
+    ++round->dropping;
+    cluster_.locks.flush(*member.thread, [this, &member, dropped] {
+      member.dropped = cluster_.clock.now();
+      dropped();
+    });
+  }
+  dropped();
+}
+
 void TeamBarrier::leave(const RoundPtr& round) {
   const Time now = cluster_.clock.now();
   const auto [all_here, all_flushed, all_dropped] = round->met;
@@ -95,7 +124,8 @@ void TeamBarrier::leave(const RoundPtr& round) {
   for (const Member& member : round->members) {
     if (member.why == Arrival::fork_master) forked = member.arrived;
   }
-  for (const Member& member : round->members) {
+  for (std::size_t place = 0; place < round->members.size(); ++place) {
+    const Member& member = round->members[place];
     Account& account = member.thread->account;
     Time from = member.arrived;
     if (member.why == Arrival::fork_worker && forked && *forked > from) {
@@ -108,10 +138,12 @@ void TeamBarrier::leave(const RoundPtr& round) {
     const Time protected_at =
         all_flushed + static_cast<std::int64_t>(member.dirty_home_pages) * cluster_.costs.costs().dirty_home_page;
     account.charge(Spent::protect, all_flushed, protected_at);
-    account.charge(Spent::barrier, protected_at, all_dropped);
+    // What lay between was charged by the flush of companions' changes.
+    const Time dropped_at = std::max(protected_at, member.dropped);
+    account.charge(Spent::barrier, dropped_at, all_dropped);
     account.count(now, [](Tally& tally) { ++tally.barriers; });
-    const std::array<Time, barrier_synchronisations> ready{member.arrived, member.flushed, protected_at};
-    if (const auto to = reports_to(member.thread->id(), cluster_.layout, cluster_.costs.costs().barrier_shape)) {
+    const std::array<Time, barrier_synchronisations> ready{member.arrived, member.flushed, dropped_at};
+    if (const auto to = reports_to(place, round->processes, cluster_.layout, cluster_.costs.costs().barrier_shape)) {
       Thread& master = *round->members[*to].thread;
       Account& receiver = master.account;
       for (std::size_t synchronisation = 0; synchronisation < barrier_synchronisations; ++synchronisation) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "models/scash/courses.hpp"
@@ -24,6 +25,10 @@ class TeamBarrier {
   /// The thread has arrived at a barrier of threads 0 to team - 1, of which it must be one. Calls `through` when it may
   /// go on. A worker that waits for a fork is idle until the master comes.
   void arrive(Thread& thread, std::uint32_t team, Arrival why, std::function<void()> through);
+  /// The same at a barrier of the `size` threads that arrive there for this gang.
+  void arrive_in_gang(Thread& thread, std::uint32_t gang, std::uint32_t size, std::function<void()> through);
+  /// Whether there was a gang with some of a node's threads only.
+  bool has_split_nodes() const { return has_split_nodes_; }
 
  private:
   struct Member {
@@ -31,29 +36,40 @@ class TeamBarrier {
     Arrival why;
     Time arrived{};
     Time flushed{};
+    Time dropped{};  ///< where that took time
     std::uint64_t dirty_home_pages = 0;
     std::function<void()> through;
   };
   struct Round {
+    bool is_of_gang = false;
     std::vector<Member> members;
+    std::vector<ProcessId> processes;  ///< the members'
     std::array<Time, barrier_synchronisations> synchronisations{};
     std::array<Time, barrier_synchronisations> met{};  ///< when each synchronisation was over
     std::size_t meetings = 0;                          ///< so far
     std::size_t flushing = 0;                          ///< members
+    std::size_t dropping = 0;                          ///< nodes
   };
   using RoundPtr = std::shared_ptr<Round>;
 
+  /// Adds a member; begins the barrier if it is the last.
+  void gather(RoundPtr& gathering, std::uint32_t size, Member member);
+  /// What the barrier is on a member's node.
+  Sync sync_on(const Round& round, NodeId node) const;
   /// Does phase number `phase` and those after it.
   void proceed(const RoundPtr& round, std::size_t phase);
   /// Both call `done` when all members are done.
   void flush(const RoundPtr& round, std::function<void()> done);
   void drop(const RoundPtr& round, std::function<void()> done);
+  void drop_in_gang(const RoundPtr& round, const std::function<void()>& done);
   void leave(const RoundPtr& round);
 
   Cluster& cluster_;
+  bool has_split_nodes_ = false;
   /// Rounds that still wait for members, by size of the team: while a small team is at its barriers, other threads may
   /// wait for the fork of a larger one.
   std::map<std::uint32_t, RoundPtr> gathering_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, RoundPtr> gathering_gangs_;  ///< by gang and size
 };
 
 }  // namespace sdsm::sim

@@ -1,5 +1,5 @@
 /* The 1D FFT kernel of H.J. Wong and A.P. Rendell, "Optimizing Performance for SCore Cluster Enabled OpenMP
- * Applications" (2005): decimation in time over two arrays that exchange roles, in five implementations.
+ * Applications" (2005): decimation in time over two arrays that exchange roles, in seven implementations.
  * See docs/workloads.md. */
 #include <math.h>
 #include <omp.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sdsm/divide.h"
 #include "sdsm/placement.h"
 #include "workloads/options.h"
 #include "workloads/result.h"
@@ -172,6 +173,25 @@ static void transform_in_gangs(const struct plan* plan, Complex* s, Complex* t, 
   combine(plan, s, t, n, n / gang * rank, n / gang * (rank + 1));
 }
 
+/* The same where a gang has a barrier, and loops, of its own. */
+static void transform_in_divided_gangs(const struct plan* plan, Complex* s, Complex* t, long n) {
+  if (sdsm_get_num_threads() == 1) {
+    hybrid(plan, s, t, n);
+    return;
+  }
+  const long half = n / 2;
+  const struct sdsm_rows to_split = sdsm_for_begin(0, half);
+  split(s, t, n, to_split.begin, to_split.end);
+  sdsm_for_end();
+  SDSM_DIVIDE(sdsm_by_block, 2, 1) {
+    const long other = sdsm_get_gang_num() * half;
+    transform_in_divided_gangs(plan, t + other, s + other, half);
+  }
+  const struct sdsm_rows to_combine = sdsm_for_begin(0, n);
+  combine(plan, s, t, n, to_combine.begin, to_combine.end);
+  sdsm_for_end_nowait();
+}
+
 /* The gangs' scheme with one thread: recursive down to single points. */
 static void recursive(const struct plan* plan, Complex* s, Complex* t, long n) {
   if (n == 1) return;
@@ -204,6 +224,14 @@ static void transform_hybrid(size_t cache_bytes, Complex* s, Complex* t, long n)
   }
 }
 
+static void transform_divided(size_t cache_bytes, Complex* s, Complex* t, long n) {
+#pragma omp parallel default(none) firstprivate(cache_bytes, s, t, n)
+  {
+    const struct plan plan = make_plan(cache_bytes);
+    transform_in_divided_gangs(&plan, s, t, n);
+  }
+}
+
 static const struct {
   const char* name;
   Transform transform;
@@ -214,6 +242,8 @@ static const struct {
     {"parallel, hybrid", transform_hybrid, sdsm_round_robin},
     {"parallel, recursive, block placement", transform_recursive, sdsm_block},
     {"parallel, hybrid, block placement", transform_hybrid, sdsm_block},
+    {"divided, hybrid", transform_divided, sdsm_round_robin},
+    {"divided, hybrid, block placement", transform_divided, sdsm_block},
 };
 enum { implementation_count = sizeof implementations / sizeof implementations[0] };
 
@@ -316,6 +346,8 @@ static void print_help(void) {
       "                        2  1, with each thread using 0 once it works alone\n"
       "                        3  1 with pages placed by blocks\n"
       "                        4  2 with pages placed by blocks\n"
+      "                        5  2 with barriers of the threads that share a part alone\n"
+      "                        6  5 with pages placed by blocks\n"
       "  --points N          a power of two up to 2^%d, written 524288 or 2^19 (default 2^19)\n"
       "  --cache-bytes SIZE  transforms smaller than this are done in place (0, 2 and 4; default 512KiB)\n"
       "  --no-check          do not transform back afterwards\n"

@@ -32,6 +32,7 @@ enum class Sync : std::uint8_t {
   release,  ///< a lock is given back
   acquire,  ///< a lock is taken
   barrier,  ///< fork and join are barriers too
+  gang,     ///< a barrier of a part of the team, to which all of the node's processes come
 };
 
 }  // namespace sdsm

@@ -126,8 +126,17 @@ constexpr SyncRule rule_of(Sync sync) {
     case Sync::release: return {.flushes = Flushes::written, .drop_copies = false, .rest_home_pages = false};
     case Sync::acquire: return {.flushes = Flushes::node, .drop_copies = true, .rest_home_pages = false};
     case Sync::barrier: return {.flushes = Flushes::own, .drop_copies = true, .rest_home_pages = true};
+    case Sync::gang: return {.flushes = Flushes::own, .drop_copies = true, .rest_home_pages = false};
   }
   return {};
+}
+
+/// What a barrier of a gang is on a node, some or all of whose processes are in the gang. Among the members it is a
+/// release and an acquire. Others hear of nothing, so home pages stay writable, as at a lock: the next barrier of the
+/// whole team gives notice of what was written since the last one. Companions outside of the gang go on writing what it
+/// drops, so their changes go home first.
+constexpr Sync sync_of_gang(std::uint32_t members_on_node, std::uint32_t processes_on_node) {
+  return members_on_node == processes_on_node ? Sync::gang : Sync::acquire;
 }
 
 /// Which copies a barrier drops. SCASH's published times fit only `all`.

@@ -68,6 +68,7 @@ void arrive(ProcessId from) {
   office.arrived.resize(processes());
   if (office.wants_end && from == self.process) return end_program();
   if (office.is_dismissing && from != self.process) return dismiss(from);
+  if (index_of(from) < office.team) check_divisions(from, 0);
   office.arrived[index_of(from)] = true;
   release_team();
 }
@@ -81,6 +82,10 @@ void dismiss_all() {
   for (std::uint32_t i = 1; i < processes(); ++i) {
     if (has_arrived(i)) dismiss(ProcessId{i});
   }
+}
+
+bool waits_for_team(ProcessId member) {
+  return index_of(member) < office.team && has_arrived(index_of(member));
 }
 
 bool are_all_dismissed() {

@@ -444,7 +444,7 @@ void flush(Sync sync, const Grant* granted) {
   const std::uint64_t begun = now_ns();
   end_turn();
   await_late_diffs();
-  if (sync == Sync::barrier) {
+  if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
     // Companions send their own at the same time.
     {
       const NodeGuard guard;
@@ -485,7 +485,7 @@ void drop(Sync sync) {
     has_met = false;
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
-    log_in_turn({.kind = PageEvent::Kind::drop});
+    if (sync == Sync::acquire) log_in_turn({.kind = PageEvent::Kind::drop});
     if (are_copies_current()) {
       drop_stack_copies();
     } else {

@@ -35,7 +35,9 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);
-    case WireKind::barrier_arrive: return arrive(from);
+    case WireKind::barrier_arrive: return head.address == 0 ? arrive(from) : arrive_in_gang(from, head);
+    case WireKind::gang_divided: return note_division(from, head, payload);
+    case WireKind::gang_left: return leave_gang(head);
     case WireKind::lock_request: return request_lock(from, head, payload);
     case WireKind::lock_try: return try_lock(from, head);
     case WireKind::lock_release: return give_lock_back(head);

@@ -24,8 +24,20 @@ void want_end(const Head& head) REQUIRES(handling);
 void set_team(std::uint32_t size) REQUIRES(handling);
 /// The program has ended: tells every process that waits for work, now or later.
 void dismiss_all() REQUIRES(handling);
+/// Whether a member of the team waits at its barrier.
+bool waits_for_team(ProcessId member) REQUIRES(handling);
 /// Whether all other processes have been told.
 bool are_all_dismissed() REQUIRES(handling);
+
+// Masters of gangs' barriers: their first members. They end the run where members could wait for each other for ever:
+// one comes to a barrier of a gang that another has left, or of one that another has divided, in another way than the
+// rest.
+
+void arrive_in_gang(ProcessId from, const Head& head) REQUIRES(handling);
+void note_division(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
+/// `from` comes to a barrier of this gang, or of the team.
+void check_divisions(ProcessId from, std::uint64_t whole) REQUIRES(handling);
+void leave_gang(const Head& head) REQUIRES(handling);
 
 // Managers of locks. Those of ordered regions go in the order of the loops' turns.
 

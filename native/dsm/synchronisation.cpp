@@ -48,10 +48,38 @@ Head obey(const Head& head) REQUIRES(application) {
   return head;
 }
 
-/// Waits for the team. Returns what the master says.
-Head synchronise(Wait wait = Wait::alone) REQUIRES(application) {
-  const Head arrival{.kind = WireKind::barrier_arrive, .generation = generation()};
-  return obey(ask(barrier_master, arrival, nullptr, nullptr, wait));
+/// Who meets at a barrier: the team, or a gang.
+struct Meeting {
+  ProcessId master = barrier_master;
+  std::uint64_t key = 0;
+  std::uint32_t size = 0;
+  Sync sync = Sync::barrier;
+  bool drops_copies = true;  ///< of the node, for all of its members
+};
+
+/// Waits for the others. Returns what the master says.
+Head synchronise(const Meeting& meeting, Wait wait = Wait::alone) REQUIRES(application) {
+  const Head arrival{
+      .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
+  return obey(ask(meeting.master, arrival, nullptr, nullptr, wait));
+}
+
+ProcessId process_of(const gomp::Gang& gang, std::uint32_t member) {
+  return ProcessId{gang.thread_of(member)};
+}
+
+Meeting meeting_of(const gomp::Gang& gang) {
+  std::uint32_t members_here = 0;
+  ProcessId first_here{};
+  for (std::uint32_t i = 0; i < gang.size; ++i) {
+    const ProcessId member = process_of(gang, i);
+    if (is_on_own_node(member) && members_here++ == 0) first_here = member;
+  }
+  return {.master = process_of(gang, 0),
+          .key = gang.key,
+          .size = gang.size,
+          .sync = sync_of_gang(members_here, self.layout.threads_per_node),
+          .drops_copies = first_here == self.process};
 }
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
@@ -66,7 +94,7 @@ std::uint64_t split_idle_time(std::uint64_t since, const Head& head) REQUIRES(ap
 std::uint64_t wait_for_work() REQUIRES(application) {
   std::uint64_t since = now_ns();
   // A worker that is not in the team would write what its companions' barrier drops.
-  const Head head = synchronise(self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
+  const Head head = synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
   asked.idle_ns += now - since;
@@ -101,10 +129,7 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
           .value = std::bit_cast<std::uint64_t>(demand)};
 }
 
-}  // namespace
-
-void pass_barrier(Barrier barrier) {
-  if (!takes_faults(self.layout)) return;
+void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   const program::HeldSignals held;
   flush_output();
   if (self.wants_page_log) {
@@ -127,15 +152,15 @@ void pass_barrier(Barrier barrier) {
         if (waits_for_work) {
           since = wait_for_work();
         } else {
-          heed_generation(synchronise(wait).generation);
+          heed_generation(synchronise(meeting, wait).generation);
         }
         waits_for_work = false;
         wait = Wait::alone;
-        count_message(barrier_master, step.message, control_payload.count);
+        count_message(meeting.master, step.message, control_payload.count);
         break;
-      case protocol::Deed::flush: flush(Sync::barrier); break;
+      case protocol::Deed::flush: flush(meeting.sync); break;
       case protocol::Deed::settle:
-        drop(Sync::barrier);
+        if (meeting.drops_copies) drop(meeting.sync);
         if (barrier == Barrier::of_all) end_flag_mode();
         break;
       case protocol::Deed::tell:
@@ -144,6 +169,31 @@ void pass_barrier(Barrier barrier) {
   }
   ++asked.barriers;
   asked.barrier_ns += now_ns() - since - (asked.diff_ns - diffs_before) - (asked.protect_ns - protect_before);
+}
+
+}  // namespace
+
+void pass_barrier(Barrier barrier) {
+  if (takes_faults(self.layout)) pass({}, barrier);
+}
+
+void pass_gang_barrier(const gomp::Gang& gang) {
+  pass(meeting_of(gang), Barrier::of_some);
+}
+
+void note_division(const gomp::Gang& gang) {
+  const sdsm_division& division = gang.division;
+  const GangDivision how{.whole = gang.outer != nullptr && gang.outer->id != 0 ? gang.outer->key : 0,
+                         .size = static_cast<std::uint64_t>(division.threads),
+                         .arguments = static_cast<std::uint64_t>(division.partition) << 62 |
+                                      static_cast<std::uint64_t>(division.gangs) << 31 |
+                                      static_cast<std::uint64_t>(division.unit)};
+  tell(how.whole != 0 ? process_of(*gang.outer, 0) : barrier_master,
+       {.kind = WireKind::gang_divided, .bytes = sizeof how, .address = gang.division_key}, &how);
+}
+
+void leave_gang(const gomp::Gang& gang) {
+  tell(process_of(gang, 0), {.kind = WireKind::gang_left, .address = gang.key, .value = gang.size});
 }
 
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
@@ -258,7 +308,7 @@ void end_from_member(ExitKind kind, int status) {
                       .value = static_cast<std::uint64_t>(status)});
   // Until it is dismissed it serves the others. In a handler, it may have come to a barrier already.
   if (is_at_barrier()) obey(answer_of_barrier());
-  for (;;) synchronise();
+  for (;;) synchronise({});
 }
 
 }  // namespace sdsm::dsm

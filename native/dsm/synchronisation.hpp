@@ -3,6 +3,7 @@
 
 #include "models/ids.hpp"
 #include "native/dsm/asking.hpp"
+#include "native/gomp/gangs.hpp"
 #include "native/pthreads/engine.hpp"
 
 namespace sdsm::dsm {
@@ -14,6 +15,12 @@ enum class Barrier : std::uint8_t {
 };
 /// Goes through the phases of models/scash/courses.hpp.
 void pass_barrier(Barrier barrier) REQUIRES(application);
+/// The same of a gang of several threads.
+void pass_gang_barrier(const gomp::Gang& gang) REQUIRES(application);
+/// Tells the master of gang.outer, or of the team, how this process has divided it.
+void note_division(const gomp::Gang& gang) REQUIRES(application);
+/// Tells the gang's master that this process has been at its last barrier.
+void leave_gang(const gomp::Gang& gang) REQUIRES(application);
 
 void acquire_lock(LockId lock, const OrderedTurn* turn = nullptr) REQUIRES(application);
 /// Asks the lock's manager for a grant, which is a release and then an acquire of memory; there is no acquire if the

@@ -115,4 +115,25 @@ void barrier(std::uint32_t team_size) {
   begin_work();
 }
 
+void gang_barrier(const gomp::Gang& gang) {
+  application.check();
+  end_work(gomp::EventKind::barrier);
+  if (gang.size > 1) {
+    pass_gang_barrier(gang);
+  } else {
+    wait_for_team(1);
+  }
+  begin_work();
+}
+
+void note_division(const gomp::Gang& gang) {
+  application.check();
+  if (gang.division.threads > 1) dsm::note_division(gang);
+}
+
+void leave_gang(const gomp::Gang& gang) {
+  application.check();
+  if (gang.size > 1) dsm::leave_gang(gang);
+}
+
 }  // namespace sdsm::engine

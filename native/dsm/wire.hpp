@@ -18,7 +18,8 @@ enum class WireKind : std::uint16_t {
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here
-  barrier_arrive,   ///< Answer: barrier_release (when all have come), or quit
+  barrier_arrive,   ///< address: key of a gang, and value: its size; zeros: the team's. Answer: barrier_release (when
+                    ///< all have come), or quit
   barrier_release,  ///< value: calls of the clock so far, for the measured region
   lock_request,     ///< address: LockId; value: engine::Demand, 0: of a mutex; payload: ordered loops: OrderedTurn.
                     ///< Answer: lock_grant (when it is free)
@@ -68,6 +69,8 @@ enum class WireKind : std::uint16_t {
   turn_end,       ///< no answer
   atomic,         ///< address; value: PageWish; payload: program::AtomicOperation. Answer: done; payload:
                   ///< program::AtomicOutcome
+  gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
+  gang_left,      ///< address, value: as in barrier_arrive. No answer
   exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 
@@ -80,6 +83,13 @@ enum class GrantSays : std::uint64_t { yours, too_late, last_to_meet };
 struct OrderedTurn {
   std::uint64_t construct = 0;
   std::uint64_t first_iteration = 0;
+};
+
+/// How a gang is divided, or the team.
+struct GangDivision {
+  std::uint64_t whole = 0;      ///< the gang's key; 0: the team
+  std::uint64_t size = 0;       ///< of the whole
+  std::uint64_t arguments = 0;  ///< alike for all
 };
 
 struct Head {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "native/gomp/construct.hpp"
+#include "native/gomp/gangs.hpp"
 #include "native/gomp/settings.hpp"
 #include "workloads/trace/trace.hpp"
 
@@ -66,6 +67,13 @@ void run_team(const gomp::TeamStart& start);
 
 /// Waits for all members of the caller's team. Event: barrier.
 void barrier(std::uint32_t team_size);
+
+/// Waits for the other members of the gang, a smaller one than the team. Event: barrier, of a sub-team.
+void gang_barrier(const gomp::Gang& gang);
+/// The caller has divided gang.outer, or its team, and becomes a member of `gang`.
+void note_division(const gomp::Gang& gang);
+/// The caller has been at its last barrier of the gang, which has other members.
+void leave_gang(const gomp::Gang& gang);
 
 /// Records an event that makes nobody wait: single, loop_end, task, loop_begin.
 void note(const gomp::Event& event);

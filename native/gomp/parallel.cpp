@@ -2,6 +2,7 @@
 #include "native/gomp/parallel.hpp"
 
 #include "native/gomp/entry.hpp"
+#include "native/gomp/gangs.hpp"
 #include "native/gomp/loop.hpp"
 #include "native/gomp/reductions.hpp"
 #include "native/gomp/unfinished.hpp"
@@ -22,12 +23,15 @@ void run_serialised(void (*body)(void*), void* data, const LoopBounds* loop) {
   thread.team_size = 1;
   thread.serialised = true;
   ++thread.level;
+  thread.gang = nullptr;
+  thread.in_gang_loop = false;
   thread.in_task = false;
   begin_construct(thread);
   if (loop) enter_combined_loop(thread, *loop);
   thread.tasks_before = tasks_so_far();
   body(data);
   finish_tasks(thread.tasks_before);
+  end_region_outside_of_gangs(thread);
   // Locks, tasks and clocks inside went on in the engine; everything of the front end is as before.
   thread = outer;
 }
@@ -59,6 +63,8 @@ void run_member(const TeamStart& start, std::uint32_t number) {
   thread.next_construct = start.first_construct;
   thread.in_task = false;
   thread.in_final_task = false;
+  thread.gang = nullptr;
+  thread.in_gang_loop = false;
   thread.variables = start.variables;
   ReductionScope reductions(thread, start.reductions);
   if (start.has_loop) {
@@ -68,6 +74,7 @@ void run_member(const TeamStart& start, std::uint32_t number) {
   thread.tasks_before = tasks_so_far();
   start.body(start.data);
   finish_tasks(thread.tasks_before);
+  end_region_outside_of_gangs(thread);
   reductions.end();
   // What is numbered over the whole run goes on.
   outer.next_construct = thread.next_construct;

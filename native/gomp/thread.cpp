@@ -1,5 +1,6 @@
 #include "native/gomp/thread.hpp"
 
+#include "native/gomp/gangs.hpp"
 #include "native/gomp/unfinished.hpp"
 
 namespace sdsm::gomp {
@@ -31,6 +32,7 @@ OpenConstruct::~OpenConstruct() {
 }
 
 void begin_construct(ThreadState& thread) {
+  refuse_in_gang(thread, "a work-sharing directive");
   thread.construct = {};
   thread.own_iterations_taken = 0;
   if (thread.serialised) {
@@ -49,6 +51,7 @@ void note(const ThreadState& thread, EventKind kind, std::uint64_t object, std::
 }
 
 void team_barrier(const ThreadState& thread) {
+  refuse_in_gang(thread, "a barrier of OpenMP");
   finish_tasks(thread.tasks_before);
   if (!thread.serialised) engine::barrier(thread.team_size);
 }

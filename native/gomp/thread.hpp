@@ -9,6 +9,7 @@
 
 namespace sdsm::gomp {
 
+struct Gang;
 struct Taskgroup;
 
 inline constexpr unsigned most_doacross_loops = 12;
@@ -55,6 +56,8 @@ struct ThreadState {
   std::uint32_t teams = 1;  ///< of the league, inside `teams`
   std::uint32_t team = 0;
   bool in_teams = false;
+  bool in_gang_loop = false;  ///< of sdsm_for_begin
+  Gang* gang = nullptr;       ///< the thread's; null: its team
   ControlVariables variables;
 };
 

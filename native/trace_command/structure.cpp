@@ -29,7 +29,8 @@ std::string describe(const trace::Event& event) {
     case EventKind::fork:
     case EventKind::team_begin:
     case EventKind::join: return fmt::format("{} of region {} with {} threads", name, event.object, event.value);
-    case EventKind::barrier: return fmt::format("{} of {} threads", name, event.value);
+    case EventKind::barrier:
+      return fmt::format("{} of {} threads{}", name, event.value, event.team != 0 ? " of a gang" : "");
     case EventKind::acquire:
     case EventKind::release:
       return fmt::format("{} of {} {}", name, trace::name_of(static_cast<trace::LockClass>(event.detail)),
@@ -58,7 +59,7 @@ std::string describe(const trace::Event& event) {
 }
 
 trace::Event event_of(const tracer::IntervalRecord& record) {
-  return {static_cast<trace::EventKind>(record.kind), record.detail, record.object, record.value};
+  return {static_cast<trace::EventKind>(record.kind), record.detail, record.object, record.value, record.team};
 }
 
 void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {

@@ -45,7 +45,9 @@ void describe(Text& text, const VirtualThread& thread) REQUIRES(turn) {
   switch (thread.status) {
     case ThreadStatus::idle: text.append("has left the region"); break;
     case ThreadStatus::runnable: text.append("can go on"); break;
-    case ThreadStatus::at_barrier: text.append("waits at a barrier"); break;
+    case ThreadStatus::at_barrier:
+      text.append(thread.sub_team != 0 ? "waits at its gang's barrier" : "waits at a barrier");
+      break;
     case ThreadStatus::at_join: text.append("waits at the end of the region"); break;
     case ThreadStatus::at_ordered: text.append("waits for its turn in an ordered loop"); break;
     case ThreadStatus::at_flag: text.append("waits for an iteration of a doacross loop or a detached task"); break;

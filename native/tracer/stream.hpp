@@ -27,7 +27,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 2;
+inline constexpr std::uint32_t stream_version = 3;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -112,6 +112,8 @@ struct IntervalRecord {
   std::uint8_t kind = 0;  ///< trace::EventKind
   std::uint8_t detail = 0;
   std::uint16_t unused = 0;
+  std::uint32_t team = 0;
+  std::uint32_t unused2 = 0;
   std::uint64_t object = 0;
   std::uint64_t value = 0;
   /// Compute time. In the tracked pass it holds, for each touch, what the kernel needs to deliver it: see places_of in

@@ -32,6 +32,10 @@ std::uint64_t latest_clock() REQUIRES(turn) {
   return latest;
 }
 
+bool waits_at_barrier_of(std::uint32_t sub_team, const VirtualThread& thread) REQUIRES(turn) {
+  return thread.status == ThreadStatus::at_barrier && thread.sub_team == sub_team;
+}
+
 void run_body(void* argument) REQUIRES(turn) {
   auto& self = *static_cast<VirtualThread*>(argument);
   begin_interval(self);
@@ -76,6 +80,31 @@ void wait_for_team(const trace::Event& event) {
   begin_interval(self);
 }
 
+void wait_for_gang(const trace::Event& event) {
+  VirtualThread& self = running_thread();
+  end_interval(self, event);
+  close_pages(self, Closing::at_synchronisation);
+  self.sub_team = event.team;
+  std::uint64_t here = 1;
+  std::uint64_t latest = self.clock_ns;
+  for (std::uint32_t i = 0; i < team.start.size; ++i) {
+    if (!waits_at_barrier_of(event.team, thread_of(i))) continue;
+    ++here;
+    if (thread_of(i).clock_ns > latest) latest = thread_of(i).clock_ns;
+  }
+  if (here < event.value) {
+    stop(self, ThreadStatus::at_barrier);
+  } else {
+    for (std::uint32_t i = 0; i < team.start.size; ++i) {
+      if (waits_at_barrier_of(event.team, thread_of(i))) wake(thread_of(i), latest);
+    }
+    self.clock_ns = latest;
+  }
+  schedule();
+  self.sub_team = 0;
+  begin_interval(self);
+}
+
 }  // namespace sdsm::tracer
 
 namespace sdsm::engine {
@@ -117,5 +146,15 @@ void barrier(std::uint32_t team_size) {
   enter();
   wait_for_team({EventKind::barrier, 0, 0, team_size});
 }
+
+void gang_barrier(const gomp::Gang& gang) {
+  enter();
+  wait_for_gang({EventKind::barrier, 0, 0, gang.size, gang.id});
+}
+
+void note_division(const gomp::Gang& /*gang*/) {}
+
+/// Members who wait for it at the gang's barrier are deadlocked with those who wait for them at the next.
+void leave_gang(const gomp::Gang& /*gang*/) {}
 
 }  // namespace sdsm::engine

@@ -11,6 +11,9 @@ namespace sdsm::tracer {
 /// Ends the caller's interval with `event`, whose value is the team's size, and waits for the team.
 void wait_for_team(const trace::Event& event) REQUIRES(turn);
 
+/// The same for a gang: event.team.
+void wait_for_gang(const trace::Event& event) REQUIRES(turn);
+
 /// Size of the current team.
 std::uint32_t current_team_size() REQUIRES(turn);
 

@@ -384,6 +384,7 @@ void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_
   record.thread = thread.number;
   record.kind = static_cast<std::uint8_t>(event.kind);
   record.detail = event.detail;
+  record.team = event.team;
   record.object = event.object;
   record.value = event.value;
   record.compute_ns = compute_ns;

@@ -89,6 +89,7 @@ struct VirtualThread {
   std::uint64_t last_reading_ns GUARDED_BY(turn) = 0;     ///< what the last one gave
   std::uint64_t clock_ahead_ns GUARDED_BY(turn) = 0;      ///< how far it was ahead of clock_ns (modulo 2^64)
   const void* waits_for GUARDED_BY(turn) = nullptr;       ///< lock, object or loop
+  std::uint32_t sub_team GUARDED_BY(turn) = 0;            ///< at whose barrier it waits; 0: the team's
   std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
   bool has_given_up GUARDED_BY(turn) = false;
   const void* enlisted_at GUARDED_BY(turn) = nullptr;  ///< object whose wake() it is to be told of

@@ -3,6 +3,7 @@
 #include "native/dsm/offices.hpp"
 
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,14 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/measured_region.hpp"
+#include "native/program/ending.hpp"
 #include "tests/catch.hpp"
+
+namespace sdsm::program {
+void end_run(std::initializer_list<const char*> why) {
+  throw std::runtime_error(*why.begin());
+}
+}  // namespace sdsm::program
 
 namespace sdsm::dsm {
 namespace {
@@ -136,6 +144,50 @@ TEST_CASE("a barrier ends when the team is here, this process last, and whoever 
   arrive(ProcessId{2});
   CHECK(take_answers() == Answers{{1, WireKind::quit}, {2, WireKind::quit}});
   CHECK(are_all_dismissed());
+}
+
+Head at_gang(std::uint64_t key, std::uint64_t size) {
+  return {.kind = WireKind::barrier_arrive, .address = key, .value = size};
+}
+
+void divides(std::uint32_t process, std::uint64_t key, GangDivision how) {
+  std::byte payload[sizeof how];
+  std::memcpy(payload, &how, sizeof how);
+  note_division(ProcessId{process}, {.kind = WireKind::gang_divided, .bytes = sizeof how, .address = key}, payload);
+}
+
+TEST_CASE("a gang's barrier ends when its members are here, whatever other gangs do, this process last") {
+  const Offices offices;
+  arrive_in_gang(ProcessId{0}, at_gang(71, 2));
+  arrive_in_gang(ProcessId{1}, at_gang(73, 2));
+  CHECK(take_answers().empty());
+  arrive_in_gang(ProcessId{2}, at_gang(71, 2));
+  const auto release = WireKind::barrier_release;
+  CHECK(take_answers() == Answers{{2, release}, {0, release}});
+  leave_gang(at_gang(71, 2));
+  leave_gang(at_gang(71, 2));
+  CHECK_THROWS_WITH(leave_gang(at_gang(73, 2)), Catch::Matchers::Contains("leaves it while another waits"));
+}
+
+TEST_CASE("who comes to the barrier of a gang that another has left ends the run") {
+  const Offices offices;
+  leave_gang(at_gang(81, 3));
+  CHECK_THROWS_WITH(arrive_in_gang(ProcessId{2}, at_gang(81, 3)), Catch::Matchers::Contains("the same barriers"));
+}
+
+TEST_CASE("who waits for a team that others divide, or divides it in another way, ends the run") {
+  const Offices offices;
+  const char* const said = "divide it in different ways";
+  set_team(3);
+  divides(0, 91, {.size = 3, .arguments = 5});
+  arrive(ProcessId{0});
+  arrive(ProcessId{3});  // in no team
+  divides(1, 91, {.size = 3, .arguments = 5});
+  CHECK_THROWS_WITH(divides(2, 91, {.size = 3, .arguments = 6}), Catch::Matchers::Contains(said));
+  divides(2, 93, {.whole = 95, .size = 2, .arguments = 5});
+  CHECK_THROWS_WITH(arrive_in_gang(ProcessId{1}, at_gang(95, 2)), Catch::Matchers::Contains(said));
+  arrive_in_gang(ProcessId{2}, at_gang(95, 2));
+  CHECK_THROWS_WITH(divides(0, 97, {.whole = 95, .size = 2, .arguments = 5}), Catch::Matchers::Contains(said));
 }
 
 }  // namespace

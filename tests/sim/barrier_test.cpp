@@ -143,6 +143,73 @@ TEST_CASE("in a tree each node sends its parent three messages, and gets three")
   }
 }
 
+namespace {
+
+/// Threads compute for 1 ms, meet in gangs if there are any (by thread; 0: none), and join.
+TestProgram in_gangs(Layout layout, const std::vector<std::uint32_t>& gangs, std::uint64_t size) {
+  TestProgram program(layout);
+  for (std::uint32_t t = 0; t < layout.processes(); ++t) {
+    const trace::EventKind kind = gangs[t] != 0 ? trace::EventKind::barrier : trace::EventKind::task;
+    program.interval(t, 1000, {}, {kind, 0, 0, gangs[t] != 0 ? size : 0, gangs[t]});
+  }
+  return program;
+}
+
+Time gangs_add(Layout layout, const std::vector<std::uint32_t>& gangs, std::uint64_t size) {
+  const std::vector<std::uint32_t> none(layout.processes(), 0);
+  return run(p3_score(), NetworkKind::queue, in_gangs(layout, gangs, size)).whole_makespan -
+         run(p3_score(), NetworkKind::queue, in_gangs(layout, none, size)).whole_makespan;
+}
+
+}  // namespace
+
+TEST_CASE("a gang's empty barrier takes what one of its nodes takes") {
+  CHECK(gangs_add({4, 1}, {1, 1, 3, 3}, 2) == us(661));
+  CHECK(gangs_add({4, 1}, {1, 2, 1, 2}, 2) == us(661));
+  CHECK(gangs_add({4, 2}, {1, 1, 3, 3, 5, 5, 7, 7}, 2) == us(225));
+  CHECK(gangs_add({4, 2}, {1, 2, 1, 2, 1, 2, 1, 2}, 4) == us(7305));
+  CHECK(gangs_add({4, 1}, {1, 2, 3, 4}, 1) == us(0.2));
+}
+
+TEST_CASE("a gang's barrier sends messages to its first member, and leaves home pages writable") {
+  TestProgram program({4, 1});
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      // Own page, and one of the other gang.
+      program.interval(t, 100, {writes(t), writes(4 + (t + 2) % 4)},
+                       {trace::EventKind::barrier, 0, 0, 2, 1 + t / 2 * 2});
+    }
+  }
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    const Tally& tally = result.threads[t].whole;
+    const auto count = [&](MessageKind kind) { return tally.messages_by_kind[static_cast<std::size_t>(kind)]; };
+    CAPTURE(t);
+    CHECK(tally.barriers == 4);
+    CHECK(faults(tally, FaultKind::WROH) == (t == 0 ? 2U : 1U));  // thread 0 writes the region's page, too
+    CHECK(faults(tally, FaultKind::WUMR) == 2);                   // the copy is gone after each barrier
+    CHECK(tally.diffs == 2);
+    CHECK(spent(tally, Spent::protect) == us(t == 0 ? 2 * 18.95 : 18.95));
+    // At fork and join to thread 0; in a gang the second member to the first.
+    CHECK(count(MessageKind::barrier_arrive) == (t == 0 ? 0U : 6U) + (t % 2 == 1 ? 6U : 0U));
+    CHECK(count(MessageKind::barrier_release) == (t == 0 ? 18U : 0U) + (t % 2 == 0 ? 6U : 0U));
+  }
+}
+
+TEST_CASE("where a gang has some of a node's threads, a companion's changes go home before its copy goes") {
+  using trace::EventKind;
+  TestProgram program({2, 2});
+  // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet; what it writes then it fetches anew.
+  program.interval(0, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
+  program.interval(2, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
+  program.interval(1, 100, {writes(2)}, {EventKind::task, 0, 0, 0});
+  program.interval(1, 9000, {writes(2, 255)}, {EventKind::task, 0, 0, 0});
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[0].whole.diffs == 1);
+  CHECK(result.threads[1].whole.diffs == 1);
+  CHECK(faults(result.threads[1].whole, FaultKind::WUMR) == 2);
+}
+
 TEST_CASE("a layout without a measured barrier is simulated and marked as extrapolated") {
   TestProgram measured({2, 1}), not_measured({3, 1});
   measured.barrier_of_all(10);

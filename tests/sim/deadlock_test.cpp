@@ -79,6 +79,14 @@ TEST_CASE("threads that come to barriers of different teams wait for ever") {
   CHECK(contains(failure(NetworkKind::queue, program), "waiting"));
 }
 
+TEST_CASE("threads that come to barriers of different gangs, or of one of another size, wait for ever") {
+  const std::uint32_t gang = GENERATE(1U, 2U);
+  TestProgram program({2, 1});
+  program.interval(0, 10, {}, {EventKind::barrier, 0, 0, 2, 1});
+  program.interval(1, 10, {}, {EventKind::barrier, 0, 0, gang == 1 ? 3U : 2U, gang});
+  CHECK(contains(failure(NetworkKind::queue, program), "waiting"));
+}
+
 TEST_CASE("a source that fails in the middle ends the run with its error") {
   class FailingSource final : public IntervalSource {
    public:

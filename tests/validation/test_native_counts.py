@@ -65,7 +65,7 @@ def test_laplace(tmp_path, impl, threads):
 
 
 @pytest.mark.parametrize("threads", [2, 4, 8])
-@pytest.mark.parametrize("impl", [1, 2, 3, 4])
+@pytest.mark.parametrize("impl", [1, 2, 3, 4, 5, 6])
 def test_fft(tmp_path, impl, threads):
     program = (WORKLOADS / "fft", "--impl", impl, "--points", 16384, "--no-check")
     assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))

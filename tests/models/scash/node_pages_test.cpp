@@ -270,6 +270,46 @@ TEST_CASE("an acquire flushes, drops all copies, and needs no action for home pa
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
 }
 
+TEST_CASE("at a gang's barrier copies go, and home pages stay writable until the next barrier of all") {
+  Node node(1, 1);
+  node.store(1, page_of_0);
+  node.store(1, page_of_1);
+  CHECK(sync_of_gang(1, 1) == Sync::gang);
+  CHECK(node.flush(1, Sync::gang).size() == 1);
+  node.pages().drop(Sync::gang);
+  CHECK(node.store(1, page_of_1) == std::nullopt);
+  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
+  CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 1);
+  node.barrier();
+  CHECK(node.store(1, page_of_1) == WROH);
+}
+
+TEST_CASE(
+    "at a barrier of a gang with all of the node each process sends its own, and with a part of it a member sends "
+    "all") {
+  Node node(2, 2);
+  const PageId other{RegionId{0}, 6};
+  node.store(2, page_of_0);
+  node.store(3, other);
+  CHECK(node.flush(2, sync_of_gang(2, 2)).size() == 1);
+  CHECK(node.flush(3, sync_of_gang(2, 2)).size() == 1);
+  node.store(3, other);
+  CHECK(node.flush(2, sync_of_gang(1, 2)).size() == 1);
+}
+
+TEST_CASE("changed pages only: what is written before a gang's barrier is noticed at the next barrier of all") {
+  WriteNotices notices;
+  Node home(0, 1, &notices), reader(1, 1, &notices);
+  home.store(0, page_of_0);
+  home.pages().drop(Sync::gang);
+  reader.touch(1, page_of_0, to_read);
+  home.store(0, page_of_0);  // writable still: it does not trap
+  home.barrier();
+  reader.barrier();
+  notices.publish();
+  CHECK(reader.touch(1, page_of_0, to_read) == RUMR);
+}
+
 TEST_CASE("an acquire also flushes what companions changed in remote pages, as their copies die too") {
   Node node(2, 2);
   node.store(2, page_of_0);

@@ -40,7 +40,7 @@ double largest_difference(const Spectrum& a, const Spectrum& b) {
 }  // namespace
 
 TEST_CASE("1, 2 and 4 points are transformed as by hand, by every implementation") {
-  const int implementation = GENERATE(0, 1, 2, 3, 4);
+  const int implementation = GENERATE(0, 1, 2, 3, 4, 5, 6);
   const int threads = GENERATE(1, 2, 4);
   CAPTURE(implementation, threads);
   const std::string options = "--impl " + std::to_string(implementation) + " --points ";
@@ -83,7 +83,7 @@ TEST_CASE("results do not depend on the number of threads") {
 }
 
 TEST_CASE("the hybrid in parallel gives the sequential hybrid's bits as long as the gangs work out of cache") {
-  const int implementation = GENERATE(2, 4);
+  const int implementation = GENERATE(2, 4, 5, 6);
   const std::string options = " --points 2^14 --cache-bytes 16KiB";  // 8 threads: 2048 points, 32 KiB each
   const Spectrum expected = spectrum("--impl 0" + options);
   for (const int threads : {1, 2, 4, 8}) {
@@ -93,7 +93,7 @@ TEST_CASE("the hybrid in parallel gives the sequential hybrid's bits as long as 
 }
 
 TEST_CASE("every implementation agrees with the direct transform on any team") {
-  const int implementation = GENERATE(0, 1, 2, 3, 4);
+  const int implementation = GENERATE(0, 1, 2, 3, 4, 5, 6);
   const int threads = GENERATE(1, 2, 4, 8);
   const std::string options = GENERATE("--points 8", "--points 256 --cache-bytes 1KiB", "--points 2^12");
   CAPTURE(implementation, threads, options);

@@ -24,5 +24,18 @@ program placement_probe
     !$omp end ordered
   end do
   !$omp end parallel
+  ! Gangs of threads 0 and 2, and of 1: each shares out 1..5.
+  !$omp parallel num_threads(3) private(begin, end)
+  call sdsm_divide(sdsm_by_round_robin, 2, 1)
+  call sdsm_for_begin(1_c_long, 5_c_long, begin, end)
+  call sdsm_for_end_nowait()
+  call sdsm_gang_barrier()
+  !$omp critical
+  grid(omp_get_thread_num() + 1, 1) = 1000 * (10 * sdsm_get_gang_num() + sdsm_get_thread_num()) + 10 * begin + end
+  if (sdsm_get_num_gangs() /= 2 .or. sdsm_get_num_threads() /= 2 - sdsm_get_gang_num()) stop 2
+  !$omp end critical
+  call sdsm_unite()
+  !$omp end parallel
+  print '(3(i0,1x))', int(grid(1:3, 1))
   call sdsm_gfree(block)
 end program

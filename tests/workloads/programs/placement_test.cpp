@@ -37,11 +37,11 @@ TEST_CASE("Fortran reaches the same calls, and counts columns from 1") {
   const std::string probe = std::string(SDSM_BINARY_DIR) + "/tests/placement_probe_fortran";
   const Outcome ordinary = run("", probe);
   CHECK(ordinary.status == 0);
-  CHECK(ordinary.output == "has a home: 0\n2..4\n5..6\n7..8\n");
+  CHECK(ordinary.output == "has a home: 0\n2..4\n5..6\n7..8\n13 10015 1045\n");
   const Outcome preloaded = run(preload("placement_runtime"), probe);
   CHECK(preloaded.status == 0);
   // Column i is page i - 1 and has home i - 1: nothing of 2..8 is the first thread's.
-  CHECK(preloaded.output == "has a home: 1\n2..1\n2..2\n3..8\n");
+  CHECK(preloaded.output == "has a home: 1\n2..1\n2..2\n3..8\n13 10015 1045\n");
   CHECK(preloaded.errors == "galloc 32768 1\ngfree\n");
 }
 #endif

@@ -105,6 +105,17 @@ struct sdsm_rows {
   long end;
 };
 
+/** Part `part` of `parts` equal parts of [first, last): the first ones get one more where they do not divide evenly. */
+static inline struct sdsm_rows sdsm_equal_share(long first, long last, int part, int parts) {
+  struct sdsm_rows share;
+  long count = last > first ? last - first : 0;
+  long rows = count / parts;
+  long rest = count % parts;
+  share.begin = first + part * rows + (part < rest ? part : rest);
+  share.end = share.begin + rows + (part < rest ? 1 : 0);
+  return share;
+}
+
 /* First row in [first, last) whose first byte has its home at `thread` or later; `last` if there is none. */
 static inline long sdsm_first_row_of(const void* array, size_t row_bytes, long first, long last, int thread) {
   while (first < last) {
@@ -135,13 +146,9 @@ static inline struct sdsm_rows sdsm_affinity(const void* array, size_t row_bytes
   if (last > first && sdsm_home((const char*)array + (size_t)first * row_bytes) >= 0) {
     share.begin = thread == 0 ? first : sdsm_first_row_of(array, row_bytes, first, last, thread);
     share.end = thread == threads - 1 ? last : sdsm_first_row_of(array, row_bytes, first, last, thread + 1);
-  } else {
-    long rows = (last - first) / threads;
-    long rest = (last - first) % threads;
-    share.begin = first + thread * rows + (thread < rest ? thread : rest);
-    share.end = share.begin + rows + (thread < rest ? 1 : 0);
+    return share;
   }
-  return share;
+  return sdsm_equal_share(first, last, thread, threads);
 }
 
 #ifdef __cplusplus
