@@ -66,12 +66,22 @@ class Barrier(msgspec.Struct, frozen=True):
     extrapolated_us: float
 
 
+class Fault(msgspec.Struct, frozen=True):
+    """A kind of fault. access: "read" or "write"; twins_copy: of a page of another node."""
+
+    name: str
+    access: str
+    fetches_page: bool
+    twins_copy: bool
+
+
 class Answer(msgspec.Struct, frozen=True):
     sizes: Sizes
     frame: Frame
     diffs: tuple[Diff, ...] = ()
     messages: tuple[Message, ...] = ()
     barriers: tuple[Barrier, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 class Asker:
@@ -136,6 +146,12 @@ def message(size: int, frame: Frame, links: int) -> Message:
     """A message of `size` bytes of payload over a route of `links` links."""
     asked = {"payloads": [size], "frame": msgspec.structs.asdict(frame), "links": links}
     return _asker.ask(asked).messages[0]
+
+
+@cache
+def faults(protocol: str) -> tuple[Fault, ...]:
+    """Kinds of faults of a protocol. Raises CostsFailed for one that this sdsm does not know."""
+    return _asker.ask({"protocol": protocol}).faults
 
 
 def barriers(

@@ -1,10 +1,11 @@
-/// sdsm costs: what models/ makes of messages, diffs and barriers, for the parts of sdsm that are not C++.
+/// sdsm costs: what models/ makes of messages, diffs, barriers and faults, for the parts of sdsm that are not C++.
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "commands/results/run_result.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/diff.hpp"
+#include "models/protocol/tables.hpp"
 #include "models/scash/messages.hpp"
 #include "models/wire.hpp"
 
@@ -34,6 +36,7 @@ constexpr const char* footer =
     "               \"measured_us\": {\"2x1\": 78}, \"layouts\": [\"4x1\"]}}\n"
     "                                           barriers of layouts (nodes x threads): modelled from messages alone,\n"
     "                                           and as the simulator extrapolates them from the measured ones\n"
+    "  {\"protocol\": \"scash\"}                   its kinds of faults\n"
     "docs/result-format.md has the answer's fields.\n\n"
     "Examples:\n  sdsm costs '{\"diff_words\": [64]}'\n  sdsm costs - <questions       an answer a line, at once\n\n"
     "Exit status: 0 done, 1 the answer could not be written, 2 bad input.";
@@ -128,12 +131,26 @@ Json barriers(const Json& asked) {
   return answers;
 }
 
+Json faults(const std::string& protocol) {
+  const std::optional<ProtocolKind> kind = protocol_named(protocol);
+  if (!kind) throw std::invalid_argument(fmt::format("there is no protocol '{}'", protocol));
+  Json answers = Json::array();
+  for (const FaultRow& row : tables_of(*kind).faults) {
+    answers.push_back({{"name", row.name},
+                       {"access", row.access == Access::read ? "read" : "write"},
+                       {"fetches_page", row.fetches_page},
+                       {"twins_copy", row.twins_copy}});
+  }
+  return answers;
+}
+
 /// Throws BadInput for what is no question.
 Json answer(const std::string& text) {
   try {
     const Json question = Json::parse(text);
     for (const auto& [name, value] : question.items()) {
-      if (name != "diff_words" && name != "payloads" && name != "frame" && name != "links" && name != "barrier") {
+      if (name != "diff_words" && name != "payloads" && name != "frame" && name != "links" && name != "barrier" &&
+          name != "protocol") {
         throw std::invalid_argument(fmt::format("no question is called '{}'", name));
       }
     }
@@ -148,6 +165,7 @@ Json answer(const std::string& text) {
     if (question.contains("payloads"))
       told["messages"] = messages(question["payloads"], question.value("frame", Json()), links_of(question));
     if (question.contains("barrier")) told["barriers"] = barriers(question["barrier"]);
+    if (question.contains("protocol")) told["faults"] = faults(question["protocol"].get<std::string>());
     return told;
   } catch (const std::exception& error) {
     throw commands::BadInput(fmt::format("{}: {}. `sdsm costs --help` has the form of a question", text, error.what()));

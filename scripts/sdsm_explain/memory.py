@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from calibration import run_result
+from calibration import costs, run_result
 from calibration.children import CommandFailed
 from sdsm_explain.source import Line, is_newer, lines_at
 from sdsm_report.tracing import sha256
@@ -128,12 +128,6 @@ class _Tally:
     page_costs_s: dict[int, float] = field(default_factory=dict)
 
 
-def _fetching(thread: run_result.Thread, protocol: str) -> set[str]:
-    """Kinds of faults that fetch the page. SCASH's names, which home-open shares, tell by their second letter whether the node
-    lacks it (U); of another protocol's faults none is known to, and all are priced alike."""
-    return {kind for kind in thread.faults if protocol not in ("scash", "home-open") or kind[1:2] == "U"}
-
-
 @dataclass(frozen=True)
 class _Prices:
     """Seconds that one of them took a thread, on average."""
@@ -151,7 +145,7 @@ def _prices(thread: run_result.Thread, protocol: str) -> _Prices:
     def of(kinds: set[str]) -> float:
         return _mean(sum(thread.time_s.fault.get(kind, 0.0) for kind in kinds), sum(thread.faults[kind] for kind in kinds))
 
-    fetching = _fetching(thread, protocol)
+    fetching = {kind.name for kind in costs.faults(protocol) if kind.fetches_page} & set(thread.faults)
     others = set(thread.faults) - fetching or fetching
     return _Prices(of(fetching), of(others), _mean(thread.time_s.diff, thread.diffs))
 

@@ -34,6 +34,14 @@ def test_a_layout_follows_from_those_around_it_by_ratio():
     assert flat == pytest.approx(2 * 6 * 39 / (10 + 6 * 3 + 3) * (10 + 14 * 3 + 3))
 
 
+def test_kinds_of_faults_by_hand():
+    fetching = {protocol: {kind.name for kind in costs.faults(protocol) if kind.fetches_page} for protocol in ("scash", "home-open", "jiajia", "hardware")}
+    assert fetching["scash"] == fetching["home-open"] == {"WUMR", "RUMR"}
+    assert fetching["jiajia"] == {"RUMR", "RIVR", "WUMR", "WIVR"} and fetching["hardware"] == set()
+    twinning = {kind.name for kind in costs.faults("scash") if kind.twins_copy}
+    assert twinning == {"WROR", "WUMR"} and {kind.access for kind in costs.faults("scash")} == {"read", "write"}
+
+
 def test_sizes_by_hand():
     assert costs.sizes() == costs.Sizes(32, 4096, 1460)
     assert [(costs.diff(words).bytes, costs.diff(words).messages) for words in (1, 362, 363, 1024)] == [
@@ -49,6 +57,8 @@ def test_sizes_by_hand():
     [
         ("hello", "parse error"),
         ("[1]", "no question is called"),
+        ('{"protocol": "none"}', "there is no protocol 'none'"),
+        ('{"protocol": 3}', "type must be string"),
         ('{"diff": [1]}', "no question is called 'diff'"),
         ('{"diff_words": [1025]}', "a page has 1024 words"),
         ('{"payloads": [-1]}', "-1 bytes"),

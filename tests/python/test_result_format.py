@@ -145,7 +145,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def answers(folder: Path) -> Iterator[tuple[str, Path]]:
     barrier = {"shape": "flat", "message_us": {"wire": 1, "link": 1, "processor": 1}, "measured_us": {}, "layouts": ["2x1"]}
-    for name, question in (("sizes", {}), ("all", {"diff_words": [1], "payloads": [1], "barrier": barrier})):
+    for name, question in (("sizes", {}), ("all", {"diff_words": [1], "payloads": [1], "barrier": barrier, "protocol": "jiajia"})):
         file = folder / f"{name}.json"
         file.write_bytes(subprocess.run([BUILD / "sdsm", "costs", json.dumps(question)], check=True, capture_output=True).stdout)
         yield "costs", file
