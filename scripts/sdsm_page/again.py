@@ -49,11 +49,11 @@ def _others(result: run_result.Simulation) -> Iterator[str]:
         yield from ("--network", result.versions["network"])
     if result.seed != 1:
         yield from ("--seed", str(result.seed))
-    usual: dict[str, object] = {"memory_bound": 0, "jitter": 0, "region": "clock", "scope": "openmp"}
+    usual: dict[str, object] = {"memory_bound": 0, "jitter": 0, "region": "clock", "scope": "openmp", "page_bytes": 4096}
     for name, value in result.options.items():
         if name in _SPECIAL or value is False or value == usual.get(name) or isinstance(value, list):
             continue
-        yield f"--{name.replace('_', '-')}"
+        yield "--page-size" if name == "page_bytes" else f"--{name.replace('_', '-')}"
         if value is not True:
             yield str(value)
 

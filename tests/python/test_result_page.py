@@ -225,6 +225,7 @@ OPTIONS = [
     ["--jitter", "0.2", "--seed", "7"],
     ["--placement", "first-touch", "--full-page-diffs"],
     ["--network", "simgrid"],
+    ["--page-size", "16KiB"],
     ["--set", "network.bandwidth=1Gbps", "--set", "fault.*=x0.5"],
     ["-p", "p3-jiajia", "--protocol", "jiajia", "--scope", "lock", "--home-migration", "--adaptive-write-detection"],
 ]
@@ -238,6 +239,14 @@ def test_the_command_that_a_page_gives_makes_the_same_result(secret, options):
     result = run_result.read(Text("made", made), run_result.Simulation)
     told = sdsm(secret, *again.point(result).command(), "--json", "-")
     assert told[told.index("{") :] == made
+
+
+def test_the_size_of_a_page_is_an_option_where_it_is_another():
+    def others(page_bytes: int) -> tuple[str, ...]:
+        document = simulation(2, 2.0, options={"placement": "block", "page_bytes": page_bytes})
+        return again.point(run_result.read(Text("made", json.dumps(document)), run_result.Simulation)).others
+
+    assert (others(4096), others(16384)) == ((), ("--page-size", "16384"))
 
 
 def test_what_cannot_be_made_again_is_not_explained_but_said(secret, tmp_path, capsys):
