@@ -23,13 +23,18 @@ def output_of(*command: object, cwd: Path | None = None, status: int = 0) -> str
     return done.stdout + done.stderr
 
 
-def patched(folder: Path, patch: str, files: int) -> Path:
-    """A copy of the checkout with the patch, which changes or adds at most that many files."""
+def copied(folder: Path) -> Path:
     copy = folder / "checkout"
     for name in output_of("git", "-C", SOURCE, "ls-files", "-z").split("\0"):
         if name and (SOURCE / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(SOURCE / name, copy / name)
+    return copy
+
+
+def patched(folder: Path, patch: str, files: int) -> Path:
+    """A copy of the checkout with the patch, which changes or adds at most that many files."""
+    copy = copied(folder)
     changed = output_of("git", "apply", "--numstat", ERRANDS / patch, cwd=copy).splitlines()
     assert len(changed) <= files, changed
     output_of("git", "apply", ERRANDS / patch, cwd=copy)
@@ -52,6 +57,13 @@ def compiled(copy: Path, source: str, *further: str, like: str | None = None) ->
     words[words.index("-c") + 1] = str(copy / source)
     output_of(*(f"-I{copy}" if word == f"-I{SOURCE}" else word for word in words), *further, cwd=BUILD)
     return target
+
+
+def build(copy: Path, *targets: str) -> None:
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    launchers = [f"-D{line}" for line in cache.splitlines() if line.startswith("CMAKE_CXX_COMPILER_LAUNCHER:")]
+    output_of("cmake", "--preset", "release", "-DSDSM_WERROR=ON", "-DSDSM_TESTS=OFF", *launchers, cwd=copy)
+    output_of("cmake", "--build", "--preset", "release", "--target", *targets, cwd=copy)
 
 
 @pytest.fixture
@@ -102,10 +114,7 @@ def test_an_eleventh_fault_kind_compiles_from_one_row_and_what_brings_it_about(t
 @pytest.mark.long
 def test_an_eleventh_fault_kind_has_its_cost_and_its_keys(tmp_path, trace):
     copy = patched(tmp_path, "eleventh_fault_kind.patch", files=5)
-    cache = (BUILD / "CMakeCache.txt").read_text()
-    launchers = [f"-D{line}" for line in cache.splitlines() if line.startswith("CMAKE_CXX_COMPILER_LAUNCHER:")]
-    output_of("cmake", "--preset", "release", "-DSDSM_WERROR=ON", "-DSDSM_TESTS=OFF", *launchers, cwd=copy)
-    output_of("cmake", "--build", "--preset", "release", "--target", "sdsm-simulate", "sdsm-check", cwd=copy)
+    build(copy, "sdsm-simulate", "sdsm-check")
     sdsm, platform = copy / "build" / "sdsm", copy / "platforms" / "p3-score.xml"
     assert "fault.RROL" in output_of(sdsm, "check", "--properties")
     assert "nothing found" in output_of(sdsm, "check", platform)
@@ -114,3 +123,57 @@ def test_an_eleventh_fault_kind_has_its_cost_and_its_keys(tmp_path, trace):
     output_of(*run, "--json", tmp_path / "r.json")
     thread = json.loads((tmp_path / "r.json").read_text())["threads"][0]
     assert list(thread["faults"])[-1] == list(thread["time_s"]["fault"])[-1] == "RROL"
+
+
+def with_a_protocol(folder: Path) -> Path:
+    """A copy of the checkout with a protocol's folder and its row."""
+    copy = copied(folder)
+    shutil.copytree(ERRANDS / "write_through", copy, dirs_exist_ok=True)
+    registry = copy / "models" / "protocol" / "registry.hpp"
+    rows, rest = registry.read_text().split("\n// clang-format on", 1)
+    registry.write_text(
+        rows + ' \\\n  row(write_through, "it is a test", "copies that outlive no barrier")\n// clang-format on' + rest
+    )
+    return copy
+
+
+def test_a_protocol_is_a_folder_and_one_row(tmp_path):
+    copy = with_a_protocol(tmp_path)
+    compiled(copy, "models/write_through/tables.cpp", "-fsyntax-only", like="models/hardware/tables.cpp")
+    compiled(copy, "sim/write_through_memory.cpp", "-fsyntax-only", like="sim/hardware_memory.cpp")
+
+
+@pytest.mark.long
+def test_a_protocol_of_a_folder_and_one_row_simulates_laplace(tmp_path):
+    copy = with_a_protocol(tmp_path)
+    build(copy, "sdsm-simulate", "sdsm-check")
+    costs = {"fault.MISS": "600us", "message.fixed": "60us", "message.per-byte": "0.2us/B"}
+    given = [word for name, value in costs.items() for word in ("--set", f"write-through.{name}={value}")]
+    assert "write-through.fault.MISS" in output_of(copy / "build" / "sdsm", "check", "--properties")
+
+    def threads(impl: int) -> list[dict]:
+        traced = tmp_path / f"{impl}.trace"
+        program = (BUILD / "workloads" / "laplace", "--impl", impl, "--size", 64, "--iterations", 4, "--no-check")
+        output_of(BUILD / "sdsm", "trace", "-q", "-n", 4, "-o", traced, "--", *program)
+        run = (copy / "build" / "sdsm", "simulate", traced, "-q", "-p", "p3-score", "-n", 4, "--full-page-diffs", *given)
+        output_of(*run, "--protocol", "write-through", "--json", tmp_path / "r.json")
+        result = json.loads((tmp_path / "r.json").read_text())
+        assert result["protocol"] == "write-through"
+        assert [thread["barriers"] for thread in result["threads"]] == [6] * 4
+        return result["threads"]
+
+    # 8 rows of 512 bytes a page, 8 pages a grid. Threads 1 to 3 read the region's function and the initial stack once.
+    # By blocks a thread has its 2 pages, and in each of 4 iterations it reads one page of each neighbour.
+    blocks = threads(4)
+    assert [thread["faults"] for thread in blocks] == [{"MISS": misses} for misses in (4, 2 + 8, 2 + 8, 2 + 4)]
+    assert [thread["diffs"] for thread in blocks] == [0] * 4
+    # Round-robin, page p is at home with thread p mod 4. Rows 1 to 16, 17 to 32, 33 to 47 and 48 to 62 are written. Thread
+    # 0 reads pages 0 to 2 and writes as many, of which 1 and 2 are elsewhere; thread 1 pages 2 to 4, all elsewhere;
+    # thread 2 reads 4 to 6 (6 is its own) and writes 4 and 5; thread 3 reads 5 to 7 and writes 6 and 7 (7 is its own).
+    round_robin = threads(2)
+    assert [thread["faults"]["MISS"] for thread in round_robin] == [4 * 4, 2 + 4 * 6, 2 + 4 * 4, 2 + 4 * 3]
+    assert [thread["diffs"] for thread in round_robin] == [4 * 2, 4 * 3, 4 * 2, 4 * 1]
+    for thread in round_robin:
+        assert thread["diff_bytes"] == thread["diffs"] * (8 + 4 + 4096)
+        assert thread["messages_by_kind"]["words"] == thread["diffs"]
+        assert thread["messages_by_kind"]["ask"] == thread["faults"]["MISS"]

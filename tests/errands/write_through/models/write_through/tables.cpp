@@ -1,0 +1,23 @@
+/// A page of another process is fetched at its first touch after a synchronisation, and what is written goes home at
+/// the next one. Copies do not outlive it.
+#include <array>
+
+#include "models/protocol/tables.hpp"
+
+namespace sdsm::write_through {
+namespace {
+
+constexpr std::array<FaultRow, 1> faults{{{"MISS", Access::read, true, false}}};
+constexpr std::array<MessageRow, 5> messages{
+    {{"ask", true}, {"page", true}, {"words", true}, {"come", true}, {"go", true}}};
+constexpr Bytes head{16};
+
+constexpr Tables table{faults, messages, {}, 0, 1, head, head, head, head + Bytes{4096}};
+
+}  // namespace
+
+const Tables& tables() {
+  return table;
+}
+
+}  // namespace sdsm::write_through
