@@ -25,6 +25,11 @@ std::vector<std::string> Timeline::state_names() const {
   return names;
 }
 
+void Timeline::start(ProcessId thread, Time when) {
+  tracks_[index_of(thread)].told = when;
+  tracks_[index_of(thread)].open = {0, when, when};
+}
+
 void Timeline::state(ProcessId thread, std::size_t state, Time from, Time to) {
   if (from == to || !is_shown(thread)) return;
   Track& track = tracks_[index_of(thread)];

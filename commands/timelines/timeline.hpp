@@ -68,7 +68,7 @@ class Timeline {
   Timeline(Layout layout, const Tables& tables, Selection selection);
 
   /// The thread's first state begins here, if not at 0.
-  void start(ProcessId thread, Time when) { tracks_[index_of(thread)].told = when; }
+  void start(ProcessId thread, Time when);
   /// A thread was in a state: a place in state_names(). A thread's calls come in any order, but from 0 on they leave no
   /// gap in the end.
   void state(ProcessId thread, std::size_t state, Time from, Time to);

@@ -13,6 +13,7 @@
 #include "native/dsm/identity.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/sockets.hpp"
+#include "native/dsm/timeline_log.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -50,6 +51,7 @@ void answer(ProcessId to, const Head& head, const void* payload) {
   }
   Head stamped = head;
   stamped.ticket = put_on_wire(to, payload_of(head));
+  log_answer(to, head);
   const bool is_on_wire = stamped.ticket != 0;
   if (is_on_wire) answering.last_ns = now_ns();
   send_all(answering.sockets[index_of(to)], &stamped, sizeof stamped, payload, head.bytes);

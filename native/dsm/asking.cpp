@@ -17,6 +17,7 @@
 #include "native/dsm/offices.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/sockets.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -211,12 +212,14 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
     reply = own.head;
   } else {
     const int socket = sockets[index_of(to)];
+    log_message(TimedEvent::Kind::asks, to, head);
     if (!send(to, head, payload) ||
         !(wait == Wait::with_handlers ? receive_long_answer(to, head, until_ns, reply) : receive_head(socket, reply)) ||
         !receive_all(socket, answer_payload, reply.bytes)) {
       end_without(to);
     }
     wait_for_arrival(reply.ticket);
+    log_message(TimedEvent::Kind::is_answered, to, reply);
   }
   if (wait == Wait::with_handlers) asking.long_wait.reset();
   return reply;
@@ -228,6 +231,7 @@ void tell(ProcessId to, Head head, const void* payload) {
     const Held nothing_else_is_handled(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));
   }
+  log_message(TimedEvent::Kind::asks, to, head);
   if (!send(to, head, payload)) end_without(to);
 }
 
@@ -238,6 +242,7 @@ void notify(ProcessId to, Head head, const void* payload) {
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) {
   const int socket = sockets[index_of(to)];
   Head reply;
+  log_message(TimedEvent::Kind::asks, to, head);
   // The answer's size is known, so one call takes all of it: unless another answer may come before.
   if (!send(to, head, payload) ||
       !(is_asked_meanwhile(socket) ? receive_head(socket, reply) && receive_all(socket, answer, bytes)
@@ -245,6 +250,7 @@ Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::u
     end_without(to);
   }
   wait_for_arrival(reply.ticket);
+  log_message(TimedEvent::Kind::is_answered, to, reply);
   return reply;
 }
 

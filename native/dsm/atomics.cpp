@@ -11,6 +11,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/locked_instructions.hpp"
@@ -45,7 +46,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   } else {
     ask_soon(place.home, question, &operation, &outcome, sizeof outcome);
   }
-  asked.lock_ns += now_ns() - begun;
+  spend(&Tally::lock_ns, timelines::State::lock, begun);
   return outcome;
 }
 

@@ -29,6 +29,7 @@
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/dsm/trap_time.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
@@ -214,7 +215,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
   if (is_in_flag_mode()) keep_pages_for_instruction(instruction, place.address);
-  if (kind) asked.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
+  if (kind) spend_on_fault(*kind, place.id, begun);
 }
 
 /// The address is outside of shared memory: what it names elsewhere may not exist in this process.
@@ -264,6 +265,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t begun = now_ns();
   take_fault(place, access, begun - trap_time_ns(), static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]));
   send_long_page_log();
+  send_long_timeline_log();
   resume_work(begun - looked_up);
   errno = saved_errno;
 }
@@ -457,7 +459,7 @@ void flush(Sync sync, const Grant* granted) {
     log_flush(sync, granted);
     if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sync);
   }
-  asked.diff_ns += now_ns() - begun;
+  spend(&Tally::diff_ns, timelines::State::diff, begun);
 }
 
 void flush_pages(std::uintptr_t begin, std::uint64_t pages) {
@@ -491,7 +493,7 @@ void drop(Sync sync) {
     } else {
       drop_copies();
     }
-    asked.protect_ns += now_ns() - begun;
+    spend(&Tally::protect_ns, timelines::State::protect, begun);
     return;
   }
   if (rule.drop_copies) shut_copies();
@@ -500,7 +502,7 @@ void drop(Sync sync) {
     const Held nothing_is_handled(handling);
     forget_rights();
   }
-  asked.protect_ns += now_ns() - begun;
+  spend(&Tally::protect_ns, timelines::State::protect, begun);
 }
 
 void give_up_copy(PageId page, bool keeps_reading) {

@@ -15,6 +15,7 @@
 ///                                               connection is closed. The launcher looks for the reason there first
 ///                               <-  page_events (PageEvents) what was logged since, if the launcher wants a log
 ///                               <-  regions     (RegionOrigins) process 0, of the program's regions, in their order
+///                               <-  timed_events (TimedEvents) what was logged since, if the launcher wants a timeline
 ///                               <-  leaving     process 0: the program is through, whatever the others still do or
 ///                                               wait for; they may be killed when process 0 has ended
 ///                               <-  result      (Result) at the end of the program
@@ -47,7 +48,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 2;
+inline constexpr std::uint32_t control_version = 3;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -68,8 +69,9 @@ enum class FrameKind : std::uint32_t {
   leaving,
   page_events,
   regions,
+  timed_events,
 };
-inline constexpr FrameKind last_frame_kind = FrameKind::regions;
+inline constexpr FrameKind last_frame_kind = FrameKind::timed_events;
 
 struct FrameHead {
   FrameKind kind{};
@@ -96,6 +98,7 @@ struct Welcome {
   std::int32_t node_memory = -1;
   Emulation emulation;
   std::uint32_t wants_page_log = 0;
+  std::uint32_t wants_timeline = 0;
   std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; whoever connects must know it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
@@ -118,6 +121,28 @@ struct PageEvent {
   std::uint16_t bytes = 0;
   Kind kind{};
   FaultKind fault{};
+};
+
+/// What a process did from when to when, in nanoseconds of the machine's monotonic clock.
+struct TimedEvent {
+  enum class Kind : std::uint8_t {
+    state,        ///< the application thread's; one may lie within another, and counts instead of it
+    fault,        ///< the same. object: region; value: page
+    asks,         ///< sends a message at `begin`. object: to whom; value: payload, bytes
+    is_asked,     ///< has got it at `begin`. object: from whom
+    answers,      ///< as `asks`, of an answer
+    is_answered,  ///< as `is_asked`
+    serves,       ///< handles a message that was here at `value`
+    clock,        ///< the initial thread called omp_get_wtime at `begin`. value: calls so far
+    life,         ///< of the process: it began at `begin`
+  };
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint64_t value = 0;
+  std::uint32_t object = 0;
+  std::uint16_t what = 0;  ///< state or fault: as timelines number states; messages: WireKind
+  Kind kind{};
+  std::uint8_t unused = 0;
 };
 
 /// What identifies a region that the program made.

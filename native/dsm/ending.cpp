@@ -11,6 +11,7 @@
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/standard_output.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/program/processes.hpp"
 
 namespace sdsm::dsm {
@@ -35,7 +36,8 @@ void* end_impatiently(void* status) {
 }  // namespace
 
 void send_result(const Result& result) {
-  if (self.wants_page_log) send_page_log();
+  if (self.wants_page_log || self.wants_timeline) send_page_log();
+  if (self.wants_timeline) send_timeline_log();
   send_bare_result(result);
 }
 

@@ -20,6 +20,7 @@ struct Self {
   int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;  ///< file of the node's memory
   bool wants_page_log = false;
+  bool wants_timeline = false;
   std::uint64_t begun_ns = 0;  ///< when this process began
 };
 inline constinit Self self_at_start GUARDED_BY(starting);

@@ -42,6 +42,7 @@ std::optional<Welcome> meet_launcher() {
   self_at_start.home_pages = home_pages_of(welcome.protocol);
   self_at_start.node_memory = welcome.node_memory;
   self_at_start.wants_page_log = welcome.wants_page_log != 0;
+  self_at_start.wants_timeline = welcome.wants_timeline != 0;
   fcntl(self.node_memory, F_SETFD, FD_CLOEXEC);
   return welcome;
 }

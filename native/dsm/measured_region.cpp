@@ -5,6 +5,7 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/page_log.hpp"
+#include "native/dsm/timeline_log.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -37,6 +38,7 @@ void note_clock(const ClockCalls& calls) {
   clock.last_ns.store(calls.last_ns, std::memory_order_relaxed);
   clock.count.store(calls.count, std::memory_order_relaxed);
   log({.value = calls.count, .kind = PageEvent::Kind::clock});
+  if (self.wants_timeline) keep({calls.last_ns, 0, calls.count, 0, 0, TimedEvent::Kind::clock});
 }
 
 Result result() {

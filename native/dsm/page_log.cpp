@@ -41,7 +41,7 @@ void send_page_log() {
 }
 
 void log_region(const RegionOrigin& origin) {
-  if (self.wants_page_log) origins.push_back(origin);
+  if (self.wants_page_log || self.wants_timeline) origins.push_back(origin);
 }
 
 }  // namespace sdsm::dsm

@@ -18,6 +18,7 @@
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/sockets.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -71,7 +72,9 @@ void forget_process(ProcessId from) REQUIRES(service) {
 void handle_from(ProcessId from, const Head& head, const std::byte* payload, std::uint64_t arrived_ns)
     REQUIRES(service) {
   const Held nothing_else_is_handled(handling);
+  const std::uint64_t begun_ns = self.wants_timeline ? now_ns() : 0;
   handle(from, head, payload);
+  log_handled(from, head, arrived_ns, begun_ns);
   if (head.kind != WireKind::page_request || is_on_own_node(from)) return;
   ++served.pages_served;
   served.page_service_ns += last_answer_ns() - arrived_ns;
@@ -210,6 +213,7 @@ void serve(std::vector<int> sockets) {
         wait == nullptr ? epoll_wait(events, ready, 16, -1) : epoll_pwait2(events, ready, 16, wait, nullptr);
     for (int i = 0; i < count; ++i) take_event(ready[i].data.u32);
     handle_what_is_due();
+    send_long_handled_log();
   }
 }
 

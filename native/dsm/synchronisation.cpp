@@ -20,6 +20,7 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/standard_output.hpp"
+#include "native/dsm/timeline_log.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -86,7 +87,7 @@ Meeting meeting_of(const gomp::Gang& gang) {
 std::uint64_t split_idle_time(std::uint64_t since, const Head& head) REQUIRES(application) {
   if (head.value == clock_calls().count) return since;
   const std::uint64_t at = head.address > since ? head.address : since;
-  asked.idle_ns += at - since;
+  spend(&Tally::idle_ns, timelines::State::idle, since, at);
   note_clock({head.value, at});
   return at;
 }
@@ -97,7 +98,7 @@ std::uint64_t wait_for_work() REQUIRES(application) {
   const Head head = synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
-  asked.idle_ns += now - since;
+  spend(&Tally::idle_ns, timelines::State::idle, since, now);
   heed_generation(head.generation);
   return now;
 }
@@ -137,6 +138,7 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
     log_in_turn({.kind = PageEvent::Kind::barrier});
   }
   send_long_page_log();
+  send_long_timeline_log();
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
   send_stacks_home();
   end_turn();
@@ -168,7 +170,8 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
     }
   }
   ++asked.barriers;
-  asked.barrier_ns += now_ns() - since - (asked.diff_ns - diffs_before) - (asked.protect_ns - protect_before);
+  spend(&Tally::barrier_ns, timelines::State::barrier, since);
+  asked.barrier_ns -= (asked.diff_ns - diffs_before) + (asked.protect_ns - protect_before);
 }
 
 }  // namespace
@@ -204,7 +207,7 @@ GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::u
   question.address = index_of(lock);
   // What handlers write meanwhile goes home when the lock is here.
   const Head grant = ask(manager_of(lock, processes()), question, payload, nullptr, Wait::with_handlers, until_ns);
-  asked.lock_ns += now_ns() - since;
+  spend(&Tally::lock_ns, timelines::State::lock, since);
   const GrantSays what{grant.address};
   if (what == GrantSays::too_late) return what;
   count_lock_request(lock);
@@ -232,7 +235,7 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
     constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
     usleep(pause_us);
   }
-  asked.lock_ns += now_ns() - since;
+  spend(&Tally::lock_ns, timelines::State::lock, since);
   if (answer.kind != WireKind::lock_grant) return false;
   count_lock_request(lock);
   finish_acquire(lock, answer);
@@ -289,7 +292,7 @@ void await_flag(std::uint64_t flag, std::uint64_t value) {
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
   const Head grant = ask(manager, wanted, nullptr, nullptr, Wait::with_handlers);
-  asked.lock_ns += now_ns() - since;
+  spend(&Tally::lock_ns, timelines::State::lock, since);
   count_message(manager, MessageKind::lock_request, control_payload.count);
   heed_grant(ordered_lock, grant);
 }

@@ -47,7 +47,8 @@ enum class Stage { listening, connecting, running };
 class Cluster final : private Hosts::Listener {
  public:
   explicit Cluster(const ClusterOptions& options) : options_(options) {
-    if (options.wants_page_figures || options.wants_order) logs_.emplace(options.layout, options.wants_order);
+    if (options.timeline_events) timeline_.emplace(options.layout, *options.timeline_events);
+    if (wants_page_log() || timeline_) logs_.emplace(options.layout, options.wants_order);
   }
   ~Cluster() override {
     // All before the first is waited for.
@@ -163,6 +164,8 @@ class Cluster final : private Hosts::Listener {
     }
   }
 
+  bool wants_page_log() const { return options_.wants_page_figures || options_.wants_order; }
+
   void welcome(std::uint32_t number) {
     dsm::Welcome welcome;
     welcome.process = number;
@@ -176,7 +179,8 @@ class Cluster final : private Hosts::Listener {
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
-    welcome.wants_page_log = logs_ ? 1 : 0;
+    welcome.wants_page_log = wants_page_log() ? 1 : 0;
+    welcome.wants_timeline = timeline_ ? 1 : 0;
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
     const std::string host =
         hosts_ ? hosts_->address_of(index_of(options_.layout.node_of(ProcessId{number}))) : "127.0.0.1";
@@ -287,6 +291,9 @@ class Cluster final : private Hosts::Listener {
         if (frame.kind == FrameKind::page_events) return logs_->take_events(number, frame.payload);
         expect(number == 0);
         return logs_->take_regions(frame.payload);
+      case FrameKind::timed_events:
+        expect(stage_ == Stage::running && !member.result && timeline_);
+        return timeline_->take(number, frame.payload);
       case FrameKind::result: {
         expect(stage_ == Stage::running && !member.result && frame.payload.size() == sizeof(dsm::Result));
         dsm::Result result;
@@ -438,6 +445,7 @@ class Cluster final : private Hosts::Listener {
   ClusterResult result() {
     ClusterResult result;
     result.logs = std::move(logs_);
+    result.timeline = std::move(timeline_);
     for (const Member& member : members_) {
       if (!member.result) result.unheard.push_back(static_cast<std::uint32_t>(result.processes.size()));
       result.processes.push_back(member.result.value_or(dsm::Result{}));
@@ -449,6 +457,7 @@ class Cluster final : private Hosts::Listener {
   const ClusterOptions& options_;
   EmulatedCluster emulated_;
   std::optional<PageLogs> logs_;
+  std::optional<TimelineLogs> timeline_;
   Descendants descendants_;
   std::array<std::uint8_t, dsm::secret_bytes> secret_{};
   std::optional<Hosts> hosts_;

@@ -12,6 +12,7 @@
 #include "native/run_command/emulation.hpp"
 #include "native/run_command/hosts.hpp"
 #include "native/run_command/page_logs.hpp"
+#include "native/run_command/timeline_logs.hpp"
 
 namespace sdsm::run_command {
 
@@ -26,6 +27,7 @@ struct ClusterOptions {
   std::optional<HostsOptions> hosts;  ///< none: all processes run on this machine. Needs tcp, and no emulation
   bool wants_page_figures = false;
   bool wants_order = false;
+  std::optional<std::uint64_t> timeline_events;  ///< a timeline is wanted, of at most so many
 };
 
 struct ClusterResult {
@@ -33,6 +35,7 @@ struct ClusterResult {
   std::vector<std::uint32_t> unheard;  ///< processes that were in the middle of something: their figures are 0
   int status = 0;                      ///< the program's exit status
   std::optional<PageLogs> logs;        ///< if the options want any
+  std::optional<TimelineLogs> timeline;
 };
 
 /// Runs the program. input: the standard input of process 0; the others have none. When it returns or throws, no

@@ -214,6 +214,7 @@ void add_outputs(CLI::App& app, RunRequest& request) {
                  "sdsm simulate --order")
       ->check(&name_problem)
       ->type_name("FILE|-");
+  timelines::add_options(app, request.timeline);
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
 }
 
@@ -281,6 +282,15 @@ int run(int argc, char** argv) {
   }
   set_hosts(options.hosts, request);
   request.cluster.layout = layout_of(options.size, static_cast<std::uint32_t>(options.hosts.options.hosts.size()));
+  const timelines::Selection shown = selection_of(request.timeline, request.cluster.layout.processes());
+  if (!request.timeline.file.empty()) {
+    if (request.cluster.hosts) {
+      throw BadInput(
+          "--timeline needs processes that share a clock, and those of several --hosts do not. Leave one of both out");
+    }
+    // A message is logged by its sender and by its receiver, and a window is cut out at the end.
+    request.cluster.timeline_events = 4 * shown.most_events;
+  }
   return run_program(request);
 }
 

@@ -19,6 +19,7 @@
 #include "native/program_start/tasks_note.hpp"
 #include "native/run_command/atomics.hpp"
 #include "native/run_command/results.hpp"
+#include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::run_command {
 
@@ -89,16 +90,34 @@ void write_logs(const RunRequest& request, const ProgramStart& start, const Clus
   if (!request.order.empty()) commands::write_output(trace::order_text(run.logs->order()), request.order);
 }
 
+void write_timeline(const RunRequest& request, const ProgramStart& start, const ClusterResult& run) {
+  const Layout& layout = request.cluster.layout;
+  timelines::Labels labels;
+  labels.run = "measured";
+  labels.origin = request.program.at(0);
+  labels.layout = layout;
+  labels.tables = &scash::tables();
+  const std::uint32_t first_made = trace::first_made_region(layout.processes());
+  for (std::uint32_t region = 0; region < first_made; ++region) {
+    labels.regions.push_back(trace::fixed_region_name(region));
+  }
+  for (const auto& [region, name] : run.logs->names(RegionNamer(start.file))) labels.regions.push_back(name);
+  const timelines::Selection selection = selection_of(request.timeline, layout.processes());
+  const timelines::Timeline timeline = run.timeline->timeline(selection, run.processes, labels);
+  timelines::write(request.timeline, timeline, labels);
+}
+
 }  // namespace
 
 int run_program(const RunRequest& request) {
   ProgramStart start = prepare(request);
   const std::vector<std::filesystem::path> inputs = inputs_of(request, start);
-  commands::check_outputs({request.json, request.pages, request.order}, inputs);
+  commands::check_outputs({request.json, request.pages, request.order, request.timeline.file}, inputs);
   catch_interruptions();
   // A program that runs once reads the command's own input, a terminal's too.
   ProgramInput repeated_input;
-  const bool has_outputs = !request.json.empty() || !request.pages.empty() || !request.order.empty();
+  const bool has_outputs =
+      !request.json.empty() || !request.pages.empty() || !request.order.empty() || !request.timeline.file.empty();
   std::vector<ClusterResult> runs;
   std::vector<double> makespans;
   for (unsigned i = 0; i < request.repeat; ++i) {
@@ -123,6 +142,7 @@ int run_program(const RunRequest& request) {
   for (const dsm::Result& process : median.processes) tasks.push_back({process.tasks, process.task_regions});
   if (const auto note = tasks_note(tasks); note && !request.is_quiet) commands::say(*note);
   write_logs(request, start, median);
+  if (!request.timeline.file.empty()) write_timeline(request, start, median);
   if (request.json.empty()) return 0;
   const RunDescription description{request.program, request.cluster, inputs};
   results::write(result_document(description, median.processes, makespans), request.json);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/timelines/options.hpp"
 #include "native/run_command/cluster.hpp"
 
 namespace sdsm::run_command {
@@ -14,6 +15,7 @@ struct RunRequest {
   std::string json;   ///< file, "-" for stdout, "" for none
   std::string pages;  ///< the same, for page figures
   std::string order;  ///< the same, for the order
+  timelines::Request timeline;
   bool is_quiet = false;
   std::vector<std::string> exported;  ///< with hosts: environment variables, beside the usual ones
 };

@@ -13,6 +13,7 @@ import pytest
 from timelines import ROOT, Timeline, read_chrome, read_paje
 
 BUILD = ROOT / "build"
+COUNTERS = [BUILD / "tests" / "planted" / "planted", "counters"]
 
 
 def sdsm(*words: object) -> subprocess.CompletedProcess[str]:
@@ -22,7 +23,7 @@ def sdsm(*words: object) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory) -> Path:
     file = tmp_path_factory.mktemp("timelines") / "counters.trace"
-    done = sdsm("trace", "-q", "-n", 4, "-o", file, "--", BUILD / "tests" / "planted" / "planted", "counters")
+    done = sdsm("trace", "-q", "-n", 4, "-o", file, "--", *COUNTERS)
     assert done.returncode == 0, done.stderr
     return file
 
@@ -41,14 +42,20 @@ def states_of(result: dict) -> dict[tuple[int, str], float]:
     return states
 
 
-def check_sums(timeline: Timeline, result: dict) -> None:
-    for (thread, state), time in states_of(result).items():
-        assert abs(timeline.state_ns[thread, state] - time) <= timeline.slices[thread, state] + 1e-3, (thread, state)
+def totals(result: dict) -> tuple[Counter[str], Counter[str]]:
+    """Faults and messages of the whole run, by kind."""
     faults: Counter[str] = Counter()
     messages: Counter[str] = Counter()
     for thread in result["whole_run"]["threads"]:
         faults.update(thread["faults"])
         messages.update(thread["messages_by_kind"])
+    return faults, messages
+
+
+def check_sums(timeline: Timeline, result: dict) -> None:
+    for (thread, state), time in states_of(result).items():
+        assert abs(timeline.state_ns[thread, state] - time) <= timeline.slices[thread, state] + 1e-3, (thread, state)
+    faults, messages = totals(result)
     assert timeline.faults == +faults
     # A barrier's answers come with its end.
     del messages["barrier_release"]
@@ -62,6 +69,8 @@ def check_sums(timeline: Timeline, result: dict) -> None:
         [],
         ["--network", "simgrid"],
         ["--platform", "p3-jiajia", "--protocol", "jiajia"],
+        ["--protocol", "home-open"],
+        ["--platform", "v1280", "--protocol", "hardware", "-n", 1, "-t", 4],
         ["-n", 2, "-t", 2],
     ],
     ids=lambda options: " ".join(map(str, options)) or "queue",
@@ -151,4 +160,46 @@ def test_a_file_that_cannot_be_written_whole_is_not_there(trace, tmp_path):
     full = ["bash", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "bash", BUILD / "sdsm", "simulate", trace, "-q", "-p", "p3-score"]
     done = subprocess.run([str(word) for word in [*full, "-n", 4, "--timeline", tmp_path / "t.json"]], capture_output=True, text=True)
     assert done.returncode in (1, 2) and "cannot be written" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory) -> Path:
+    """A run of four processes, its timeline in both formats."""
+    place = tmp_path_factory.mktemp("measured")
+    for name in ("run.json", "run.paje"):
+        done = sdsm("run", "-q", "-n", 4, "--json", place / f"{name}.result", "--timeline", place / name, "--", *COUNTERS)
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize(("name", "read"), [("run.json", read_chrome), ("run.paje", read_paje)])
+def test_of_a_real_run_likewise(measured, name, read):
+    timeline = read(measured / name)
+    result = json.loads((measured / f"{name}.result").read_text())
+    cut_ns = sum(int(note.split()[4]) for note in timeline.other.get("notes", ()) if note.startswith("faults seem"))
+    for (thread, state), time in states_of(result).items():
+        assert abs(timeline.state_ns[thread, state] - time) <= timeline.slices[thread, state] + cut_ns, (thread, state)
+    faults, messages = totals(result)
+    assert timeline.faults == +faults
+    # Each worker comes for more work once more, and hears that the program is over.
+    messages["barrier_arrive"] += 3
+    for kind in ("page_request", "barrier_arrive"):
+        assert timeline.messages[kind] == messages[kind], kind
+    # What a service thread sends late has no arrow.
+    assert 0 < timeline.messages["diff"] <= messages["diff"]
+    assert timeline.messages["reply"] >= messages["page_request"]
+    assert any("heap #" in array for array in timeline.arrays)
+
+
+def test_a_run_that_logs_less_than_it_does_says_from_when_on_it_is_cut(tmp_path):
+    done = sdsm("run", "-q", "-n", 4, "--timeline", tmp_path / "t.json", "--timeline-events", 20, "--", *COUNTERS)
+    assert done.returncode == 0, done.stderr
+    about = read_chrome(tmp_path / "t.json").other
+    assert about["events"] <= 20 and "more events were logged" in about["notes"][0]
+
+
+def test_a_timeline_of_several_hosts_is_refused(tmp_path):
+    done = sdsm("run", "--hosts", "localhost,localhost", "--timeline", tmp_path / "t.json", "--", *COUNTERS)
+    assert done.returncode == 2 and "share a clock" in done.stderr
     assert not list(tmp_path.iterdir())

@@ -97,6 +97,7 @@ def read_paje(path: Path) -> Timeline:
     current, last = "", 0
     for line in path.read_text().splitlines():
         if line.startswith("#"):
+            found.other.setdefault("notes", []).append(line[2:])
             continue
         if line.startswith("%EventDef"):
             _, name, current = line.split()

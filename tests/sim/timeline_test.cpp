@@ -47,6 +47,14 @@ TEST_CASE("states told out of order make slices in order, and states that go on 
         std::vector<std::string>{"state 0 0-10", "state 19 10-12", "state 17 12-14", "state 19 14-15"});
 }
 
+TEST_CASE("a thread that starts late has nothing before") {
+  Timeline timeline = two_nodes();
+  timeline.start(first, 3us);
+  timeline.state(first, compute, 3us, 10us);
+  timeline.end();
+  CHECK(in_words(timeline) == std::vector<std::string>{"state 0 3-10"});
+}
+
 TEST_CASE("faults lie in the slice of their kind, each until the next") {
   Timeline timeline = two_nodes();
   timeline.state(first, compute, 0us, 10us);

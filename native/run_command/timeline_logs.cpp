@@ -1,0 +1,189 @@
+#include "native/run_command/timeline_logs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "native/dsm/wire.hpp"
+#include "native/run_command/control_channel.hpp"
+
+namespace sdsm::run_command {
+namespace {
+
+using dsm::TimedEvent;
+using Kind = TimedEvent::Kind;
+using Events = std::vector<TimedEvent>;
+
+/// Puts one run's logs into its timeline.
+class Merge {
+ public:
+  Merge(const std::vector<Events>& processes, timelines::Timeline& timeline)
+      : processes_(processes), timeline_(timeline) {
+    for (const Events& events : processes_) {
+      for (const TimedEvent& event : events) {
+        if (event.kind == Kind::life) begun_ns_ = std::min(begun_ns_, event.begin_ns);
+      }
+    }
+  }
+
+  /// A state within another counts instead of it; what none claims is computing.
+  void add_states(std::uint32_t process, std::uint64_t lasts_ns) {
+    const Events& logged = processes_[process];
+    const auto life = std::ranges::find(logged, Kind::life, &TimedEvent::kind);
+    if (life == logged.end()) return;
+    Events states;
+    std::ranges::copy_if(logged, std::back_inserter(states), [](const TimedEvent& event) {
+      return event.kind == Kind::state || event.kind == Kind::fault;
+    });
+    std::ranges::sort(states, [](const TimedEvent& a, const TimedEvent& b) {
+      return std::tuple(a.begin_ns, b.end_ns) < std::tuple(b.begin_ns, a.end_ns);
+    });
+    process_ = ProcessId{process};
+    at_ns_ = life->begin_ns;
+    open_ = {{.end_ns = life->begin_ns + lasts_ns}};
+    timeline_.start(process_, time_of(at_ns_));
+    for (TimedEvent event : states) {
+      while (open_.size() > 1 && (open_.back().end_ns <= event.begin_ns || open_.back().end_ns < event.end_ns)) close();
+      // What a trap takes before its handler is measured once for all, so a fault may seem to begin too early.
+      if (event.begin_ns < at_ns_) overlap_ns_ += at_ns_ - event.begin_ns;
+      event.end_ns = std::min(event.end_ns, open_.back().end_ns);
+      go_on_to(event.begin_ns);
+      if (event.kind == Kind::fault) {
+        timeline_.faults(process_, event.what - 1U, {RegionId{event.object}, event.value}, 1, time_of(at_ns_));
+      }
+      open_.push_back(event);
+    }
+    while (!open_.empty()) close();
+  }
+
+  void add_services(std::uint32_t process) {
+    for (const TimedEvent& event : processes_[process]) {
+      if (event.kind != Kind::serves) continue;
+      timeline_.serve(ProcessId{process}, time_of(event.value), time_of(event.begin_ns), time_of(event.end_ns));
+    }
+  }
+
+  /// Messages of one kind from a process to another arrive in the order in which they were sent.
+  void add_messages() {
+    struct Both {
+      Events sent, arrived;
+    };
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, Both> kinds;
+    for (std::uint32_t process = 0; process < processes_.size(); ++process) {
+      for (const TimedEvent& event : processes_[process]) {
+        if (event.kind == Kind::asks || event.kind == Kind::answers) {
+          kinds[{process, event.object, event.what}].sent.push_back(event);
+        } else if (event.kind == Kind::is_asked || event.kind == Kind::is_answered) {
+          kinds[{event.object, process, event.what}].arrived.push_back(event);
+        }
+      }
+    }
+    for (auto& [key, both] : kinds) {
+      const auto [from, to, what] = key;
+      for (Events* const events : {&both.sent, &both.arrived}) {
+        std::ranges::stable_sort(*events, {}, &TimedEvent::begin_ns);
+      }
+      for (std::size_t i = 0; i < std::min(both.sent.size(), both.arrived.size()); ++i) {
+        const Time sent = time_of(both.sent[i].begin_ns), arrived = time_of(both.arrived[i].begin_ns);
+        timeline_.message({ProcessId{from}, ProcessId{to}, kind_of(static_cast<dsm::WireKind>(what)),
+                           Bytes{static_cast<std::int64_t>(both.sent[i].value)}, sent, std::max(sent, arrived)});
+      }
+    }
+  }
+
+  /// The initial thread's first and last reading of the clock.
+  void mark_region(timelines::Labels& labels) const {
+    std::vector<Time> readings;
+    for (const TimedEvent& event : processes_.front()) {
+      if (event.kind == Kind::clock) readings.push_back(time_of(event.begin_ns));
+    }
+    if (readings.size() < 2) return;
+    labels.measured_from = readings.front();
+    labels.measured_until = readings.back();
+  }
+
+  std::uint64_t overlap_ns() const { return overlap_ns_; }
+  Time time_of(std::uint64_t ns) const { return std::chrono::nanoseconds(ns - std::min(ns, begun_ns_)); }
+
+ private:
+  static std::optional<std::size_t> kind_of(dsm::WireKind kind) {
+    if (kind == dsm::WireKind::flag_post) kind = dsm::WireKind::lock_release;
+    if (kind == dsm::WireKind::flag_wait) kind = dsm::WireKind::lock_request;
+    return kind <= dsm::WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
+  }
+
+  /// The innermost open state lasts until then.
+  void go_on_to(std::uint64_t ns) {
+    ns = std::min(ns, open_.back().end_ns);
+    if (ns <= at_ns_) return;
+    timeline_.state(process_, open_.back().what, time_of(at_ns_), time_of(ns));
+    at_ns_ = ns;
+  }
+  void close() {
+    go_on_to(open_.back().end_ns);
+    open_.pop_back();
+  }
+
+  const std::vector<Events>& processes_;
+  timelines::Timeline& timeline_;
+  std::uint64_t begun_ns_ = ~std::uint64_t{0};
+  ProcessId process_{};
+  std::uint64_t at_ns_ = 0;
+  std::uint64_t overlap_ns_ = 0;
+  Events open_;  ///< states, each within the one before; the first is computing
+};
+
+}  // namespace
+
+void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
+  if (payload.size() % sizeof(TimedEvent) != 0) throw ProtocolError("sent the launcher a log that is cut off");
+  for (std::size_t at = 0; at < payload.size(); at += sizeof(TimedEvent)) {
+    TimedEvent event;
+    std::memcpy(&event, payload.data() + at, sizeof event);
+    const bool has_state = event.kind == Kind::state || event.kind == Kind::fault;
+    const bool is_impossible =
+        event.kind > Kind::life || (event.kind == Kind::fault && event.what > fault_kinds) ||
+        (has_state && (event.what > static_cast<unsigned>(timelines::State::idle) || event.end_ns < event.begin_ns)) ||
+        (event.kind == Kind::fault && event.what == 0) ||
+        (!has_state && event.kind < Kind::serves && event.object >= layout_.processes());
+    if (is_impossible) throw ProtocolError("sent the launcher a log of impossible events");
+    // How long a process was there is always known.
+    if (left_ == 0 && event.kind != Kind::life) {
+      ++dropped_;
+      dropped_from_ns_ = std::min(dropped_from_ns_, event.begin_ns);
+      continue;
+    }
+    if (left_ > 0) --left_;
+    processes_[process].push_back(event);
+  }
+}
+
+timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, const std::vector<dsm::Result>& results,
+                                           timelines::Labels& labels) const {
+  if (dropped_ > 0) {
+    timelines::Timeline none(layout_, scash::tables(), {});
+    selection.end = std::min(selection.end, Merge(processes_, none).time_of(dropped_from_ns_));
+    labels.notes.push_back(
+        fmt::format("{} more events were logged, which begin at {:.9f} s or later: the timeline ends there", dropped_,
+                    to_seconds(selection.end)));
+  }
+  timelines::Timeline timeline(layout_, scash::tables(), selection);
+  Merge merge(processes_, timeline);
+  for (std::uint32_t process = 0; process < processes_.size(); ++process) {
+    merge.add_states(process, results.at(process).whole.now_ns);
+    merge.add_services(process);
+  }
+  merge.add_messages();
+  merge.mark_region(labels);
+  if (merge.overlap_ns() > 0) {
+    labels.notes.push_back(
+        fmt::format("faults seem to begin {} ns too early, all together, and are cut there", merge.overlap_ns()));
+  }
+  timeline.end();
+  return timeline;
+}
+
+}  // namespace sdsm::run_command
