@@ -19,7 +19,7 @@ from typing import Any
 from calibration.children import CommandFailed, CommandRunner, Stopped
 from calibration.output_file import csv_text
 from calibration.published import FOLDER
-from sdsm_report import plan, tables
+from sdsm_report import plan, protocols, tables
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
 from sdsm_report.progress import Progress
 from sdsm_report.report import Line, laplace_accuracy, line, second_series, thread_rows
@@ -49,6 +49,7 @@ class Outcome:
     """What a job leaves: per configuration and seed, a result or the reason why there is none."""
 
     outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
+    by_protocol: list[protocols.ProtocolRow] = field(default_factory=list)
     interrupted: bool = False
 
     def set(self, run: SimulationRun, outcome: Result | str) -> None:
@@ -56,7 +57,9 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
+        return any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values()) or any(
+            row.failed for row in self.by_protocol
+        )
 
     def first_results(self) -> dict[Configuration, Result]:
         """The first seed's result of each configuration that has one."""
@@ -87,7 +90,8 @@ def run(settings: Settings) -> int:
         outcome.set(simulation, NOT_RUN)
 
     started = time.monotonic()
-    traces = plan.trace_runs(configurations)
+    under_protocols = protocols.configurations(settings.programs)
+    traces = plan.trace_runs([*configurations, *under_protocols])
     runner = CommandRunner()
     # A job ended by its surroundings leaves its results like one ended by hand.
     previous = signal.signal(signal.SIGTERM, _interrupt)
@@ -96,6 +100,7 @@ def run(settings: Settings) -> int:
             tracer = Tracer(settings.build, settings.results / "traces", runner)
             untraced = _make_traces(traces, tracer, settings.retrace, progress)
             _simulate_all(simulations, untraced, tracer, settings, runner, outcome, progress)
+            _simulate_protocols(under_protocols, untraced, tracer, settings, runner, outcome, progress)
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -109,7 +114,7 @@ def run(settings: Settings) -> int:
     if settings.figures:
         from sdsm_report.figures import draw_all
 
-        draw_all(lines, settings.results)
+        draw_all(lines, outcome.by_protocol, settings.results)
     print(f"sdsm: results are in {settings.results} ({time.monotonic() - started:.0f} s)", file=sys.stderr)
     return 1 if outcome.failed or outcome.interrupted else 0
 
@@ -188,6 +193,33 @@ def _simulate_all(
                 collect(future, simulation)
 
 
+def _simulate_protocols(
+    chosen: Sequence[Configuration],
+    untraced: dict[TraceRun, str],
+    tracer: Tracer,
+    settings: Settings,
+    runner: CommandRunner,
+    outcome: Outcome,
+    progress: Progress,
+) -> None:
+    progress.begin("simulate each protocol")
+    folder = settings.results / "protocols"
+    try:
+        known = protocols.known_protocols(settings.build / "sdsm", runner)
+    except CommandFailed as error:
+        progress.say(f"protocols: {error}")
+        return
+    for protocol in known:
+        for configuration in chosen:
+            if configuration.trace in untraced:
+                continue  # its own line says so
+            path = tracer.path(configuration.trace)
+            row = protocols.simulate(
+                configuration, protocol, settings.build, path, settings.platform, folder, runner, settings.published
+            )
+            outcome.by_protocol.append(row)
+
+
 def _settings_document(settings: Settings) -> dict[str, Any]:
     return {
         "platform": settings.platform.name,
@@ -211,6 +243,7 @@ def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -
     tables.write_text(results / "times.csv", csv_text([tables.line_row(line) for line in lines]))
     tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
     tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
+    protocols.write_rows(results, outcome.by_protocol)
     tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
 
 
@@ -248,6 +281,10 @@ def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
         if rows:
             parts += ["", "FFT, events per thread (mean over threads; each thread is in threads.csv)"]
             parts.append(tables.counts_table(rows))
+    if outcome.by_protocol:
+        nodes = ", ".join(map(str, protocols.NODES))
+        parts += ["", f"Under each protocol on {nodes} nodes, one thread each: predicted seconds"]
+        parts += protocols.sentences(outcome.by_protocol)
     missing = [line for line in lines if not line.done]
     if missing:
         failures = [line for line in missing if line.status != NOT_RUN]

@@ -67,6 +67,12 @@ COST_US = {"WROH": 8, "WUMR": 599, "RUMR": 587, "WROL": 44}
 
 
 def simulate(arguments: list[str], behaviour: dict) -> None:
+    if arguments == ["--help"]:
+        print("  --protocol scash|home-open|jiajia=scash\n       protocol of the shared memory")
+        return
+    if "--protocol" in arguments and option(arguments, "--protocol") == "jiajia":
+        print("sdsm: platform.xml gives no costs for protocol jiajia (it has scash). Name another", file=sys.stderr)
+        sys.exit(2)
     document = json.loads(Path(arguments[0]).read_text())
     program = Path(document["program"][0]).name
     implementation = int(option(document["program"], "--impl"))

@@ -3,9 +3,18 @@
 import pytest
 
 from legends import data_under_legends
-from sdsm_report.figures import fft_speedup, fft_time, laplace_speedup, laplace_spread, laplace_time, time_account
+from sdsm_report.figures import (
+    fft_speedup,
+    fft_time,
+    laplace_speedup,
+    laplace_spread,
+    laplace_time,
+    protocols,
+    time_account,
+)
 from sdsm_report.figures.entry import run
 from sdsm_report.plan import Configuration, Layout
+from sdsm_report.protocols import ProtocolRow, platform_of, read_rows, write_rows
 from sdsm_report.report import line
 from sdsm_report.simulation import Result, ThreadAccount
 from sdsm_report.tables import write_summary
@@ -112,3 +121,26 @@ def test_no_summary_is_status_2_and_an_empty_one_status_1(module, tmp_path, caps
     write_summary(tmp_path, [], {})
     assert run(module.NAME, module.draw, [str(tmp_path)]) == 1
     assert "Run the main job" in capsys.readouterr().err
+
+
+def test_each_protocol_is_a_line_of_its_own_speedups_and_one_without_costs_is_none(tmp_path):
+    rows = [
+        ProtocolRow("laplace", 4, nodes, protocol, f"p3-{protocol}.xml", "done", 7.5 / speedup, speedup)
+        for protocol, speedups in (("scash", (1.0, 1.5)), ("jiajia", (1.0, 1.25)))
+        for nodes, speedup in zip((1, 4), speedups, strict=True)
+    ] + [ProtocolRow("laplace", 4, 1, "hardware", "p3-score.xml", "refused: it has one node")]
+    write_rows(tmp_path, rows)
+    assert read_rows(tmp_path) == rows
+    (axes,) = protocols.draw(rows).axes
+    drawn = {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
+    assert drawn["scash (p3-scash.xml)"] == ([1, 4], [1.0, 1.5])
+    assert drawn["jiajia (p3-jiajia.xml)"] == ([1, 4], [1.0, 1.25])
+    assert set(drawn) == {"ideal", "scash (p3-scash.xml)", "jiajia (p3-jiajia.xml)"}
+    assert protocols.draw(rows[-1:]) is None
+    assert protocols.draw([]) is None
+
+
+def test_a_protocols_costs_are_those_of_the_machines_file_beside_or_its_own(tmp_path):
+    own, beside = tmp_path / "p3-score.xml", tmp_path / "p3-jiajia.xml"
+    beside.write_text("")
+    assert (platform_of("jiajia", own), platform_of("scash", own)) == (beside, own)

@@ -69,16 +69,25 @@ def place(tmp_path):
 def test_the_whole_job_traces_first_then_simulates_and_leaves_tables_and_figures(place, capsys):
     assert place.run() == 0
     calls = [call[0] for call in place.calls()]
-    assert calls == ["trace"] * 36 + ["simulate"] * 44  # 40 lines, 4 of them with a second seed
+    # 40 lines, 4 of them with a second seed; what protocols there are, and each on 1 to 8 nodes with both programs.
+    assert calls == ["trace"] * 37 + ["simulate"] * (44 + 1 + 3 * 8)
     out, err = capsys.readouterr()
     assert "Laplace, 1024 x 1024, 100 iterations" in out and "FFT, 524288 points" in out
     assert "(6 predictions): median error" in out
-    assert "sdsm: [80/80]" not in out and "sdsm: [36/80] trace fft-4-8t" in err
+    assert "sdsm: [81/81]" not in out and "sdsm: [36/81] trace fft-4-8t" in err
     assert len(place.times()) == 40
-    names = {"laplace_speedup", "laplace_time", "laplace_spread", "fft_speedup", "fft_time"}
+    names = {"laplace_speedup", "laplace_time", "laplace_spread", "fft_speedup", "fft_time", "protocols"}
     assert {p.stem for p in place.results.glob("*.png")} == names
     assert {p.stem for p in place.results.glob("*.svg")} == names
     assert (place.results / "tables.txt").read_text() == out
+    assert "laplace 4, jiajia (platform.xml): refused: exit status 2: platform.xml gives no costs for protocol" in out
+    with (place.results / "protocols.csv").open() as file:
+        rows = {(row["program"], row["nodes"], row["protocol"]): row for row in csv.DictReader(file)}
+    assert len(rows) == 24
+    # What is not told apart here is as fast as under scash, which the job's own tables have.
+    own = place.times()["laplace-4-4x1"]["predicted_s"]
+    assert rows["laplace", "4", "home-open"]["predicted_s"] == rows["laplace", "4", "scash"]["predicted_s"] == own
+    assert all(row["status"].startswith("refused: ") for key, row in rows.items() if key[2] == "jiajia")
     assert not list(place.results.rglob("*.part"))
 
 
