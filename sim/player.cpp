@@ -10,11 +10,13 @@
 
 namespace sdsm::sim {
 
-Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, std::uint64_t clock_calls)
+Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, unsigned clock_rank,
+               std::uint64_t clock_calls)
     : cluster_(cluster),
       thread_(cluster.thread(process)),
       source_(std::move(source)),
       memory_(cluster.room->memory_of(thread_)),
+      clock_rank_(clock_rank),
       clock_calls_(clock_calls),
       atomics_(cluster.options.atomics.value_or(cluster.costs.costs().atomics)),
       has_faults_(takes_faults(cluster.layout) && cluster.tables.has_pages()),
@@ -129,7 +131,7 @@ void Player::close(const trace::Event& event) {
       break;
     }
     case EventKind::fence: fence(); break;
-    case EventKind::clock: note_clock(static_cast<trace::ClockSource>(event.detail)); break;
+    case EventKind::clock: note_clock(event); break;
     case EventKind::loop_begin:
     case EventKind::loop_end:
     case EventKind::task:
@@ -205,12 +207,13 @@ ProcessId Player::home_of(PageId page) {
   return is_first_touch ? cluster_.first_toucher(thread_, page) : cluster_.home_of_page(page);
 }
 
-void Player::note_clock(trace::ClockSource clock) {
+void Player::note_clock(const trace::Event& event) {
   if (cluster_.options.readings) {
     thread_.catch_up_and_wait();
-    cluster_.readings[index_of(thread_.id())].push_back({clock, cluster_.clock.now()});
+    cluster_.readings[index_of(thread_.id())].push_back(
+        {static_cast<trace::ClockSource>(event.detail), cluster_.clock.now()});
   }
-  if (thread_.id() != ProcessId{0} || clock_calls_ == 0) return;
+  if (thread_.id() != ProcessId{0} || clock_calls_ == 0 || !trace::bounds_region(event, clock_rank_)) return;
   ++clock_calls_seen_;
   if (clock_calls_seen_ != 1 && clock_calls_seen_ != clock_calls_) return;
   thread_.catch_up_and_wait();

@@ -13,8 +13,10 @@ namespace sdsm::sim {
 
 class Player {
  public:
-  /// `clock_calls`: number of clock events in the initial thread's trace. The first and the last bound the region.
-  Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, std::uint64_t clock_calls);
+  /// `clock_calls`: readings of clocks of `clock_rank` in the initial thread's trace. The first and the last bound the
+  /// region.
+  Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, unsigned clock_rank,
+         std::uint64_t clock_calls);
 
   /// The actor's body.
   void run();
@@ -34,13 +36,14 @@ class Player {
   void fence();
   void spin(ProcessId by, std::uint64_t events);
   ProcessId home_of(PageId page);
-  void note_clock(trace::ClockSource clock);
+  void note_clock(const trace::Event& event);
   Time scaled(std::uint64_t compute_ns) const;
 
   Cluster& cluster_;
   Thread& thread_;
   std::unique_ptr<IntervalSource> source_;
   std::unique_ptr<Memory> memory_;
+  unsigned clock_rank_;
   std::uint64_t clock_calls_;
   Atomics atomics_;
   bool has_faults_;

@@ -177,8 +177,9 @@ void PredictedOutput::trace_again(const std::filesystem::path& readings, const s
                                      "-n",         std::to_string(threads),
                                      "--passes",   std::to_string(header.passes),
                                      "--readings", readings.string(),
-                                     "-o",         traced.string(),
-                                     "--"};
+                                     "-o",         traced.string()};
+  if (header.begun_s != 0) arguments.insert(arguments.end(), {"--date", std::to_string(header.begun_s)});
+  arguments.emplace_back("--");
   arguments.insert(arguments.end(), header.program.begin(), header.program.end());
   const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Descriptor output = make_temporary_file(), errors = make_temporary_file();

@@ -361,6 +361,7 @@ int simulate(const Request& request) {
   const auto program = [&] {
     Program made;
     made.regions = trace::LargerPages::regions(file.regions(), page);
+    made.clock_rank = own.clock_rank;
     made.clock_calls = own.clock_calls;
     made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
     made.order = order;
@@ -428,16 +429,6 @@ void simulate_apart(const Request& request) {
   call.result();
 }
 
-/// Clocks by which the program takes times that no simulation knows.
-std::vector<std::string> unpredicted_clocks(const trace::File& file) {
-  std::vector<std::string> found;
-  for (const trace::UnseenCall& unseen : file.header().unseen) {
-    const auto names = {"clock_gettime", "gettimeofday", "timespec_get", "time", "clock"};
-    if (std::find(names.begin(), names.end(), unseen.call) != names.end()) found.push_back(unseen.call);
-  }
-  return found;
-}
-
 /// Writes what the program prints on the cluster, and lets what is simulated be the program as it behaves there.
 int simulate_with_output(Request request) {
   check_outputs(outputs_of(request), {request.trace, request.platform});
@@ -459,11 +450,11 @@ int simulate_with_output(Request request) {
         request.trace, predicted.rounds(), most_rounds));
   }
   request.played = predicted.trace();
-  if (const auto clocks = unpredicted_clocks(trace::File(request.played)); !clocks.empty()) {
+  if (const auto clocks = trace::unpredicted_clocks(trace::File(request.played).header()); !clocks.empty()) {
     say(fmt::format(
-        "warning: the program also read {}: what it prints of that is this machine's time, not the cluster's. Let it "
-        "read omp_get_wtime.",
-        fmt::join(clocks, ", ")));
+        "warning: the program has {}: what it prints of that is this machine's time, not the cluster's. Let it read "
+        "omp_get_wtime, or a clock of the C library.",
+        clocks));
   }
   simulate_apart(request);
   tell(predicted.errors());
@@ -532,9 +523,10 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
                  "4096)")
       ->check(&page_size_text_problem)
       ->type_name("BYTES");
-  app.add_option("--region", request.region,
-                 "what to measure: clock is the time between the program's first and last omp_get_wtime, whole is the "
-                 "whole run")
+  app.add_option(
+         "--region", request.region,
+         "what to measure: clock is the time between the program's first and last reading of its clock, whole is the "
+         "whole run")
       ->check(one_of({"clock", "whole"}))
       ->type_name("clock|whole")
       ->capture_default_str();

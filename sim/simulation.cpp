@@ -298,7 +298,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   Players players;
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     players.push_back(std::make_unique<Player>(cluster, ProcessId{process}, std::move(program.sources[process]),
-                                               program.clock_calls));
+                                               program.clock_rank, program.clock_calls));
   }
   play(loaded.engine(), topology, cluster, players);
   Result result = result_of(cluster);

@@ -24,8 +24,9 @@ using commands::RunError;
 struct Program {
   std::vector<trace::Region> regions;
   std::vector<std::unique_ptr<IntervalSource>> sources;
-  std::uint64_t clock_calls = 0;  ///< of the initial thread
-  std::uint64_t intervals = 0;    ///< of the initial thread, for progress; 0 if unknown
+  unsigned clock_rank = rank_of(trace::ClockSource::omp_get_wtime);  ///< of the clocks that bound the region
+  std::uint64_t clock_calls = 0;                                     ///< of those, by the initial thread
+  std::uint64_t intervals = 0;  ///< of the initial thread, for progress; 0 if unknown
   bool has_spins = false;
   std::optional<trace::Order> order;  ///< order to repeat, of a run of the same program
 };

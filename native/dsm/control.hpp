@@ -108,7 +108,8 @@ struct PageEvent {
   enum class Kind : std::uint8_t {
     fault,    ///< object: region; value: page; fault: its kind
     diff,     ///< sent to another node. object: region; value: page; bytes: its payload
-    clock,    ///< the initial thread called omp_get_wtime, as this process knows now. value: calls so far
+    clock,    ///< the initial thread read a clock that bounds the region, as this process knows now. value: calls so
+              ///< far, with_rank()
     barrier,  ///< comes to a barrier, or waits for work
     ask,      ///< flushes before it asks for a lock
     take,     ///< flushes once it has the lock. object: lock; value: the lock's grants before this one
@@ -145,6 +146,17 @@ struct TimedEvent {
   std::uint8_t unused = 0;
 };
 
+/// How often clocks of a rank (trace::rank_of) were read.
+constexpr std::uint64_t with_rank(std::uint64_t calls, unsigned rank) {
+  return std::uint64_t{rank} << 56 | calls;
+}
+constexpr unsigned rank_of(std::uint64_t calls_with_rank) {
+  return static_cast<unsigned>(calls_with_rank >> 56);
+}
+constexpr std::uint64_t calls_of(std::uint64_t calls_with_rank) {
+  return calls_with_rank & ((std::uint64_t{1} << 56) - 1);
+}
+
 /// What identifies a region that the program made.
 struct RegionOrigin {
   std::uint64_t bytes = 0;    ///< asked for
@@ -166,8 +178,8 @@ struct ProcessEnded {
 
 /// The run of one process. Both tallies are differences: `now_ns` is the part's duration. The program's exit status is
 /// the process's own. After its result a process goes on answering pings until it closes its end or exits.
-/// `region` lies between the initial thread's first and last omp_get_wtime; the same as `whole`
-/// if the program calls it less than twice.
+/// `region` lies between the initial thread's first and last reading of the clocks that bound it (trace::rank_of); the
+/// same as `whole` if there are less than two.
 struct Result {
   Tally region{};
   Tally whole{};

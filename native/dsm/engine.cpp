@@ -254,17 +254,31 @@ void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
   begin_work();
 }
 
-double wtime() {
-  if (!gomp::has_begun()) return static_cast<double>(now_ns()) * 1e-9;
+bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
+  if (!gomp::has_begun() || !application.is_taken()) return false;
   application.check();
   end_work(gomp::EventKind::clock);
-  const std::uint64_t now = now_ns();
+  since_begin_ns = now_ns();
   if (is_initial()) {
-    note_clock({clock_calls().count + 1, now});
+    note_own_clock(source, since_begin_ns);
     begin_emulating();
   }
   begin_work();
+  return source == trace::ClockSource::omp_get_wtime;
+}
+
+double wtime() {
+  std::uint64_t now = 0;
+  if (!read_clock(trace::ClockSource::omp_get_wtime, now)) now = now_ns();
   return static_cast<double>(now) * 1e-9;
 }
+
+bool clock_now(std::uint64_t& /*since_begin_ns*/) {
+  return false;
+}
+std::uint64_t date_of_begin() {
+  return 0;
+}
+void sleep(std::uint64_t /*nanoseconds*/) {}
 
 }  // namespace sdsm::engine

@@ -34,17 +34,25 @@ void note_clock(const ClockCalls& calls) {
   const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
   if (calls.count == known) return;
   measured.end = tally_at(calls.last_ns);
-  if (known == 0) measured.begin = measured.end;
+  if (calls_of(known) == 0 || rank_of(calls.count) > rank_of(known)) measured.begin = measured.end;
   clock.last_ns.store(calls.last_ns, std::memory_order_relaxed);
   clock.count.store(calls.count, std::memory_order_relaxed);
   log({.value = calls.count, .kind = PageEvent::Kind::clock});
   if (self.wants_timeline) keep({calls.last_ns, 0, calls.count, 0, 0, TimedEvent::Kind::clock});
 }
 
+void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
+  const std::uint64_t known = clock_calls().count;
+  const unsigned rank = trace::rank_of(source);
+  if (calls_of(known) > 0 && rank < rank_of(known)) return;
+  const std::uint64_t before = rank == rank_of(known) ? calls_of(known) : 0;
+  note_clock({with_rank(before + 1, rank), now_ns});
+}
+
 Result result() {
   Result result;
   result.whole = tally_at(now_ns() - self.begun_ns);
-  result.clock_calls = clock_calls().count;
+  result.clock_calls = calls_of(clock_calls().count);
   result.tasks = tasks_run.count;
   result.task_regions = tasks_run.regions;
   result.region = result.clock_calls >= 2 ? measured.end - measured.begin : result.whole;

@@ -124,6 +124,14 @@ void wait_for_flag(const gomp::Flag& flag, std::uint64_t value);
 
 /// The thread's clock in seconds, and the event `clock`.
 double wtime();
+/// The thread reads one of the other clocks. Event: clock. False: the C library's own clock answers. Else this does:
+/// nanoseconds since the program's begin, when calendars showed date_of_begin() (seconds since 1970).
+bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns);
+/// The same without an event, for a wait until a time that the program has from its clock.
+bool clock_now(std::uint64_t& since_begin_ns);
+std::uint64_t date_of_begin();
+/// The thread has let so much time pass without computing.
+void sleep(std::uint64_t nanoseconds);
 
 /// Memory that all threads of the program share, zeroed; null if there is none left.
 void* allocate_shared(std::size_t bytes, std::size_t alignment);

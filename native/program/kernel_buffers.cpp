@@ -77,13 +77,6 @@ SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
   setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, BUFSIZ);
 }
 
-// What the kernel tells about the process and the machine.
-SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  static constinit NextFunction<int(clockid_t, timespec*)> real{"clock_gettime"};
-  count_unseen(UnseenCall::clock_gettime, SDSM_CALLER);
-  auto* const next = real.for_caller(SDSM_CALLER);
-  return with_open_pages([&] { fills(time); }, [&] { return next(clock, time); }, is_bad_address<int>);
-}
 namespace {
 
 /// The texts of execl and the like: `first`, then those of `rest` until a null pointer.

@@ -14,6 +14,7 @@
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
+#include "native/program/unseen.hpp"
 
 namespace sdsm::program {
 namespace {
@@ -34,6 +35,7 @@ struct Replacements {
   /// Of the function being read, by byte: whether an instruction that is reached begins there.
   GrowingArray<bool> is_reached;
   GrowingArray<std::uint32_t> to_read;
+  unsigned cycle_readings = 0;  ///< instructions of the object being read
   /// The dynamic linker calls this function of its own for debuggers when it has loaded or unloaded something.
   std::uintptr_t linker_news = 0;
 };
@@ -62,6 +64,7 @@ class FunctionReader {
       constexpr std::uint8_t lock = 0xf0;  // also the last byte of mfence
       constexpr std::uint8_t exchange = 0x86;
       const bool is_register = begin_[i + 1] >= 0xc0;
+      if (byte == 0x0f && reads_cycles(begin_ + i, decode(begin_ + i, bytes_ - i))) return true;
       if (byte == lock || ((byte | 1) == (exchange | 1) && !is_register)) return true;
     }
     return bytes_ > 0 && begin_[bytes_ - 1] == 0xf0;
@@ -91,6 +94,7 @@ class FunctionReader {
       const Instruction found = decode(begin_ + at, bytes_ - at);
       if (found.length == 0) return;
       replace(at);
+      if (reads_cycles(begin_ + at, found)) ++replacements.cycle_readings;
       at += found.length;
       if (found.flow == Flow::branch || found.flow == Flow::jump) reach(std::int64_t{at} + found.target);
       // A table of addresses has those of instructions behind the jump, mostly.
@@ -155,6 +159,7 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   }
   if (system_library(object->dlpi_name) == SystemLibrary::own_locking) return 0;
   const std::size_t first = replacements.all.size();
+  replacements.cycle_readings = 0;
   for_each_function(
       *object,
       [](const FunctionExtent& extent, void*) {
@@ -163,6 +168,9 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
       },
       nullptr);
   if (replacements.all.size() > first) set_traps(*object, first);
+  if (is_of_program(*object)) {
+    for (unsigned i = 0; i < replacements.cycle_readings; ++i) add_unseen(UnseenCall::rdtsc, 0);
+  }
   return 0;
 }
 

@@ -399,6 +399,12 @@ bool is_of_bits(AtomicKind kind) {
 
 }  // namespace
 
+bool reads_cycles(const std::uint8_t* code, const Instruction& found) {
+  if (found.length == 0 || found.is_vector || found.map != 1) return false;
+  constexpr std::uint8_t rdtsc = 0x31, system_group = 0x01, rdtscp = 0xf9;
+  return found.opcode == rdtsc || (found.opcode == system_group && found.modrm != 0 && code[found.modrm] == rdtscp);
+}
+
 LockedAccess access_of(const LockedInstruction& instruction, const greg_t* registers, std::uintptr_t next) {
   using Source = LockedInstruction::Source;
   const auto half = [&](Register which) { return value_of(which, registers) & 0xffffffff; };

@@ -39,6 +39,9 @@ struct Instruction {
 /// The instruction at `code`, of which `room` bytes may be read.
 Instruction decode(const std::uint8_t* code, std::size_t room);
 
+/// Whether the instruction, which was decoded at `code`, reads the processor's own clock (rdtsc, rdtscp).
+bool reads_cycles(const std::uint8_t* code, const Instruction& found);
+
 /// A register as instructions number them, or none.
 enum class Register : std::uint8_t { rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, none = 16, rip = 17 };
 

@@ -28,7 +28,6 @@ AddressRange whole_of(const dl_phdr_info& object) {
 namespace {
 
 constinit ProgramImage found GUARDED_BY(starting);
-constinit AddressRange whole_cxx_library;
 
 const char* name_in(const char* path) {
   const char* const slash = std::strrchr(path, '/');
@@ -105,7 +104,9 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES
     found.program = image_of(*object);
     found.program.path = "/proc/self/exe";
   } else if (std::strstr(object->dlpi_name, "libstdc++.so") != nullptr) {
-    whole_cxx_library = whole_of(*object);
+    found.whole_cxx_library = whole_of(*object);
+  } else if (std::strstr(object->dlpi_name, "libgfortran.so") != nullptr) {
+    found.whole_fortran_library = whole_of(*object);
   } else if (is_library_of_program(object->dlpi_name)) {
     found.libraries.push_back(image_of(*object));
   }
@@ -165,11 +166,11 @@ bool is_library_of_program(const char* path) {
 
 bool is_of_program(const dl_phdr_info& object) {
   const std::uintptr_t begin = whole_of(object).begin;
-  return program_image.is_program(begin) && !whole_cxx_library.holds(begin);
+  return program_image.is_program(begin) && !program_image.whole_cxx_library.holds(begin);
 }
 
 void pass_library_constructors() {
-  found.cxx_library = whole_cxx_library;
+  found.cxx_library = found.whole_cxx_library;
 }
 
 void drop_library_constructors() {
@@ -195,7 +196,7 @@ void find_program_image() {
   for (const char* name : {"_Znwm", "_ZnwmSt11align_val_t"}) {
     constexpr std::uintptr_t most_bytes = 256;
     const auto begin = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));
-    if (!whole_cxx_library.holds(begin)) continue;
+    if (!found.whole_cxx_library.holds(begin)) continue;
     AddressRange& range = found.cxx_library;
     range.begin = range.end == 0 ? begin : std::min(range.begin, begin);
     range.end = std::max(range.end, begin + most_bytes);

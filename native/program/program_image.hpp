@@ -33,6 +33,8 @@ struct ProgramImage {
   ObjectImage program;
   GrowingArray<ObjectImage> libraries;  ///< the program's own that were linked to it
   AddressRange cxx_library;             ///< the part of libstdc++ that allocates for the program: at first operator new
+  AddressRange whole_cxx_library;
+  AddressRange whole_fortran_library;
 
   /// Whether an allocation requested by code at `caller` is the program's.
   bool is_program(std::uintptr_t caller) const {

@@ -36,6 +36,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "native/gomp/engine.hpp"
+#include "native/program/clocks.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
@@ -119,15 +121,16 @@ bool is_lasting(long file) {
   return call_kernel(SYS_fstat, ask) == 0 && S_ISREG(status.st_mode);
 }
 
+std::int64_t now_ns() {
+  timespec now{};
+  call_kernel(SYS_clock_gettime, {{CLOCK_MONOTONIC, reinterpret_cast<long>(&now)}});
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
 /// recvmmsg and sendmmsg, as the kernel does them: one message after the other.
 long each_message(const SystemCall& call, bool receives) {
   auto* const messages = static_cast<mmsghdr*>(call.at(1));
   const auto* const patience = static_cast<const timespec*>(receives ? call.at(4) : nullptr);
-  const auto now_ns = [] {
-    timespec now{};
-    call_kernel(SYS_clock_gettime, {{CLOCK_MONOTONIC, reinterpret_cast<long>(&now)}});
-    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-  };
   const long end_ns = patience == nullptr ? 0 : now_ns() + patience->tv_sec * 1'000'000'000 + patience->tv_nsec;
   const std::size_t count = std::min<std::size_t>(call[2] & 0xffffffff, IOV_MAX);
   int flags = static_cast<int>(call[3]) & ~MSG_WAITFORONE;
@@ -177,8 +180,16 @@ long call_once(Touch touch, const SystemCall& call, SystemCall& inside, Call rea
     inside.copies = &copies;
     touch(inside);
   };
-  const long answer = with_open_pages(
-      open, [&] { return real(inside); }, [&](long given) { return is_bad_address(given, inside); });
+  const auto call_it = [&] {
+    if (!inside.is_wait) return real(inside);
+    const std::int64_t begun_ns = now_ns();
+    const long answer = real(inside);
+    // Less is the call itself, and another day another time.
+    constexpr std::int64_t least_ns = 50'000;
+    if (const std::int64_t ns = now_ns() - begun_ns; ns >= least_ns) engine::sleep(static_cast<std::uint64_t>(ns));
+    return answer;
+  };
+  const long answer = with_open_pages(open, call_it, [&](long given) { return is_bad_address(given, inside); });
   copies.give_back(answer);
   return answer;
 }
@@ -275,6 +286,12 @@ void SystemCall::in_mask_and_size(int i) const {
   if (at(i) != nullptr) touch_for_kernel(*static_cast<const void* const*>(at(i)), mask_bytes, KernelUse::reads);
 }
 
+void SystemCall::until(int clock, int flags, int limit_at) {
+  if ((arguments[flags] & TIMER_ABSTIME) == 0 || at(limit_at) == nullptr) return;
+  limit = real_limit(static_cast<clockid_t>(arguments[clock]), *static_cast<const timespec*>(at(limit_at)));
+  arguments[limit_at] = reinterpret_cast<long>(&limit);
+}
+
 void SystemCall::moves_all(int offset, int room) {
   if (is_lasting(arguments[0])) rest = {offset, room};
 }
@@ -359,14 +376,32 @@ long serve(long number, const SystemCall& call, std::uintptr_t caller) {
     case SYS_exit_group: _exit(number_at(0));
     default: break;
   }
+  long answered = 0;
+  switch (number) {
+    case SYS_clock_gettime:
+      if (answer_clock_gettime(number_at(0), static_cast<timespec*>(call.at(1)))) return 0;
+      break;
+    case SYS_gettimeofday:
+      if (answer_gettimeofday(static_cast<timeval*>(call.at(0)), call.at(1))) return 0;
+      break;
+    case SYS_time:
+      if (answer_time(static_cast<std::time_t*>(call.at(0)), answered)) return answered;
+      break;
+    case SYS_times:
+      if (answer_times(static_cast<tms*>(call.at(0)), answered)) return answered;
+      break;
+    default: break;
+  }
   for (const Row& row : rows) {
     if (row.number != number) continue;
     if (row.touch == nullptr) return call_kernel(number, call);
     SystemCall named = call;
     named.name = row.name;
-    return with_memory(
+    const long answer = with_memory(
         row.touch, named, [&](const SystemCall& inside) { return call_kernel(number, inside); },
-        [](long answer, const SystemCall& /*unused*/) { return answer == -EFAULT; });
+        [](long given, const SystemCall& /*unused*/) { return given == -EFAULT; });
+    if (number == SYS_getrusage && answer == 0) answer_getrusage(number_at(0), static_cast<rusage*>(call.at(1)));
+    return answer;
   }
   const long answer = call_kernel(number, call);
   // Registers that the caller has not filled may hold any address: only a call that fails for one has looked.

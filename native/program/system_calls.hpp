@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <initializer_list>
 #include <optional>
 
@@ -22,6 +23,8 @@ struct SystemCall {
   const char* name = nullptr;
   PrivateCopies* copies = nullptr;  ///< null: shared memory is touched only
   bool answers_with_error = false;  ///< instead of -1 and errno
+  bool is_wait = false;             ///< its time is no computing
+  timespec limit{};
   /// Of a regular file, which moves all that it has room for: where the call's further numbers stand; none: 0.
   struct Rest {
     int offset, room;
@@ -61,6 +64,11 @@ struct SystemCall {
   void told_message(int i);
   void told_sized(int i, int size);  ///< as many bytes as the socklen_t at argument `size` says; that, too
   void told_sets(int first, int count, std::size_t files);  ///< fd_set in `count` arguments
+
+  /// The program may ask for it to let time pass, which its clock then has to show.
+  void waits() { is_wait = true; }
+  /// Argument `limit` is a time that the clock in argument `clock` shows to the program, if `flags` says so.
+  void until(int clock, int flags, int limit);
 
   /// The answer is an error's number.
   void answers_error() { answers_with_error = true; }

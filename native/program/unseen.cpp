@@ -1,19 +1,14 @@
 #include "native/program/unseen.hpp"
 
-#include <sys/time.h>
-
 #include <atomic>
-#include <ctime>
 
-#include "native/gomp/entry.hpp"
-#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::program {
 namespace {
 
-constexpr const char* names[unseen_call_count] = {"mmap",          "mmap of a file", "dlopen",       "mremap", "sbrk",
-                                                  "clock_gettime", "gettimeofday",   "timespec_get", "time",   "clock"};
+constexpr const char* names[unseen_call_count] = {"mmap", "mmap of a file", "dlopen", "mremap",
+                                                  "sbrk", "clock_gettime",  "rdtsc"};
 
 struct Counter {
   std::atomic<std::uint64_t> calls = 0;
@@ -40,27 +35,3 @@ UnseenCalls unseen_calls(UnseenCall call) {
 }
 
 }  // namespace sdsm::program
-
-using namespace sdsm::program;
-
-// Clocks. (clock_gettime stands in kernel_buffers.cpp.)
-SDSM_ENTRY int gettimeofday(timeval* time, void* zone) noexcept {
-  static constinit NextFunction<int(timeval*, void*)> real{"gettimeofday"};
-  count_unseen(UnseenCall::gettimeofday, SDSM_CALLER);
-  return real(time, zone);
-}
-SDSM_ENTRY int timespec_get(timespec* time, int base) noexcept {
-  static constinit NextFunction<int(timespec*, int)> real{"timespec_get"};
-  count_unseen(UnseenCall::timespec_get, SDSM_CALLER);
-  return real(time, base);
-}
-SDSM_ENTRY std::time_t time(std::time_t* seconds) noexcept {
-  static constinit NextFunction<std::time_t(std::time_t*)> real{"time"};
-  count_unseen(UnseenCall::time, SDSM_CALLER);
-  return real(seconds);
-}
-SDSM_ENTRY std::clock_t clock() noexcept {
-  static constinit NextFunction<std::clock_t()> real{"clock"};
-  count_unseen(UnseenCall::clock, SDSM_CALLER);
-  return real();
-}

@@ -18,13 +18,10 @@ enum class UnseenCall : std::uint8_t {
   dlopen,
   mremap,
   sbrk,
-  clock_gettime,
-  gettimeofday,
-  timespec_get,
-  time,
-  clock,
+  clock_gettime,  ///< of a clock that no engine answers: another process's, or a device's
+  rdtsc,          ///< instructions that the program has, whether or not it comes to them
 };
-inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::clock) + 1;
+inline constexpr unsigned unseen_call_count = static_cast<unsigned>(UnseenCall::rdtsc) + 1;
 
 /// Counts a call that returns to `caller`, if that is the program's. Any thread may, at any time.
 void count_unseen(UnseenCall call, std::uintptr_t caller, std::uint64_t bytes = 0);

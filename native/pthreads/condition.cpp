@@ -8,6 +8,7 @@
 #include <cstdarg>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/clocks.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/system_calls.hpp"
@@ -58,14 +59,20 @@ SDSM_ENTRY int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mut
 }
 SDSM_ENTRY int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* limit) {
   static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real{"pthread_cond_timedwait"};
-  if (!engine::has_object(condition)) return real(condition, mutex, limit);
+  if (!engine::has_object(condition)) {
+    const timespec until = program::real_limit(clock_of(condition), *limit);
+    return real(condition, mutex, &until);
+  }
   return wait_until(condition, mutex, clock_of(condition), limit);
 }
 SDSM_ENTRY int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                       const timespec* limit) {
   static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> real{
       "pthread_cond_clockwait"};
-  if (!engine::has_object(condition)) return real(condition, mutex, clock, limit);
+  if (!engine::has_object(condition)) {
+    const timespec until = program::real_limit(clock, *limit);
+    return real(condition, mutex, clock, &until);
+  }
   return wait_until(condition, mutex, clock, limit);
 }
 SDSM_ENTRY int pthread_cond_signal(pthread_cond_t* condition) noexcept {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/clocks.hpp"
 #include "native/program/next_function.hpp"
 #include "native/pthreads/calls.hpp"
 #include "native/pthreads/engine.hpp"
@@ -65,11 +66,15 @@ SDSM_ENTRY int sem_trywait(sem_t* semaphore) noexcept {
 }
 SDSM_ENTRY int sem_timedwait(sem_t* semaphore, const timespec* limit) {
   static constinit NextFunction<int(sem_t*, const timespec*)> real{"sem_timedwait"};
-  return engine::has_object(semaphore) ? sem_wait_until(semaphore, CLOCK_REALTIME, limit) : real(semaphore, limit);
+  if (engine::has_object(semaphore)) return sem_wait_until(semaphore, CLOCK_REALTIME, limit);
+  const timespec until = program::real_limit(CLOCK_REALTIME, *limit);
+  return real(semaphore, &until);
 }
 SDSM_ENTRY int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* limit) {
   static constinit NextFunction<int(sem_t*, clockid_t, const timespec*)> real{"sem_clockwait"};
-  return engine::has_object(semaphore) ? sem_wait_until(semaphore, clock, limit) : real(semaphore, clock, limit);
+  if (engine::has_object(semaphore)) return sem_wait_until(semaphore, clock, limit);
+  const timespec until = program::real_limit(clock, *limit);
+  return real(semaphore, clock, &until);
 }
 SDSM_ENTRY int sem_post(sem_t* semaphore) noexcept {
   static constinit NextFunction<int(sem_t*)> real{"sem_post"};

@@ -63,8 +63,12 @@ void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
     return;
   }
   if (event.kind == Kind::clock) {
-    add_all(process.clock_calls == 0 ? process.before : process.between, process.since);
+    add_all(dsm::calls_of(process.clock_calls) == 0 ? process.before : process.between, process.since);
     process.since.clear();
+    if (dsm::rank_of(event.value) > dsm::rank_of(process.clock_calls)) {
+      add_all(process.before, process.between);
+      process.between.clear();
+    }
     process.clock_calls = event.value;
     return;
   }
@@ -77,7 +81,7 @@ void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
 
 trace::PageBook PageLogs::figures() const {
   trace::PageBook book;
-  const bool has_region = processes_.front().clock_calls >= 2;
+  const bool has_region = dsm::calls_of(processes_.front().clock_calls) >= 2;
   for (std::uint32_t number = 0; number < processes_.size(); ++number) {
     const Process& process = processes_[number];
     Pages pages = process.between;

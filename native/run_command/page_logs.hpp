@@ -32,10 +32,10 @@ class PageLogs {
  private:
   using Pages = std::map<PageId, trace::PageFigures>;
   struct Process {
-    Pages before;   ///< the clock's first reading
-    Pages between;  ///< its first and its latest
-    Pages since;    ///< its latest
-    std::uint64_t clock_calls = 0;
+    Pages before;                                                    ///< the clock's first reading
+    Pages between;                                                   ///< its first and its latest
+    Pages since;                                                     ///< its latest
+    std::uint64_t clock_calls = 0;                                   ///< dsm::with_rank()
     std::vector<std::pair<std::uint64_t, trace::OrderEvent>> order;  ///< with their turns, which ascend
   };
 

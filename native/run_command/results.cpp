@@ -161,7 +161,7 @@ std::string report_text(const std::string& program, const Layout& layout, const 
   const bool has_region = processes.front().clock_calls >= 2;
   std::string text = fmt::format("sdsm: {} on {} of {}: {:.4f} s", program, plural(layout.nodes, "node"),
                                  plural(layout.threads_per_node, "thread"), makespan_s(processes));
-  text += has_region ? fmt::format(" between its first and last omp_get_wtime ({:.4f} s in all)\n",
+  text += has_region ? fmt::format(" between its first and last reading of its clock ({:.4f} s in all)\n",
                                    whole_makespan_s(processes))
                      : " from begin to end\n";
   text += "times in s\n";

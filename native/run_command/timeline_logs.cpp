@@ -98,7 +98,9 @@ class Merge {
   void mark_region(timelines::Labels& labels) const {
     std::vector<Time> readings;
     for (const TimedEvent& event : processes_.front()) {
-      if (event.kind == Kind::clock) readings.push_back(time_of(event.begin_ns));
+      if (event.kind != Kind::clock) continue;
+      if (dsm::calls_of(event.value) == 1) readings.clear();  // the first of clocks of a higher rank
+      readings.push_back(time_of(event.begin_ns));
     }
     if (readings.size() < 2) return;
     labels.measured_from = readings.front();

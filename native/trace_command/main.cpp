@@ -9,6 +9,7 @@
 #include "native/trace_command/report.hpp"
 #include "native/trace_command/trace_program.hpp"
 #include "native/tracer/stream.hpp"
+#include "workloads/trace/trace.hpp"
 
 namespace {
 
@@ -78,6 +79,11 @@ int trace(Arguments arguments) {
                  "let the program's clock show what `sdsm simulate --readings` wrote, instead of the tracer's time")
       ->check(&name_problem)
       ->type_name("FILE");
+  app.add_option("--date", request.date,
+                 "what the program's calendar clocks show when it begins, in seconds since 1970 (default: now): a "
+                 "program that takes its seeds from them does the same again")
+      ->check(whole_number(1, sdsm::trace::most_date_s))
+      ->type_name("SECONDS");
   app.add_flag("--lines", request.has_sites, "record which instruction touched each page first (for addr2line)");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
   if (!parse(app, std::move(arguments.own))) return 0;

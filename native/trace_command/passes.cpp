@@ -273,7 +273,7 @@ void TrackedPass::on_cut(const tracer::CutRecord& record) {
   last->end = {.kind = trace::EventKind::end};
 }
 
-void TrackedPass::finish(trace::Header header) {
+void TrackedPass::finish(trace::Header& header) {
   for (std::uint32_t number = 0; number < states_.size(); ++number) {
     // What ends without synchronising has touched nothing, or was settled at the program's end.
     ThreadState& state = states_[number];

@@ -97,7 +97,7 @@ class TrackedPass : public RepeatedPass {
   void on_atomic_words(const tracer::AtomicWordsRecord& record) override;
 
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
-  void finish(trace::Header header);
+  void finish(trace::Header& header);
   bool was_cut() const { return was_cut_; }
 
  private:

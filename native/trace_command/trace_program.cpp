@@ -95,6 +95,9 @@ class Run {
         request.runtime.empty() ? runtime_library("libsdsm-trace.so", "sdsm-trace-runtime") : request.runtime;
     program_.threads = request.threads;
     program_.has_sites = request.has_sites;
+    using std::chrono::system_clock;
+    program_.date =
+        request.date != 0 ? request.date : static_cast<std::uint64_t>(system_clock::to_time_t(system_clock::now()));
     if (!request.readings.empty()) {
       readings_ = readings_file(trace::read_readings(request.readings));
       program_.readings = readings_.get();
@@ -135,11 +138,19 @@ class Run {
   }
 
   std::optional<std::string> clock_note() const {
-    if (!request_.readings.empty() || structure_.count_of(trace::EventKind::clock) == 0) return std::nullopt;
+    // Once may be for a seed.
+    if (!request_.readings.empty() || structure_.count_of(trace::EventKind::clock) < 2) return std::nullopt;
     return fmt::format(
         "note: times that {} prints here are the tracer's, without what a cluster costs. `sdsm simulate TRACE --output "
         "-` prints them as predicted",
         request_.program.front());
+  }
+
+  void tell_unpredicted_clocks(const trace::Header& header) const {
+    if (const std::string clocks = trace::unpredicted_clocks(header); !clocks.empty() && !request_.is_quiet) {
+      commands::say(fmt::format("note: {} has {}: that clock is this machine's, which no prediction answers",
+                                request_.program.front(), clocks));
+    }
   }
 
   int write_trace() {
@@ -166,7 +177,9 @@ class Run {
     header.program_sha256 = sha256_of(program_.file);
     header.asked_threads = request_.threads;
     header.reads_input = input_.was_read();
+    header.begun_s = program_.date;
     pass.finish(header);
+    tell_unpredicted_clocks(header);
     if (pass.was_cut()) {
       commands::say("warning: the program ended inside a parallel region; so does the trace");
     }

@@ -20,6 +20,8 @@ struct TraceRequest {
   bool is_quiet = false;
   /// What the program's clock shows (workloads/trace/readings.hpp); empty: the tracer's time.
   std::string readings{};
+  /// What calendars show at the program's begin, in seconds since 1970; 0: what they show now.
+  std::uint64_t date = 0;
   std::filesystem::path runtime{};             ///< libsdsm-trace.so; empty: the one beside this program
   std::function<void(unsigned)> after_pass{};  ///< called with the number of each pass that has ended, from 1
 };

@@ -27,21 +27,53 @@ void note(const gomp::Event& event) {
   begin_interval(self);
 }
 
-double wtime() {
-  if (!gomp::has_begun()) return 0;
+bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
+  if (!turn.is_taken()) return false;
+  enter();
+  if (!is_clock_traced()) return clock_now(since_begin_ns);
   VirtualThread& self = running_thread();
-  end_interval(self, {gomp::EventKind::clock, 0, 0, 0});
+  pause_interval(self);
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::clock;
   entry.self = static_cast<std::uint16_t>(self.number);
+  const bool is_event =
+      !(is_replay() ? schedule_log::is_next(entry.kind, self.number, clock_looked_at) : is_look(self));
+  entry.chosen = is_event ? clock_event : clock_looked_at;
+  if (is_event) end_paused_interval(self, {gomp::EventKind::clock, static_cast<std::uint8_t>(source), 0, 0});
   if (is_replay()) {
-    entry = schedule_log::take(ScheduleEntry::Kind::clock, self.number);
+    entry = schedule_log::take(entry.kind, self.number);
   } else {
-    entry.value = next_reading(self);
+    entry.value = is_event ? next_reading(self) : next_look(self);
     schedule_log::append(entry);
   }
-  begin_interval(self);
-  return static_cast<double>(entry.value) * 1e-9;
+  set_clock(self, entry.value, is_event);
+  is_event ? begin_interval(self) : resume_interval(self);
+  since_begin_ns = entry.value;
+  return true;
+}
+
+bool clock_now(std::uint64_t& since_begin_ns) {
+  if (!turn.is_taken()) return false;
+  enter();
+  since_begin_ns = clock_between_readings();
+  return true;
+}
+
+std::uint64_t date_of_begin() {
+  enter();
+  return options.date;
+}
+
+void sleep(std::uint64_t nanoseconds) {
+  if (!turn.is_taken() || !is_clock_traced()) return;
+  add_sleep(running_thread(), nanoseconds);
+}
+
+double wtime() {
+  if (!gomp::has_begun()) return 0;
+  std::uint64_t now = 0;
+  read_clock(trace::ClockSource::omp_get_wtime, now);
+  return static_cast<double>(now) * 1e-9;
 }
 
 }  // namespace sdsm::engine

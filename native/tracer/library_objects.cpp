@@ -73,7 +73,9 @@ Limit limit_of(const VirtualThread& self, std::uint64_t patience_ns) REQUIRES(tu
 
 /// False when the time is over, also by the clocks that the program may read.
 bool wait_at(VirtualThread& self, const Lock& lock, const Limit& limit) REQUIRES(turn) {
+  const std::uint64_t begun_ns = self.clock_ns;
   if (wait_in_between(self, ThreadStatus::at_object, &lock, limit.virtual_ns)) return true;
+  if (self.clock_ns > begun_ns) self.readings.slept_ns += self.clock_ns - begun_ns;
   self.stopwatch.pause();
   const timespec until{static_cast<time_t>(limit.real_ns / second_ns), static_cast<long>(limit.real_ns % second_ns)};
   while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == -1 && errno == EINTR) {

@@ -39,10 +39,11 @@ void read_options() {
   options.stream = read_descriptor(variable::stream);
   options.schedule = read_descriptor(variable::schedule);
   options.readings = read_descriptor(variable::readings);
+  if (const char* date = std::getenv(variable::date)) options.date = std::strtoull(date, nullptr, 10);
   if (const char* mode = std::getenv(variable::mode)) options.mode = static_cast<Mode>(mode[0]);
   options.has_sites = std::getenv(variable::sites) != nullptr;
-  for (const char* name :
-       {variable::threads, variable::stream, variable::schedule, variable::readings, variable::mode, variable::sites}) {
+  for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::readings, variable::date,
+                           variable::mode, variable::sites}) {
     unsetenv(name);
   }
   program::leave_preload();

@@ -17,6 +17,7 @@ struct Options {
   int stream = -1;         ///< -1: no command; the program runs on virtual threads, and nothing is recorded
   int schedule = -1;       ///< file of ScheduleEntry
   int readings = -1;       ///< file of predicted readings of the clock, if there is one
+  std::uint64_t date = 0;  ///< what calendars show at the program's begin, in seconds since 1970
 };
 inline constinit Options options GUARDED_BY(turn);
 

@@ -3,6 +3,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <ctime>
+
+#include "native/gomp/thread.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 
@@ -11,6 +14,29 @@ namespace {
 
 /// Words of the file (stream.hpp).
 constinit const std::uint64_t* predicted GUARDED_BY(turn) = nullptr;
+
+/// What a reading takes, about: the C library asks no kernel for it.
+constexpr std::uint64_t reading_takes_ns = 25;
+/// More readings than this, with no other event and little computing in between, are looks: they are no events.
+constexpr unsigned most_in_a_row = 1000;
+constexpr std::uint64_t little_ns = 1'000'000;
+/// A look with next to nothing computed since the last one is of a thread that waits for a time. So that it need not
+/// look for ever, its clock goes on by a part of the wait so far.
+constexpr std::uint64_t next_to_nothing_ns = 1000;
+constexpr unsigned part_of_wait = 128;
+
+/// Before main begins, and behind the trace's end.
+struct OutsideClock {
+  std::uint64_t shown_ns = 0;
+  std::uint64_t real_ns = 0;  ///< at the trace's end; 0 before
+};
+constinit OutsideClock outside GUARDED_BY(turn);
+
+std::uint64_t real_clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 }  // namespace
 
@@ -23,19 +49,76 @@ void open_readings() {
   predicted = static_cast<const std::uint64_t*>(memory);
 }
 
+bool is_clock_traced() {
+  return gomp::has_begun() && outside.real_ns == 0 && !watched.is_inside;
+}
+
+bool is_look(VirtualThread& self) {
+  Readings& own = self.readings;
+  const std::uint64_t computed = self.stopwatch.elapsed_ns();
+  own.computed_since_ns = computed - own.computed_ns;
+  own.computed_ns = computed;
+  if (own.computed_since_ns > little_ns) own.in_a_row = 0;
+  return ++own.in_a_row > most_in_a_row;
+}
+
 std::uint64_t next_reading(VirtualThread& self) {
-  ++self.clock_ns;
-  std::uint64_t reading = self.clock_ns + self.clock_ahead_ns;
+  Readings& own = self.readings;
+  self.clock_ns += reading_takes_ns;
+  std::uint64_t reading = self.clock_ns + own.ahead_ns;
   if (predicted != nullptr && self.number < predicted[0]) {
-    const std::uint64_t* const next = predicted + predicted[1 + self.number] + self.readings;
-    if (next < predicted + predicted[2 + self.number]) reading = *next;
+    const std::uint64_t* const next = predicted + predicted[1 + self.number] + own.count;
+    // Traces, and so predictions, know nothing of sleep.
+    if (next < predicted + predicted[2 + self.number]) reading = *next + own.slept_ns;
   }
   // Two readings in a row must differ, or a program that divides by the difference fails.
-  if (reading <= self.last_reading_ns) reading = self.last_reading_ns + 1;
-  ++self.readings;
-  self.last_reading_ns = reading;
-  self.clock_ahead_ns = reading - self.clock_ns;
+  if (reading <= own.last_ns) reading = own.last_ns + 1;
+  if (own.in_a_row == 1) {
+    own.row_began_ns = reading;
+    own.row_began_clock_ns = self.clock_ns;
+  }
   return reading;
+}
+
+std::uint64_t next_look(VirtualThread& self) {
+  Readings& own = self.readings;
+  const auto shown = static_cast<double>(own.last_ns - own.row_began_ns);
+  if (own.in_a_row == most_in_a_row + 1) {
+    own.pace = shown / static_cast<double>(self.clock_ns - own.row_began_clock_ns);
+  }
+  std::uint64_t waited = 0;
+  if (own.computed_since_ns < next_to_nothing_ns) waited = static_cast<std::uint64_t>(shown / part_of_wait);
+  own.slept_ns += waited;
+  const double computed = static_cast<double>(own.computed_since_ns + reading_takes_ns) * own.pace;
+  return own.last_ns + waited + static_cast<std::uint64_t>(computed) + 1;
+}
+
+void set_clock(VirtualThread& self, std::uint64_t reading_ns, bool is_event) {
+  Readings& own = self.readings;
+  own.count += is_event;
+  own.last_ns = reading_ns;
+  own.ahead_ns = reading_ns - self.clock_ns;
+}
+
+std::uint64_t clock_between_readings() {
+  if (!gomp::has_begun()) return outside.shown_ns += reading_takes_ns + outside.shown_ns / part_of_wait;
+  if (outside.real_ns != 0) return outside.shown_ns + (real_clock_ns() - outside.real_ns);
+  const VirtualThread& self = running_thread();
+  const std::uint64_t so_far = self.is_in_interval ? self.stopwatch.elapsed_ns() : 0;
+  const std::uint64_t shown = self.clock_ns + so_far + self.readings.ahead_ns;
+  return shown > self.readings.last_ns ? shown : self.readings.last_ns;
+}
+
+void add_sleep(VirtualThread& self, std::uint64_t slept_ns) {
+  self.readings.slept_ns += slept_ns;
+  self.clock_ns += slept_ns;
+  if (slept_ns > 0) self.readings.in_a_row = 0;
+}
+
+void leave_clock_to_itself() {
+  if (outside.real_ns != 0) return;
+  outside.shown_ns = clock_between_readings();
+  outside.real_ns = real_clock_ns();
 }
 
 }  // namespace sdsm::tracer

@@ -50,6 +50,10 @@ bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) {
   return log.next < log.count && log.entries[log.next].kind == kind && log.entries[log.next].self == self;
 }
 
+bool is_next(ScheduleEntry::Kind kind, std::uint32_t self, std::uint16_t chosen) {
+  return is_next(kind, self) && log.entries[log.next].chosen == chosen;
+}
+
 void set_wait_loops() {
   for (; log.next < log.count && log.entries[log.next].kind == ScheduleEntry::Kind::wait_loop; ++log.next) {
     set_wait_loop(log.entries[log.next].value, log.entries[log.next].chosen != 0);

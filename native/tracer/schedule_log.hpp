@@ -19,6 +19,8 @@ ScheduleEntry take(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
 
 /// Whether the next entry is of this kind and of `self`. Later passes only.
 bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
+/// And has this `chosen`.
+bool is_next(ScheduleEntry::Kind kind, std::uint32_t self, std::uint16_t chosen) REQUIRES(turn);
 
 /// Later passes: sets the loops that the first pass knew from here on.
 void set_wait_loops() REQUIRES(turn);

@@ -8,6 +8,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
+#include "native/tracer/program_clock.hpp"
 #include "native/tracer/start.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
@@ -19,12 +20,13 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-/// False if nobody else can go on: then nothing has happened.
+/// False if nobody else can go on: then nothing has happened, but that the thread's clock has gone on.
 bool let_others_go_on(std::uint64_t nanoseconds) {
-  if (!turn.is_taken() || watched.is_inside || !watched.is_in_team) return false;
+  if (!turn.is_taken() || !is_clock_traced()) return false;
   VirtualThread& self = running_thread();
-  if (!others_can_go_on(self)) return false;
-  yield(self, nanoseconds);
+  add_sleep(self, nanoseconds);
+  if (!watched.is_in_team || !others_can_go_on(self)) return false;
+  yield(self, 0);
   return true;
 }
 

@@ -72,6 +72,7 @@ void end_other(std::uint32_t number) REQUIRES(turn) {
 
 /// What still runs (destructors of libraries, a forked child) is no part of the trace or of the schedule.
 void go_on_untraced() REQUIRES(turn) {
+  leave_clock_to_itself();
   recorder::disconnect();
   options.mode = Mode::record;
   options.schedule = -1;

@@ -17,6 +17,7 @@ inline constexpr char schedule[] = "SDSM_TRACE_SCHEDULE";  ///< file descriptor 
 /// File descriptor of the clock's predicted readings: words of 64 bits. First the number of threads T, then T + 1
 /// places in the file, counted in words: thread t's readings, in nanoseconds, stand from place t to place t + 1.
 inline constexpr char readings[] = "SDSM_TRACE_READINGS";
+inline constexpr char date[] = "SDSM_TRACE_DATE";    ///< what calendars show at the begin, in seconds since 1970
 inline constexpr char mode[] = "SDSM_TRACE_MODE";    ///< a Mode's letter
 inline constexpr char sites[] = "SDSM_TRACE_SITES";  ///< "1": each touch comes with its instruction
 }  // namespace variable
@@ -174,7 +175,7 @@ struct ScheduleEntry {
     wait,       ///< thread `self` waited for a flag; `chosen` went on
     wait_loop,  ///< from here on there is a trap in a loop, at `value` in the program's file; none if `chosen` is 0
     preempt,    ///< thread `self` was interrupted in its interval number `value`; `chosen` went on
-    clock,      ///< thread `self` read its clock: `value` nanoseconds
+    clock,      ///< thread `self` read its clock: `value` nanoseconds; `chosen`: clock_event or clock_looked_at
   };
   Kind kind{};
   std::uint8_t unused = 0;

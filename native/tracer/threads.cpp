@@ -356,16 +356,31 @@ void preempt(VirtualThread& self) {
   switch_to(*next);
 }
 
-void end_interval(VirtualThread& self, const trace::Event& event) {
+void pause_interval(VirtualThread& self) {
   program::HeldSignals::hold();
   set_inside(true);
   self.stopwatch.pause();
   if (is_replay()) follow_preemptions(self);
+}
+
+void resume_interval(VirtualThread& self) {
+  self.stopwatch.resume();
+  set_inside(false);
+  program::HeldSignals::release();
+}
+
+void end_interval(VirtualThread& self, const trace::Event& event) {
+  pause_interval(self);
+  end_paused_interval(self, event);
+}
+
+void end_paused_interval(VirtualThread& self, const trace::Event& event) {
   self.is_in_interval = self.spins = false;
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
   send_touches(self);
   record_event(self, event, compute_ns);
+  if (event.kind != trace::EventKind::clock) self.readings.in_a_row = 0;
   const bool may_spin = event.kind == trace::EventKind::fence || event.kind == trace::EventKind::atomic;
   if (!may_spin) self.unchanged_in_a_row = 0;
   self.failed_exchange = 0;
@@ -374,9 +389,8 @@ void end_interval(VirtualThread& self, const trace::Event& event) {
 void begin_interval(VirtualThread& self) {
   self.is_in_interval = true;
   self.stopwatch.reset();
-  self.stopwatch.resume();
-  set_inside(false);
-  program::HeldSignals::release();
+  self.readings.computed_ns = 0;
+  resume_interval(self);
 }
 
 void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) {

@@ -74,6 +74,20 @@ struct Steps {
   unsigned turns = 0;
 };
 
+/// Of the clock, by the program.
+struct Readings {
+  std::uint64_t count = 0;     ///< that are events
+  std::uint64_t last_ns = 0;   ///< what the last one gave
+  std::uint64_t ahead_ns = 0;  ///< how far it was ahead of the virtual clock (modulo 2^64)
+  std::uint64_t slept_ns = 0;  ///< what the thread has slept, and waited for a time, in all
+  unsigned in_a_row = 0;       ///< with no other event, and little computing in between
+  std::uint64_t row_began_ns = 0;
+  std::uint64_t row_began_clock_ns = 0;
+  double pace = 1;                      ///< of its end, against the virtual clock
+  std::uint64_t computed_ns = 0;        ///< by the interval, up to the last reading
+  std::uint64_t computed_since_ns = 0;  ///< the last but one
+};
+
 struct VirtualThread {
   // Fixed before the thread runs.
   std::uint32_t number = 0;
@@ -84,10 +98,8 @@ struct VirtualThread {
   std::atomic<int> may_run = 0;  ///< a futex: the turn is handed on through it
 
   ThreadStatus status GUARDED_BY(turn) = ThreadStatus::idle;
-  std::uint64_t clock_ns GUARDED_BY(turn) = 0;            ///< the virtual clock: compute time, and waiting for others
-  std::uint64_t readings GUARDED_BY(turn) = 0;            ///< of the clock, by the program, so far
-  std::uint64_t last_reading_ns GUARDED_BY(turn) = 0;     ///< what the last one gave
-  std::uint64_t clock_ahead_ns GUARDED_BY(turn) = 0;      ///< how far it was ahead of clock_ns (modulo 2^64)
+  std::uint64_t clock_ns GUARDED_BY(turn) = 0;  ///< the virtual clock: compute time, and waiting for others
+  Readings readings GUARDED_BY(turn);
   const void* waits_for GUARDED_BY(turn) = nullptr;       ///< lock, object or loop
   std::uint32_t sub_team GUARDED_BY(turn) = 0;            ///< at whose barrier it waits; 0: the team's
   std::uint64_t gives_up_at_ns GUARDED_BY(turn) = never;  ///< by its clock, while it waits
@@ -186,6 +198,10 @@ void preempt(VirtualThread& self) REQUIRES(turn);
 /// still and others may run.
 void end_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
 void begin_interval(VirtualThread& self) REQUIRES(turn);
+/// end_interval() in two steps: in between, resume_interval() may go on instead, as if nothing had been.
+void pause_interval(VirtualThread& self) REQUIRES(turn);
+void end_paused_interval(VirtualThread& self, const trace::Event& event) REQUIRES(turn);
+void resume_interval(VirtualThread& self) REQUIRES(turn);
 
 /// Records an event that closes an empty interval, for a thread that does not run.
 void record_event(VirtualThread& thread, const trace::Event& event, std::uint64_t compute_ns) REQUIRES(turn);

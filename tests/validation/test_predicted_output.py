@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -13,8 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SDSM = ROOT / "build" / "sdsm"
-CLOCK_READER = ROOT / "build" / "tests" / "traced" / "clock_reader"
-READS_INPUT = (ROOT / "build" / "tests" / "traced" / "ending", "sum")
+TRACED = ROOT / "build" / "tests" / "traced"
+CLOCK_READER, CLOCKS_C = TRACED / "clock_reader", TRACED / "clocks"
+READS_INPUT = (TRACED / "ending", "sum")
 CLUSTER = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q")
 
 
@@ -107,16 +109,98 @@ def test_a_program_that_read_standard_input_is_refused(tmp_path):
     simulate(trace_of(tmp_path, *READS_INPUT), "--output", "-")
 
 
-def test_times_that_no_simulation_predicts_are_told_by_the_functions_that_took_them(tmp_path):
-    trace = trace_of(tmp_path, ROOT / "build" / "tests" / "traced" / "unseen")
-    three = [3 if word == 2 else word for word in CLUSTER]  # the program asks for as many threads
-    done = sdsm("simulate", trace, *three, "--compute-factor", 1, "--output", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert "warning: the program also read clock_gettime: what it prints of that is this machine" in done.stderr
+# What a clock cannot show of a time, in seconds; and whether it shows a date. Of CLOCK_REALTIME and the like the name
+# says nothing: RESOLUTION's rows are in the order of the programs' readings.
+DATE = 1_000_000_000
+EXACT, MICRO, TICK = 1e-9, 1e-6, 1e-2
+CLOCKS: dict[str, list[tuple[str, float, bool]]] = {
+    "clocks": [
+        ("clock_gettime", EXACT, True),
+        ("clock_gettime", EXACT, False),
+        ("clock_gettime", EXACT, False),
+        ("clock_gettime", EXACT, False),
+        ("gettimeofday", MICRO, True),
+        ("timespec_get", EXACT, True),
+        ("time", 1, True),
+        ("clock", MICRO, False),
+        ("times", TICK, False),
+        ("getrusage", MICRO, False),
+        ("clock_gettime", EXACT, False),
+        ("gettimeofday", MICRO, True),
+    ],
+    "clocks_cxx": [
+        ("std::chrono::system_clock", EXACT, True),
+        ("std::chrono::steady_clock", EXACT, False),
+        ("std::chrono::system_clock", EXACT, True),
+    ],
+    "clocks_fortran": [
+        ("omp_get_wtime", EXACT, False),
+        ("system_clock", EXACT, False),
+        ("cpu_time", MICRO, False),
+        ("date_and_time", 1e-3, True),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_every_clock_shows_what_is_predicted_in_c_in_cxx_and_in_fortran(tmp_path, name):
+    program = TRACED / name
+    if name == "clocks_fortran" and not program.exists():
+        pytest.skip("there is no Fortran compiler")
+    utc = {**os.environ, "TZ": "UTC"}
+    trace = trace_of(tmp_path, program, options=("-q", "--passes", 2, "--date", DATE), env=utc)
+    printed = simulate(trace, "--output", "-", "--readings", tmp_path / "readings.csv", env=utc)
+    assert printed.stderr == ""
+    with (tmp_path / "readings.csv").open() as file:
+        readings = [(row["clock"], float(row["time_s"])) for row in csv.DictReader(file) if row["thread"] == "0"]
+    shown = [float(line) for line in printed.stdout.split()]
+    clocks = 2 * CLOCKS[name]
+    assert [clock for clock, _ in readings] == [clock for clock, _, _ in clocks]
+    assert len(shown) == len(clocks)
+    for (clock, resolution, is_date), (_, time), value in zip(clocks, readings, shown, strict=True):
+        date = DATE % 86400 if clock == "date_and_time" else DATE
+        expected = time + (date if is_date else 0)
+        # A double holds a date to the quarter of a microsecond.
+        slack = 3e-7 if is_date else 1.1e-9
+        assert expected - resolution - slack < value <= expected + slack, clock
+    # The readings lie apart as fork, barrier and join do there.
+    assert readings[len(clocks) // 2][1] - readings[0][1] > 3 * 661e-6
+
+
+def test_a_program_timed_by_another_clock_has_a_measured_region_which_a_seed_does_not_widen(tmp_path):
+    trace = trace_of(tmp_path, CLOCKS_C, "once")
+    assert simulate(trace, "--output", tmp_path / "out", "--json", tmp_path / "result.json").stderr == ""
+    begin, end = (float(line) for line in (tmp_path / "out").read_text().split())
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["makespan_s"] == pytest.approx(end - begin, abs=3e-6)
+    assert result["makespan_s"] < result["whole_run"]["makespan_s"]
+    run = sdsm("run", "-n", 2, "--json", tmp_path / "run.json", "--", CLOCKS_C, "once")
+    assert run.returncode == 0, run.stderr
+    begin, end = (float(line) for line in run.stdout.split())
+    measured = json.loads((tmp_path / "run.json").read_text())
+    assert measured["makespan_s"] == pytest.approx(end - begin, rel=0.05, abs=1e-4)
+
+
+def test_waits_for_a_time_end_when_the_program_s_clock_shows_it(tmp_path):
+    trace = trace_of(tmp_path, CLOCKS_C, "waits")
+    events = json.loads(sdsm("trace", "info", trace, "--json", "-").stdout)["threads"][0]["events"]
+    assert events["clock"] < 1100
+    times = [float(line) for line in simulate(trace, "--output", "-").stdout.split()]
+    # The clock goes on by a hundredth of a long wait at each look; sleeps last as long as was asked for, at least.
+    assert 0.5 <= times[0] < 0.51
+    assert 0.02 <= times[1] < 0.03
+    assert all(time >= 0.0199 for time in times[2:])
+    assert len(times) == 5
+
+
+def test_a_clock_that_no_prediction_answers_is_named(tmp_path):
+    done = sdsm("trace", "--passes", 1, "-n", 2, "-o", tmp_path / "a.trace", "--", TRACED / "cycles")
+    assert "has rdtsc: that clock is this machine's, which no prediction answers" in done.stderr
+    assert "the program has rdtsc: what it prints" in simulate(tmp_path / "a.trace", "--output", "-").stderr
 
 
 def test_whose_clock_a_traced_program_reads_is_told_once_and_only_of_programs_that_read_it(tmp_path):
-    for program, times in ((CLOCK_READER, 1), (ROOT / "build" / "tests" / "traced" / "critical", 0)):
+    for program, times in ((CLOCK_READER, 1), (TRACED / "critical", 0)):
         done = sdsm("trace", "--passes", 1, "-n", 2, "-o", tmp_path / "a.trace", "--", program)
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("are the tracer's, without what a cluster costs") == times

@@ -44,7 +44,12 @@ TraceSurvey survey(const File& file, bool whole) {
   if (file.header().threads == 0) return survey;
   {
     ThreadCursor cursor = file.thread(0);
-    while (const Interval* interval = cursor.next()) survey.clock_calls += interval->end.kind == EventKind::clock;
+    while (const Interval* interval = cursor.next()) {
+      if (interval->end.kind != EventKind::clock) continue;
+      const unsigned rank = rank_of(static_cast<ClockSource>(interval->end.detail));
+      if (rank > survey.clock_rank) survey = {.clock_rank = rank};
+      survey.clock_calls += rank == survey.clock_rank;
+    }
   }
   if (whole || survey.clock_calls < 2) {
     for (std::uint32_t t = 0; t < file.header().threads; ++t) survey.region_compute_ns += file.totals(t).compute_ns;
@@ -57,7 +62,7 @@ TraceSurvey survey(const File& file, bool whole) {
     while (const Interval* interval = cursor.next()) {
       if (seen >= 1 && seen < survey.clock_calls) survey.region_compute_ns += interval->compute_ns;
       if (interval->end.kind == EventKind::fork) team = interval->end.object + 1;
-      if (interval->end.kind == EventKind::clock) {
+      if (bounds_region(interval->end, survey.clock_rank)) {
         ++seen;
         if (seen == 1) first_team = team;
         if (seen == survey.clock_calls) end_team = team;

@@ -33,10 +33,11 @@ struct ComputeScale {
 /// --sequential-time, --sequential-trace and --compute-factor, for check_scale() to check.
 void add_options(CLI::App& app, ComputeScale& scale);
 
-/// Compute time of a trace in its measured region (between the initial thread's first and last clock event), summed
-/// over its threads; of the whole run if it has no region or `whole` is set.
+/// Compute time of a trace in its measured region, summed over its threads; of the whole run if it has no region or
+/// `whole` is set.
 struct TraceSurvey {
-  std::uint64_t clock_calls = 0;
+  unsigned clock_rank = 0;        ///< of the clocks that bound the region (rank_of)
+  std::uint64_t clock_calls = 0;  ///< readings of those by the initial thread
   std::uint64_t region_compute_ns = 0;
 };
 

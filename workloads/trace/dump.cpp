@@ -38,7 +38,8 @@ json header_json(const File& file) {
           {"unseen", unseen_json(header.unseen)},
           {"program_sha256", header.program_sha256},
           {"asked_threads", header.asked_threads},
-          {"reads_input", header.reads_input}};
+          {"reads_input", header.reads_input},
+          {"begun_s", header.begun_s}};
 }
 
 json region_json(const Region& region) {

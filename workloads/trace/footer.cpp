@@ -147,6 +147,7 @@ json to_json(const Header& header) {
   if (!header.program_sha256.empty()) value["program_sha256"] = header.program_sha256;
   if (header.asked_threads != 0) value["asked_threads"] = header.asked_threads;
   if (header.reads_input) value["reads_input"] = true;
+  if (header.begun_s != 0) value["begun_s"] = header.begun_s;
   return value;
 }
 
@@ -167,6 +168,7 @@ Header header_from(const json& value, std::uint32_t format) {
   if (value.contains("program_sha256")) header.program_sha256 = text_member(value, "program_sha256");
   if (value.contains("asked_threads")) header.asked_threads = unsigned32_member(value, "asked_threads", max_threads);
   header.reads_input = value.contains("reads_input") && value["reads_input"] == true;
+  if (value.contains("begun_s")) header.begun_s = unsigned_member(value, "begun_s", most_date_s);
   return header;
 }
 

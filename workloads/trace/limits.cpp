@@ -14,7 +14,7 @@ constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
 constexpr auto objects = static_cast<std::uint8_t>(ObjectClass::condition);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
 constexpr std::uint8_t words = 4;  // 16 bytes, the most that an instruction takes at once
-constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::fortran_cpu_time);
+constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::getrusage);
 
 /// By EventKind.
 constexpr std::array<EventRule, event_kinds> rules = {{

@@ -1,5 +1,8 @@
 #include "workloads/trace/trace.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace sdsm::trace {
 
 std::string_view name_of(EventKind kind) {
@@ -73,6 +76,9 @@ std::string_view name_of(ClockSource source) {
     case ClockSource::steady_clock: return "std::chrono::steady_clock";
     case ClockSource::fortran_system_clock: return "system_clock";
     case ClockSource::fortran_cpu_time: return "cpu_time";
+    case ClockSource::fortran_date_and_time: return "date_and_time";
+    case ClockSource::times: return "times";
+    case ClockSource::getrusage: return "getrusage";
   }
   return "?";
 }
@@ -95,6 +101,18 @@ std::string_view name_of(RegionKind kind) {
     case RegionKind::thread_stack: return "thread_stack";
   }
   return "?";
+}
+
+std::string unpredicted_clocks(const Header& header) {
+  // Of older traces; newer ones have events of all but the last.
+  constexpr std::string_view names[] = {"clock_gettime", "gettimeofday", "timespec_get", "time", "clock", "rdtsc"};
+  std::string found;
+  for (const UnseenCall& unseen : header.unseen) {
+    if (std::find(std::begin(names), std::end(names), unseen.call) == std::end(names)) continue;
+    if (!found.empty()) found += ", ";
+    found += unseen.call;
+  }
+  return found;
 }
 
 }  // namespace sdsm::trace

@@ -42,7 +42,7 @@ enum class EventKind : std::uint8_t {
   loop_end,  ///< leaves a work-shared loop or sections (its barrier, if any, is an event of its own). object: construct
   flush,     ///< an explicit flush seen by the run-time
   task,      ///< begins a task (run in place)
-  clock,     ///< read a clock. detail: ClockSource. The initial thread's first and last bound the measured region
+  clock,     ///< read a clock. detail: ClockSource. Those of the initial thread bound the measured region (rank_of)
   end,       ///< the thread's last interval
   post,    ///< counts a flag up (doacross: depend(source)). object: flag (models/locks.hpp); value: what it counts now
   wait,    ///< waits until a flag has counted so far (depend(sink)). object, value: as in `post`
@@ -62,7 +62,7 @@ inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::spin) +
 enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
 enum class ObjectClass : std::uint8_t { semaphore, read_write_lock, condition };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
-/// The function by which the program read a clock; the last four are those of C++ and Fortran.
+/// The function by which the program read a clock; from system_clock to fortran_date_and_time those of C++ and Fortran.
 enum class ClockSource : std::uint8_t {
   omp_get_wtime,
   clock_gettime,
@@ -74,7 +74,18 @@ enum class ClockSource : std::uint8_t {
   steady_clock,
   fortran_system_clock,
   fortran_cpu_time,
+  fortran_date_and_time,
+  times,
+  getrusage,
 };
+
+/// The measured region lies between the initial thread's first and last reading of the clocks of the highest rank that
+/// it reads at all. What programs make seeds of, or ask for something else than the time, has the lowest.
+constexpr unsigned rank_of(ClockSource source) {
+  using enum ClockSource;
+  if (source == omp_get_wtime) return 2;
+  return source == time || source == times || source == getrusage ? 0 : 1;
+}
 
 struct Event {
   EventKind kind{};
@@ -92,6 +103,11 @@ struct Event {
 using sdsm::Access;
 using sdsm::Change;
 using sdsm::ChangedLines;
+
+/// Whether the event is a reading of a clock of this rank.
+constexpr bool bounds_region(const Event& event, unsigned rank) {
+  return event.kind == EventKind::clock && rank_of(static_cast<ClockSource>(event.detail)) == rank;
+}
 
 /// First touches of `pages` adjacent pages in ascending order at one position. Reads and writes of one page in one
 /// interval: at most one read touch (only if it comes before the first write) and at most one write touch.
@@ -209,6 +225,9 @@ struct UnseenCall {
   bool operator==(const UnseenCall&) const = default;
 };
 
+/// Dates that a program can be told: up to the year 2242, whose nanoseconds since 1970 fit 63 bits.
+inline constexpr std::uint64_t most_date_s = 8'589'934'592;
+
 /// What describes a trace as a whole.
 struct Header {
   std::vector<std::string> program{};  ///< argv of the traced program
@@ -223,9 +242,13 @@ struct Header {
   std::string program_sha256{};
   std::uint32_t asked_threads = 0;  ///< `sdsm trace -n`: threads may be more
   bool reads_input = false;         ///< the program read standard input
+  std::uint64_t begun_s = 0;        ///< what its calendar clocks showed at its begin, in seconds since 1970
 
   bool operator==(const Header&) const = default;
 };
+
+/// Clocks that the program has and no simulation answers, for people; empty if there is none.
+std::string unpredicted_clocks(const Header& header);
 
 struct Totals {
   std::uint64_t intervals = 0;
