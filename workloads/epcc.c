@@ -1,29 +1,24 @@
-/* What OpenMP's synchronisation costs, after the description of EPCC's microbenchmarks (docs/workloads.md): the time of
+/* What OpenMP's directives cost, after the description of EPCC's microbenchmarks (docs/workloads.md): the time of
  * a delay under a directive, less that of the same delay in sequential code. Its output has version 2's format. */
 #include <math.h>
 #include <omp.h>
+#include <sdsm/placement.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "workloads/epcc.h"
 #include "workloads/options.h"
 #include "workloads/result.h"
 
 static const char program[] = "epcc";
 
-/* Each thread's own: what the timed loops read. A shared variable would cost a page fault after each barrier, and
- * so would arguments of a parallel region, which lie on the initial thread's stack. */
-static struct {
-  int repetitions; /* in a sample, of all threads together */
-  int share;       /* of them for each thread, where one thread does a repetition */
-  int delay;       /* additions of the delay */
-  int threads;
-} own;
-#pragma omp threadprivate(own)
+struct epcc_numbers own;
 
 static omp_lock_t lock;
 static double total;
 
-static void delay(void) {
+void delay(void) {
   double sum = 0;
   for (int i = 0; i < own.delay; ++i) {
     sum += i;
@@ -131,29 +126,23 @@ static void time_reduction(void) {
   }
 }
 
-enum reference { of_delay, of_atomic, of_reduction, references };
-
-struct directive {
-  const char* name;
-  void (*run)(void);
-  enum reference reference;
+static const struct directive synchronising[] = {
+    {"PARALLEL", time_parallel, of_delay, synchronisation, 0},
+    {"FOR", time_for, of_delay, synchronisation, 0},
+    {"PARALLEL FOR", time_parallel_for, of_delay, synchronisation, 0},
+    {"BARRIER", time_barrier, of_delay, synchronisation, 0},
+    {"SINGLE", time_single, of_delay, synchronisation, 0},
+    {"CRITICAL", time_critical, of_delay, synchronisation, 0},
+    {"LOCK/UNLOCK", time_lock, of_delay, synchronisation, 0},
+    {"ORDERED", time_ordered, of_delay, synchronisation, 0},
+    {"ATOMIC", time_atomic, of_atomic, synchronisation, 0},
+    {"REDUCTION", time_reduction, of_reduction, synchronisation, 0},
 };
 
-static const struct directive directives[] = {
-    {"PARALLEL", time_parallel, of_delay},
-    {"FOR", time_for, of_delay},
-    {"PARALLEL FOR", time_parallel_for, of_delay},
-    {"BARRIER", time_barrier, of_delay},
-    {"SINGLE", time_single, of_delay},
-    {"CRITICAL", time_critical, of_delay},
-    {"LOCK/UNLOCK", time_lock, of_delay},
-    {"ORDERED", time_ordered, of_delay},
-    {"ATOMIC", time_atomic, of_atomic},
-    {"REDUCTION", time_reduction, of_reduction},
-};
-enum { directive_count = sizeof directives / sizeof directives[0] };
+static const char* const group_names[groups] = {"synchronisation", "scheduling", "arrays", "flush"};
 
-static void (*const reference_runs[references])(void) = {reference_delay, reference_atomic, reference_reduction};
+static void (*const reference_runs[references])(void) = {reference_delay, reference_atomic, reference_reduction,
+                                                         reference_loop,  reference_array,  reference_columns};
 
 /* Of the time of one repetition, in microseconds. */
 struct statistics {
@@ -202,94 +191,206 @@ static void print_row(const struct statistics* made, int samples) {
          made->outliers);
 }
 
-static struct statistics measure_reference(int number, int samples) {
-  printf("\n Computing reference time %d\n", number + 1);
-  const struct statistics made = measure(reference_runs[number], samples);
+static struct statistics measure_reference(enum reference kind, int number, int samples) {
+  printf("\n Computing reference time %d\n", number);
+  const struct statistics made = measure(reference_runs[kind], samples);
   print_row(&made, samples);
-  printf(" Reference_time_%d =                        %.5f microseconds +/- %.5f\n", number + 1, made.mean,
+  printf(" Reference_time_%d =                        %.5f microseconds +/- %.5f\n", number, made.mean,
          half_width * made.deviation);
   return made;
 }
 
+/* As version 2 does, the lines below leave the size of an array out, but not that of a chunk. */
 static void measure_directive(const struct directive* directive, const struct statistics* reference, int samples) {
-  printf("\n Computing %s time\n", directive->name);
+  char size[16] = "";
+  if (directive->size > 0) snprintf(size, sizeof size, " %d", directive->size);
+  printf("\n Computing %s%s time\n", directive->name, size);
   const struct statistics made = measure(directive->run, samples);
   print_row(&made, samples);
-  printf(" %s time =                           %.5f microseconds +/- %.5f\n", directive->name, made.mean,
+  const char* const shown = directive->group == scheduling ? size : "";
+  printf(" %s%s time =                           %.5f microseconds +/- %.5f\n", directive->name, shown, made.mean,
          half_width * made.deviation);
-  printf(" %s overhead =                       %.5f microseconds +/- %.5f\n", directive->name,
+  printf(" %s%s overhead =                       %.5f microseconds +/- %.5f\n", directive->name, shown,
          made.mean - reference->mean, half_width * (made.deviation + reference->deviation));
 }
+
+enum { most_wanted = 64 };
 
 struct options {
   int samples;
   long repetitions;
   long delay;
-  int is_wanted[directive_count];
+  long iterations;
+  const char* names[most_wanted]; /* of directives */
+  int name_count;
+  int is_group[groups];
+  int sizes[most_wanted];
+  int size_count;
 };
 
 static void print_help(void) {
   printf(
-      "epcc: what OpenMP's synchronisation costs, in the output format of EPCC's microbenchmarks\n"
+      "epcc: what OpenMP's directives cost, in the output format of EPCC's microbenchmarks\n"
       "\n"
-      "  --directive NAME   one of these (may be given several times; default: all):\n"
-      "                     parallel, for, parallel-for, barrier, single, critical, lock, ordered, atomic, reduction\n"
+      "  --group NAME       synchronisation (default), scheduling, arrays, flush; may be given several times\n"
+      "  --directive NAME   one of these (may be given several times; default: all of the group):\n"
+      "                     parallel, for, parallel-for, barrier, single, critical, lock, ordered, atomic, reduction;\n"
+      "                     static, dynamic, guided, affinity; private, firstprivate, copyprivate, copyin; flush\n"
+      "  --size N           of the chunks (1, 2, 4, ... --iterations) or arrays (1, 3, 9, ... 177147 elements; flush:\n"
+      "                     so many rows, and a column for each thread); may be given several times (default: all)\n"
       "  --repetitions N    of the directive in a sample, a multiple of the threads (default 1000)\n"
       "  --samples N        from 2 on (default 20)\n"
       "  --delay N          additions between directives (default 500)\n"
+      "  --iterations N     of a scheduled loop, for each thread (default 128)\n"
       "\n"
       "The numbers are fixed: the clock decides nothing. A directive's overhead is its time less that of the same "
       "delay\n"
       "in sequential code. Exit status: 0 done, 1 the run failed, 2 bad usage.\n"
       "\n"
-      "Try: OMP_NUM_THREADS=4 epcc --directive barrier --directive lock\n");
+      "Try: OMP_NUM_THREADS=4 epcc --directive barrier --directive lock\n"
+      "     OMP_NUM_THREADS=4 epcc --group scheduling --repetitions 8 --size 1 --size 16\n");
 }
 
-/* The directive by its name on the command line: in small letters, up to a stroke, with hyphens. */
-static int directive_named(const char* name) {
-  for (int number = 0; number < directive_count; ++number) {
-    const char* known = directives[number].name;
-    size_t i = 0;
-    for (; known[i] != '\0' && known[i] != '/'; ++i) {
-      const char small = known[i] == ' ' ? '-' : (char)(known[i] - 'A' + 'a');
-      if (name[i] != small) break;
-    }
-    if ((known[i] == '\0' || known[i] == '/') && name[i] == '\0') return number;
+/* The directive's name on the command line: in small letters, up to a stroke, with hyphens. */
+static int is_named(const struct directive* directive, const char* name) {
+  const char* known = directive->name;
+  size_t i = 0;
+  for (; known[i] != '\0' && known[i] != '/'; ++i) {
+    const char small = known[i] == ' ' ? '-' : (char)(known[i] - 'A' + 'a');
+    if (name[i] != small) return 0;
   }
-  stop(status_bad_input, program, "--directive '%s' is none of those that --help lists", name);
+  return name[i] == '\0';
+}
+
+static int group_named(const char* name) {
+  for (int group = 0; group < groups; ++group) {
+    if (strcmp(group_names[group], name) == 0) return group;
+  }
+  stop(status_bad_input, program, "--group '%s' is none of those that --help lists", name);
+}
+
+static int is_wanted(const struct directive* directive, const struct options* options) {
+  int named = options->name_count == 0 && options->is_group[directive->group];
+  for (int i = 0; i < options->name_count; ++i) named |= is_named(directive, options->names[i]);
+  if (!named || options->size_count == 0 || directive->size == 0) return named;
+  for (int i = 0; i < options->size_count; ++i) {
+    if (options->sizes[i] == directive->size) return 1;
+  }
+  return 0;
+}
+
+static void add_name(struct options* options, const char* name) {
+  if (options->name_count == most_wanted) stop(status_bad_input, program, "more than %d --directive", most_wanted);
+  options->names[options->name_count++] = name;
+}
+
+static void add_size(struct options* options, const char* text) {
+  if (options->size_count == most_wanted) stop(status_bad_input, program, "more than %d --size", most_wanted);
+  options->sizes[options->size_count++] = (int)integer_option(program, "--size", text, 1, 1000000);
 }
 
 static struct options read_options(int argc, char** argv) {
-  enum { opt_directive = 1, opt_repetitions, opt_samples, opt_delay };
+  enum { opt_directive = 1, opt_group, opt_size, opt_repetitions, opt_samples, opt_delay, opt_iterations };
   static const struct option known[] = {
       {"directive", required_argument, NULL, opt_directive},
+      {"group", required_argument, NULL, opt_group},
+      {"size", required_argument, NULL, opt_size},
       {"repetitions", required_argument, NULL, opt_repetitions},
       {"samples", required_argument, NULL, opt_samples},
       {"delay", required_argument, NULL, opt_delay},
+      {"iterations", required_argument, NULL, opt_iterations},
       {"help", no_argument, NULL, opt_help},
       {NULL, 0, NULL, 0},
   };
-  struct options options = {.samples = 20, .repetitions = 1000, .delay = 500};
-  int named = 0;
+  struct options options = {.samples = 20, .repetitions = 1000, .delay = 500, .iterations = 128};
+  int is_grouped = 0;
   argv[0] = (char*)program;  // getopt's messages begin with it
   for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
     switch (option) {
-      case opt_directive:
-        options.is_wanted[directive_named(optarg)] = 1;
-        named = 1;
+      case opt_directive: add_name(&options, optarg); break;
+      case opt_group:
+        options.is_group[group_named(optarg)] = 1;
+        is_grouped = 1;
         break;
+      case opt_size: add_size(&options, optarg); break;
       case opt_repetitions:
         options.repetitions = integer_option(program, "--repetitions", optarg, 1, 1000000000);
         break;
       case opt_samples: options.samples = (int)integer_option(program, "--samples", optarg, 2, 1000000); break;
       case opt_delay: options.delay = integer_option(program, "--delay", optarg, 0, 1000000000); break;
+      case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 1, 1 << 20); break;
       case opt_help: print_help(); exit(status_done);
       default: exit(status_bad_input); /* getopt has said why */
     }
   }
   refuse_arguments(program, argc, argv);
-  for (int number = 0; !named && number < directive_count; ++number) options.is_wanted[number] = 1;
+  if (!is_grouped) options.is_group[synchronisation] = 1;
+  if (is_grouped && options.name_count > 0) {
+    stop(status_bad_input, program, "--directive says which; leave --group out");
+  }
   return options;
+}
+
+static struct directive directives[most_directives];
+
+static int list_directives(const struct options* options, int threads) {
+  int count = 0;
+  for (; count < (int)(sizeof synchronising / sizeof synchronising[0]); ++count) {
+    directives[count] = synchronising[count];
+  }
+  count = add_scheduling(directives, count, (int)options->iterations, threads);
+  return add_arrays(directives, count);
+}
+
+/* Whoever names something that is not there has misspelt it. */
+static void check_wanted(const struct options* options, int count) {
+  for (int i = 0; i < options->name_count; ++i) {
+    int found = 0;
+    for (int k = 0; k < count; ++k) found |= is_named(&directives[k], options->names[i]);
+    if (!found) {
+      stop(status_bad_input, program, "--directive '%s' is none of those that --help lists", options->names[i]);
+    }
+  }
+  for (int i = 0; i < options->size_count; ++i) {
+    int found = 0;
+    for (int k = 0; k < count; ++k) {
+      found |= is_wanted(&directives[k], options) && directives[k].size == options->sizes[i];
+    }
+    if (!found) stop(status_bad_input, program, "--size %d is none of what was asked for", options->sizes[i]);
+  }
+}
+
+/* A directive's size, and what it works on, are each thread's own. */
+static void prepare(const struct directive* directive) {
+  own.size = directive->size;
+  if (directive->group == scheduling && own.rows == NULL) {
+    own.rows = sdsm_galloc((size_t)own.iterations * (size_t)own.threads * SDSM_PAGE_BYTES, sdsm_block);
+    if (!own.rows) stop(status_failed, program, "no memory for the rows of a loop");
+  }
+  if (directive->group == flushes) {
+    free(own.columns);
+    own.columns = calloc((size_t)own.size * (size_t)own.threads, sizeof *own.columns);
+    if (!own.columns) stop(status_failed, program, "no memory for %d rows", own.size);
+  }
+#pragma omp parallel copyin(own)
+  __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
+}
+
+static void measure_all(const struct options* options, int count) {
+  struct statistics reference[references] = {{0}};
+  int number_of[references] = {0}, numbers = 0;
+  for (int k = 0; k < count; ++k) {
+    const struct directive* directive = &directives[k];
+    if (!is_wanted(directive, options)) continue;
+    const enum reference kind = directive->reference;
+    if (directive->group != synchronisation) prepare(directive);
+    if (number_of[kind] == 0 || kind == of_columns) {
+      // Synchronisation's have the numbers that they always had.
+      if (number_of[kind] == 0) number_of[kind] = kind <= of_reduction ? (int)kind + 1 : of_reduction + 2 + numbers++;
+      reference[kind] = measure_reference(kind, number_of[kind], options->samples);
+    }
+    measure_directive(directive, &reference[kind], options->samples);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -299,25 +400,24 @@ int main(int argc, char** argv) {
     stop(status_bad_input, program, "--repetitions %ld is no multiple of the %d threads, which share them out",
          options.repetitions, threads);
   }
+  if (options.iterations > 1000000000 / threads) {
+    stop(status_bad_input, program, "--iterations %ld for each of %d threads are too many", options.iterations,
+         threads);
+  }
+  const int count = list_directives(&options, threads);
+  check_wanted(&options, count);
   printf(" Running OpenMP benchmark on %d thread(s)\n", threads);
   own.repetitions = (int)options.repetitions;
   own.share = own.repetitions / threads;
   own.delay = (int)options.delay;
   own.threads = threads;
+  own.iterations = (int)options.iterations;
   omp_init_lock(&lock);
 #pragma omp parallel copyin(own)
   __asm__ volatile("" ::: "memory");  // the compiler drops a region that is quite empty
-  struct statistics reference[references] = {0};
-  int is_known[references] = {0};
-  for (int number = 0; number < directive_count; ++number) {
-    const struct directive* directive = &directives[number];
-    if (!options.is_wanted[number]) continue;
-    if (!is_known[directive->reference]) {
-      reference[directive->reference] = measure_reference((int)directive->reference, options.samples);
-      is_known[directive->reference] = 1;
-    }
-    measure_directive(directive, &reference[directive->reference], options.samples);
-  }
+  measure_all(&options, count);
   omp_destroy_lock(&lock);
+  sdsm_gfree(own.rows);
+  free(own.columns);
   return end_of_run(program);
 }

@@ -4,7 +4,7 @@ target_include_directories(sdsm_placement INTERFACE ${CMAKE_SOURCE_DIR}/workload
 
 function(sdsm_program name)
   add_executable(${name} ${CMAKE_SOURCE_DIR}/workloads/${name}.c ${CMAKE_SOURCE_DIR}/workloads/options.c
-                         ${CMAKE_SOURCE_DIR}/workloads/result.c ${CMAKE_SOURCE_DIR}/workloads/team.c)
+                         ${CMAKE_SOURCE_DIR}/workloads/result.c ${CMAKE_SOURCE_DIR}/workloads/team.c ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   # Symbols name the static arrays in a trace; results must not depend on whether the processor has fused multiply-add.
   target_compile_options(${name} PRIVATE -g -ffp-contract=off)
@@ -23,4 +23,4 @@ sdsm_program(sor)
 sdsm_program(lu)
 sdsm_program(mm)
 sdsm_program(swim)
-sdsm_program(epcc)
+sdsm_program(epcc ${CMAKE_SOURCE_DIR}/workloads/epcc_loops.c ${CMAKE_SOURCE_DIR}/workloads/epcc_arrays.c)

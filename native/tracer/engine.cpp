@@ -65,7 +65,9 @@ std::uint64_t date_of_begin() {
 }
 
 void sleep(std::uint64_t nanoseconds) {
-  if (!turn.is_taken() || !is_clock_traced()) return;
+  if (!turn.is_taken()) return;
+  turn.check();
+  if (!is_clock_traced()) return;
   add_sleep(running_thread(), nanoseconds);
 }
 

@@ -22,7 +22,9 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 
 /// False if nobody else can go on: then nothing has happened, but that the thread's clock has gone on.
 bool let_others_go_on(std::uint64_t nanoseconds) {
-  if (!turn.is_taken() || !is_clock_traced()) return false;
+  if (!turn.is_taken()) return false;
+  turn.check();
+  if (!is_clock_traced()) return false;
   VirtualThread& self = running_thread();
   add_sleep(self, nanoseconds);
   if (!watched.is_in_team || !others_can_go_on(self)) return false;

@@ -14,7 +14,7 @@ from calibration.readers.epcc import ENVIRONMENT, Run
 from calibration.readers.text import Text, load
 from sdsm_epcc.clock import megahertz
 from sdsm_epcc.groups import Collection, collect
-from sdsm_epcc.tables import as_csv, as_json, as_text, tables
+from sdsm_epcc.tables import as_csv, as_json, as_text, beside, tables
 
 DESCRIPTION = """\
 Make tables and plots of EPCC OpenMP microbenchmark outputs.
@@ -32,6 +32,7 @@ examples:
   sdsm epcc --clock 550MHz --html p3.html sync.out a page in clock cycles
   sdsm epcc --by threads --plots figures sched.*   overhead against threads instead of chunk size
   sdsm epcc --apart -o both gcc.out clang.out      two files side by side instead of put together
+  sdsm epcc --predicted p.out -o both measured.out what a simulated cluster printed, beside what a real one did
   cat run1 run2 | sdsm epcc --csv - -              from standard input, as CSV
 
 What is not in the outputs can be told by options, or by lines before a banner in the files themselves; runs
@@ -78,6 +79,14 @@ def parser() -> argparse.ArgumentParser:
         choices=("auto", "threads", "chunk", "array-size"),
         default="auto",
         help="what overhead is plotted against (default: chunk or array size where a directive has one, else threads)",
+    )
+    how.add_argument(
+        "--predicted",
+        type=file_name,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="an output that `sdsm simulate --output` wrote: shown beside the measured ones; may be given several times",
     )
     how.add_argument("--apart", action="store_true", help="put together runs of one file only, to compare files")
     untold = p.add_argument_group("what the outputs do not say")
@@ -126,12 +135,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Returns the exit status."""
     options = parser().parse_args(arguments)
     name_files(options)
-    files, warnings = read_files(options.files)
+    predicted = [str(file) for file in options.predicted]
+    if predicted and options.apart:
+        raise BadInput("--predicted goes beside the measured files, all of them together. Leave --apart out")
+    files, warnings = read_files([*options.files, *predicted])
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
-    check_outputs((options.html, options.csv, options.json), options.files)
+    check_outputs((options.html, options.csv, options.json), [*options.files, *predicted])
     told = {name: getattr(options, name) for name in ENVIRONMENT if getattr(options, name)}
-    collection = collect(files, told, options.apart)
+    collection = collect(files, told, options.apart, predicted)
     unit = options.unit or ("cycles" if options.clock else "us")
     try:
         tables(collection, unit)  # so that a missing clock is told before anything is written
@@ -160,7 +172,7 @@ def write(options: argparse.Namespace, collection: Collection, unit: str) -> int
     html, csv, as_document, plots = options.html, options.csv, options.json, options.plots
     found = tables(collection, unit)
     if not any((html, csv, as_document, plots)):
-        sys.stdout.write(as_text(found, unit))
+        sys.stdout.write(as_text(found, unit) + beside(collection, unit))
         return 0
     drawn = []
     if html or plots:

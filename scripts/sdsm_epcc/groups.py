@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from calibration.pooling import Pooled, RunSummary, pool, spread_of_runs, weighted_mean
@@ -24,7 +24,7 @@ class Environment:
     compiler: str = ""
     clock: str = ""
     suite: str = ""
-    file: str = ""  # where files are to be kept apart
+    file: str = ""  # where files are to be kept apart; "measured" or "predicted" where some are predicted
 
     @property
     def clock_mhz(self) -> float | None:
@@ -75,18 +75,26 @@ class Collection:
     warnings: tuple[str, ...]
 
 
-def collect(files: Mapping[str, Sequence[Run]], told: Mapping[str, str], apart: bool = False) -> Collection:
+MEASURED, PREDICTED = "measured", "predicted"
+
+
+def collect(
+    files: Mapping[str, Sequence[Run]], told: Mapping[str, str], apart: bool = False, predicted: Container[str] = ()
+) -> Collection:
     """Groups of all runs of all files (by name).
 
     told: platform, os, compiler, clock as given by options; they hold for runs whose file does not say. Raises
     ReadError if a file says something else, or has a run without its number of threads. apart: only runs of one file
-    are put together.
+    are put together. predicted: the files whose times are predictions; they are kept apart from all others.
     """
     members: dict[Key, list[tuple[str, Run, Block]]] = {}
     warnings: list[str] = []
     for file, runs in files.items():
+        kept_as = file if apart else ""
+        if predicted:
+            kept_as = PREDICTED if file in predicted else MEASURED
         for run in runs:
-            environment = replace(_environment(file, run, told, warnings), file=file if apart else "")
+            environment = replace(_environment(file, run, told, warnings), file=kept_as)
             if run.threads is None:
                 raise ReadError(
                     file, run.line, "a run without banner: its number of threads is not known. Give the whole output"

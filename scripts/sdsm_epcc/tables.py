@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from calibration.output_file import csv_text, json_text
-from sdsm_epcc.groups import Collection, Environment, Group
+from sdsm_epcc.groups import MEASURED, PREDICTED, Collection, Environment, Group
 
 Cell = str | int | float | None
 
@@ -121,6 +122,47 @@ def as_text(found: Sequence[Table], unit: str) -> str:
         ]
         parts.append("\n".join([table.title, *(line.rstrip() for line in lines)]))
     return "\n\n".join(parts) + "\n"
+
+
+def beside(collection: Collection, unit: str) -> str:
+    """Overheads as predicted and as measured, for a terminal; empty if there are no predictions.
+
+    A row for each directive and number of threads that has one of either. Raises ValueError as factor does.
+    """
+    found: dict[tuple[object, ...], dict[str, list[Group]]] = {}
+    for group in collection.groups:
+        key = group.key
+        if group.overhead is None or key.environment.file not in (MEASURED, PREDICTED):
+            continue
+        alike = (key.threads, key.directive, key.size_kind, key.size, key.occurrence)
+        found.setdefault(alike, {}).setdefault(key.environment.file, []).append(group)
+    sign = UNIT_SIGNS[unit]
+    heads = ("measured", "predicted", "difference")
+    rows: list[tuple[str, ...]] = [("threads", "directive", *(f"{head} [{sign}]" for head in heads), "%")]
+    parts = []
+    for sides in found.values():
+        if [len(sides.get(side, ())) for side in (MEASURED, PREDICTED)] != [1, 1]:
+            continue
+        (measured,), (predicted,) = sides[MEASURED], sides[PREDICTED]
+        overheads = [(group.overhead or 0.0) * factor(group.key.environment, unit) for group in (measured, predicted)]
+        difference = overheads[1] - overheads[0]
+        part = 100 * difference / overheads[0] if overheads[0] else None
+        if part is not None:
+            parts.append(abs(part))
+        cells = (*(f"{value:.3f}" for value in (*overheads, difference)), "–" if part is None else f"{part:+.1f}")
+        rows.append((str(measured.key.threads), measured.key.label, *cells))
+    if len(rows) == 1:
+        return ""
+    widths = [max(len(line[index]) for line in rows) for index in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            text.ljust(width) if index == 1 else text.rjust(width)
+            for index, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in rows
+    ]
+    middle = f"\nmedian difference: {statistics.median(parts):.1f} %\n" if parts else "\n"
+    return "\npredicted beside measured overheads\n" + "\n".join(lines) + middle
 
 
 def records(collection: Collection, unit: str) -> list[dict[str, Cell]]:

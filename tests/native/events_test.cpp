@@ -170,8 +170,7 @@ TEST_CASE("inline atomic operations are events with their place and what they ch
 
 TEST_CASE("memory that the program maps is counted, as it is not in the trace") {
   const TraceContent trace = trace_of("unseen", 3);
-  CHECK(trace.header.unseen ==
-        std::vector<trace::UnseenCall>{{"mmap", 1, 12'288}, {"mremap", 1, 12'288}});
+  CHECK(trace.header.unseen == std::vector<trace::UnseenCall>{{"mmap", 1, 12'288}, {"mremap", 1, 12'288}});
   // A mutex is a lock; three have come to the barrier when it opens.
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
     const std::vector<Event> events = events_of(trace.in_region(thread, 0));

@@ -347,3 +347,29 @@ def test_standard_input_is_read_and_help_teaches(capsys):
     help_text = subprocess.run([*command, "--help"], stdout=subprocess.PIPE, check=True, text=True).stdout
     for words in ("examples:", "--clock 550MHz", "# compiler:", "Exit status"):
         assert words in help_text
+
+
+def test_predicted_files_stand_beside_the_measured_ones(tmp_path, capsys):
+    names = {
+        "one.out": RUN_1,
+        "two.out": run_text((1.1, 0.1), (2.5, 0.4, 2.1, 3.1)),
+        "predicted.out": RUN_2,
+    }
+    for name, text in names.items():
+        (tmp_path / name).write_text(text)
+    one, two, predicted = (str(tmp_path / name) for name in names)
+    assert main([one, two, "--predicted", predicted, "--plots", str(tmp_path / "plots"), "--csv", "-"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    barriers = {row["file"]: float(row["overhead_us"]) for row in rows if row["directive"] == "BARRIER"}
+    # 1.0 and 1.4 were measured; 1.5 is the prediction.
+    assert barriers == pytest.approx({"measured": 1.2, "predicted": 1.5})
+    drawn = (tmp_path / "plots" / "syncbench-threads.svg").read_text()
+    assert "measured" in drawn
+    assert "predicted" in drawn
+    assert main([one, two, "--predicted", predicted]) == 0
+    told = capsys.readouterr().out
+    table = told[told.index("predicted beside measured overheads") :].splitlines()
+    assert table[2].split() == ["2", "BARRIER", "1.200", "1.500", "0.300", "+25.0"]
+    assert table[-1] == "median difference: 25.0 %"
+    assert main([one, "--apart", "--predicted", predicted]) == 2
+    assert "Leave --apart out" in capsys.readouterr().err

@@ -46,8 +46,57 @@ def test_it_prints_what_version_2_prints_for_ten_directives():
         assert block.reference is not None
 
 
+@pytest.mark.parametrize(
+    ("group", "options", "expected"),
+    [
+        (
+            "scheduling",
+            ("--iterations", 4),
+            [("STATIC", 0), *[(name, size) for name in ("STATIC", "DYNAMIC") for size in (1, 2, 4)],
+             ("GUIDED", 1), ("GUIDED", 2), ("AFFINITY", 0)],
+        ),
+        (
+            "arrays",
+            ("--size", 27, "--size", 2187),
+            [(name, size) for name in ("PRIVATE", "FIRSTPRIVATE", "COPYPRIVATE", "COPYIN") for size in (27, 2187)],
+        ),
+        ("flush", ("--size", 1, "--size", 81), [("FLUSH", 1), ("FLUSH", 81)]),
+    ],
+)  # fmt: skip
+def test_the_other_groups_print_a_block_for_each_size(group, options, expected):
+    numbers = ("--samples", 2, "--repetitions", 2, "--delay", 10)
+    table = run_of(run(PROGRAM, "--group", group, *numbers, *options).stdout)
+    found = [block.name for block in table.blocks if not block.is_reference]
+    assert found == [f"{name} {size}" if size else name for name, size in expected]
+    # A column's time depends on how many rows it has, so each size is held against its own.
+    references = sum(block.is_reference for block in table.blocks)
+    assert references == (2 if group == "flush" else 1)
+
+
+def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pages(tmp_path):
+    def overheads(*options: object) -> dict[str, float]:
+        trace, program = tmp_path / "a.trace", (PROGRAM, "--samples", 2, "--repetitions", 4, "--delay", 10, *options)
+        run(SDSM, "trace", "-q", "--passes", 1, "-n", 2, "-o", trace, "--", *program)
+        cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
+        table = run_of(run(SDSM, "simulate", trace, *cluster, "--output", "-").stdout)
+        return {block.name: block.overhead for block in table.blocks if not block.is_reference}
+
+    arrays = overheads("--directive", "private", "--directive", "firstprivate", "--size", 1, "--size", 19683)
+    # 19683 doubles begin and end in pages of others: 39 or 40 of them, of which the other thread fetches each.
+    extra_us = arrays["FIRSTPRIVATE 19683"] - arrays["FIRSTPRIVATE 1"]
+    assert 38 * 587 - 1 <= extra_us <= 40 * 587 + 1
+    assert arrays["PRIVATE 19683"] == pytest.approx(arrays["PRIVATE 1"], abs=1)
+    loops = overheads("--group", "scheduling", "--iterations", 4, "--size", 1)
+    # Static schedules and affinity ask nobody; each dynamic chunk takes a lock and the page of the loop's state.
+    assert loops["STATIC 1"] == pytest.approx(loops["STATIC"], rel=0.01)
+    assert loops["DYNAMIC 1"] > loops["STATIC"] + 4 * 52
+
+
 def test_wrong_options_are_refused_by_name():
     for options, said in (
+        (("--group", "locks"), "--group 'locks' is none of those"),
+        (("--group", "arrays", "--size", 2), "--size 2 is none of what was asked for"),
+        (("--group", "arrays", "--directive", "copyin"), "--directive says which; leave --group out"),
         (("--repetitions", 3), "--repetitions 3 is no multiple of the 2 threads"),
         (("--directive", "locks"), "--directive 'locks' is none of those"),
         (("--samples", 1), "--samples '1' is not a whole number from 2"),
