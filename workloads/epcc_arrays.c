@@ -4,9 +4,13 @@
 #include "workloads/epcc.h"
 
 /* As long as the compiler cannot know what it holds, it is there. */
+static void show(double* array) {
+  __asm__ volatile("" ::"r"(array) : "memory");
+}
+
 static void use(double* array) {
   array[0] += 1;
-  __asm__ volatile("" ::"r"(array) : "memory");
+  show(array);
   delay();
 }
 
@@ -53,6 +57,7 @@ static void time_flush(void) {
   }                                                                          \
   static void time_firstprivate_##n(void) {                                  \
     static double array[n];                                                  \
+    show(array);                                                             \
     for (int k = 0; k < own.repetitions; ++k) {                              \
       _Pragma("omp parallel firstprivate(array)") use(array);                \
     }                                                                        \
