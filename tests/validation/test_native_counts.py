@@ -99,13 +99,6 @@ def test_directives_of_which_no_timing_decides(tmp_path, directive, threads):
     assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
 
 
-def test_schedules_and_clauses_of_which_no_timing_decides(tmp_path):
-    names = ("static", "affinity", "private", "firstprivate", "copyin")
-    chosen = (*(f"--directive={name}" for name in names), *(f"--size={n}" for n in (1, 2, 2187)))
-    program = (WORKLOADS / "epcc", *chosen, "--samples=2", "--repetitions=4", "--iterations=4", "--delay=10")
-    assert counts(executed(tmp_path, 4, *program)) == counts(simulated(tmp_path, 4, *program))
-
-
 @pytest.mark.parametrize("threads", [2, 3, 4, 8])
 @pytest.mark.parametrize(
     "name",
