@@ -147,8 +147,8 @@ OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application
   node().mutex.unlock();
   const OwnPage granted = OwnPage::of(ask(place.home, question).value);
   node().mutex.lock();
-  confirm_grant(place.home);
   if (granted.is_changed && is_in_flag_mode()) drop_stack_copies();
+  confirm_grant(place.home);
   return granted;
 }
 
@@ -188,6 +188,8 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
   for (;;) {
+    // What the home answers has to be newer than what this thread stored.
+    if (!is_allowed) await_late_diffs();
     if (!is_allowed && (is_arriving(place.address) || is_being_given_up(place.address))) {
       node().mutex.wait_for(node().arrival);
       continue;
@@ -208,6 +210,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
       if (meeting == Meeting::meets_others) stop_at_next_touch();
       if (meeting != Meeting::drops_copies) break;
       drop_copies();
+      is_allowed = false;  // others may have asked for it meanwhile
     }
   }
   // Without a fault, the protocol allows it anyway: a home page that this process has not looked at yet, or that
@@ -381,6 +384,7 @@ void flush_held(Sync sync) REQUIRES(application, node().mutex) {
 
 /// Drops the node's copies in mid-interval, behind what was changed in them.
 void drop_copies() REQUIRES(application, node().mutex) {
+  await_late_diffs();
   if (self.layout.threads_per_node > 1) shut_companions();
   flush_held(Sync::acquire);
   drop_all_copies();
@@ -389,6 +393,7 @@ void drop_copies() REQUIRES(application, node().mutex) {
 
 /// Drops the copies of others' stacks, behind what was changed in them.
 void drop_stack_copies() {
+  await_late_diffs();
   if (node().stack_copies.empty()) return;
   if (self.layout.threads_per_node > 1) shut_companions();
   flush_held(Sync::acquire);
@@ -445,17 +450,18 @@ void flush(Sync sync, const Grant* granted) {
   if (!are_pages_protected()) return;
   const std::uint64_t begun = now_ns();
   end_turn();
-  await_late_diffs();
   if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
     // Companions send their own at the same time.
     {
       const NodeGuard guard;
+      await_late_diffs();
       diffs.find(sync);
     }
     diffs.count_early();
     diffs.send();
   } else {
     const NodeGuard guard;
+    await_late_diffs();
     log_flush(sync, granted);
     if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sync);
   }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstring>
+#include <optional>
 
 namespace sdsm::dsm {
 namespace {
@@ -226,18 +227,20 @@ std::uint32_t word_at(const std::byte* bytes) {
   return word;
 }
 
-/// Bytes that do not change are not written: the home's own thread may be writing them.
-void store_word(std::byte* home, std::uint32_t now, std::uint32_t before) {
+/// Bytes that do not change are not written: the home's own thread may be writing them. Returns whether others have
+/// changed some of these, and the whole word was stored in spite of that.
+bool store_word(std::byte* home, std::uint32_t now, std::uint32_t before) {
   const std::uint32_t changed = nonzero_bytes(now ^ before);
   const std::uint32_t current = word_at(home);
   const std::uint32_t overlap = changed & nonzero_bytes(current ^ before) & nonzero_bytes(current ^ now);
   if (changed == all_bytes || overlap != 0) {
     std::memcpy(home, &now, sizeof now);
-    return;
+    return (nonzero_bytes(current ^ before) & ~changed) != 0;
   }
   for (unsigned byte = 0; byte < sizeof now; ++byte) {
     if ((changed >> (8 * byte) & 0x80) != 0) home[byte] = static_cast<std::byte>(now >> 8 * byte);
   }
+  return false;
 }
 
 }  // namespace
@@ -251,7 +254,7 @@ EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, s
 }
 
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
-                std::byte* page) {
+                std::byte* page, std::optional<std::size_t>* torn) {
   std::size_t at = sizeof(std::uint64_t);
   std::size_t twin_at = 0;
   while (at < bytes) {
@@ -263,8 +266,10 @@ bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twi
     if (head.words == 0 || head.first + head.words > words_per_page) return false;
     if (length > bytes - at || length > twin_bytes - twin_at) return false;
     std::byte* home = page + std::size_t{head.first} * 4;
-    for (std::size_t i = 0; i < length; i += 4)
-      store_word(home + i, word_at(diff + at + i), word_at(twin_words + twin_at + i));
+    for (std::size_t i = 0; i < length; i += 4) {
+      const bool is_torn = store_word(home + i, word_at(diff + at + i), word_at(twin_words + twin_at + i));
+      if (is_torn && torn != nullptr) *torn = static_cast<std::size_t>(home + i - page);
+    }
     at += length;
     twin_at += length;
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "models/diff.hpp"
 
@@ -37,10 +38,12 @@ EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte*
 EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer);
 
 /// Stores the bytes that a diff changes, and no others, in `page`. If somebody else has changed some of the same bytes
-/// to other values meanwhile, stores the whole word, so that a word of four bytes is one that somebody stored. Returns
-/// false if the diff contradicts itself. Writes nothing beyond the page.
+/// to other values meanwhile, stores the whole word, so that a word of four bytes is one that somebody stored. `torn`
+/// then gets the place of a word of which this undoes others' changes of further bytes: right for a variable of four
+/// bytes, and wrong for shorter ones side by side. Returns false if the diff contradicts itself. Writes nothing beyond
+/// the page.
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
-                std::byte* page);
+                std::byte* page, std::optional<std::size_t>* torn = nullptr);
 
 /// The page's address, with which a diff begins.
 std::uint64_t address_of_diff(const std::byte* diff);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/scash/messages.hpp"
@@ -10,6 +12,7 @@
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/gomp/message.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
 
@@ -40,11 +43,22 @@ std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = pa
   return range->view_of(address);
 }
 
+/// Once: what the home cannot know must not stay unsaid.
+void tell_of_torn_word(std::uint64_t address) REQUIRES(handling) {
+  static bool is_told = false;
+  if (std::exchange(is_told, true)) return;
+  gomp::message({"warning: two nodes changed the 4 bytes at address 0x", program::Hexadecimal(address),
+                 " at the same time, by plain stores; the later change was kept whole. If shorter variables lie there "
+                 "side by side, one has lost a change: align them to 4 bytes"});
+}
+
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
   std::byte* const page = view_of(from, address_of_diff(diff.diff));
-  if (!apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, page)) {
+  std::optional<std::size_t> torn;
+  if (!apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, page, &torn)) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
+  if (torn) tell_of_torn_word(address_of_diff(diff.diff) + *torn);
   if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
   notify(from, {.kind = WireKind::late_done});
 }

@@ -284,7 +284,11 @@ bool go_on_with_recalls() {
 
 void await_late_diffs() {
   constexpr unsigned pause_us = 20;
-  while (node().late_diffs > 0) usleep(pause_us);
+  while (node().late_diffs > 0) {
+    node().mutex.unlock();
+    usleep(pause_us);
+    node().mutex.lock();
+  }
 }
 
 void give_way() {

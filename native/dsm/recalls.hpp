@@ -34,7 +34,7 @@ void hear_recall(ProcessId home, const Head& head, const std::byte* payload) REQ
 bool go_on_with_recalls() REQUIRES(handling);
 
 /// What service threads have sent of the node's changes is at home: before anybody hears of a release.
-void await_late_diffs() REQUIRES(application) EXCLUDES(node().mutex);
+void await_late_diffs() REQUIRES(application, node().mutex);
 /// A thread that uses the node's tables again and again lets service threads come to them.
 void give_way() REQUIRES(application) EXCLUDES(node().mutex);
 

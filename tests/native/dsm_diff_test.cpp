@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -31,8 +32,8 @@ EncodedDiff encode(Pages& pages, DiffBuffer& buffer, std::uint64_t address = 0x2
   return encode_diff(address, pages.page.data(), pages.twin.data(), buffer);
 }
 
-bool apply(const DiffBuffer& buffer, const EncodedDiff& diff, Page& home) {
-  return apply_diff(buffer.diff, diff.bytes, buffer.twin_words, diff.twin_bytes(), home.data());
+bool apply(const DiffBuffer& buffer, const EncodedDiff& diff, Page& home, std::optional<std::size_t>* torn = nullptr) {
+  return apply_diff(buffer.diff, diff.bytes, buffer.twin_words, diff.twin_bytes(), home.data(), torn);
 }
 
 /// As the format is defined, word by word.
@@ -141,10 +142,14 @@ namespace {
 /// One process's copy of the home's page, twinned, and its diff.
 struct Writer {
   explicit Writer(const Page& home) { pages.page = pages.twin = home; }
-  void send_to(Page& home) {
+  void send_to(Page& home) { torn_in(home); }
+  /// Sends, and returns where a word was torn.
+  std::optional<std::size_t> torn_in(Page& home) {
     DiffBuffer buffer;
     const EncodedDiff diff = encode(pages, buffer);
-    if (diff.bytes > 0) REQUIRE(apply(buffer, diff, home));
+    std::optional<std::size_t> torn;
+    if (diff.bytes > 0) REQUIRE(apply(buffer, diff, home, &torn));
+    return torn;
   }
   Pages pages;
 };
@@ -224,6 +229,31 @@ TEST_CASE("a diff by hand: 351 after 101 over -1 stays 351") {
   first.send_to(home);
   CHECK(std::vector(home.begin(), home.begin() + 4) ==
         std::vector{std::byte{0x5f}, std::byte{0x01}, std::byte{0}, std::byte{0}});
+}
+
+TEST_CASE(
+    "a word that is stored whole over another change beside one's own is told of, as it may be of two variables") {
+  Page home = filled_with(0);
+  Writer first(home), second(home), third(home);
+  first.pages.page[100] = std::byte{1};
+  first.pages.page[101] = std::byte{2};
+  second.pages.page[100] = std::byte{3};
+  third.pages.page[102] = std::byte{4};
+  CHECK(!first.torn_in(home));
+  CHECK(!third.torn_in(home));
+  CHECK(second.torn_in(home) == 100);
+  CHECK(std::vector(home.begin() + 100, home.begin() + 103) == std::vector{std::byte{3}, std::byte{0}, std::byte{0}});
+}
+
+TEST_CASE("changes that overlap in all of their bytes, or in none, leave nothing to tell") {
+  Page home = filled_with(0);
+  Writer first(home), same(home), other(home);
+  for (Writer* writer : {&first, &same, &other}) writer->pages.page[100] = std::byte{1};
+  other.pages.page[100] = std::byte{9};
+  other.pages.page[104] = std::byte{9};
+  CHECK(!first.torn_in(home));
+  CHECK(!same.torn_in(home));
+  CHECK(!other.torn_in(home));
 }
 
 TEST_CASE("damaged diffs are told from sound ones, and never write outside of the page") {

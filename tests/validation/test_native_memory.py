@@ -167,6 +167,12 @@ def test_changes_that_go_home_at_once_may_be_more_than_a_connection_holds(transp
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+def test_a_change_that_may_be_lost_in_a_word_is_told_of_with_its_address():
+    result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "torn")
+    assert (result.returncode, result.stdout) == (0, "done\n")
+    assert re.fullmatch(r"sdsm: warning: two nodes changed the 4 bytes at address 0x[0-9a-f]+ at the same time.*\n", result.stderr)
+
+
 @pytest.mark.parametrize("program", ["litmus", "flag_litmus"])
 def test_litmus_programs_hold_under_the_compilers_own_run_time(program):
     result = run(PROGRAMS / program, OMP_NUM_THREADS="4")

@@ -626,12 +626,16 @@ static void step_on_slot(struct model* m, const struct phase* phase, unsigned ac
 /* What all change by atomic operations. The first cell gives tickets, of the second all exchange what they find, the
  * others have an operation each. */
 enum { ticket_cell, exchange_cell, first_operated_cell };
-static enum operation operation_of(const struct phase* phase, unsigned i) {
+static enum operation operation_of(const struct model* m, const struct phase* phase, unsigned i) {
+  const struct cell* cell = &m->cell[m->group[group_of_atomics][i]];
   const uint64_t drawn = mix3(for_operation, phase->number, i);
   if (i == ticket_cell) return op_add;
   if (i == exchange_cell) return op_exchange;
   const enum operation operation = (enum operation)(drawn % operations);
-  return operation == op_exchange ? op_add : operation;
+  /* Of plain stores at once to a variable on a stack, one stays whole only if it has four bytes (docs/native-dsm.md).
+   */
+  const int may_tear = operation == op_store_any && cell->area >= area_initial_stack && cell->bytes != 4;
+  return operation == op_exchange || may_tear ? op_add : operation;
 }
 static uint64_t same_for_all(const struct phase* phase, unsigned bytes) {
   return low_bytes(mix3(for_operation, phase->number, cells_of_lock), bytes);
@@ -683,7 +687,7 @@ static void step_on_atomic(struct model* m, const struct phase* phase, unsigned 
     exchange(m, actor, low_bytes(drawn, bytes), variant, is_real);
     return;
   }
-  const enum operation operation = operation_of(phase, i);
+  const enum operation operation = operation_of(m, phase, i);
   const uint64_t operand = operation == op_store_same ? same_for_all(phase, bytes) : low_bytes(drawn, bytes);
   const int is_first = !m->is_operated[i];
   m->is_operated[i] = 1;
@@ -860,7 +864,7 @@ static uint64_t value_after_atomics(const struct model* m, const struct phase* p
   const unsigned cell = m->group[group_of_atomics][i];
   const unsigned bytes = m->cell[cell].bytes;
   const uint64_t before = m->value[cell];
-  const enum operation operation = operation_of(phase, i);
+  const enum operation operation = operation_of(m, phase, i);
   if (i == exchange_cell || operation == op_store_any) return low_bytes(mix3(for_value, phase->number, i), bytes);
   if (i != ticket_cell && !m->is_operated[i]) return before;
   return low_bytes(result_of(operation, before, m->operated[i]), bytes);
@@ -896,11 +900,11 @@ static void settle(const struct model* m, const struct phase* phase) {
   for (unsigned i = first_operated_cell; i < cells_of_lock; ++i) {
     const unsigned cell = m->group[group_of_atomics][i];
     const uint64_t found = read_cell(m, cell);
-    if (operation_of(phase, i) != op_store_any || may_be(m, phase, i, found)) continue;
+    if (operation_of(m, phase, i) != op_store_any || may_be(m, phase, i, found)) continue;
     fail(phase, 0, "what nobody stored last", (const void*)place_of(m, cell), m->cell[cell].bytes, found, 0);
   }
   for (unsigned i = exchange_cell; i < cells_of_lock; ++i) {
-    if (i != exchange_cell && operation_of(phase, i) != op_store_any) continue;
+    if (i != exchange_cell && operation_of(m, phase, i) != op_store_any) continue;
     write_cell(m, m->group[group_of_atomics][i], value_after_atomics(m, phase, i));
   }
 }

@@ -115,7 +115,7 @@ TEST_CASE("drawn intervals: the words, runs and first touches of larger pages ar
       for (std::size_t w = 0; w < page_words; ++w) words[w] = kind == 1 || (kind > 1 && random() % 3 > 0);
       Change change{};
       for (std::size_t w = 0; w < page_words; ++w) {
-        change.words += words[w];
+        if (words[w]) ++change.words;
         change.runs += words[w] && (w == 0 || !words[w - 1]);
       }
       touches.push_back(writes(page, change, 1, position));
@@ -135,7 +135,7 @@ TEST_CASE("drawn intervals: the words, runs and first touches of larger pages ar
         if ((p + lead % parts) / parts != larger) continue;
         for (std::size_t w = p * page_words; w < (p + 1) * page_words; ++w) {
           const bool is_first = w == p * page_words && (p + lead % parts) % parts == 0;
-          change.words += changed[w];
+          if (changed[w]) ++change.words;
           change.runs += changed[w] && (w == 0 || is_first || !changed[w - 1]);
         }
       }
