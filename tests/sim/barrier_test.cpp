@@ -199,11 +199,12 @@ TEST_CASE("a gang's barrier sends messages to its first member, and leaves home 
 TEST_CASE("where a gang has some of a node's threads, a companion's changes go home before its copy goes") {
   using trace::EventKind;
   TestProgram program({2, 2});
-  // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet; what it writes then it fetches anew.
+  // Thread 1 writes a page of thread 2's, and goes on while 0 and 2 meet, with a fault of its own behind that; what it
+  // writes then it fetches anew.
   program.interval(0, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
   program.interval(2, 2000, {}, {EventKind::barrier, 0, 0, 2, 1});
   program.interval(1, 100, {writes(2)}, {EventKind::task, 0, 0, 0});
-  program.interval(1, 9000, {writes(2, 255)}, {EventKind::task, 0, 0, 0});
+  program.interval(1, 9000, {writes(1, 128), writes(2, 255)}, {EventKind::task, 0, 0, 0});
   const Result result = run(p3_score(), NetworkKind::queue, program);
   CHECK(result.threads[0].whole.diffs == 1);
   CHECK(result.threads[1].whole.diffs == 1);

@@ -158,7 +158,7 @@ TEST_CASE("block placement is asked for by implementations 3 and 4 alone") {
 
 TEST_CASE("bad usage is one line that says why, and status 2") {
   const auto [options, why] = GENERATE(table<std::string, std::string>({
-      {"--impl 5", "--impl '5' is not a whole number from 0 to 4"},
+      {"--impl 7", "--impl '7' is not a whole number from 0 to 6"},
       {"--points 0", "--points '0' is not"},
       {"--points 12", "--points 12 is not a power of two"},
       {"--points 2^31", "--points '2^31' is not"},
