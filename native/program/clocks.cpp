@@ -112,7 +112,7 @@ bool answer(std::optional<ClockSource> source, std::time_t* place, long& seconds
 bool answer(std::optional<ClockSource> source, tms* place, long& ticks) {
   const auto since_begin_ns = read(source);
   if (!since_begin_ns) return false;
-  ticks = static_cast<long>(*since_begin_ns / static_cast<std::uint64_t>(second_ns / sysconf(_SC_CLK_TCK)));
+  ticks = static_cast<long>(*since_begin_ns / (second_ns / getauxval(AT_CLKTCK)));
   store(place, {.tms_utime = ticks, .tms_stime = 0, .tms_cutime = 0, .tms_cstime = 0});
   return true;
 }

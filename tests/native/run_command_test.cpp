@@ -374,7 +374,8 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "4", "--nodes", "2", "--threads-per-node", "4"}, "-n 4 is not --nodes 2 times --threads-per-node 4");
   refused({"-n", "2", "--placement", "anywhere"}, "anywhere");
   refused({"-n", "2", "--placement", "foo"}, "--placement: 'foo' is none of as-asked, round-robin, block");
-  refused({"-n", "2", "--protocol", "jiajia"}, "'jiajia' is not played here: it is simulated only. Give one of scash, home-open");
+  refused({"-n", "2", "--protocol", "jiajia"},
+          "'jiajia' is not played here: it is simulated only. Give one of scash, home-open");
   refused({"-n", "2", "--protocol", "hardware"}, "start the program without sdsm");
   refused({"-n", "2", "--page-size", "8KiB"}, "sdsm run shares pages of 4096 bytes");
   refused({"-n", "2", "--transport", "pigeon"}, "pigeon");

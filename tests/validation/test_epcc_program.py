@@ -79,7 +79,7 @@ def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pag
         run(SDSM, "trace", "-q", "--passes", 1, "-n", 2, "-o", trace, "--", *program)
         cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
         table = run_of(run(SDSM, "simulate", trace, *cluster, "--output", "-").stdout)
-        return {block.name: block.overhead for block in table.blocks if not block.is_reference}
+        return {block.name: block.overhead for block in table.blocks if block.overhead is not None and not block.is_reference}
 
     arrays = overheads("--directive", "private", "--directive", "firstprivate", "--size", 1, "--size", 19683)
     # 19683 doubles begin and end in pages of others: 39 or 40 of them, of which the other thread fetches each.
