@@ -30,7 +30,7 @@ TIME_LIMIT_S = 7 * 24 * 3600.0
 
 
 def trace(program: Sequence[Name], output: Name, threads: int, **options: Any) -> Trace:
-    """Records a program: its command line, with `threads` threads, into the file `output`. Raises BadInput, RunFailed."""
+    """Records a program, given as its command line, with `threads` threads into the file `output`. Raises BadInput, RunFailed."""
     _called("trace", ["-n", text(threads), "-o", text(output), *words(options, ("quiet",)), "--", *map(text, program)])
     told, _ = _called("trace info", [text(output), "--json", "-"])
     return Trace(Path(output), json.loads(told))
@@ -50,8 +50,8 @@ def run(program: Sequence[Name], nodes: int, threads_per_node: int = 1, *, pages
 
 
 def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None, dask: str | None = None) -> Sweep:
-    """Simulates all that a file asks for, or a mapping of the same names; names of files in that are relative to this folder.
-    What is done is kept in `folder`. dask: address of a scheduler. Raises BadInput, RunFailed where every point failed."""
+    """Simulates all that a file asks for, or a mapping of the same names, whose files are relative to the current folder.
+    What is done is kept in `folder`. dask: address of a scheduler. Raises BadInput; RunFailed if every point failed."""
     asked = spec_of(Path("the sweep"), dict(spec)) if isinstance(spec, Mapping) else read_spec(Path(spec))
     with sweeping.computer(dask, jobs) as (here, at_once):
         done, answers = sweeping.swept(asked, Path(folder), here, at_once, lambda line: None)
@@ -104,7 +104,7 @@ def load(file: Name) -> Result:
 
 
 def _called(command: str, arguments: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """What it printed, and what it said of that on stderr."""
+    """What the command printed, and what it said of that on stderr."""
     notes: list[str] = []
     try:
         printed = CommandRunner().run([str(places.PROGRAMS / "sdsm"), *command.split(), *arguments], TIME_LIMIT_S, notes.append)

@@ -19,7 +19,7 @@ from sdsm_explain import explanation, words
 
 @dataclass(frozen=True)
 class Trace:
-    """A file that `sdsm trace` wrote; goes wherever its name would. info: as `sdsm trace info --json` tells."""
+    """A file that `sdsm trace` wrote; it goes wherever its name would. info: what `sdsm trace info --json` tells."""
 
     path: Path
     info: Mapping[str, Any] = field(repr=False)
@@ -35,7 +35,7 @@ class Trace:
 
     @cached_property
     def regions(self) -> pd.DataFrame:
-        """What of the program's memory threads share: a row for each array, heap block, the globals, a stack."""
+        """The memory that threads share: a row for each array, heap block and stack, and for the globals."""
         return _frame(self.info["regions"], "id")
 
 
@@ -67,7 +67,7 @@ class Result:
 
     @property
     def makespan_s(self) -> float:
-        """Of the measured region; of several runs, of the one of median time."""
+        """Time of the measured region; of several runs, the median run's."""
         return self.values.makespan_s
 
     @cached_property
@@ -83,7 +83,7 @@ class Result:
 
     @property
     def times_s(self) -> pd.Series:
-        """Of each run; of a prediction, the one."""
+        """The makespan of each run; a prediction has one."""
         values = self.values
         times = [one.makespan_s for one in values.runs] if isinstance(values, run_result.Native) else [values.makespan_s]
         return pd.Series(times, name="makespan_s")

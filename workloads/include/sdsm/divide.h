@@ -10,13 +10,13 @@
  *      }                                               // a barrier of those that were divided
  *    }
  *
- *  Header only, under any OpenMP run-time; sdsm's take the place of what is here. Divisions nest. Outside of any the
- *  functions speak of the team, which is one gang. OpenMP's own directives and functions always speak of the team:
+ *  Header only, under any OpenMP run-time; sdsm's run-times use their own code instead. Divisions nest. Outside of any,
+ *  the functions speak of the team, which is one gang. OpenMP's own directives and functions always speak of the team:
  *  inside of a smaller gang sdsm's run-times refuse its barriers and work-sharing directives, which the others would
  *  have to meet.
  *
- *  Misuse ends the program with one line and exit status 1. Under an ordinary run-time nobody notices a thread that
- * ends its region inside of a gang before its next call; SDSM_DIVIDE leaves the gang on every way out of its block.
+ *  Misuse ends the program with one line and exit status 1. Under an ordinary run-time, a thread that ends its
+ *  region inside of a gang is noticed only at its next call; SDSM_DIVIDE leaves the gang on every way out of its block.
  */
 #ifndef SDSM_DIVIDE_H
 #define SDSM_DIVIDE_H
@@ -187,7 +187,7 @@ static inline int sdsm_get_num_gangs(void) {
   return sdsm_gang_value(sdsm_num_gangs);
 }
 
-/** Divides the calling thread's gang (the team, outside of any). All its members call it alike. Makes nobody wait under
+/** Divides the calling thread's gang (the team, outside of any). All its members make the same call. Nobody waits under
  *  sdsm's run-times. */
 static inline void sdsm_divide(enum sdsm_partition partition, int gangs, int unit) {
   void (*divide)(int, int, int);
@@ -289,8 +289,8 @@ static inline void sdsm_gang_loop(int begins) {
   }
 }
 
-/** Begins a loop over [first, last) that the members of the gang share: the calling thread's iterations, which follow
- *  each other. The first threads get one more where they do not divide evenly. */
+/** Begins a loop over [first, last) that the members of the gang share. Returns the calling thread's iterations, which
+ *  follow each other. The first threads get one more where iterations do not divide evenly. */
 static inline struct sdsm_rows sdsm_for_begin(long first, long last) {
   sdsm_gang_loop(1);
   return sdsm_equal_share(first, last, sdsm_get_thread_num(), sdsm_get_num_threads());

@@ -46,7 +46,7 @@ static inline int sdsm_gang_of(const struct sdsm_division* division, int thread)
   return (int)(((unit + 1) * division->gangs - 1) / sdsm_units(division));
 }
 
-/** Number, among those that are divided, of a gang's member; ascends with `member`. */
+/** A gang member's number among the threads that are divided; ascends with `member`. */
 static inline int sdsm_thread_of(const struct sdsm_division* division, int gang, int member) {
   const int unit = division->unit;
   if (division->partition == sdsm_by_round_robin) {
@@ -73,7 +73,7 @@ static inline int sdsm_member_number(const struct sdsm_division* division, int t
   return thread - sdsm_thread_of(division, gang, 0);
 }
 
-/* What misuse is told, by whichever run-time. */
+/* What every run-time says of misuse. */
 #define SDSM_IN_GANG_LOOP "inside of a gang's loop. End the loop first (sdsm_for_end)"
 #define SDSM_NO_GANG_LOOP "there is no gang's loop to end. Begin one (sdsm_for_begin)"
 #define SDSM_NOT_DIVIDED "the threads are not divided here. Call it once for each sdsm_divide, in the same region"

@@ -49,7 +49,7 @@ module sdsm_placement
       import :: c_int
     end function
 
-    ! The calling thread's share of a loop of its gang's over first .. last, as begin .. end; none if begin > end.
+    ! The calling thread's share of its gang's loop over first .. last, as begin .. end; none if begin > end.
     subroutine sdsm_for_begin(first, last, begin, end) bind(c, name='sdsm_fortran_for_begin')
       import :: c_long
       integer(c_long), value :: first, last
