@@ -331,7 +331,6 @@ int simulate(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  const Selection selection = selection_of(request.timeline, request.nodes * request.threads_per_node);
   check_outputs(outputs_of(request), inputs);
   const NetworkKind network = network_named(request.network);
   const Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
@@ -345,6 +344,7 @@ int simulate(const Request& request) {
         "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
         request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
+  const Selection selection = selection_of(request.timeline, static_cast<std::uint32_t>(threads));
   refuse_waits(request, file);
   check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
   RunOptions options = request.options;

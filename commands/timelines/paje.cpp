@@ -97,7 +97,7 @@ constexpr const char* header = R"(%EventDef PajeDefineContainerType 0
 )";
 
 /// A quotation mark would end the text.
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' || static_cast<unsigned char>(c) < ' ' ? '\'' : c;
   return text + '"';
@@ -114,7 +114,7 @@ class Writer {
 
   void write() {
     out_.print(FMT_COMPILE("# sdsm {}: {} run of {}, {} nodes x {} threads, {} events\n"), commands::version(),
-               labels_.run, quoted(labels_.origin), labels_.layout.nodes, labels_.layout.threads_per_node,
+               labels_.run, in_quotes(labels_.origin), labels_.layout.nodes, labels_.layout.threads_per_node,
                timeline_.events().size());
     if (const std::string cut = what_was_cut(timeline_); !cut.empty()) out_.print(FMT_COMPILE("# {}\n"), cut);
     for (const std::string& note : labels_.notes) out_.print(FMT_COMPILE("# {}\n"), note);
@@ -123,9 +123,9 @@ class Writer {
     containers();
     for (const Event& event : timeline_.events()) this->event(event);
     end_until(std::numeric_limits<std::int64_t>::max());
-    for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
-      out_.print(FMT_COMPILE("6 {} {} {}\n"), seconds(last_ns_), made->second, made->first);
-    }
+    std::for_each(made_.rbegin(), made_.rend(), [&](const auto& made) {
+      out_.print(FMT_COMPILE("6 {} {} {}\n"), seconds(last_ns_), made.second, made.first);
+    });
   }
 
  private:
@@ -148,7 +148,7 @@ class Writer {
   }
 
   void create(const std::string& alias, const char* type, const std::string& container, const std::string& name) {
-    out_.print(FMT_COMPILE("5 {} {} {} {} {}\n"), seconds(first_ns_), alias, type, container, quoted(name));
+    out_.print(FMT_COMPILE("5 {} {} {} {} {}\n"), seconds(first_ns_), alias, type, container, in_quotes(name));
     made_.emplace_back(alias, type);
   }
 
@@ -185,7 +185,7 @@ class Writer {
         return end_at(end, event);
       case Event::What::fault:
         out_.print(FMT_COMPILE("8 {} t{} Fault {} {} {} {}\n"), time, event.track, names_.state(event),
-                   quoted(names_.array(event)), event.number, event.pages);
+                   in_quotes(names_.array(event)), event.number, event.pages);
         return end_at(end, event);
       case Event::What::service:
         out_.print(FMT_COMPILE("7 {} t{} Service serves\n"), time, event.track);

@@ -68,7 +68,7 @@ void arrive(ProcessId from) {
   office.arrived.resize(processes());
   if (office.wants_end && from == self.process) return end_program();
   if (office.is_dismissing && from != self.process) return dismiss(from);
-  if (index_of(from) < office.team) check_divisions(from, 0);
+  if (!office.wants_end && index_of(from) < office.team) check_divisions(from, 0);
   office.arrived[index_of(from)] = true;
   release_team();
 }
@@ -85,7 +85,7 @@ void dismiss_all() {
 }
 
 bool waits_for_team(ProcessId member) {
-  return index_of(member) < office.team && has_arrived(index_of(member));
+  return !office.wants_end && index_of(member) < office.team && has_arrived(index_of(member));
 }
 
 bool are_all_dismissed() {

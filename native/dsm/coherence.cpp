@@ -202,6 +202,8 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
       resolve(place, rule_of(*kind));
       ++asked.faults[static_cast<std::size_t>(*kind)];
+      // Late changes may have been awaited since it came: its home may have asked for it back already.
+      if (is_being_given_up(place.address)) is_allowed = false;
     } else if (!is_allowed && place.owner != Owner::remote && node().shares_pages) {
       granted = ask_for_own_page(place, access);
       is_allowed = true;

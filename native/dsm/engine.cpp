@@ -11,9 +11,11 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
+#include "native/dsm/page_log.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/team.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
@@ -261,6 +263,9 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   since_begin_ns = now_ns();
   if (is_initial()) {
     note_own_clock(source, since_begin_ns);
+    // A loop may read the clock and do nothing else.
+    send_long_page_log();
+    send_long_timeline_log();
     begin_emulating();
   }
   begin_work();

@@ -151,6 +151,8 @@ timespec real_limit(clockid_t clock, const timespec& limit) {
   timespec real{};
   const Kind kind = kind_of(clock);
   if (kind == Kind::unknown || limit.tv_nsec < 0 || limit.tv_nsec >= second_ns) return limit;
+  // One so late is never, and a sum with it might be too large for its type.
+  if (limit.tv_sec > static_cast<std::int64_t>(trace::most_date_s)) return limit;
   if (!engine::clock_now(since_begin_ns) || clock_gettime(clock, &real) != 0) return limit;
   const timespec now = shown(kind, since_begin_ns);
   const std::int64_t ns = real.tv_nsec + limit.tv_nsec - now.tv_nsec;  // less than 2 seconds either way

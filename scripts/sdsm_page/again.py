@@ -71,4 +71,8 @@ def commands(result: run_result.Run) -> Iterator[list[str]]:
         placement = result.options.get("placement", "as-asked")
         rule = ["--placement", str(placement)] if placement != "as-asked" else []
         repeat = ["--repeat", str(len(result.runs))] if len(result.runs) > 1 else []
-        yield ["sdsm", "run", *layout, *rule, *repeat, "--json", "result.json", "--", *result.program]
+        given = ["--protocol", result.protocol] if result.protocol != "scash" else []
+        for name, usual in (("atomics", "home"), ("transport", "unix")):
+            if result.options.get(name, usual) != usual:
+                given += [f"--{name}", str(result.options[name])]
+        yield ["sdsm", "run", *layout, *given, *rule, *repeat, "--json", "result.json", "--", *result.program]

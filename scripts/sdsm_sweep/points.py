@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -71,6 +71,8 @@ def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str],
     if count > MOST_POINTS:
         raise BadInput(f"{file}: makes {count} points. Sweep over {MOST_POINTS} at most: give fewer values")
     combinations = [dict(zip(spec.axes, values, strict=True)) for values in itertools.product(*spec.axes.values())]
+    for axis, given in spec.axes.items():
+        _check_names(file, axis, [value.rsplit("/", 1)[-1] for value in given])
     threads = {threads_of(values, file) for values in combinations}
     errors: dict[Path, str] = {}
     if spec.program:
@@ -82,10 +84,18 @@ def points(spec: Spec, runner: CommandRunner, folder: Path, say: Callable[[str],
     found = []
     for values in combinations:
         fitting = traces[threads_of(values, file)]
+        _check_names(file, "traces", [trace.name for trace in fitting])
         for trace in fitting:
             named = {"trace": trace.name} if len(fitting) > 1 else {}
             found.append(Point(named | values, trace, errors.get(trace, "")))
     return found
+
+
+def _check_names(spec: Path, axis: str, names: Sequence[str]) -> None:
+    """Tables and pictures name files without their folders."""
+    same = [name for name in names if names.count(name) > 1]
+    if same:
+        raise BadInput(f"{spec}: {axis}: two files are called {same[0]}, and results could not be told apart. Rename one")
 
 
 def _check_file(spec: Path, name: str) -> None:

@@ -3,7 +3,7 @@
 #ifndef SDSM_PARTITION_H
 #define SDSM_PARTITION_H
 
-#include <stddef.h>
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers): of C, too */
 
 #ifdef __cplusplus
 extern "C" {
