@@ -249,6 +249,14 @@ def test_the_size_of_a_page_is_an_option_where_it_is_another():
     assert (others(4096), others(16384)) == ((), ("--page-size", "16384"))
 
 
+def test_the_command_of_a_run_names_what_it_ran_with():
+    options = {"placement": "as-asked", "transport": "tcp", "atomics": "lock"}
+    document = native(2, 4.0, protocol="home-open", options=options)
+    (command,) = again.commands(run_result.read(Text("made", json.dumps(document)), run_result.Native))
+    words = " ".join(command)
+    assert "--protocol home-open" in words and "--atomics lock" in words and "--transport tcp" in words
+
+
 def test_what_cannot_be_made_again_is_not_explained_but_said(secret, tmp_path, capsys):
     document: dict[str, Any] = json.loads((secret / "secret-2.json").read_text())
     place = tmp_path / "r.json"

@@ -354,6 +354,17 @@ def test_a_file_that_cannot_be_swept_is_refused_in_one_line(place, capsys, text,
     assert not (place / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "name"), [('platform = ["m.xml", "b/m.xml"]', "m.xml"), ('platform = "m.xml"\ntraces = ["2.trace", "b/2.trace"]', "2.trace")]
+)
+def test_two_files_of_one_name_are_refused_as_results_could_not_be_told_apart(place, capsys, line, name):
+    (place / "b").mkdir()
+    shutil.copy(place / name, place / "b")
+    (place / "s.toml").write_text(f"{line}\nnodes = 2\n" + ("" if "traces" in line else 'traces = ["2.trace"]\n'))
+    assert main([str(place / "s.toml"), "-o", str(place / "out"), "-q"]) == 2
+    assert f"two files are called {name}" in capsys.readouterr().err
+
+
 def test_if_all_points_fail_the_sweep_has(place, capsys):
     (place / "s.toml").write_text('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nplacement = ["nowhere", "elsewhere"]\n')
     assert main([str(place / "s.toml"), "-o", str(place / "out"), "-q"]) == 1

@@ -152,6 +152,12 @@ def test_bad_requests_are_refused_in_one_line_and_leave_no_file(trace, tmp_path,
     assert not list(tmp_path.glob("t.*"))
 
 
+def test_threads_are_those_of_the_trace_however_many_the_layout_asks_for(trace, tmp_path):
+    layout = ("-n", 65536, "-t", 65536, "--timeline", tmp_path / "t.json", "--timeline-threads", 0)
+    done = sdsm("simulate", trace, "-q", "-p", "p3-score", *layout)
+    assert done.returncode == 2 and "has 4 threads, but" in done.stderr
+
+
 def test_an_option_of_the_timeline_needs_one(trace):
     done = sdsm("simulate", trace, "-q", "-p", "p3-score", "-n", 4, "--timeline-events", 5)
     assert done.returncode == 2 and "no --timeline FILE" in done.stderr

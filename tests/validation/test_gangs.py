@@ -77,6 +77,11 @@ def test_misuse_ends_with_one_line(tmp_path, misuse):
         assert message in errors
 
 
+def test_a_member_that_ends_the_program_before_it_comes_to_the_gang_is_no_misuse():
+    assert said(MISUSE, "exit") == (3, "")
+    assert said(BUILD / "sdsm-run", "-q", "-n", 4, "--", MISUSE, "exit") == (1, "sdsm: the program ended with status 3\n")
+
+
 def test_protocols_without_gangs_refuse_them_by_name(tmp_path):
     fft = (BUILD / "workloads" / "fft", "--impl", 6, "--points", 64, "--no-check")
     output_of(BUILD / "sdsm-trace", "-q", "-n", 4, "--passes", 1, "-o", tmp_path / "trace", "--", *fft)

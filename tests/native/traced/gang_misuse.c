@@ -1,5 +1,6 @@
 /* Misuses gangs as its argument says: each has to end with a line, and none may hang. */
 #include <sdsm/divide.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void misuse(const char* how) {
@@ -40,6 +41,10 @@ static void misuse(const char* how) {
     SDSM_DIVIDE(sdsm_by_block, 1, 1) SDSM_DIVIDE(sdsm_by_block, 2, 1) SDSM_DIVIDE(sdsm_by_block, 1, 1) {
       if (me == 3) sdsm_gang_barrier();
     }
+  } else if (strcmp(how, "exit") == 0) {
+    /* Right: the program ends before this thread comes to the gang. */
+    if (me == 1) exit(3);
+    SDSM_DIVIDE(sdsm_by_block, 2, 1) sdsm_gang_barrier();
   } else if (strcmp(how, "no_unite") == 0) {
     sdsm_divide(sdsm_by_block, 2, 1);
   } else if (strcmp(how, "omp_barrier") == 0) {
