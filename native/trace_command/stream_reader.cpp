@@ -115,13 +115,11 @@ bool read_stream(int descriptor, StreamHandler& handler) {
     pollfd records{descriptor, POLLIN, 0};
     const int ready = poll(&records, 1, second_ms);
     handler.on_time();
-    if (ready <= 0) {
-      throw_if_interrupted(interrupted);
-      continue;
-    }
+    // Also where a program records faster than this reads, so that no call ever waits.
+    throw_if_interrupted(interrupted);
+    if (ready <= 0) continue;
     const ssize_t count = read(descriptor, buffer.data() + end, buffer.size() - end);
     if (count < 0) {
-      throw_if_interrupted(interrupted);
       if (errno == EINTR) continue;
       throw std::system_error(errno, std::generic_category(), "the program's stream of records cannot be read");
     }
