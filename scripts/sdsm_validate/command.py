@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,25 @@ from calibration.command_line import BadInput, Parser, RunFailed, command, file_
 from calibration.output_file import json_text, write_output
 from calibration.places import PLATFORMS, PROGRAMS, RESULTS
 from sdsm_report.progress import Progress
-from sdsm_validate import plan, tables
+from sdsm_validate import epcc, plan, tables
 from sdsm_validate.measure import Cluster, Effort, Measurer, attempt, steps
 from sdsm_validate.outcome import Line, accuracy
 
 NETWORK = PLATFORMS / "p3-score.xml"
 LOCAL = PLATFORMS / "one-machine.xml"
+NODES, EPCC_NODES = (2, 4, 8), (2, 4)
 
 DESCRIPTION = """\
 Validate the simulator against the native DSM: predict programs from their traces, run them, compare.
 
 Two clusters: an emulated one (real protocol, emulated network and processors: eight slow nodes on a few processors), and
 this machine as it is. On each, `sdsm microbench` measures what the protocol costs, a platform file is made of that, and
-Laplace 3, 4, 6 and FFT 2, 4 are traced, simulated and really run. No program's time goes into the platform file.
+Laplace 3, 4, 6 and FFT 2, 4, 5, 6 are traced, simulated and really run. No program's time goes into the platform file.
+On the emulated cluster so is EPCC's table of ten directives (epcc), on up to four nodes: predicted as the program itself
+prints it (`sdsm simulate --output`), and printed by the program really run.
 
-Prints both tables; writes tables (text, CSV, JSON), the plot of predicted against measured speedup (PNG, SVG), platform
-files, traces and every run's JSON to RESULTS. About 15 minutes on an idle machine; other work disturbs it."""
+Prints the tables; writes tables (text, CSV, JSON), the plots of predicted against measured speedup and overhead (PNG,
+SVG), platform files, traces and every run's JSON to RESULTS. About 25 minutes on an idle machine; other work disturbs it."""
 
 EPILOG = """\
 The interval is a confidence interval of the measured median (order statistics). Exit status: 0 done, 1 something failed
@@ -48,9 +52,9 @@ def parser() -> argparse.ArgumentParser:
     p = Parser(
         prog="sdsm validate", description=DESCRIPTION, epilog=EPILOG
     )
-    p.add_argument("--only", choices=("emulated", "as-is"), help="one of the two clusters")
+    p.add_argument("--only", choices=("emulated", "as-is", "epcc"), help="one of the two clusters, or EPCC's table alone")
     p.add_argument("--emulate", type=platform_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
-    p.add_argument("--nodes", type=counts, default=(2, 4, 8), metavar="LIST", help="of the emulated cluster (default: 2,4,8)")
+    p.add_argument("--nodes", type=counts, metavar="LIST", help="of the emulated cluster (default: 2,4,8; of epcc 2,4)")
     p.add_argument("--repeat", type=whole(1, 1000), metavar="N", help="runs of each program (default: 10, with --quick 3)")
     p.add_argument("--seeds", type=whole(1, 1000), metavar="N", help="simulations of each (default: 10, with --quick 3)")
     p.add_argument("--quick", action="store_true", help="less work in each program: a tenth of the time, larger errors")
@@ -78,22 +82,28 @@ def main(arguments: list[str] | None = None) -> int:
     repeat = options.repeat or (3 if options.quick else 10)
     seeds = options.seeds or (3 if options.quick else 10)
     samples = 20 if options.quick else 60
+
+    def effort(nodes: tuple[int, ...], programs: bool = True) -> Effort:
+        return Effort(size, nodes, repeat, seeds, samples, tuple(plan.cases(nodes)) if programs else ())
+
     clusters = []
     if options.only != "as-is":
-        clusters.append(
-            (Cluster("emulated", options.emulate.resolve(), True), Effort(size, options.nodes, repeat, seeds, samples))
-        )
-    if options.only != "emulated":
+        only_epcc = options.only == "epcc"
+        nodes = options.nodes or (EPCC_NODES if only_epcc else NODES)
+        clusters.append((Cluster("emulated", options.emulate.resolve(), True), effort(nodes, not only_epcc)))
+    if options.only in (None, "as-is"):
         # The simulator gives each node processors of its own: more processes than processors are another machine.
-        nodes = tuple(count for count in (2, 4, 8) if count <= len(os.sched_getaffinity(0)))
+        nodes = tuple(count for count in NODES if count <= len(os.sched_getaffinity(0)))
         if nodes:
-            clusters.append((Cluster("as-is", LOCAL, False), Effort(size, nodes, repeat, seeds, samples)))
+            clusters.append((Cluster("as-is", LOCAL, False), effort(nodes)))
         else:
             say("this machine has one processor: nothing can be compared on it as it is")
     load = os.getloadavg()[0]
     if load > 0.7:
         say(f"the load average is {load:.1f}: other work disturbs what is measured")
-    return _campaign(clusters, options.build.resolve(), options.results)
+    epcc_nodes = (options.nodes or EPCC_NODES) if options.only in (None, "epcc") else ()
+    suite = epcc.QUICK if options.quick else epcc.WHOLE
+    return _campaign(clusters, epcc_nodes, suite, options.build.resolve(), options.results)
 
 
 #: What costs a cluster its lines, and is told.
@@ -110,18 +120,27 @@ def _problem(options: argparse.Namespace) -> str | None:
     return None
 
 
-def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: Path) -> int:
+@dataclass
+class Done:
+    """What a cluster's campaign leaves."""
+
+    lines: list[Line] = field(default_factory=list)
+    rows: list[epcc.Row] = field(default_factory=list)
+
+
+def _campaign(
+    clusters: Sequence[tuple[Cluster, Effort]], epcc_nodes: Sequence[int], suite: epcc.Suite, build: Path, results: Path
+) -> int:
     results.mkdir(parents=True, exist_ok=True)
     costs.use(build)
     runner = CommandRunner()
-    done: list[tuple[str, list[Line]]] = []
+    done: dict[str, Done] = {}
     failed = False
-    total = sum(steps(effort, plan.cases(effort.nodes), cluster.emulated) for cluster, effort in clusters)
+    total = sum(steps(effort, cluster.emulated) for cluster, effort in clusters) + len(epcc_nodes)
     try:
         with Progress(total) as progress:
             for cluster, effort in clusters:
-                lines: list[Line] = []
-                done.append((cluster.name, lines))
+                made = done[cluster.name] = Done()
                 measurer = Measurer(build, results / cluster.name, cluster, effort, runner, progress.finish)
                 try:
                     calibration = measurer.calibrate()
@@ -131,13 +150,25 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
                     continue
                 for why in calibration.left_out:
                     progress.say(f"{cluster.name}: left out, as it cannot be: {why}")
-                for case in plan.cases(effort.nodes):
+                for case in effort.cases:
                     outcome = attempt(measurer, case, calibration)
                     if isinstance(outcome, str):
                         progress.say(f"{case.name} failed: {outcome}")
                         failed = True
                     else:
-                        lines.append(outcome)
+                        made.lines.append(outcome)
+                if not cluster.emulated:
+                    continue
+                table = epcc.Table(
+                    build, results / EPCC_FOLDER, cluster.network, calibration.platform, effort.repeat, suite, runner
+                )
+                for count in epcc_nodes:
+                    try:
+                        made.rows += table.rows(count)
+                    except (*FAILURES, ValueError) as error:
+                        progress.say(f"epcc on {count} nodes failed: {error}")
+                        failed = True
+                    progress.finish(f"epcc on {count} nodes: traced, run {effort.repeat} times, simulated")
     except KeyboardInterrupt:
         runner.stop()
         say("interrupted; writing what is done")
@@ -147,24 +178,39 @@ def _campaign(clusters: Sequence[tuple[Cluster, Effort]], build: Path, results: 
     return 1 if failed else 0
 
 
-def _write(done: Sequence[tuple[str, Sequence[Line]]], results: Path) -> None:
-    names = {
-        "emulated": "Emulated cluster (network and processors emulated, protocol real)",
-        "as-is": "This machine as it is",
-    }
-    text, summary = [], {}
-    for name, lines in done:
-        rows = tables.document(lines)
-        text.append(f"{names[name]}\nCosts: measured by microbench on it. Times of programs: predicted.\n{tables.text(lines)}\n")
+TITLES = {
+    "emulated": "Emulated cluster (network and processors emulated, protocol real)",
+    "as-is": "This machine as it is",
+}
+EPCC_FOLDER = "epcc"
+
+
+def _write(done: Mapping[str, Done], results: Path) -> None:
+    text: list[str] = []
+    summary: dict[str, Any] = {}
+    for name, made in done.items():
+        rows = tables.document(made.lines)
+        if made.lines or not made.rows:
+            text.append(
+                f"{TITLES[name]}\nCosts: measured by microbench on it. Times of programs: predicted.\n{tables.text(made.lines)}\n"
+            )
         write_output(results / f"{name}.csv", tables.comma_separated(rows))
-        error: Any = accuracy(lines)
+        error: Any = accuracy(made.lines)
         summary[name] = {"lines": rows, "accuracy": vars(error) if error else None}
+        if made.rows:
+            directives = epcc.document(made.rows)
+            agreement: Any = epcc.agreement(made.rows)
+            summary["epcc"] = {"rows": directives, "agreement": vars(agreement)}
+            text.append(f"EPCC's directives on the emulated cluster: overheads that the program printed\n{epcc.text(made.rows)}\n")
+            write_output(results / "epcc.csv", epcc.comma_separated(directives))
     write_output(results / "validation.json", json_text(summary))
     write_output(results / "tables.txt", "\n".join(text))
     print("\n".join(text), flush=True)
     from sdsm_report.figures.style import save
     from sdsm_validate.figure import draw
 
-    figure = draw([(names[name].split(" (")[0], lines) for name, lines in done])
+    figure = draw([(TITLES[name].split(" (")[0], made.lines) for name, made in done.items()])
     if figure is not None:
         save(figure, results, "predicted_measured")
+    if measured := [row for made in done.values() for row in made.rows]:
+        epcc.draw(results / EPCC_FOLDER, sorted({row.nodes for row in measured}), results)

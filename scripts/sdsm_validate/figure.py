@@ -16,6 +16,8 @@ COLOURS = {
     ("laplace", 6): style.GREEN,
     ("fft", 2): style.ORANGE,
     ("fft", 4): style.VERMILION,
+    ("fft", 5): style.YELLOW,
+    ("fft", 6): style.PURPLE,
 }
 MARKERS = ("o", "s", "D", "^", "v", "P")
 
@@ -47,7 +49,7 @@ def draw(clusters: Sequence[tuple[str, Sequence[Line]]]) -> Figure | None:
                 yerr=[[max(y - line.sequential_s / slow, 0.0)], [max(line.sequential_s / fast - y, 0.0)]],
                 marker=marker[line.case.nodes],
                 markersize=6,
-                color=COLOURS.get((line.case.program, line.case.implementation), style.PURPLE),
+                color=COLOURS.get((line.case.program, line.case.implementation), style.GREY),
                 elinewidth=1.1,
                 zorder=3,
             )
@@ -59,7 +61,7 @@ def draw(clusters: Sequence[tuple[str, Sequence[Line]]]) -> Figure | None:
         axes.set_ylabel("predicted speedup")
         style.light_grid(axes, "both")
     handles = [
-        Line2D([], [], linestyle="none", marker="o", color=COLOURS.get(key, style.PURPLE), label=f"{key[0]} {key[1]}")
+        Line2D([], [], linestyle="none", marker="o", color=COLOURS.get(key, style.GREY), label=f"{key[0]} {key[1]}")
         for key in programs
     ]
     handles += [

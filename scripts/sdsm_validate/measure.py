@@ -43,6 +43,7 @@ class Effort:
     repeat: int
     seeds: int
     samples: int
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,10 @@ class Calibration:
     left_out: tuple[str, ...] = ()
 
 
-def steps(effort: Effort, cases: Sequence[Case], emulated: bool) -> int:
+def steps(effort: Effort, emulated: bool) -> int:
     """How many things `calibrate` and `line` will say that they do."""
-    sequential = 0 if emulated else len({(case.program, case.implementation) for case in cases})
-    return len(effort.nodes) * microbench.rounds_of(effort.samples) + sequential + 3 * len(cases)
+    sequential = 0 if emulated else len({(case.program, case.implementation) for case in effort.cases})
+    return len(effort.nodes) * microbench.rounds_of(effort.samples) + sequential + 3 * len(effort.cases)
 
 
 class Measurer:

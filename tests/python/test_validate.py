@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from run_results import native, simulation, thread
-from sdsm_validate import command, figure, plan, tables
+from sdsm_validate import command, epcc, figure, plan, tables
 from sdsm_validate.outcome import Line, accuracy, median_interval
 from sdsm_validate.plan import Case
 
@@ -80,7 +80,38 @@ def test_a_predictions_bar_is_its_band_where_it_has_one_else_the_range_over_seed
 
 
 def test_every_program_is_there_on_every_number_of_nodes():
-    assert len({case.name for case in plan.cases((2, 4, 8))}) == 15
+    assert len({case.name for case in plan.cases((2, 4, 8))}) == 21
+
+
+def row(predicted_us: float, *measured_us: float, name: str = "BARRIER", step: str = "") -> epcc.Row:
+    return epcc.Row(name, 2, predicted_us, measured_us, step)
+
+
+def test_a_directives_difference_is_of_the_median_run_and_of_a_short_one_in_microseconds():
+    assert row(110, 100, 90, 300).difference_percent == pytest.approx(10)
+    # 49 us is below 50: no percentage, and never told, however far off.
+    short = row(9, 49)
+    assert (short.difference_percent, short.difference_us, short.is_told) == (None, -40, False)
+    assert not row(60, 50).is_told  # exactly a fifth
+    assert row(60.1, 50).is_told
+    total = epcc.agreement([row(110, 100), row(60, 80), row(70, 70), short])
+    assert total is not None
+    assert (total.rows, total.median_percent, total.worst_percent) == (3, pytest.approx(10), pytest.approx(25))
+    assert (total.short, total.worst_short_us) == (1, 40)
+    assert epcc.agreement([]) is None
+
+
+def test_the_table_of_directives_sums_up():
+    text = epcc.text([row(110, 100), row(130, 100, step="barrier: 3.0 of 2.0 ms a thread"), row(9, 12, name="LOCK/UNLOCK")])
+    assert "+10.0 %" in text and "-3.0 us" in text and "barrier: 3.0 of 2.0 ms a thread" in text
+    end = "difference of the overhead: median 20.0 %, worst 30.0 % over 2 rows; 1 rows below 50 us: at most 3.0 us"
+    assert text.splitlines()[-1] == end
+
+
+def test_the_threads_share_the_repetitions_out_evenly_and_a_directive_is_named_as_the_program_names_it():
+    command = epcc.Suite(48, 10, 50).command(Path("build"), 5, "LOCK/UNLOCK")
+    assert command[1:] == ["--repetitions", "50", "--samples", "10", "--delay", "50", "--directive", "lock"]
+    assert epcc.WHOLE.command(Path("build"), 4, "PARALLEL FOR")[-1] == "parallel-for"
 
 
 FAKE = """#!/bin/sh
@@ -98,12 +129,29 @@ SAMPLES
   ;;
 check*) ;;
 trace*) : >"$trace" ;;
+simulate*--output*) cat "${0%/*}/predicted.txt" ;;
 simulate*--uncertainty*) cat "${0%/*}/banded.json" ;;
 simulate*) cat "${0%/*}/simulated.json" ;;
+run*epcc*) cat "${0%/*}/measured.txt"; test -z "$json" || cat "${0%/*}/run.json" >"$json" ;;
 run*impl*6*) echo "sdsm: node 1 is gone" >&2; exit 1 ;;
 run*) cat "${0%/*}/run.json" >"$json" ;;
 esac
 """
+
+
+def epcc_output(overheads_us: tuple[float, ...]) -> str:
+    """What the program epcc prints of three directives, with a reference of 10 us and no deviation."""
+
+    def block(heading: str, mean: float, *lines: str) -> str:
+        header = " Sample_size       Average     Min         Max          S.D.          Outliers"
+        return f" Computing {heading}\n\n{header}\n 3 {mean} {mean} {mean} 0.0 0\n\n" + "".join(f" {line}\n" for line in lines) + "\n"
+
+    text = " Running OpenMP benchmark on 2 thread(s)\n\n"
+    text += block("reference time 1", 10.0, "Reference_time_1 = 10.0 microseconds +/- 0.0")
+    for name, overhead in zip(("PARALLEL", "BARRIER", "CRITICAL"), overheads_us, strict=True):
+        time, over = f"{name} time = {overhead + 10} microseconds +/- 0.0", f"{name} overhead = {overhead} microseconds +/- 0.0"
+        text += block(f"{name} time", overhead + 10, time, over)
+    return text
 
 
 @pytest.fixture()
@@ -127,6 +175,8 @@ def fake_build(place: Path) -> Path:
         "microbench": native(2, 2.0, whole_run={"makespan_s": 2.0, "threads": served}),
     }
     (folder / "sdsm-costs").symlink_to(Path(__file__).resolve().parents[2] / "build" / "sdsm-costs")
+    for name, times in {"predicted": (200.0, 150.0, 30.0), "measured": (210.0, 100.0, 40.0)}.items():
+        (folder / f"{name}.txt").write_text(epcc_output(times))
     for name, document in answers.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
     for name in ("sdsm", "sdsm-run"):
@@ -143,9 +193,9 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
     )
     told = capsys.readouterr()
     assert status == 1
-    assert "laplace-6-2x1 failed" in told.err and "node 1 is gone" in told.err
+    assert "laplace-6-2x1 failed" in told.err and "fft-6-2x1 failed" in told.err and "node 1 is gone" in told.err
     summary = json.loads((results / "validation.json").read_text())["emulated"]
-    assert len(summary["lines"]) == 4
+    assert len(summary["lines"]) == 5
     assert summary["accuracy"]["worst_percent"] == pytest.approx(10)
     assert {(one["predicted_low_5_percent_s"], one["predicted_high_95_percent_s"]) for one in summary["lines"]} == {
         (2.1, 2.4)
@@ -156,7 +206,33 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
         "predicted_measured.png",
         "predicted_measured.svg",
     }
+    assert not any("epcc" in path.name for path in results.iterdir())
     assert (results / "tables.txt").read_text().strip() in told.out
+
+
+def test_epccs_table_alone_has_each_directive_and_the_step_that_costs_otherwise(build, tmp_path, capsys):
+    results = tmp_path / "results"
+    options = ["--only", "epcc", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)]
+    assert command.main(options) == 0
+    out = capsys.readouterr().out
+    found = json.loads((results / "validation.json").read_text())
+    assert found["emulated"]["lines"] == []
+    rows = {one["directive"]: one for one in found["epcc"]["rows"]}
+    assert [one["difference_percent"] for one in rows.values()] == [pytest.approx(-100 * 10 / 210), pytest.approx(50), None]
+    # Alone each thread computes for 2.2 simulated seconds, and for 2.0 measured.
+    assert [one["step"] for one in rows.values()] == ["", "compute: 2200.0 of 2000.0 ms a thread", ""]
+    assert found["epcc"]["agreement"]["worst_short_us"] == pytest.approx(10)
+    assert "compute: 2200.0 of 2000.0 ms a thread" in out
+    assert {path.name for path in results.iterdir()} >= {"epcc.csv", "epcc.png", "epcc.svg", "epcc", "tables.txt"}
+    assert (results / "epcc" / "2.predicted.txt").read_text() == (build / "predicted.txt").read_text()
+
+
+def test_a_table_that_fails_is_told_and_the_lines_are_there(build, tmp_path, capsys):
+    (build / "measured.txt").write_text("nothing\n")
+    results = tmp_path / "results"
+    assert command.main(["--nodes", "2", "--quick", "--only", "epcc", "--build", str(build), "--results", str(results)]) == 1
+    assert "epcc on 2 nodes failed: 2.measured.txt:1:" in capsys.readouterr().err
+    assert "epcc" not in json.loads((results / "validation.json").read_text())
 
 
 def test_a_cost_below_its_messages_is_left_out_and_the_campaign_goes_on(build, tmp_path, capsys):
