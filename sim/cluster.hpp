@@ -42,6 +42,8 @@ struct RunOptions {
   bool full_page_diffs = false;  ///< every written page's diff is the whole page
   ProtocolKind protocol = ProtocolKind::scash;
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
+  std::vector<RegionId> privatized;  ///< under JIAJIA: regions whose pages a fork sends to everybody
+  Bytes privatized_pages;            ///< those that are used
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;                   ///< measure everything, not the region between the clock calls
   bool page_figures = false;                ///< keep what each page cost each thread

@@ -37,17 +37,22 @@ using jiajia::SyncObject;
 using jiajia::with_notices;
 using Step = jiajia::courses::Step;
 
-/// What a barrier tells everybody.
+/// What a barrier, or a fork by broadcast, tells everybody.
 struct News {
-  std::vector<std::pair<Notice, ProcessId>> notices;  ///< with the page's home before the barrier
-  std::optional<Time> forked;                         ///< when the master came to it, if it is a fork
+  std::vector<jiajia::Told> told;
+  std::optional<Time> forked;  ///< when the master came to it, if it is a fork
+  bool meets = false;          ///< a barrier follows the fork's message
 };
 
 /// What all processes of a cluster share, and the messages between them.
 class JiajiaRoom final : public Room {
  public:
   explicit JiajiaRoom(Cluster& cluster)
-      : cluster_(cluster), rules_(cluster.options.jiajia), resting_(cluster.layout.processes()) {
+      : cluster_(cluster),
+        rules_(cluster.options.jiajia),
+        resting_(cluster.layout.processes()),
+        met_(rules_),
+        forks_(cluster.layout.processes()) {
     for (std::uint32_t process = 0; process < cluster.layout.processes(); ++process) {
       pages_.emplace_back(ProcessId{process}, rules_);
       notices_.emplace_back(rules_);
@@ -120,6 +125,7 @@ class JiajiaRoom final : public Room {
     }
   }
 
+  using Through = std::function<void(const News&)>;
   using Granted = std::function<void(const std::vector<Notice>&)>;
   /// At the lock's manager: `by` asks for the lock. First come, first served.
   void ask(LockId lock, ProcessId by, Granted granted) {
@@ -153,6 +159,7 @@ class JiajiaRoom final : public Room {
                       std::function<void(const std::vector<Notice>&, std::optional<Time>)> through) {
     const SyncObject object{SyncObject::Kind::team, team};
     notices_[index_of(manager_of_barrier())].release(object, by, handed);
+    met_in_part_ = true;
     Part& part = parts_[team];
     if (forks) part.forked = forks;
     part.waiting.emplace(by, std::move(through));
@@ -162,6 +169,55 @@ class JiajiaRoom final : public Room {
       hand(manager_of_barrier(), object, process, Message::BARRGRANT,
            [go_on = go_on, forked = met.forked](const std::vector<Notice>& notices) { go_on(notices, forked); });
     }
+  }
+
+  /// Whether a message begins a region of so many threads.
+  bool forks_by_broadcast(std::uint32_t team) const {
+    return rules_.fork_by_broadcast && team == cluster_.layout.processes();
+  }
+  /// Whether others than the master may have changed memory since the last barrier of all.
+  bool met_in_part() const { return met_in_part_; }
+
+  /// The master tells all others that a region begins, and what it wrote. Its processor's part of a message is paid
+  /// once. Calls `sent` when it is done.
+  void fork(ProcessId master, Time came, const std::vector<PageId>& notes, const Then& sent) {
+    const auto news = std::make_shared<News>();
+    news->forked = came;
+    news->meets = met_in_part_;
+    for (const PageId page : notes) {
+      const ProcessId at = home(page);
+      news->told.push_back({{page, master}, true, at, at});
+    }
+    for (jiajia::LockNotices& locks : notices_) locks.barrier();
+    const std::vector<Letter> letters = jiajia::fork_letters(notes.size(), cluster_.options.privatized_pages);
+    Time leaves = cluster_.clock.now();
+    const auto open = std::make_shared<std::vector<std::size_t>>(forks_.size(), letters.size());
+    for (const Letter& letter : letters) {
+      const Bytes payload = jiajia::header + letter.data;
+      const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
+      leaves += local - receiving;
+      const bool is_last = &letter == &letters.back();
+      cluster_.clock.at(leaves, [=, this] {
+        if (cluster_.layout.nodes > 1) {
+          cluster_.thread(master).account.count_message(cluster_.clock.now(), Message::FORK, payload);
+        }
+        for (std::uint32_t to = 0; to < forks_.size(); ++to) {
+          if (ProcessId{to} == master) continue;
+          cluster_.network.send(cluster_.layout.node_of(master), cluster_.layout.node_of(ProcessId{to}), payload,
+                                [=, this] {
+                                  cluster_.clock.at(cluster_.clock.now() + receiving, [=, this] {
+                                    if (--(*open)[to] == 0) arrive_fork(to, news);
+                                  });
+                                });
+        }
+        if (is_last) sent();
+      });
+    }
+  }
+  void await_fork(ProcessId process, Through through) {
+    Fork& fork = forks_[index_of(process)];
+    fork.through = std::move(through);
+    if (fork.news) begin_region(fork);
   }
 
   /// At thread `by`, for whose stores another one waits in a loop of its own. It answers when its changes are at home:
@@ -177,10 +233,10 @@ class JiajiaRoom final : public Room {
   /// Whether all that the thread changed is on its way home.
   void rests(ProcessId process, bool rests) { resting_[index_of(process)] = rests; }
 
-  using Through = std::function<void(const News&)>;
   /// At the barrier's manager: a process has come. `forks`: when it came, if it is the master of a fork.
-  void arrive(ProcessId process, const std::vector<PageId>& notes, std::optional<Time> forks, Through through) {
-    met_.arrive(process, notes);
+  void arrive(ProcessId process, const std::vector<PageId>& notes, const std::vector<PageId>& fetched,
+              std::optional<Time> forks, Through through) {
+    met_.arrive(process, notes, fetched);
     if (forks) forked_ = forks;
     waiting_.emplace(process, std::move(through));
     if (waiting_.size() == cluster_.layout.processes()) meet();
@@ -208,6 +264,20 @@ class JiajiaRoom final : public Room {
     std::optional<Time> forked;
     std::map<ProcessId, std::function<void(const std::vector<Notice>&, std::optional<Time>)>> waiting;
   };
+
+  /// A process's next region.
+  struct Fork {
+    std::shared_ptr<const News> news;  ///< once it has come
+    Through through;                   ///< once the process waits for it
+  };
+  void arrive_fork(std::uint32_t to, const std::shared_ptr<const News>& news) {
+    forks_[to].news = news;
+    if (forks_[to].through) begin_region(forks_[to]);
+  }
+  static void begin_region(Fork& fork) {
+    const Fork now = std::exchange(fork, {});
+    now.through(*now.news);
+  }
 
   void grant_next(LockId lock) {
     Lock& state = locks_[lock];
@@ -240,13 +310,13 @@ class JiajiaRoom final : public Room {
   void meet() {
     const auto news = std::make_shared<News>();
     news->forked = std::exchange(forked_, std::nullopt);
-    for (const Notice& notice : met_.take()) {
-      const ProcessId before = home(notice.page), next = next_home(notice, before, rules_);
-      news->notices.emplace_back(notice, before);
+    news->told = met_.take([this](PageId page) { return home(page); }, news->forked.has_value());
+    for (const auto& [notice, is_written, before, next] : news->told) {
       if (next != before) homes_.move(notice.page, next);
     }
     for (jiajia::LockNotices& locks : notices_) locks.barrier();
-    const std::vector<Letter> letters = with_notices(Message::BARRGRANT, news->notices.size());
+    met_in_part_ = false;
+    const std::vector<Letter> letters = with_notices(Message::BARRGRANT, news->told.size());
     for (const auto& [process, through] : std::exchange(waiting_, {})) {
       answer(manager_of_barrier(), process, letters, [news, through = through] { through(*news); });
     }
@@ -262,7 +332,9 @@ class JiajiaRoom final : public Room {
   std::map<std::uint32_t, Part> parts_;  ///< barriers, by threads of the team
   std::vector<bool> resting_;            ///< by process
   jiajia::BarrierNotices met_;
+  bool met_in_part_ = false;  ///< threads met at a barrier of a part since the last one of all
   std::optional<Time> forked_;
+  std::vector<Fork> forks_;               ///< by process
   std::map<ProcessId, Through> waiting_;  ///< at the barrier
 };
 
@@ -291,6 +363,7 @@ class JiajiaMemory final : public Memory {
   std::string position() const override { return {}; }
 
   void touch(const Touch& touch) override {
+    if (is_sent_with_the_fork(touch)) return;
     PageId page = touch.first;
     for (std::uint64_t left = touch.pages; left > 0;) {
       const ProcessId home = room_.home(page, touch.home);
@@ -309,6 +382,11 @@ class JiajiaMemory final : public Memory {
 
   void barrier(std::uint32_t team, Arrival why) override {
     const Time came = thread_.local_now();
+    if (why != Arrival::inside && room_.forks_by_broadcast(team)) {
+      fork(why, came);
+      if (!meets_) return;
+      why = Arrival::inside;
+    }
     if (team != cluster_.layout.processes()) return barrier_of_a_part(team, why, came);
     perform(jiajia::courses::barrier, Sync::barrier,
             {.heed = [this](Then then) { heed_barrier(std::move(then)); },
@@ -402,6 +480,43 @@ class JiajiaMemory final : public Memory {
     ExchangeOf<Step> exchange;
   };
 
+  /// No process faults on such a page.
+  bool is_sent_with_the_fork(const Touch& touch) const {
+    if (!room_.rules().fork_by_broadcast) return false;
+    const auto& privatized = cluster_.options.privatized;
+    return touch.first == cluster_.page_of(AdministrativePage::region) ||
+           std::find(privatized.begin(), privatized.end(), touch.first.region) != privatized.end();
+  }
+
+  void fork(Arrival why, Time came) {
+    if (why == Arrival::fork_master) {
+      meets_ = room_.met_in_part();
+      return perform(jiajia::courses::fork_master, Sync::barrier,
+                     {.heed = {}, .exchange = [=, this](const Step&, Then then) {
+                        const Time since = cluster_.clock.now();
+                        const std::vector<PageId> notes = pages_.take_notes();
+                        pages_.take_fetched(notes);
+                        count(jiajia::FurtherCount::notices, notes.size());
+                        room_.fork(thread_.id(), came, notes, [this, since, then = std::move(then)] {
+                          thread_.waited(Spent::barrier, since);
+                          then();
+                        });
+                      }});
+    }
+    perform(jiajia::courses::fork_worker, Sync::barrier,
+            {.heed = [this](Then then) { heed_barrier(std::move(then)); },
+             .exchange =
+                 [=, this](const Step&, Then then) {
+                   const Time since = cluster_.clock.now();
+                   room_.await_fork(thread_.id(), [=, this, then = std::move(then)](const News& news) {
+                     wait_until_forked(since, why, news.forked);
+                     news_ = &news;
+                     meets_ = news.meets;
+                     then();
+                   });
+                 }});
+  }
+
   /// JIAJIA's own scopes are those of its locks and of the barrier of all.
   void refuse_lock_scope(const std::string& what) const {
     if (room_.rules().scope == Scope::openmp) return;
@@ -438,13 +553,16 @@ class JiajiaMemory final : public Memory {
 
   /// The wait for it began at `since`. Until the master forks, a worker is idle.
   void leave_barrier(Time since, Arrival why, std::optional<Time> forked) {
+    wait_until_forked(since, why, forked);
+    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
+  }
+  void wait_until_forked(Time since, Arrival why, std::optional<Time> forked) {
     Time from = since;
     if (why == Arrival::fork_worker && forked && *forked > from) {
       thread_.account.charge(Spent::idle, from, *forked);
       from = *forked;
     }
     thread_.waited(Spent::barrier, from);
-    thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
   }
 
   void count_lock() {
@@ -594,25 +712,24 @@ class JiajiaMemory final : public Memory {
   /// `came`: to the barrier, before the thread's changes went home.
   void meet(const Step& step, Arrival why, Time came, Then then) {
     const Time since = cluster_.clock.now();
-    const std::vector<PageId> notes = pages_.take_notes();
-    count(jiajia::FurtherCount::notices, notes.size());
+    const std::vector<PageId> notes = pages_.take_notes(), fetched = pages_.take_fetched(notes);
+    count(jiajia::FurtherCount::notices, notes.size() + fetched.size());
     const auto through = [this, since, why, then = std::move(then)](const News& news) {
       leave_barrier(since, why, news.forked);
       news_ = &news;
       then();
     };
     room_.send(
-        thread_.id(), room_.manager_of_barrier(), with_notices(step.message, notes.size()), [] {},
-        [=, this] { room_.arrive(thread_.id(), notes, forked_at(why, came), through); });
+        thread_.id(), room_.manager_of_barrier(), with_notices(step.message, notes.size() + fetched.size()), [] {},
+        [=, this] { room_.arrive(thread_.id(), notes, fetched, forked_at(why, came), through); });
   }
 
   void heed_barrier(Then then) {
     std::uint64_t invalid = 0, in = 0, out = 0;
-    for (const auto& [notice, home] : news_->notices) {
-      invalid += pages_.heed_barrier(notice, home) ? 1 : 0;
-      const ProcessId next = next_home(notice, home, room_.rules());
-      in += next != home && next == thread_.id() ? 1 : 0;
-      out += next != home && home == thread_.id() ? 1 : 0;
+    for (const jiajia::Told& told : news_->told) {
+      invalid += pages_.heed_barrier(told) ? 1 : 0;
+      in += told.next != told.home && told.next == thread_.id() ? 1 : 0;
+      out += told.next != told.home && told.home == thread_.id() ? 1 : 0;
     }
     count(jiajia::FurtherCount::migrated_in, in);
     count(jiajia::FurtherCount::migrated_out, out);
@@ -633,6 +750,7 @@ class JiajiaMemory final : public Memory {
   const ProtocolCosts& costs_;
   std::vector<Notice> granted_;  ///< with the latest lock
   const News* news_ = nullptr;   ///< of the latest barrier, while it is heeded
+  bool meets_ = false;           ///< after the latest fork by broadcast
 };
 
 std::unique_ptr<Memory> JiajiaRoom::memory_of(Thread& thread) {

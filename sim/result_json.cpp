@@ -125,6 +125,9 @@ Json result_document(const RunDescription& description, const Platform& platform
     document["options"].update({{"scope", rules.scope == jiajia::Scope::lock ? "lock" : "openmp"},
                                 {"home_migration", rules.home_migration},
                                 {"adaptive_write_detection", rules.adaptive_write_detection}});
+    if (rules.first_touch_moves) document["options"]["first_touch_moves"] = *rules.first_touch_moves;
+    if (rules.fork_by_broadcast) document["options"]["fork"] = "broadcast";
+    if (!description.privatized.empty()) document["options"]["privatized"] = description.privatized;
   }
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());

@@ -24,6 +24,7 @@ struct RunDescription {
   std::vector<std::filesystem::path> inputs;  ///< hashed as they are on disk
   bool has_flags = false;                     ///< the trace has atomic operations, fences or waits for flags
   std::vector<std::string> uncosted;          ///< what the program did that the times leave out
+  std::vector<std::string> privatized = {};   ///< what --privatize named
 };
 
 /// A property of a run that exceeds what was measured to calibrate its platform.

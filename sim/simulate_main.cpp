@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
@@ -64,6 +65,7 @@ struct Request {
   bool quiet = false;
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
   std::string asked_of_jiajia;         ///< an option that only it has
+  std::vector<std::string> privatized;
   RunOptions options;
 };
 
@@ -129,6 +131,14 @@ void refuse_combinations(Request& request) {
         fmt::format("{} is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia",
                     request.asked_of_jiajia, name_of(request.options.protocol)));
   }
+  if (request.options.jiajia.home_migration && request.options.jiajia.first_touch_moves) {
+    throw BadInput(
+        "--home-migration and --first-touch-migration are two rules for the same moves. Leave one of them out");
+  }
+  if (!request.privatized.empty() && !request.options.jiajia.fork_by_broadcast) {
+    throw BadInput(
+        "--privatize sends pages with the fork's message, and forks are barriers. Give --fork broadcast, too");
+  }
   const auto refuse = [](const std::string& what) {
     throw BadInput(what + " is not simulated under jiajia. Leave it out, or give --protocol scash");
   };
@@ -175,6 +185,53 @@ Bytes page_size_of(const Request& request, const Platform& platform, const trace
   if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Leave it out, or give --page-size 4096");
   if (!request.pages.empty()) refuse("--pages names pages of 4096 bytes. Leave it out, or give --page-size 4096");
   return page;
+}
+
+/// The regions that --privatize names, by their names or what of these is before the bracket.
+std::vector<RegionId> privatized_regions(const Request& request, const trace::File& file) {
+  std::vector<RegionId> found;
+  for (const std::string& name : request.privatized) {
+    const auto& regions = file.regions();
+    const auto region = std::find_if(regions.begin(), regions.end(), [&](const trace::Region& one) {
+      return one.name == name || one.name.substr(0, one.name.find(" (")) == name;
+    });
+    if (region == regions.end()) {
+      std::vector<std::string> names;
+      for (const trace::Region& one : regions) names.push_back(one.name.substr(0, one.name.find(" (")));
+      throw BadInput(
+          fmt::format("--privatize: {} has no '{}'. It has {}", request.trace, name, fmt::join(names, ", ")));
+    }
+    found.push_back(region->id);
+  }
+  return found;
+}
+
+/// How much of these is read in parallel regions. What is written there is nobody's own: refused.
+Bytes read_in_parallel(const trace::File& file, const std::vector<RegionId>& privatized, Bytes page) {
+  using enum trace::EventKind;
+  const auto parts = static_cast<std::uint64_t>(page.count) / trace::page_bytes;
+  std::set<PageId> pages;
+  for (std::uint32_t thread = 0; !privatized.empty() && thread < file.header().threads; ++thread) {
+    TraceSource source(file, thread);
+    bool is_parallel = thread > 0;
+    while (const trace::Interval* interval = source.next()) {
+      for (const trace::TouchRun& run : interval->touches) {
+        const auto named = std::find(privatized.begin(), privatized.end(), run.region);
+        if (!is_parallel || named == privatized.end()) continue;
+        if (run.access == Access::read) {
+          for (std::uint64_t i = 0; i < run.pages; ++i) pages.insert({run.region, (run.first + i) / parts});
+          continue;
+        }
+        throw BadInput(fmt::format(
+            "--privatize: thread {} writes page {} of '{}' in a parallel region, so others must see it. Name only what "
+            "is read there",
+            thread, run.first, file.regions()[index_of(run.region)].name));
+      }
+      if (thread == 0 && interval->end.kind == fork) is_parallel = true;
+      if (thread == 0 && interval->end.kind == join) is_parallel = false;
+    }
+  }
+  return static_cast<std::int64_t>(pages.size()) * page;
 }
 
 void print_uncertainty(const Uncertainty& uncertainty) {
@@ -353,6 +410,8 @@ int simulate(const Request& request) {
   options.whole_run = request.region == "whole";
   const Bytes page = page_size_of(request, platform, file);
   options.page = page;
+  options.privatized = privatized_regions(request, file);
+  options.privatized_pages = read_in_parallel(file, options.privatized, page);
   const trace::TraceSurvey own = trace::survey(file, options.whole_run);
   options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
 
@@ -405,7 +464,8 @@ int simulate(const Request& request) {
                                      request.scale,
                                      inputs,
                                      has_flags(file),
-                                     uncosted(file, options.protocol, atomics_on(platform, request.options.atomics))};
+                                     uncosted(file, options.protocol, atomics_on(platform, request.options.atomics)),
+                                     request.privatized};
     results::write(result_document(description, platform, result, told), request.json);
   }
   const std::vector<std::string> outputs = outputs_of(request);
@@ -560,6 +620,38 @@ void add_jiajia(CLI::App& app, Request& request) {
       "under jiajia, a page that one thread alone wrote moves there at a barrier");
   add("--adaptive-write-detection", &jiajia::Rules::adaptive_write_detection,
       "under jiajia, a home page that its home alone writes stays writable at barriers");
+  const auto of_jiajia = [&request](const char* name, auto take) {
+    return [&request, name, take](const auto& value) {
+      request.asked_of_jiajia = name;
+      take(value);
+    };
+  };
+  app.add_option_function<std::uint32_t>(
+         "--first-touch-migration",
+         of_jiajia("--first-touch-migration",
+                   [&request](std::uint32_t moves) { request.options.jiajia.first_touch_moves = moves; }),
+         "under jiajia, a page that one thread alone wrote or fetched in a parallel region moves there at a barrier, "
+         "and again at most MOVES times")
+      ->check(whole_number(0, 1000000))
+      ->type_name("MOVES");
+  app.add_option_function<std::string>(
+         "--fork",
+         of_jiajia(
+             "--fork",
+             [&request](const std::string& how) { request.options.jiajia.fork_by_broadcast = how == "broadcast"; }),
+         "under jiajia, how a parallel region of all threads begins: by a barrier and a page that all read, or by a "
+         "message of the initial thread to all others")
+      ->check(one_of({"barrier", "broadcast"}))
+      ->type_name("barrier|broadcast")
+      ->default_str("barrier");
+  app.add_option_function<std::vector<std::string>>(
+         "--privatize",
+         of_jiajia("--privatize", [&request](const std::vector<std::string>& names) { request.privatized = names; }),
+         "under jiajia with --fork broadcast, memory that parallel regions only read, by its names in `sdsm trace "
+         "info`: its pages are sent with each fork, and nobody faults on them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME[,NAME]");
 }
 
 void add_outputs(CLI::App& app, Request& request) {

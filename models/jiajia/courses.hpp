@@ -16,6 +16,9 @@ inline constexpr std::array lock{Step{flush}, Step{ask, Message::ACQ, Message::A
 inline constexpr std::array unlock{Step{flush}, Step{tell, Message::REL}, Step{settle}};
 inline constexpr std::array barrier{Step{flush}, Step{ask, Message::BARR, Message::BARRGRANT}, Step{heed},
                                     Step{settle}};
+/// [HY]'s fork by broadcast. The others changed nothing since the last barrier, and wait for it.
+inline constexpr std::array fork_master{Step{flush}, Step{tell, Message::FORK}, Step{settle}};
+inline constexpr std::array fork_worker{Step{ask, Message::FORK}, Step{heed}};
 
 }  // namespace sdsm::jiajia::courses
 

@@ -1,6 +1,7 @@
 /// JIAJIA's messages and what they carry. Each has a header of 32 bytes on top, and each is acknowledged.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -11,7 +12,8 @@
 
 namespace sdsm::jiajia {
 
-/// GRANT: the answer to the one before. WTNT and INVLD go before a message whose notices do not fit into one.
+/// GRANT: the answer to the one before. WTNT and INVLD go before a message whose notices do not fit into one. FORK is
+/// [HY]'s: a region begins.
 enum class Message : std::uint8_t {
   GETP,
   GETPGRANT,
@@ -24,9 +26,10 @@ enum class Message : std::uint8_t {
   BARRGRANT,
   WTNT,
   INVLD,
+  FORK,
 };
-inline constexpr std::array<std::string_view, 11> message_names = {
-    "GETP", "GETPGRANT", "DIFF", "DIFFGRANT", "ACQ", "ACQGRANT", "REL", "BARR", "BARRGRANT", "WTNT", "INVLD"};
+inline constexpr std::array<std::string_view, 12> message_names = {
+    "GETP", "GETPGRANT", "DIFF", "DIFFGRANT", "ACQ", "ACQGRANT", "REL", "BARR", "BARRGRANT", "WTNT", "INVLD", "FORK"};
 inline constexpr std::size_t message_kinds = message_names.size();
 
 inline constexpr Bytes header{32};
@@ -76,6 +79,20 @@ struct Letter {
   Message kind;
   Bytes data;
 };
+
+/// A region's address and arguments. Assumed: [HY] does not say how long they are.
+inline constexpr Bytes region_data{64};
+
+/// The messages of a fork, with pages that no process faults on.
+inline std::vector<Letter> fork_letters(std::uint64_t notices, Bytes pages) {
+  std::vector<Letter> letters;
+  for (Bytes left = region_data + notice_data(notices, told_notice) + pages; left.count > 0;) {
+    const Bytes part = std::min(left, most_diff_data);
+    letters.push_back({Message::FORK, part});
+    left = left - part;
+  }
+  return letters;
+}
 
 /// A message with so many notices, and those that go before it where they do not fit into one.
 inline std::vector<Letter> with_notices(Message last, std::uint64_t notices, bool of_others = false) {

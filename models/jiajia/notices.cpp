@@ -46,22 +46,27 @@ void LockNotices::barrier() {
   for (auto& [object, state] : objects_) state.pages.clear();
 }
 
-void BarrierNotices::arrive(ProcessId from, std::span<const PageId> notes) {
+void BarrierNotices::arrive(ProcessId from, std::span<const PageId> notes, std::span<const PageId> fetched) {
   for (const PageId page : notes) notes_.emplace_back(page, from);
+  for (const PageId page : fetched) fetched_.emplace_back(page, from);
 }
 
-std::vector<Notice> BarrierNotices::take() {
-  std::sort(notes_.begin(), notes_.end());
+std::vector<Notice> BarrierNotices::single_or_several(Pairs& pairs) {
+  std::sort(pairs.begin(), pairs.end());
   std::vector<Notice> notices;
-  for (const auto& [page, writer] : notes_) {
+  for (const auto& [page, process] : pairs) {
     if (notices.empty() || notices.back().page != page) {
-      notices.push_back({page, writer});
-    } else if (notices.back().writer != writer) {
+      notices.push_back({page, process});
+    } else if (notices.back().writer != process) {
       notices.back().writer.reset();
     }
   }
-  notes_.clear();
   return notices;
+}
+
+bool BarrierNotices::may_move(PageId page) {
+  const auto [moves, is_first] = moves_.try_emplace(page, 1);
+  return is_first || moves->second++ <= *rules_.first_touch_moves;
 }
 
 }  // namespace sdsm::jiajia

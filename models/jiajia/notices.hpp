@@ -59,15 +59,58 @@ class LockNotices {
 /// Of all processes at a barrier.
 class BarrierNotices {
  public:
-  explicit BarrierNotices(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : notes_(memory) {}
+  explicit BarrierNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : rules_(rules), notes_(memory), fetched_(memory), moves_(memory) {}
 
-  void arrive(ProcessId from, std::span<const PageId> notes);
+  void set_rules(const Rules& rules) { rules_ = rules; }
 
-  /// All have come: one notice for each page, in order of pages.
-  std::vector<Notice> take();
+  /// `fetched`: pages that it only read, under Rules::first_touch_moves.
+  void arrive(ProcessId from, std::span<const PageId> notes, std::span<const PageId> fetched);
+
+  /// All have come: one for each page that was written or moves, in order of pages. `home`: of a page, now.
+  template <typename HomeOf>
+  std::vector<Told> take(const HomeOf& home, bool is_fork) {
+    std::vector<Told> told;
+    for (const Notice& notice : single_or_several(notes_)) {
+      const ProcessId before = home(notice.page);
+      told.push_back({notice, true, before, next_home(notice, before, rules_)});
+    }
+    if (rules_.first_touch_moves) add_moves(told, home, is_fork);
+    notes_.clear();
+    fetched_.clear();
+    return told;
+  }
 
  private:
-  std::pmr::vector<std::pair<PageId, ProcessId>> notes_;
+  using Pairs = std::pmr::vector<std::pair<PageId, ProcessId>>;
+  static std::vector<Notice> single_or_several(Pairs& pairs);
+  /// Whether the page may move once more; if so, it counts as moved.
+  bool may_move(PageId page);
+
+  template <typename HomeOf>
+  void add_moves(std::vector<Told>& told, const HomeOf& home, bool is_fork) {
+    if (is_fork) return;
+    Pairs referenced = notes_;
+    referenced.insert(referenced.end(), fetched_.begin(), fetched_.end());
+    std::size_t written = 0;
+    const std::size_t all_written = told.size();
+    for (const Notice& reference : single_or_several(referenced)) {
+      while (written < all_written && told[written].notice.page < reference.page) ++written;
+      const bool is_written = written < all_written && told[written].notice.page == reference.page;
+      const ProcessId before = home(reference.page);
+      if (!reference.writer || *reference.writer == before || !may_move(reference.page)) continue;
+      if (is_written) {
+        told[written].next = *reference.writer;
+      } else {
+        told.push_back({{reference.page, {}}, false, before, *reference.writer});
+      }
+    }
+  }
+
+  Rules rules_;
+  Pairs notes_;
+  Pairs fetched_;
+  std::pmr::map<PageId, std::uint32_t> moves_;  ///< so far, by first touch
 };
 
 }  // namespace sdsm::jiajia

@@ -13,6 +13,7 @@ ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_
       twinned_(memory),
       written_(memory),
       marked_(memory),
+      fetched_(memory),
       held_(memory),
       scopes_(1, memory),
       known_(memory),
@@ -52,6 +53,7 @@ ProcessPages::AccessedRun ProcessPages::access_run(PageId first, std::uint64_t p
   if (kind && place == Place::elsewhere) {
     const FaultRule& rule = rule_of(*kind);
     entry->copy = rule.after;
+    if (rule.fetches_page && rules_.first_touch_moves) fetched_.push_back(first);
     if (rule.makes_twin) {
       entry->twin = static_cast<std::uint32_t>(twinned_.size());
       twinned_.push_back({first, home, {}});
@@ -198,6 +200,14 @@ std::vector<PageId> ProcessPages::take_notes() {
   return taken;
 }
 
+std::vector<PageId> ProcessPages::take_fetched(const std::vector<PageId>& notes) {
+  put_in_order(fetched_);
+  std::vector<PageId> taken;
+  std::set_difference(fetched_.begin(), fetched_.end(), notes.begin(), notes.end(), std::back_inserter(taken));
+  fetched_.clear();
+  return taken;
+}
+
 bool ProcessPages::invalidate(PageId page) {
   Entry& entry = this->entry(page);
   if (entry.copy != State::read_only && entry.copy != State::read_write) return false;
@@ -211,11 +221,11 @@ bool ProcessPages::heed_grant(const Notice& notice, ProcessId home, SyncObject f
   return notice.writer != self_ && home != self_ && invalidate(notice.page);
 }
 
-bool ProcessPages::heed_barrier(const Notice& notice, ProcessId home) {
-  const bool invalidates = notice.writer != self_ && home != self_ && invalidate(notice.page);
-  const ProcessId next = next_home(notice, home, rules_);
+bool ProcessPages::heed_barrier(const Told& told) {
+  const auto& [notice, is_written, home, next] = told;
+  const bool invalidates = is_written && notice.writer != self_ && home != self_ && invalidate(notice.page);
   if (next != home) {
-    if (next == self_) become_home(notice.page);
+    if (next == self_) become_home(notice.page, is_written);
     if (home == self_) give_up(notice.page);
   } else if (home == self_ && notice.writer != self_ && rules_.adaptive_write_detection) {
     Entry& entry = this->entry(notice.page);
@@ -225,11 +235,12 @@ bool ProcessPages::heed_barrier(const Notice& notice, ProcessId home) {
   return invalidates;
 }
 
-/// Its only writer has the page as it is at home, and others may have copies.
-void ProcessPages::become_home(PageId page) {
+/// Its only writer, or only reader if nobody wrote it, has the page as it is at home, and others may have copies.
+void ProcessPages::become_home(PageId page, bool has_written) {
   Entry& entry = this->entry(page);
   const bool is_twinned = entry.copy == State::read_write;
   entry = {.given = true, .is_marked = entry.is_marked};
+  if (!has_written) return;
   mark_written(page, entry);
   entry.written = is_twinned;
 }

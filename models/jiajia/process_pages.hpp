@@ -77,11 +77,14 @@ class ProcessPages {
   /// A barrier: all pages that the process has noted since the last one, in order.
   std::vector<PageId> take_notes();
 
+  /// Under Rules::first_touch_moves: other pages that it has fetched since then, in order.
+  std::vector<PageId> take_fetched(const std::vector<PageId>& notes);
+
   /// A notice that was handed on arrives. Returns whether a copy became invalid.
   bool heed_grant(const Notice& notice, ProcessId home, SyncObject from);
 
-  /// One of a barrier arrives; a migrating page is taken over or given up. `home`: before the barrier.
-  bool heed_barrier(const Notice& notice, ProcessId home);
+  /// One of a barrier arrives; a migrating page is taken over or given up. Returns whether a copy became invalid.
+  bool heed_barrier(const Told& told);
 
   State state(PageId page, ProcessId home) const;
 
@@ -111,7 +114,7 @@ class ProcessPages {
   void mark(PageId page, Entry& entry);
   void mark_written(PageId page, Entry& entry);
   bool invalidate(PageId page);
-  void become_home(PageId page);
+  void become_home(PageId page, bool has_written);
   void give_up(PageId page);
   std::uint64_t detect_writes();
   static void put_in_order(Pages& pages);
@@ -121,6 +124,7 @@ class ProcessPages {
   std::pmr::vector<Diff> twinned_;
   Pages written_;                   ///< home pages with `written`, and perhaps pages that have migrated
   Pages marked_;                    ///< pages with `written_before` or `others_wrote`, likewise
+  Pages fetched_;                   ///< since the last barrier; under Rules::first_touch_moves
   std::pmr::vector<LockId> held_;   ///< locks, the innermost scope's last
   std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_; openmp: the first alone
   // Under Scope::openmp:

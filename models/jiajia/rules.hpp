@@ -82,6 +82,10 @@ struct Rules {
   bool home_migration = false;            ///< a page that one process alone wrote moves there at a barrier
   Scope scope = Scope::lock;
   Quirks quirks = {};
+  /// [HY]: a page that one process alone wrote or fetched moves there at a barrier that is no fork, and again so many
+  /// times at most. A home's reads trap nowhere, and so nobody knows of them.
+  std::optional<std::uint32_t> first_touch_moves = std::nullopt;
+  bool fork_by_broadcast = false;  ///< [HY]: a message, not a barrier, begins a region of all processes
 };
 
 /// The trap of an access to a page in that state; empty if it takes none. After a trap the access is made again.
@@ -122,6 +126,14 @@ constexpr ProcessId next_home(const Notice& notice, ProcessId home, const Rules&
   if (rules.quirks.first_page_stays && notice.page == PageId{}) return home;
   return *notice.writer;
 }
+
+/// What a barrier tells of a page.
+struct Told {
+  Notice notice;           ///< if it was written
+  bool is_written = true;  ///< else it only moves
+  ProcessId home{};        ///< before the barrier
+  ProcessId next{};        ///< and after it
+};
 
 constexpr ProcessId manager_of_barrier(std::uint32_t processes, const Quirks& quirks) {
   constexpr std::uint32_t its_lock = 64;

@@ -17,7 +17,9 @@ constexpr auto faults = [] {
 
 constexpr auto messages = [] {
   std::array<MessageRow, message_kinds> rows{};
-  std::ranges::transform(message_names, rows.begin(), [](std::string_view name) { return MessageRow{name, true}; });
+  std::ranges::transform(message_names, rows.begin(), [](std::string_view name) {
+    return MessageRow{name, name != "FORK"};
+  });
   return rows;
 }();
 

@@ -17,7 +17,7 @@ PREDICTED, MEASURED = "predicted", "measured"
 #: samples of one thing.
 _SETTINGS = {
     PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound",
-                "scope", "home_migration", "adaptive_write_detection"),
+                "scope", "home_migration", "adaptive_write_detection", "first_touch_moves", "fork", "privatized"),
     MEASURED: ("placement", "transport", "atomics"),
 }
 

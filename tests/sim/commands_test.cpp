@@ -375,6 +375,9 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--protocol hardware --placement block", "--placement has no meaning under hardware"},
       {"--protocol hardware --atomics home", "--atomics has no meaning under hardware"},
       {"--home-migration", "--home-migration is of protocol jiajia, but the protocol is scash"},
+      {"--fork broadcast", "--fork is of protocol jiajia, but the protocol is scash"},
+      {"--protocol jiajia --privatize globals", "--privatize sends pages with the fork's message"},
+      {"--protocol jiajia --home-migration --first-touch-migration 1", "two rules for the same moves"},
       {"--region some", "some"},
       {"--jitter 3", "jitter"},
       {"--jitter nan", "jitter"},
@@ -391,6 +394,34 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--json /", "/"},
   };
   for (const auto& [options, named] : mistakes) check_refused("simulate", good + options, named);
+}
+
+TEST_CASE("memory is private by its name, if no parallel region writes it") {
+  TestProgram program({2, 1});
+  for (const std::uint32_t t : {0U, 1U}) program.barrier(t, 10, {test::reads(0), test::reads(1)});
+  const TraceFile only_read(program);
+  program.barrier(0, 10);
+  program.barrier(1, 10, {test::writes(5)});
+  const TraceFile written(program);
+  const auto simulate = [](const TraceFile& trace, const std::string& options) {
+    return sdsm_command("simulate", in_quotes(trace.path().string()) +
+                                        " -q -p p3-jiajia -n 2 --protocol jiajia --fork broadcast --json - " + options);
+  };
+  const Outcome done = simulate(only_read, "--privatize block");
+  CAPTURE(done.errors);
+  REQUIRE(done.status == 0);
+  const json result = json::parse(done.output);
+  CHECK(result["options"]["privatized"] == json{"block"});
+  CHECK(result["options"]["fork"] == "broadcast");
+  CHECK(result["threads"][1]["faults"]["RUMR"] == 0);
+  for (const auto& [trace, name, words] :
+       {std::tuple{&only_read, "blocks", "has no 'blocks'. It has block"},
+        std::tuple{&written, "block", "thread 1 writes page 5 of 'block' in a parallel region"}}) {
+    const Outcome refused = simulate(*trace, std::string("--privatize ") + name);
+    CHECK(refused.status == 2);
+    CHECK(one_line_of_ours(refused.errors));
+    CHECK_THAT(refused.errors, ContainsSubstring(words));
+  }
 }
 
 TEST_CASE("a trace whose barriers do not match fails the run with status 1, and the old result file stays") {

@@ -191,6 +191,77 @@ TEST_CASE("every thread counts as JIAJIA's rules played without time: locks, of 
   }
 }
 
+TEST_CASE("under JIAJIA homes that move by first touch do so as the rules played without time") {
+  for (std::uint32_t seed = 31; seed <= 34; ++seed) {
+    Rules rules{.adaptive_write_detection = seed % 2 == 0, .scope = Scope::openmp};
+    rules.first_touch_moves = seed % 3;
+    CAPTURE(seed);
+    const Drawn drawn = draw(3, seed > 32, seed);
+    check_counts(simulated(traced(drawn, {3, 1}), rules), *played(drawn, 3, rules), true);
+  }
+}
+
+TEST_CASE("a fork by broadcast: one message to each, no page, no barrier, and it tells what the master wrote") {
+  Rules rules{.scope = Scope::openmp};
+  rules.fork_by_broadcast = true;
+  const trace::Event fork{trace::EventKind::fork, 0, 0, 3}, begin{trace::EventKind::team_begin, 0, 0, 3};
+  TestProgram program({3, 1});
+  for (const std::uint32_t t : {0U, 1U, 2U}) {
+    program.interval(t, 1000, {reads(0), reads(1)}, {trace::EventKind::join, 0, 0, 3});
+  }
+  program.interval(0, 20'000, {writes(0), writes(1)}, fork);
+  for (const std::uint32_t t : {1U, 2U}) program.interval(t, 0, {}, begin);
+  for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 1000, {reads(0), reads(1)});
+  const Result with = simulated(program, rules), without = simulated(program);
+  // Two regions, and so two barriers less; the page of their arguments is not there.
+  CHECK(with.threads[1].whole.barriers + 2 == without.threads[1].whole.barriers);
+  CHECK(messages(with, 0, Message::FORK) == 2);
+  CHECK(messages(with, 1, Message::BARR) == 3);
+  CHECK(fault_count(with, 2, Fault::RIVR) == 2);
+  CHECK(fault_count(without, 2, Fault::RIVR) == 2 + 1);
+  CHECK(fault_count(with, 2, Fault::RUMR) + 1 == fault_count(without, 2, Fault::RUMR));
+  // Thread 1 is idle until the master forks, and waits for its message: 32 of header, 64 and 4 bytes, two notices.
+  CHECK(spent(with.threads[1].whole, Spent::idle) > us(19'000));
+  const double message = 61.66 + (32 + 64 + 4 + 2 * 12) * 0.181919;
+  CHECK(with.makespan < without.makespan);
+  CHECK(spent(with.threads[1].whole, Spent::barrier) > us(message));
+
+  RunOptions privatizes = under(rules);
+  privatizes.privatized = {RegionId{0}};
+  privatizes.privatized_pages = Bytes{2 * 4096};
+  const Result privatized = run(p3_jiajia(), NetworkKind::queue, program, privatizes);
+  for (const std::uint32_t t : {1U, 2U}) {
+    for (const Fault kind : {Fault::RUMR, Fault::RIVR}) CHECK(fault_count(privatized, t, kind) == 0);
+  }
+  const auto bytes = [](const Result& result) { return result.threads[0].whole.bytes; };
+  // Nobody notes the master's writes of them.
+  CHECK(privatized.threads[0].whole.messages_by_kind[static_cast<std::size_t>(Message::FORK)] == 2);
+  CHECK(bytes(privatized) > bytes(with) + 2 * 2 * 4096 - 500);
+}
+
+TEST_CASE("a region of a part of the threads keeps forks by broadcast from hiding what its threads wrote") {
+  Rules rules{.scope = Scope::openmp};
+  rules.fork_by_broadcast = true;
+  TestProgram program({3, 1});
+  for (const std::uint32_t t : {0U, 1U, 2U}) {
+    program.interval(t, 1000, {reads(4)}, {trace::EventKind::join, 0, 0, 3});
+  }
+  program.interval(0, 100, {}, {trace::EventKind::fork, 0, 0, 2});
+  program.interval(1, 100, {}, {trace::EventKind::team_begin, 0, 0, 2});
+  for (const std::uint32_t t : {0U, 1U}) {
+    program.interval(t, 1000, t == 1 ? std::vector{writes(4)} : std::vector<trace::TouchRun>{},
+                     {trace::EventKind::join, 0, 0, 2});
+  }
+  program.interval(0, 100, {}, {trace::EventKind::fork, 0, 0, 3});
+  for (const std::uint32_t t : {1U, 2U}) program.interval(t, 100, {}, {trace::EventKind::team_begin, 0, 0, 3});
+  for (const std::uint32_t t : {0U, 1U, 2U}) program.barrier(t, 1000, {reads(4)});
+  const Result result = simulated(program, rules);
+  // The first region's and the last one's messages; a barrier follows the latter, as thread 1 wrote a page.
+  CHECK(messages(result, 0, Message::FORK) == 2);
+  CHECK(fault_count(result, 2, Fault::RIVR) == 1);
+  CHECK(result.threads[2].whole.barriers == 4);
+}
+
 TEST_CASE("under JIAJIA processes of one node have copies of their own") {
   const Rules rules{.home_migration = true, .scope = Scope::openmp};
   const Drawn drawn = draw(4, true, 21);

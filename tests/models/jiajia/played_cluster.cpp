@@ -15,6 +15,7 @@ PlayedCluster::PlayedCluster(std::uint32_t processes, const Rules& rules, Reques
     : processes_(processes),
       rules_(rules),
       requests_(requests),
+      met_(rules),
       counts_(processes),
       copies_(processes),
       twins_(processes) {
@@ -33,6 +34,7 @@ std::uint64_t PlayedCluster::allocate(std::uint64_t pages, std::uint32_t home) {
 
 void PlayedCluster::set_rules(const Rules& rules) {
   rules_ = rules;
+  met_.set_rules(rules);
   for (ProcessPages& pages : pages_) pages.set_rules(rules);
 }
 
@@ -173,33 +175,31 @@ void PlayedCluster::barrier_of(std::uint32_t team) {
   }
 }
 
-void PlayedCluster::meet() {
+void PlayedCluster::meet(bool is_fork) {
   const std::uint32_t manager = index_of(manager_of_barrier(processes_, rules_.quirks));
-  BarrierNotices all;
   for (std::uint32_t process = 0; process < processes_; ++process) {
     const std::vector<PageId> notes = pages_[process].take_notes();
-    counts_[process].notices += notes.size();
-    all.arrive(ProcessId{process}, notes);
+    const std::vector<PageId> fetched = pages_[process].take_fetched(notes);
+    counts_[process].notices += notes.size() + fetched.size();
+    met_.arrive(ProcessId{process}, notes, fetched);
     send(process, manager, Message::BARR);
     send(manager, process, Message::BARRGRANT);
   }
   for (LockNotices& locks : locks_) locks.barrier();
-  granted_ = all.take();
+  told_ = met_.take([&](PageId page) { return home_of(page.index); }, is_fork);
 }
 
-void PlayedCluster::heed_barrier(std::uint32_t process, const std::vector<Notice>& notices) {
-  for (const Notice& notice : notices) {
-    const ProcessId home = home_of(notice.page.index);
+void PlayedCluster::heed_barrier(std::uint32_t process) {
+  for (const Told& told : told_) {
     Counts& counts = counts_[process];
-    counts.invalidations += pages_[process].heed_barrier(notice, home) ? 1 : 0;
-    const ProcessId next = next_home(notice, home, rules_);
-    if (next == home) continue;
-    counts.migrated_in += index_of(next) == process ? 1 : 0;
-    counts.migrated_out += index_of(home) == process ? 1 : 0;
+    counts.invalidations += pages_[process].heed_barrier(told) ? 1 : 0;
+    if (told.next == told.home) continue;
+    counts.migrated_in += index_of(told.next) == process ? 1 : 0;
+    counts.migrated_out += index_of(told.home) == process ? 1 : 0;
   }
 }
 
-void PlayedCluster::barrier() {
+void PlayedCluster::barrier(bool is_fork) {
   for (Counts& counts : counts_) ++counts.barriers;
   if (processes_ == 1) return;
   const auto all = [&](auto act) {
@@ -212,12 +212,11 @@ void PlayedCluster::barrier() {
         for (const std::uint64_t page : unserved_) pages_[home(page)].give(id_of(page));
         unserved_.clear();
         break;
-      case Deed::ask: meet(); break;
+      case Deed::ask: meet(is_fork); break;
       case Deed::heed:
-        all([&](std::uint32_t process) { heed_barrier(process, granted_); });
-        for (const Notice& notice : granted_) {
-          const ProcessId home = home_of(notice.page.index), next = next_home(notice, home, rules_);
-          if (next != home) homes_.move(notice.page, next);
+        all([&](std::uint32_t process) { heed_barrier(process); });
+        for (const Told& told : told_) {
+          if (told.next != told.home) homes_.move(told.notice.page, told.next);
         }
         break;
       case Deed::settle: all([&](std::uint32_t process) { pages_[process].begin_interval(Sync::barrier); }); break;

@@ -40,7 +40,7 @@ class PlayedCluster {
   /// Precondition: nobody has the lock.
   void lock(std::uint32_t process, std::uint32_t lock);
   void unlock(std::uint32_t process, std::uint32_t lock);
-  void barrier();
+  void barrier(bool is_fork = false);
   /// Under Scope::openmp: a flag is posted, or waited for by a process that goes on at once.
   void post(std::uint32_t process, std::uint32_t flag);
   void wait(std::uint32_t process, std::uint32_t flag);
@@ -62,8 +62,8 @@ class PlayedCluster {
   void perform(std::uint32_t process, const jiajia::courses::Step& step, Sync sync, jiajia::SyncObject object);
   std::uint32_t manager(jiajia::SyncObject object) const;
   void flush(std::uint32_t process, Sync sync);
-  void meet();
-  void heed_barrier(std::uint32_t process, const std::vector<jiajia::Notice>& notices);
+  void meet(bool is_fork);
+  void heed_barrier(std::uint32_t process);
   void send(std::uint32_t from, std::uint32_t to, jiajia::Message message, std::uint64_t times = 1);
 
   std::uint32_t processes_;
@@ -75,6 +75,8 @@ class PlayedCluster {
   std::deque<jiajia::ProcessPages> pages_;
   std::deque<jiajia::LockNotices> locks_;  ///< by manager
   std::vector<jiajia::Notice> granted_;    ///< to the process that asked last
+  jiajia::BarrierNotices met_;
+  std::vector<jiajia::Told> told_;  ///< by the latest barrier
   std::vector<jiajia::Counts> counts_;
   std::vector<std::map<std::uint64_t, Words>> copies_, twins_;  ///< by process; a home's copy is the page
 };

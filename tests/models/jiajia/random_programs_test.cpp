@@ -68,7 +68,11 @@ class RandomProgram {
     return low + static_cast<std::uint32_t>(random_() % (high - low + 1));
   }
   jiajia::Rules rules(jiajia::Scope scope) {
-    return {.adaptive_write_detection = pick(0, 1) == 1, .home_migration = pick(0, 1) == 1, .scope = scope};
+    const bool moves = pick(0, 1) == 1, is_by_touch = pick(0, 3) == 0;
+    jiajia::Rules rules{
+        .adaptive_write_detection = pick(0, 1) == 1, .home_migration = moves && !is_by_touch, .scope = scope};
+    if (moves && is_by_touch) rules.first_touch_moves = pick(0, 4);
+    return rules;
   }
   Requests requests() { return pick(0, 1) == 1 ? Requests::before_the_home_ends : Requests::after_the_home_ends; }
 

@@ -121,6 +121,42 @@ TEST_CASE("home migration: the single writer becomes the home, and the old home 
   CHECK(faults(cluster, 0, Fault::RIVR) == 1);
 }
 
+TEST_CASE("first touch: a page that one process alone referenced moves there, but not at a fork, and not for ever") {
+  PlayedCluster cluster(3, {.first_touch_moves = 1});
+  const std::uint64_t written = cluster.allocate(1, 0), read = cluster.allocate(1, 0), both = cluster.allocate(1, 0);
+  const auto touch = [&](std::uint32_t process, std::uint64_t value) {
+    cluster.write(process, written, value);
+    CHECK(cluster.read(process, read) == 0);
+  };
+  touch(1, 1);
+  cluster.barrier(true);
+  CHECK(cluster.home(written) == 0);
+  CHECK(cluster.home(read) == 0);
+  cluster.write(2, written, 2);
+  CHECK(cluster.read(2, read) == 0);
+  CHECK(cluster.read(1, both) == 0);
+  CHECK(cluster.read(2, both) == 0);
+  cluster.barrier();
+  CHECK(cluster.home(written) == 2);
+  CHECK(cluster.home(read) == 2);
+  CHECK(cluster.home(both) == 0);
+  CHECK(cluster.counts(2).migrated_in == 2);
+  CHECK(cluster.counts(2).notices == 1 + 2);  // one written page, and two that it fetched
+  // The old home keeps its copy, and a written page's other copies are gone.
+  cluster.reset();
+  CHECK(cluster.read(0, written) == 2);
+  CHECK(cluster.counts(0).remote_faults() == 0);
+  CHECK(cluster.read(1, written) == 2);
+  CHECK(faults(cluster, 1, Fault::RIVR) == 1);
+  cluster.barrier();  // process 1 alone fetched it: a second move
+  CHECK(cluster.home(written) == 1);
+  CHECK(cluster.read(2, written) == 2);
+  cluster.write(0, written, 3);
+  cluster.barrier();  // a third one is more than may be
+  CHECK(cluster.home(written) == 1);
+  CHECK(cluster.read(1, written) == 3);
+}
+
 TEST_CASE("adaptive write detection: what its home alone writes traps once, until another process writes it") {
   PlayedCluster cluster(2, {.adaptive_write_detection = true});
   const std::uint64_t page = cluster.allocate(1, 0);
@@ -282,6 +318,15 @@ TEST_CASE("long lists of notices go in several messages, and diffs share message
   CHECK(messages.data.size() == 1);
   messages.add(diff_data(whole_page));
   CHECK(messages.data.size() == 2);
+}
+
+TEST_CASE("a fork's message carries the region, its notices of 12 bytes each, and pages, in parts of 40,928 bytes") {
+  CHECK(fork_letters(3, Bytes{0}).size() == 1);
+  CHECK(fork_letters(3, Bytes{0}).front().data == Bytes{64 + 4 + 3 * 12});
+  const auto letters = fork_letters(0, Bytes{10 * 4096});
+  CHECK(letters.size() == 2);
+  CHECK(letters.back().data == Bytes{64 + 4 + 40960 - 40928});
+  CHECK(letters.back().kind == Message::FORK);
 }
 
 TEST_CASE("a home that moved is found, and every move changes the epoch") {
