@@ -48,14 +48,16 @@ CostModel::CostModel(Costs costs, WireModel model, std::vector<LinkSpec> route, 
     costs_.barrier.clear();
     costs_.lock.clear();
   }
-  const Time fetch = reference_idle(tables_.request_payload) + reference_idle(tables_.reply_beside_page + costs_.page);
+  const Time fetch = reference_idle(on_wire(tables_.request_payload)) +
+                     reference_idle(on_wire(tables_.reply_beside_page + costs_.page));
   for (std::size_t kind = 0; kind < tables_.faults.size(); ++kind) {
     fault_local_[kind] = costs_.fault[kind] - (tables_.faults[kind].fetches_page ? fetch : Time{});
   }
 }
 
 Time CostModel::message_local(Bytes payload) const {
-  return costs_.message_fixed + payload.count * costs_.message_per_byte - reference_idle(payload);
+  const Bytes sent = on_wire(payload);
+  return costs_.message_fixed + sent.count * costs_.message_per_byte - reference_idle(sent);
 }
 
 MessageTimes CostModel::barrier_message(const std::vector<LinkSpec>& route, Time processor) const {
@@ -132,7 +134,7 @@ std::vector<std::string> CostModel::contradictions() const {
   if (!tables_.has_messages()) return found;
   for (const Bytes payload : {tables_.least_payload, tables_.most_payload}) {
     check(fmt::format("{}message of {} bytes", prefix_of(protocol_), payload.count),
-          message_local(payload) + reference_idle(payload), message_local(payload));
+          message_local(payload) + reference_idle(on_wire(payload)), message_local(payload));
   }
   for (const auto& [layout, measured] : costs_.barrier) {
     check("barrier." + name_of(layout), measured, measured - 3 * synchronisation_messages(layout, costs_.reference));

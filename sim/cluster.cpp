@@ -24,6 +24,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       locks(*this),
       atomics(*this),
       arriving_(layout_.nodes),
+      unacknowledged_(layout_.processes()),
       random_(options_.seed) {
   for (const trace::Region& region : regions) {
     if (region.kind == trace::RegionKind::thread_stack) {
@@ -53,10 +54,31 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
 }
 
 void Cluster::send(const Outgoing& message, std::function<void()> arrived) {
+  const bool travels = layout.node_of(message.from) != layout.node_of(message.to);
+  if (!travels || costs.costs().acknowledgement == Bytes{}) return send_now(message, std::move(arrived));
+  auto& unacknowledged = unacknowledged_[index_of(message.from)];
+  unacknowledged.emplace_back(message, std::move(arrived));
+  if (unacknowledged.size() == 1) send_first_of(message.from);
+}
+
+void Cluster::send_first_of(ProcessId process) {
+  const auto& [message, arrived] = unacknowledged_[index_of(process)].front();
+  send_now(message, [this, process, to = message.to, arrived = arrived] {
+    network.send(layout.node_of(to), layout.node_of(process), costs.costs().acknowledgement, [this, process] {
+      auto& unacknowledged = unacknowledged_[index_of(process)];
+      unacknowledged.pop_front();
+      if (!unacknowledged.empty()) send_first_of(process);
+    });
+    arrived();
+  });
+}
+
+void Cluster::send_now(const Outgoing& message, std::function<void()> arrived) {
   const NodeId from = layout.node_of(message.from), to = layout.node_of(message.to);
-  if (options.timeline == nullptr || from == to) return network.send(from, to, message.payload, std::move(arrived));
+  const Bytes payload = costs.on_wire(message.payload);
+  if (options.timeline == nullptr || from == to) return network.send(from, to, payload, std::move(arrived));
   const Time sent = clock.now();
-  network.send(from, to, message.payload, [this, message, sent, arrived = std::move(arrived)] {
+  network.send(from, to, payload, [this, message, sent, arrived = std::move(arrived)] {
     options.timeline->message({message.from, message.to, message.kind, message.payload, sent, clock.now()});
     arrived();
   });

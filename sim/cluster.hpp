@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "models/costs.hpp"
@@ -85,7 +88,8 @@ class Cluster {
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
   void end_arrival(NodeId node, PageId page);
 
-  /// Sends the message from node to node, as Network::send() does, and shows it.
+  /// Sends the message from node to node, as Network::send() does, and shows it. Where messages are acknowledged, it
+  /// waits for its turn among those of its sender.
   void send(const Outgoing& message, std::function<void()> arrived);
 
   /// Notes that the thread's own time comes to faults of this kind, on each of the pages.
@@ -130,11 +134,15 @@ class Cluster {
   std::unique_ptr<Room> room;
 
  private:
+  void send_now(const Outgoing& message, std::function<void()> arrived);
+  void send_first_of(ProcessId process);
+
   struct Arriving {
     PageId page;
     std::vector<Thread*> waiting;
   };
-  std::vector<std::vector<Arriving>> arriving_;  ///< by node
+  std::vector<std::vector<Arriving>> arriving_;                                         ///< by node
+  std::vector<std::deque<std::pair<Outgoing, std::function<void()>>>> unacknowledged_;  ///< by sender
   std::mt19937_64 random_;
 };
 

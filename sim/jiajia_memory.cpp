@@ -91,7 +91,7 @@ class JiajiaRoom final : public Room {
     for (const Letter& letter : letters) {
       const Bytes payload = jiajia::header + letter.data;
       const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      leaves += local - receiving;
+      leaves += local - receiving + logged();
       const bool is_last = &letter == &letters.back();
       cluster_.clock.at(leaves, [=, this, kind = letter.kind] {
         const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
@@ -113,7 +113,7 @@ class JiajiaRoom final : public Room {
     for (const Letter& letter : letters) {
       const Bytes payload = jiajia::header + letter.data;
       const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      cluster_.service.serve(from, local - receiving, [=, this, kind = letter.kind] {
+      cluster_.service.serve(from, local - receiving + logged(), [=, this, kind = letter.kind] {
         const NodeId here = cluster_.layout.node_of(from), there = cluster_.layout.node_of(to);
         if (here != there) cluster_.thread(from).account.count_served(cluster_.clock.now(), kind, payload);
         cluster_.send({from, to, static_cast<std::size_t>(kind), payload}, [=, this] {
@@ -195,7 +195,7 @@ class JiajiaRoom final : public Room {
     for (const Letter& letter : letters) {
       const Bytes payload = jiajia::header + letter.data;
       const Time local = cluster_.costs.message_local(payload), receiving = cluster_.costs.home_part(local);
-      leaves += local - receiving;
+      leaves += local - receiving + logged();
       const bool is_last = &letter == &letters.back();
       cluster_.clock.at(leaves, [=, this] {
         if (cluster_.layout.nodes > 1) {
@@ -203,8 +203,8 @@ class JiajiaRoom final : public Room {
         }
         for (std::uint32_t to = 0; to < forks_.size(); ++to) {
           if (ProcessId{to} == master) continue;
-          cluster_.network.send(cluster_.layout.node_of(master), cluster_.layout.node_of(ProcessId{to}), payload,
-                                [=, this] {
+          cluster_.network.send(cluster_.layout.node_of(master), cluster_.layout.node_of(ProcessId{to}),
+                                cluster_.costs.on_wire(payload), [=, this] {
                                   cluster_.clock.at(cluster_.clock.now() + receiving, [=, this] {
                                     if (--(*open)[to] == 0) arrive_fork(to, news);
                                   });
@@ -278,6 +278,9 @@ class JiajiaRoom final : public Room {
     const Fork now = std::exchange(fork, {});
     now.through(*now.news);
   }
+
+  /// What a process takes longer for a fault, and for a message that it sends.
+  Time logged() const { return cluster_.costs.costs().further(jiajia::Cost::log); }
 
   void grant_next(LockId lock) {
     Lock& state = locks_[lock];
@@ -577,10 +580,11 @@ class JiajiaMemory final : public Memory {
     const auto number = static_cast<std::size_t>(kind);
     cluster_.note_faults(thread_, number, page, pages);
     if (!jiajia::rule_of(kind).fetches_page) {
-      const Time each = cluster_.costs.fault_local(kind);
+      const Time each = cluster_.costs.fault_local(kind) + costs_.further(jiajia::Cost::log);
       return thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
     }
-    faults_.fetch(number, home, [this, page, home] { room_.pages(home).give(page); });
+    faults_.fetch(
+        number, home, [this, page, home] { room_.pages(home).give(page); }, costs_.further(jiajia::Cost::log));
   }
 
   void perform(std::span<const Step> course, Sync sync, const Carried& carried) {

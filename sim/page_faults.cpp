@@ -29,14 +29,14 @@ void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home) {
   cluster_.end_arrival(thread_.node(), page);
 }
 
-void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<void()>& served) {
+void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<void()>& served, Time logged) {
   const Time local = cluster_.costs.fault_local(kind);
   const Time at_home = cluster_.costs.home_part(local);
   const Time at_requester = local - at_home;
-  fetch_ = {kind, home, cluster_.jittered(at_home), {}, served};
+  fetch_ = {kind, home, cluster_.jittered(at_home) + logged, {}, served};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
-  thread_.spend(spent_on(kind), cluster_.jittered(at_requester));
+  thread_.spend(spent_on(kind), cluster_.jittered(at_requester) + 2 * logged);
 }
 
 void PageFaults::issue_fetch() {

@@ -26,7 +26,8 @@ class PageFaults {
   void take_and_show(PageId page, FaultKind kind, ProcessId home);
 
   /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
-  void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {});
+  /// `logged`: that a process takes longer for the fault, and for each message that it sends.
+  void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {});
 
  private:
   void issue_fetch();

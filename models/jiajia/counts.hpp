@@ -16,7 +16,7 @@ inline constexpr std::array<std::string_view, 4> further_counts{"invalidations",
                                                                 "notices"};
 
 /// Of a platform, beside those of faults and messages.
-enum class Cost : std::uint8_t { diff, protect, invalidate };
+enum class Cost : std::uint8_t { diff, protect, invalidate, log };
 
 struct Counts {
   std::array<std::uint64_t, fault_kinds> faults{};  ///< by FaultKind

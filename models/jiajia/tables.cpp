@@ -24,10 +24,12 @@ constexpr auto messages = [] {
 }();
 
 /// By Cost.
-constexpr std::array<CostRow, 3> further_costs{{
+constexpr std::array<CostRow, 4> further_costs{{
     {"diff", "time to compare a written copy with its twin", true},
     {"protect", "time for each page that loses its write permission at a lock, unlock or barrier", true},
     {"invalidate", "time for each copy that a write notice makes invalid", true},
+    {"log", "further time of each fault, and of each message that a process sends, as it is logged (default 0us)",
+     false},
 }};
 
 static_assert(fault_kinds <= most_fault_kinds && message_kinds <= most_message_kinds &&
@@ -44,7 +46,8 @@ constexpr Tables table{faults,
                        header + most_diff_data,
                        further_costs,
                        {},
-                       Bytes{32768}};
+                       Bytes{32768},
+                       true};
 
 }  // namespace
 

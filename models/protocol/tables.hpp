@@ -46,6 +46,7 @@ struct Tables {
   std::span<const CostRow> further_costs = {};     ///< beside those of faults and messages
   std::span<const CostRow> costs_by_threads = {};  ///< families
   Bytes most_page = sdsm::most_page;               ///< the largest page whose diff has a message to go in
+  bool has_datagrams = false;  ///< a platform may say how long messages are on the wire, and what acknowledges them
 
   /// Without kinds of faults memory is simply there.
   bool has_pages() const { return !faults.empty(); }

@@ -83,6 +83,28 @@ void add_message_costs(ProtocolKind protocol, std::vector<Property>& rows) {
                 }}});
 }
 
+void add_datagrams(ProtocolKind protocol, std::vector<Property>& rows) {
+  const std::string prefix = prefix_of(protocol);
+  const Bytes most = tables_of(protocol).most_payload;
+  rows.push_back(
+      {prefix + "message.size",
+       fmt::format("bytes that each message has on the wire, whatever it carries: {}B or more (default: what "
+                   "it carries)",
+                   most.count),
+       false, [=](Reading& r, std::string_view text) {
+         const Bytes size = parse_bytes(text);
+         if (size < most) {
+           throw std::invalid_argument(
+               fmt::format("'{}' is less than the {} bytes that a message may carry", text, most.count));
+         }
+         r.costs.of(protocol).datagram = size;
+       }});
+  rows.push_back(
+      {prefix + "message.acknowledgement",
+       "bytes of the answer to each message, before which its sender sends no other (default: none)", false,
+       [=](Reading& r, std::string_view text) { r.costs.of(protocol).acknowledgement = parse_bytes(text); }});
+}
+
 /// Costs that the protocol's tables name.
 void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
   const std::string prefix = prefix_of(protocol);
@@ -95,6 +117,7 @@ void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
         true, [=](auto& costs) -> auto& { return costs.of(protocol).fault[kind]; }));
   }
   if (tables.has_messages()) add_message_costs(protocol, rows);
+  if (tables.has_datagrams) add_datagrams(protocol, rows);
   for (std::size_t which = 0; which < tables.further_costs.size(); ++which) {
     const CostRow& cost = tables.further_costs[which];
     rows.push_back(time_cost(

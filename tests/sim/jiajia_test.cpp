@@ -1,6 +1,9 @@
 /// JIAJIA in simulated time: its counts against the rules played without time, and its times by hand.
 
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "models/jiajia/counts.hpp"
 #include "tests/catch.hpp"
@@ -446,6 +449,99 @@ TEST_CASE("under JIAJIA who waits in a loop of its own sees what the other store
   CHECK(spent(late.threads[0].whole, Spent::lock) > us(10'000));
   CHECK(spent(late.threads[0].whole, Spent::lock) < us(14'000));
   for (const Result* result : {&early, &late}) CHECK(fault_count(*result, 0, Fault::RIVR) == 1);
+}
+
+namespace {
+
+/// p3-jiajia with these properties in place of its own, or further ones.
+TemporaryFile p3_jiajia_with(const std::map<std::string, std::string>& properties,
+                             const std::string& bandwidth = "100Mbps") {
+  std::string text = read_text(p3_jiajia());
+  for (const auto& [id, value] : properties) {
+    const std::string begin = "<prop id=\"" + id + "\" value=\"";
+    const auto at = text.find(begin);
+    if (at != std::string::npos) text.erase(at, text.find("/>", at) + 2 - at);
+    const std::string zone = "routing=\"Full\">";
+    text.insert(text.find(zone) + zone.size(), begin + value + "\"/>");
+  }
+  const std::string cable = "bw=\"";
+  const auto at = text.find(cable) + cable.size();
+  text.replace(at, text.find('"', at) - at, bandwidth);
+  return TemporaryFile(text);
+}
+
+Result simulated_on(const TemporaryFile& platform, const TestProgram& program) {
+  return run(platform.path(), NetworkKind::queue, program, under({.scope = Scope::openmp}));
+}
+
+/// What each thread of that program pays for one barrier of all.
+std::vector<Time> barrier_times(const TemporaryFile& platform, std::uint32_t nodes) {
+  const auto waited = [&](int barriers) {
+    TestProgram program({nodes, 1});
+    for (int i = 0; i < barriers; ++i) program.barrier_of_all(20'000);
+    return simulated_on(platform, program);
+  };
+  const Result few = waited(10), many = waited(20);
+  std::vector<Time> times;
+  for (std::uint32_t t = 0; t < nodes; ++t) {
+    times.push_back((spent(many.threads[t].whole, Spent::barrier) - spent(few.threads[t].whole, Spent::barrier)) / 10);
+  }
+  return times;
+}
+
+/// A page's first write at home, and another process's first read.
+TestProgram two_faults() {
+  TestProgram program({2, 1});
+  program.barrier(0, 50'000, {writes(0)});
+  program.barrier(1, 50'000);
+  program.barrier(0, 50'000);
+  program.barrier(1, 50'000, {reads(0, 128)});
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("JIAJIA's datagrams of one size: as long on the wire whatever they carry, and counted as what that is") {
+  std::map<std::string, std::string> properties{{"jiajia.message.size", "40960B"}};
+  for (const char* kind : {"RUMR", "RIVR", "WUMR", "WIVR"}) properties["jiajia.fault." + std::string(kind)] = "12000us";
+  const TemporaryFile fast = p3_jiajia_with(properties), slow = p3_jiajia_with(properties, "50Mbps");
+  // 40,960 bytes go in 29 frames of 1460 with 78 more each: 43,222 bytes, and the first frame's 1538 once more, as the
+  // switch has to have it. On half the bandwidth a bit takes 10 ns longer.
+  const double longer = (43'222 + 1538) * 8 * 0.01;
+  const double message = 61.66 + 40'960 * 0.181919;
+  for (const Time time : barrier_times(fast, 2)) CHECK(time == us(2 * message));
+  for (const Time time : barrier_times(slow, 2)) CHECK(time == us(2 * (message + longer)));
+  const Result result = simulated_on(slow, two_faults());
+  CHECK(fault_count(result, 1, Fault::RUMR) == 2);
+  CHECK(fault_time(result, 1, Fault::RUMR) == us(2 * (12'000 + 2 * longer)));
+  CHECK(result.threads[1].whole.bytes == simulated(two_faults()).threads[1].whole.bytes);
+}
+
+TEST_CASE("a JIAJIA process that waits for acknowledgements sends its next message when it has that of the last") {
+  const auto without = barrier_times(p3_jiajia_with({}), 3);
+  const auto with = barrier_times(p3_jiajia_with({{"jiajia.message.acknowledgement", "8B"}}), 3);
+  // 36 bytes travel 28.24 us, and the rest of the message's time is the processors', half of it the sender's. 8 bytes
+  // are 86 on each of two cables, 5 us behind each.
+  const double travels = 28.24, sender = (61.66 + 36 * 0.181919 - travels) / 2, answer = 2 * 86 * 8 * 0.01 + 10;
+  // The manager's second grant is ready when its processor has done both, or when process 1 has answered the first.
+  CHECK(with[2] - without[2] == us(sender + travels + answer - 2 * sender));
+  // Where each sends one message and waits for the other's, nobody waits longer.
+  CHECK(barrier_times(p3_jiajia_with({{"jiajia.message.acknowledgement", "8B"}}), 2) ==
+        barrier_times(p3_jiajia_with({}), 2));
+}
+
+TEST_CASE("what JIAJIA logs takes longer: a fault, and a message for its sender") {
+  const TemporaryFile logs = p3_jiajia_with({{"jiajia.log", "4us"}});
+  const Result result = simulated_on(logs, two_faults());
+  CHECK(fault_time(result, 0, Fault::WROH) == us(2 * (8 + 4)));
+  // The fault, its request, and the home's answer.
+  CHECK(fault_time(result, 1, Fault::RUMR) == us(2 * (587 + 3 * 4)));
+  for (const Time time : barrier_times(logs, 2)) CHECK(time == us(2 * (61.66 + 36 * 0.181919 + 4)));
+}
+
+TEST_CASE("JIAJIA's datagrams are no shorter than its longest message") {
+  CHECK_THROWS_WITH(simulated_on(p3_jiajia_with({{"jiajia.message.size", "40959B"}}), two_faults()),
+                    ContainsSubstring("'40959B' is less than the 40960 bytes that a message may carry"));
 }
 
 TEST_CASE("costs of another protocol do not stand in for JIAJIA's") {
