@@ -102,8 +102,12 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
         yield "simulation", file
     jiajia = folder / "jiajia.json"
-    run(BUILD / "sdsm", "simulate", trace, "-p", "p3-jiajia", "-n", "2", "--protocol", "jiajia", "--json", jiajia)
+    on_jiajia = (BUILD / "sdsm", "simulate", trace, "-p", "p3-jiajia", "-n", "2", "--protocol", "jiajia")
+    run(*on_jiajia, "--json", jiajia)
     yield "simulation", jiajia
+    forked = folder / "forked.json"
+    run(*on_jiajia, "--first-touch-migration", "1", "--fork", "broadcast", "--privatize", "globals", "--json", forked)
+    yield "simulation", forked
     hardware = folder / "hardware.json"
     where = ("-p", "v1280", "--protocol", "hardware", "-n", "1", "-t", "2")
     run(BUILD / "sdsm", "simulate", trace, *where, "--json", hardware)
