@@ -10,11 +10,15 @@ from pathlib import Path
 from calibration.command_line import BadInput, Parser, command, file_name, whole
 from calibration.places import PLATFORMS, PROGRAMS, RESULTS
 
-DESCRIPTION = """\
-Trace Laplace and FFT, simulate them on the Pentium III cluster, and hold the times against the published ones.
+#: sdsm_report.plan's, which is read only once all packages are there.
+PROGRAM_NAMES = ("laplace", "fft", "epcc")
 
-Prints the tables on stdout. Leaves in RESULTS: the tables (times.csv, threads.csv, seeds.csv, summary.json,
-tables.txt), the figures (PNG and SVG), traces/ (used again while program, tracer and arguments are the same)
+DESCRIPTION = """\
+Trace Laplace and FFT, simulate them on the Pentium III cluster, and hold the times against the published ones. Print what
+EPCC's directives cost there.
+
+Prints the tables on stdout. Leaves in RESULTS: the tables (times.csv, threads.csv, seeds.csv, directives.csv,
+summary.json, tables.txt), the figures (PNG and SVG), traces/ (used again while program, tracer and arguments are the same)
 and simulations/ (one result JSON per run). docs/reproducing.md explains how to read them."""
 
 
@@ -27,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
         description=DESCRIPTION,
         epilog="Exit status: 0 done; 1 a run failed or interrupted (the rest is there); 2 bad usage or input.",
     )
-    p.add_argument("--only", choices=("laplace", "fft"), help="one program instead of both")
+    p.add_argument("--only", choices=PROGRAM_NAMES, help="one program instead of all")
     p.add_argument("--seeds", type=whole(1, 10**6), default=20, metavar="N", help="seeds for Laplace 1 and 2 (default: 20)")
     p.add_argument("--retrace", action="store_true", help="make every trace anew")
     p.add_argument("--results", type=file_name, default=RESULTS, help="folder for what is made (default: results/)")
@@ -87,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         build=options.build.resolve(),
         platform=options.platform.resolve(),
         results=options.results.resolve(),
-        programs=(options.only,) if options.only else ("laplace", "fft"),
+        programs=(options.only,) if options.only else PROGRAM_NAMES,
         seeds=options.seeds,
         retrace=options.retrace,
         figures=not options.no_figures,

@@ -19,7 +19,7 @@ from typing import Any
 from calibration.children import CommandFailed, CommandRunner, Stopped
 from calibration.output_file import csv_text
 from calibration.published import FOLDER
-from sdsm_report import plan, protocols, tables
+from sdsm_report import directives, plan, protocols, tables
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
 from sdsm_report.progress import Progress
 from sdsm_report.report import Line, laplace_accuracy, line, second_series, thread_rows
@@ -36,7 +36,7 @@ class Settings:
     build: Path
     platform: Path
     results: Path
-    programs: tuple[str, ...] = ("laplace", "fft")
+    programs: tuple[str, ...] = plan.PROGRAMS
     seeds: int = 20
     simulations_at_once: int = 2
     retrace: bool = False
@@ -50,6 +50,7 @@ class Outcome:
 
     outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
     by_protocol: list[protocols.ProtocolRow] = field(default_factory=list)
+    overheads: list[directives.DirectiveRow] = field(default_factory=list)
     interrupted: bool = False
 
     def set(self, run: SimulationRun, outcome: Result | str) -> None:
@@ -57,8 +58,10 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values()) or any(
-            row.failed for row in self.by_protocol
+        return (
+            any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
+            or any(row.failed for row in self.by_protocol)
+            or any(row.status != "done" for row in self.overheads)
         )
 
     def first_results(self) -> dict[Configuration, Result]:
@@ -91,7 +94,8 @@ def run(settings: Settings) -> int:
 
     started = time.monotonic()
     under_protocols = protocols.configurations(settings.programs)
-    traces = plan.trace_runs([*configurations, *under_protocols])
+    of_epcc = directives.configurations() if "epcc" in settings.programs else []
+    traces = plan.trace_runs([*configurations, *under_protocols, *of_epcc])
     runner = CommandRunner()
     # A job ended by its surroundings leaves its results like one ended by hand.
     previous = signal.signal(signal.SIGTERM, _interrupt)
@@ -101,6 +105,7 @@ def run(settings: Settings) -> int:
             untraced = _make_traces(traces, tracer, settings.retrace, progress)
             _simulate_all(simulations, untraced, tracer, settings, runner, outcome, progress)
             _simulate_protocols(under_protocols, untraced, tracer, settings, runner, outcome, progress)
+            _simulate_directives(of_epcc, untraced, tracer, settings, runner, outcome, progress)
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -114,7 +119,7 @@ def run(settings: Settings) -> int:
     if settings.figures:
         from sdsm_report.figures import draw_all
 
-        draw_all(lines, outcome.by_protocol, settings.results)
+        draw_all(lines, outcome.by_protocol, outcome.overheads, settings.results)
     print(f"sdsm: results are in {settings.results} ({time.monotonic() - started:.0f} s)", file=sys.stderr)
     return 1 if outcome.failed or outcome.interrupted else 0
 
@@ -220,6 +225,28 @@ def _simulate_protocols(
             outcome.by_protocol.append(row)
 
 
+def _simulate_directives(
+    chosen: Sequence[Configuration],
+    untraced: dict[TraceRun, str],
+    tracer: Tracer,
+    settings: Settings,
+    runner: CommandRunner,
+    outcome: Outcome,
+    progress: Progress,
+) -> None:
+    progress.begin("simulate directives")
+    folder = settings.results / "directives"
+    for configuration in chosen:
+        layout = configuration.layout
+        if reason := untraced.get(configuration.trace):
+            outcome.overheads.append(directives.DirectiveRow("", layout.nodes, layout.threads_per_node, reason))
+            continue
+        path = tracer.path(configuration.trace)
+        outcome.overheads += directives.simulate(
+            layout, settings.build, path, settings.platform, folder, runner, settings.published
+        )
+
+
 def _settings_document(settings: Settings) -> dict[str, Any]:
     return {
         "platform": settings.platform.name,
@@ -244,6 +271,7 @@ def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -
     tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
     tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
     protocols.write_rows(results, outcome.by_protocol)
+    directives.write_rows(results, outcome.overheads)
     tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
 
 
@@ -285,6 +313,9 @@ def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
         nodes = ", ".join(map(str, protocols.NODES))
         parts += ["", f"Under each protocol on {nodes} nodes, one thread each: predicted seconds"]
         parts += protocols.sentences(outcome.by_protocol)
+    if outcome.overheads:
+        heading = "EPCC's directives: overhead in microseconds, printed by the program on the simulated cluster (given [WR-env])"
+        parts += ["", heading, directives.text(outcome.overheads)]
     missing = [line for line in lines if not line.done]
     if missing:
         failures = [line for line in missing if line.status != NOT_RUN]

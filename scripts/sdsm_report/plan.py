@@ -9,9 +9,12 @@ from pathlib import Path
 from calibration.microbench import Layout
 from calibration.published import FOLDER, calibration_value
 
+PROGRAMS = ("laplace", "fft", "epcc")
 LAPLACE_POINTS_PER_SIDE = 1024
 LAPLACE_ITERATIONS = 100
 FFT_POINTS = 2**19
+EPCC_REPETITIONS = 400
+EPCC_SAMPLES = 3
 
 JITTER = 0.05
 """Coefficient of variation of the lognormal factor on the local part of a remote fault; the same for every run, fitted
@@ -44,6 +47,8 @@ class TraceRun:
     def arguments(self) -> tuple[str, ...]:
         """The program's options. The run-time's own check of the result is left to the tests: it takes longer than
         the work."""
+        if self.program == "epcc":
+            return ("--repetitions", str(EPCC_REPETITIONS), "--samples", str(EPCC_SAMPLES))
         if self.program == "laplace":
             size = ["--size", str(LAPLACE_POINTS_PER_SIDE), "--iterations", str(LAPLACE_ITERATIONS)]
         else:

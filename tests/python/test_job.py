@@ -30,7 +30,7 @@ class Place:
         (self.build / "sdsm").write_text(code)
         (self.build / "sdsm").chmod(0o755)
         shutil.copy(HERE / "run_results.py", self.build)
-        for name in ("sdsm-trace", "workloads/laplace", "workloads/fft", "libtracer.so"):
+        for name in ("sdsm-trace", "workloads/laplace", "workloads/fft", "workloads/epcc", "libtracer.so"):
             (self.build / name).write_text(name)
         (self.build / "platform.xml").write_text("<platform/>")
 
@@ -69,14 +69,15 @@ def place(tmp_path):
 def test_the_whole_job_traces_first_then_simulates_and_leaves_tables_and_figures(place, capsys):
     assert place.run() == 0
     calls = [call[0] for call in place.calls()]
-    # 40 lines, 4 of them with a second seed; what protocols there are, and each on 1 to 8 nodes with both programs.
-    assert calls == ["trace"] * 37 + ["simulate"] * (44 + 1 + 3 * 8)
+    # 40 lines, 4 of them with a second seed; what protocols there are, and each on 1 to 8 nodes with both programs; EPCC on
+    # 5 layouts, which have 1 to 8 threads.
+    assert calls == ["trace"] * (37 + 4) + ["simulate"] * (44 + 1 + 3 * 8 + 5)
     out, err = capsys.readouterr()
     assert "Laplace, 1024 x 1024, 100 iterations" in out and "FFT, 524288 points" in out
     assert "(6 predictions): median error" in out
-    assert "sdsm: [81/81]" not in out and "sdsm: [36/81] trace fft-4-8t" in err
+    assert "sdsm: [85/85]" not in out and "sdsm: [36/85] trace fft-4-8t" in err
     assert len(place.times()) == 40
-    names = {"laplace_speedup", "laplace_time", "laplace_spread", "fft_speedup", "fft_time", "protocols"}
+    names = {"laplace_speedup", "laplace_time", "laplace_spread", "fft_speedup", "fft_time", "protocols", "directives"}
     assert {p.stem for p in place.results.glob("*.png")} == names
     assert {p.stem for p in place.results.glob("*.svg")} == names
     assert (place.results / "tables.txt").read_text() == out
@@ -89,6 +90,28 @@ def test_the_whole_job_traces_first_then_simulates_and_leaves_tables_and_figures
     assert rows["laplace", "4", "home-open"]["predicted_s"] == rows["laplace", "4", "scash"]["predicted_s"] == own
     assert all(row["status"].startswith("refused: ") for key, row in rows.items() if key[2] == "jiajia")
     assert not list(place.results.rglob("*.part"))
+
+
+def test_what_directives_cost_is_what_the_program_prints_beside_what_was_given(place, capsys):
+    assert place.run("--only", "epcc") == 0
+    out = capsys.readouterr().out
+    assert [line.split() for line in out.splitlines() if line.startswith(("directive", "BARRIER", "SINGLE"))] == [
+        ["directive", "1x1", "2x1", "1x2", "4x1", "4x2"],
+        ["BARRIER", "0.7", "(0.2)", "661.5", "(661)", "225.5", "(225)", "7305.5", "(7305)", "17631.5", "(17631)"],
+        ["SINGLE", *["100.0"] * 5],
+    ]
+    with (place.results / "directives.csv").open() as file:
+        rows = {(row["directive"], row["nodes"], row["threads_per_node"]): row for row in csv.DictReader(file)}
+    assert len(rows) == 10
+    assert (rows["BARRIER", "4", "2"]["given_us"], rows["SINGLE", "4", "2"]["given_us"]) == ("17631.0", "")
+    assert {path.name for path in place.results.glob("directives*")} == {
+        *("directives", "directives.csv", "directives.png", "directives.svg")
+    }
+    place.behave(fail={"epcc-0-8t": "epcc ended by signal 11", "epcc-1x2": "deadlock"})
+    assert place.run("--only", "epcc", "--retrace", "--no-figures") == 1
+    out = capsys.readouterr().out
+    assert "1x2: exit status 1: deadlock\n4x2: no trace: exit status 1: epcc ended by signal 11" in out
+    assert "661.5" in out and "17631.5" not in out
 
 
 def test_tables_and_figures_are_byte_for_byte_the_same_the_second_time(place):
