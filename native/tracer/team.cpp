@@ -1,6 +1,9 @@
 #include "native/tracer/team.hpp"
 
+#include <algorithm>
+
 #include "native/gomp/engine.hpp"
+#include "native/program/raw_memory.hpp"
 #include "native/tracer/stacks.hpp"
 #include "native/tracer/touch.hpp"
 
@@ -14,6 +17,41 @@ struct Team {
   std::uint32_t arrived = 0;  ///< members at the barrier, or the join, that the others wait at
 };
 constinit Team team GUARDED_BY(turn);
+
+/// A division that some member of the divided gang has yet to make.
+struct OpenDivision {
+  std::uint64_t key = 0;
+  std::uint64_t whole = 0;  ///< key of what is divided; 0: the team
+  sdsm_division how{};      ///< as the first member divided
+  int came = 0;
+  bool* has_come = nullptr;  ///< by thread of the team
+};
+constinit GrowingArray<OpenDivision> divisions GUARDED_BY(turn);
+
+OpenDivision& division_of(const gomp::Gang& gang) REQUIRES(turn) {
+  for (OpenDivision& open : divisions) {
+    if (open.key == gang.division_key) return open;
+  }
+  const std::uint64_t whole = gang.outer != nullptr && gang.outer->id != 0 ? gang.outer->key : 0;
+  auto* const has_come = static_cast<bool*>(engine::allocate_private(team.start.size));
+  std::fill_n(has_come, team.start.size, false);
+  divisions.push_back({gang.division_key, whole, gang.division, 0, has_come});
+  return divisions.back();
+}
+
+void close(OpenDivision& open) REQUIRES(turn) {
+  engine::free_private(open.has_come);
+  open = divisions.back();
+  divisions.pop_back();
+}
+
+/// The caller comes to a barrier of the gang, or the team: whoever it leaves there has divided it as the others did.
+void check_divisions(std::uint64_t whole) REQUIRES(turn) {
+  const std::uint32_t self = running_thread().number;
+  for (const OpenDivision& open : divisions) {
+    if (open.whole == whole && !open.has_come[self]) engine::refuse("sdsm_divide", SDSM_DIVIDED_OTHERWISE);
+  }
+}
 
 bool is_in_team() {
   return watched.is_in_team.load(std::memory_order_relaxed);
@@ -144,15 +182,35 @@ void run_team(const gomp::TeamStart& start) {
 
 void barrier(std::uint32_t team_size) {
   enter();
+  check_divisions(0);
   wait_for_team({EventKind::barrier, 0, 0, team_size});
 }
 
 void gang_barrier(const gomp::Gang& gang) {
   enter();
+  check_divisions(gang.key);
   wait_for_gang({EventKind::barrier, 0, 0, gang.size, gang.id});
 }
 
-void note_division(const gomp::Gang& /*gang*/) {}
+void note_division(const gomp::Gang& gang) {
+  enter();
+  if (gang.division.threads == 1) return;
+  const VirtualThread& self = running_thread();
+  bool is_alike = true;
+  {
+    const Uninterrupted guard;
+    OpenDivision& open = division_of(gang);
+    is_alike = open.how.partition == gang.division.partition && open.how.gangs == gang.division.gangs &&
+               open.how.unit == gang.division.unit;
+    open.has_come[self.number] = true;
+    const std::uint32_t whole_id = open.whole != 0 ? gang.outer->id : 0;
+    for (std::uint32_t i = 0; i < team.start.size; ++i) {
+      is_alike &= open.has_come[i] || !waits_at_barrier_of(whole_id, thread_of(i));
+    }
+    if (++open.came == gang.division.threads) close(open);
+  }
+  if (!is_alike) refuse("sdsm_divide", SDSM_DIVIDED_OTHERWISE);
+}
 
 /// Members who wait for it at the gang's barrier are deadlocked with those who wait for them at the next.
 void leave_gang(const gomp::Gang& /*gang*/) {}

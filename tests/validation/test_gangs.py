@@ -17,6 +17,7 @@ PLATFORMS = BUILD.parent / "platforms"
 
 NOT_ALL_COME = "leaves it while another waits at the gang's barrier"
 IN_LOOP = "inside of a gang's loop. End the loop first"
+DIVIDED_OTHERWISE = "sdsm_divide: members of one gang divide it in different ways"
 #: What is said of each misuse.
 MISUSES = {
     "many": "sdsm_divide: more gangs than threads",
@@ -33,14 +34,18 @@ MISUSES = {
     "barrier": NOT_ALL_COME,
     "inner_barrier": NOT_ALL_COME,
     "no_unite": "inside of a gang. Call sdsm_unite for each sdsm_divide",
-    "otherwise": "sdsm_divide: members of one gang divide it in different ways",
+    "otherwise": DIVIDED_OTHERWISE,
+    "alike": DIVIDED_OTHERWISE,
+    "inner_alike": DIVIDED_OTHERWISE,
+    "some": DIVIDED_OTHERWISE,
+    "inner_some": DIVIDED_OTHERWISE,
     "omp_barrier": "a barrier of OpenMP: it is the whole team's",
     "omp_for": "a work-sharing directive: it is the whole team's",
 }
-#: An ordinary run-time lets these pass.
-OF_SDSM_ALONE = ("omp_barrier", "omp_for")
+#: An ordinary run-time lets these pass, or waits for ever.
+OF_SDSM_ALONE = ("omp_barrier", "omp_for", "some", "inner_some")
 #: The tracer sees that nobody can go on.
-DEADLOCKS = ("barrier", "inner_barrier", "otherwise")
+DEADLOCKS = ("barrier", "inner_barrier")
 
 
 def said(*command: object, **environment: str) -> tuple[int, str]:

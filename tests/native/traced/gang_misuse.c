@@ -41,6 +41,23 @@ static void misuse(const char* how) {
     SDSM_DIVIDE(sdsm_by_block, 1, 1) SDSM_DIVIDE(sdsm_by_block, 2, 1) SDSM_DIVIDE(sdsm_by_block, 1, 1) {
       if (me == 3) sdsm_gang_barrier();
     }
+  } else if (strcmp(how, "alike") == 0) {
+    /* Both ways give the same two gangs of four threads. */
+    SDSM_DIVIDE(me < 2 ? sdsm_by_block : sdsm_by_round_robin, 2, me < 2 ? 1 : 2) sdsm_gang_barrier();
+  } else if (strcmp(how, "inner_alike") == 0) {
+    SDSM_DIVIDE(sdsm_by_block, 2, 1) SDSM_DIVIDE(me % 2 == 0 ? sdsm_by_block : sdsm_by_round_robin, 2, 1) {}
+  } else if (strcmp(how, "some") == 0) {
+    /* The others wait at a barrier of the team, which dividing threads come to at the end. */
+    if (me == 2) {
+      SDSM_DIVIDE(sdsm_by_block, 4, 1) {}
+    } else {
+      sdsm_gang_barrier();
+    }
+  } else if (strcmp(how, "inner_some") == 0) {
+    SDSM_DIVIDE(sdsm_by_block, 2, 1) {
+      if (me == 0) SDSM_DIVIDE(sdsm_by_block, 2, 1) {}
+      else sdsm_gang_barrier();
+    }
   } else if (strcmp(how, "exit") == 0) {
     /* Right: the program ends before this thread comes to the gang. */
     if (me == 1) exit(3);
