@@ -11,6 +11,7 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/dsm/trap_time.hpp"
+#include "native/program/clock_row.hpp"
 #include "native/program/ending.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
@@ -37,6 +38,12 @@ struct Progress {
   bool is_working = false;
 };
 constinit Progress progress GUARDED_BY(application);
+
+struct Readings {
+  program::ClockRow row;
+  std::uint64_t last_ns = 0;
+};
+constinit Readings readings GUARDED_BY(application);
 
 void* map_file(std::int32_t file, std::size_t bytes, int access) {
   void* memory = mmap(nullptr, bytes, access, MAP_SHARED, file, 0);
@@ -79,10 +86,22 @@ void begin_work() {
 }
 
 void end_work(trace::EventKind kind) {
+  if (kind != trace::EventKind::clock) end_clock_row();
   if (!progress.is_working) return;
   progress.is_working = false;
   if (kind != progress.interval.end) end_run({"the program does something else than its trace. Trace it again"});
   if (is_emulating()) wait_until(progress.begun + progress.interval.compute_ns);
+}
+
+bool is_clock_event(std::uint64_t now_ns) {
+  const std::uint64_t since_ns = progress.is_working ? 0 : now_ns - readings.last_ns;
+  readings.last_ns = now_ns;
+  const bool is_look = readings.row.adds_look(since_ns);
+  return !is_look || (progress.is_working && progress.interval.end == trace::EventKind::clock);
+}
+
+void end_clock_row() {
+  readings.row.length = 0;
 }
 
 void reach_touch(std::uint32_t region, std::uint64_t index, Access access) {

@@ -259,6 +259,8 @@ void wait_for_flag(const gomp::Flag& flag, std::uint64_t value) {
 bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   if (!gomp::has_begun() || !application.is_taken()) return false;
   application.check();
+  since_begin_ns = now_ns();
+  if (!is_clock_event(since_begin_ns)) return source == trace::ClockSource::omp_get_wtime;
   end_work(gomp::EventKind::clock);
   since_begin_ns = now_ns();
   if (is_initial()) {
@@ -284,6 +286,10 @@ bool clock_now(std::uint64_t& /*since_begin_ns*/) {
 std::uint64_t date_of_begin() {
   return 0;
 }
-void sleep(std::uint64_t /*nanoseconds*/) {}
+void sleep(std::uint64_t nanoseconds) {
+  if (nanoseconds == 0 || !gomp::has_begun() || !application.is_taken()) return;
+  application.check();
+  end_clock_row();
+}
 
 }  // namespace sdsm::engine

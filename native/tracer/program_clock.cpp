@@ -17,9 +17,6 @@ constinit const std::uint64_t* predicted GUARDED_BY(turn) = nullptr;
 
 /// What a reading takes, about: the C library asks no kernel for it.
 constexpr std::uint64_t reading_takes_ns = 25;
-/// More readings than this, with no other event and little computing in between, are looks: they are no events.
-constexpr unsigned most_in_a_row = 1000;
-constexpr std::uint64_t little_ns = 1'000'000;
 /// A look with next to nothing computed since the last one is of a thread that waits for a time. So that it need not
 /// look for ever, its clock goes on by a part of the wait so far.
 constexpr std::uint64_t next_to_nothing_ns = 1000;
@@ -58,8 +55,7 @@ bool is_look(VirtualThread& self) {
   const std::uint64_t computed = self.stopwatch.elapsed_ns();
   own.computed_since_ns = computed - own.computed_ns;
   own.computed_ns = computed;
-  if (own.computed_since_ns > little_ns) own.in_a_row = 0;
-  return ++own.in_a_row > most_in_a_row;
+  return own.row.adds_look(own.computed_since_ns);
 }
 
 std::uint64_t next_reading(VirtualThread& self) {
@@ -73,7 +69,7 @@ std::uint64_t next_reading(VirtualThread& self) {
   }
   // Two readings in a row must differ, or a program that divides by the difference fails.
   if (reading <= own.last_ns) reading = own.last_ns + 1;
-  if (own.in_a_row == 1) {
+  if (own.row.length == 1) {
     own.row_began_ns = reading;
     own.row_began_clock_ns = self.clock_ns;
   }
@@ -83,7 +79,7 @@ std::uint64_t next_reading(VirtualThread& self) {
 std::uint64_t next_look(VirtualThread& self) {
   Readings& own = self.readings;
   const auto shown = static_cast<double>(own.last_ns - own.row_began_ns);
-  if (own.in_a_row == most_in_a_row + 1) {
+  if (own.row.length == program::ClockRow::most_events + 1) {
     own.pace = shown / static_cast<double>(self.clock_ns - own.row_began_clock_ns);
   }
   std::uint64_t waited = 0;
@@ -112,7 +108,7 @@ std::uint64_t clock_between_readings() {
 void add_sleep(VirtualThread& self, std::uint64_t slept_ns) {
   self.readings.slept_ns += slept_ns;
   self.clock_ns += slept_ns;
-  if (slept_ns > 0) self.readings.in_a_row = 0;
+  if (slept_ns > 0) self.readings.row.length = 0;
 }
 
 void leave_clock_to_itself() {

@@ -380,7 +380,7 @@ void end_paused_interval(VirtualThread& self, const trace::Event& event) {
   self.clock_ns += compute_ns;
   send_touches(self);
   record_event(self, event, compute_ns);
-  if (event.kind != trace::EventKind::clock) self.readings.in_a_row = 0;
+  if (event.kind != trace::EventKind::clock) self.readings.row.length = 0;
   const bool may_spin = event.kind == trace::EventKind::fence || event.kind == trace::EventKind::atomic;
   if (!may_spin) self.unchanged_in_a_row = 0;
   self.failed_exchange = 0;

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "native/gomp/engine.hpp"
+#include "native/program/clock_row.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/thread_safety.hpp"
@@ -80,7 +81,7 @@ struct Readings {
   std::uint64_t last_ns = 0;   ///< what the last one gave
   std::uint64_t ahead_ns = 0;  ///< how far it was ahead of the virtual clock (modulo 2^64)
   std::uint64_t slept_ns = 0;  ///< what the thread has slept, and waited for a time, in all
-  unsigned in_a_row = 0;       ///< with no other event, and little computing in between
+  program::ClockRow row;
   std::uint64_t row_began_ns = 0;
   std::uint64_t row_began_clock_ns = 0;
   double pace = 1;                      ///< of its end, against the virtual clock

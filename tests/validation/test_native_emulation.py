@@ -115,3 +115,12 @@ def test_tries_of_an_update_by_compare_and_exchange_are_one_operation_of_the_tra
     options = ("--emulate", PLATFORM, "--trace", trace, "--compute-factor", 20)
     done = run("run", "--quiet", "-n", nodes, *options, "--", *program)
     assert done.returncode == 0, done.stderr
+
+
+def test_readings_of_the_clock_in_a_row_are_as_many_events_as_in_the_trace(tmp_path):
+    program = (SOURCE / "build" / "tests" / "traced" / "clock_reader", "row")
+    trace, result = tmp_path / "a.trace", tmp_path / "run.json"
+    assert run("trace", "--quiet", "--passes", 1, "-n", 2, "-o", trace, "--", *program).returncode == 0
+    options = ("--trace", trace, "--compute-factor", 1, "--json", result)
+    done = run("run", "--quiet", "-n", 2, "--emulate", PLATFORM, *options, "--", *program)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,5 +1,5 @@
 /* Prints what its clock shows: the initial thread's readings, and those of the other threads of a team. "rounds":
- * doubles its work until it takes two milliseconds, and prints how often. "chain": see below. */
+ * doubles its work until it takes two milliseconds, and prints how often. "chain", "row": see below. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +40,14 @@ int main(int argc, char** argv) {
       {
 #pragma omp barrier
       } taken = omp_get_wtime() - start;
+    }
+  }
+  if (argc > 1 && strcmp(argv[1], "row") == 0) {
+    /* Nothing else in between. */
+    for (int i = 0; i < 2; ++i) {
+#pragma omp parallel
+      for (int k = 0; k < 3000; ++k) (void)omp_get_wtime();
+      for (int k = 0; k < 1500; ++k) (void)omp_get_wtime();
     }
   }
   return 0;
