@@ -1,7 +1,6 @@
 #include "native/dsm/asking.hpp"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/processors.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/dsm/timeline_log.hpp"
@@ -67,7 +67,6 @@ struct Asking {
   LongQuestion long_question;
   /// The question during which handlers may run. They may touch memory, but not wait for other threads.
   std::optional<WireKind> long_wait;
-  std::optional<bool> has_own_processor;
 };
 constinit Asking asking GUARDED_BY(application);
 
@@ -166,12 +165,7 @@ void ask_self(const Head& head, const void* payload, Mailbox& own, Wait wait, st
 /// How long a fault polls for its page before it sleeps: a wake-up takes longer than the page does. Where processes
 /// share processors it does not poll, as it would keep the home from running.
 std::uint64_t fetch_patience_ns() REQUIRES(application) {
-  if (!asking.has_own_processor) {
-    cpu_set_t allowed;
-    asking.has_own_processor = sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                               static_cast<std::uint32_t>(CPU_COUNT(&allowed)) >= processes();
-  }
-  return *asking.has_own_processor && !is_emulating() ? 50'000 : 0;
+  return has_processors(1) && !is_emulating() ? 50'000 : 0;
 }
 
 }  // namespace

@@ -96,12 +96,18 @@ using namespace dsm;
 
 bool take_trap(const siginfo_t& /*info*/, ucontext_t& machine) {
   const std::uintptr_t address = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]) - 1;
+  if (are_pages_protected()) {
+    application.check();
+    const BlockedSignals blocked;
+    if (take_rest_trap(machine)) return true;
+  }
   if (!take_waiting_trap(address)) return false;
   machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
   if (!are_pages_protected()) return true;
   application.check();
   const BlockedSignals blocked;
   come_to_wait();
+  expect_load(address);
   return true;
 }
 

@@ -21,6 +21,7 @@
 #include "native/dsm/diff.hpp"
 #include "native/dsm/diff_pieces.hpp"
 #include "native/dsm/emulation.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
@@ -219,7 +220,10 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
   // another node has changed, or a page that was shut for lack of mappings.
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
-  if (is_in_flag_mode()) keep_pages_for_instruction(instruction, place.address);
+  if (is_in_flag_mode()) {
+    keep_pages_for_instruction(instruction, place.address);
+    watch_page(place.address);
+  }
   if (kind) spend_on_fault(*kind, place.id, begun);
 }
 
@@ -268,7 +272,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // Nobody else sees when this process comes to a page of its own node, and so many sleeps would distort the emulation.
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
-  take_fault(place, access, begun - trap_time_ns(), static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]));
+  const auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
+  take_fault(place, access, begun - trap_time_ns(), instruction);
+  if (!is_write && is_in_flag_mode()) come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
   send_long_page_log();
   send_long_timeline_log();
   resume_work(begun - looked_up);

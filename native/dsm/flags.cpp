@@ -1,21 +1,32 @@
 #include "native/dsm/flags.hpp"
 
 #include <link.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
 
+#include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/opened_pages.hpp"
+#include "native/dsm/processors.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/program/functions.hpp"
+#include "native/program/machine_code.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/waiting_code.hpp"
 
@@ -73,23 +84,112 @@ void end_wait() REQUIRES(application) {
 }
 
 constexpr std::uint8_t trap = 0xcc;  // int3
-struct WaitingPlace {
+struct CodeByte {
   std::uintptr_t address = 0;
-  std::uint8_t code = 0;  ///< the byte that the trap replaces
+  std::uint8_t code = 0;  ///< that the trap replaces
 };
 /// Written before the program runs.
-constinit program::GrowingArray<WaitingPlace> places;
+constinit program::GrowingArray<CodeByte> places;
+constinit program::GrowingArray<program::Wait> loops;
 
-void write_code(std::uintptr_t address, std::uint8_t byte) {
-  const std::uintptr_t page = program::page_down(address);
-  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
-  *reinterpret_cast<volatile std::uint8_t*>(address) = byte;
-  program::set_protection(page, page + program::page_bytes, PROT_READ | PROT_EXEC);
+/// All of one function.
+void write_code(const CodeByte* first, std::size_t count) {
+  std::uintptr_t begin = first->address, end = begin;
+  for (const CodeByte* byte = first; byte < first + count; ++byte) {
+    begin = std::min(begin, byte->address);
+    end = std::max(end, byte->address + 1);
+  }
+  begin = program::page_down(begin);
+  end = program::page_up(end);
+  program::set_protection(begin, end, PROT_READ | PROT_WRITE | PROT_EXEC);
+  for (const CodeByte* byte = first; byte < first + count; ++byte) {
+    *reinterpret_cast<volatile std::uint8_t*>(byte->address) = byte->code;
+  }
+  program::set_protection(begin, end, PROT_READ | PROT_EXEC);
+}
+
+/// How far the thread is in a turn of a waiting loop.
+enum class Turn : std::uint8_t { none, loads, has_loaded };
+/// A thread that waits, and may rest when a whole turn has seen what is there.
+struct Rest {
+  const program::Wait* loop = nullptr;
+  Turn turn{};
+  bool has_rested = false;  ///< in this wait
+  CodeByte trapped[1 + program::Wait::most_exits];
+  std::size_t count = 0;
+  std::uintptr_t variable = 0;
+  const std::byte* view = nullptr;  ///< of the variable
+  std::uint64_t seen = 0;           ///< of it, before the load
+};
+constinit Rest rest GUARDED_BY(application);
+constinit std::atomic<std::uint32_t> is_resting = 0;  ///< a futex
+
+void lay_traps(std::initializer_list<std::uintptr_t> addresses) REQUIRES(application) {
+  CodeByte traps[std::size(rest.trapped)];
+  rest.count = 0;
+  for (const std::uintptr_t address : addresses) {
+    if (address == 0) continue;
+    rest.trapped[rest.count] = {address, *reinterpret_cast<const std::uint8_t*>(address)};
+    traps[rest.count++] = {address, trap};
+  }
+  write_code(traps, rest.count);
+}
+void take_traps_away() REQUIRES(application) {
+  if (rest.count > 0) write_code(rest.trapped, rest.count);
+  rest.count = 0;
+}
+
+/// The innermost loop.
+const program::Wait* find_loop(std::uintptr_t load) {
+  const program::Wait* found = nullptr;
+  for (const program::Wait& loop : loops) {
+    if (loop.load == load && (found == nullptr || loop.bytes < found->bytes)) found = &loop;
+  }
+  return found;
+}
+
+std::uint64_t value_of(const std::byte* view) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, view, sizeof value);
+  return value;
+}
+
+/// Companions' stores are seen without a message.
+bool may_rest() {
+  return self.layout.threads_per_node == 1 && !has_processors(2);
+}
+
+void watch_if_open(std::uintptr_t variable) {
+  const NodeGuard guard;
+  if (find_range(variable) != nullptr && is_open(program::page_down(variable)))
+    watch_page(program::page_down(variable));
+}
+
+bool is_as_seen() REQUIRES(application) {
+  return is_still_open(program::page_down(rest.variable)) && value_of(rest.view) == rest.seen;
+}
+
+bool is_signal_due(std::uint64_t mask) {
+  std::uint64_t pending = 0;
+  syscall(SYS_rt_sigpending, &pending, sizeof pending);
+  return (pending & ~mask) != 0;
+}
+
+void rest_until_change(std::uint64_t signals) REQUIRES(application) {
+  // Then the loop turns once more, as it does not see a variable that changes and changes back.
+  constexpr std::uint64_t longest_ns = 100'000'000;
+  constexpr timespec look_for_signals{0, 5'000'000};
+  const std::uint64_t until = now_ns() + longest_ns;
+  while (is_as_seen() && now_ns() < until && !is_signal_due(signals)) {
+    is_resting = 1;
+    if (is_as_seen()) syscall(SYS_futex, &is_resting, FUTEX_WAIT_PRIVATE, 1, &look_for_signals);
+    is_resting = 0;
+  }
 }
 
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
-  static constinit program::GrowingArray<std::uintptr_t> found;
+  static constinit program::GrowingArray<program::Wait> found;
   found.clear();
   program::for_each_function(
       *object,
@@ -98,9 +198,11 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
         program::find_waits(reinterpret_cast<const std::uint8_t*>(extent.code.begin), bytes, found);
       },
       nullptr);
-  for (const std::uintptr_t address : found) {
-    places.push_back({address, *reinterpret_cast<const std::uint8_t*>(address)});
-    write_code(address, trap);
+  for (const program::Wait& wait : found) {
+    places.push_back({wait.address, *reinterpret_cast<const std::uint8_t*>(wait.address)});
+    const CodeByte trapped{wait.address, trap};
+    write_code(&trapped, 1);
+    if (wait.bytes > 0) loops.push_back(wait);
   }
   return 0;
 }
@@ -123,12 +225,75 @@ void watch_waiting_code() {
   dl_iterate_phdr(look_at, nullptr);
 }
 
+void expect_load(std::uintptr_t place) {
+  const auto loop = std::find_if(loops.begin(), loops.end(), [&](const auto& one) { return one.address == place; });
+  if (loop == loops.end() || !is_in_flag_mode() || !may_rest()) return;
+  take_traps_away();
+  rest.loop = loop;
+  rest.turn = Turn::none;
+  rest.has_rested = false;
+  lay_traps({loop->load});
+}
+
 bool take_waiting_trap(std::uintptr_t address) {
-  const WaitingPlace* const place =
-      std::find_if(places.begin(), places.end(), [&](const WaitingPlace& one) { return one.address == address; });
+  const CodeByte* const place =
+      std::find_if(places.begin(), places.end(), [&](const CodeByte& one) { return one.address == address; });
   if (place == places.end()) return false;
-  write_code(address, place->code);
+  write_code(place, 1);
   return true;
+}
+
+bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) {
+  if (!may_rest()) return false;
+  const program::Wait* const loop = find_loop(instruction);
+  const Range* const range = loop == nullptr ? nullptr : find_range(variable);
+  if (range == nullptr) return false;
+  if (rest.turn == Turn::none || rest.loop != loop) rest.has_rested = false;
+  take_traps_away();
+  const std::uintptr_t page = program::page_down(variable);
+  rest.loop = loop;
+  rest.turn = Turn::loads;
+  rest.variable = variable;
+  rest.view = range->view_of(std::min(variable, page + page_bytes - sizeof rest.seen));
+  rest.seen = value_of(rest.view);
+  lay_traps({loop->behind});
+  return true;
+}
+
+bool take_rest_trap(ucontext_t& machine) {
+  const greg_t* const registers = machine.uc_mcontext.gregs;
+  const auto address = static_cast<std::uintptr_t>(registers[REG_RIP]) - 1;
+  const auto is_here = [&](const CodeByte& one) { return one.address == address; };
+  if (std::none_of(rest.trapped, rest.trapped + rest.count, is_here)) return false;
+  take_traps_away();
+  machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
+  const program::Wait& loop = *rest.loop;
+  const auto& [one, two, three, four] = loop.exits;
+  if (rest.turn == Turn::loads && address == loop.behind) {
+    rest.turn = Turn::has_loaded;
+    lay_traps({loop.load, one, two, three, four});
+  } else if (address == loop.load) {
+    if (rest.turn == Turn::has_loaded) {
+      std::uint64_t signals = 0;
+      std::memcpy(&signals, &machine.uc_sigmask, sizeof signals);
+      rest_until_change(signals);
+      rest.has_rested = true;
+    }
+    const auto* const code = reinterpret_cast<const std::uint8_t*>(loop.load);
+    const program::MemoryOperand operand = program::memory_of(code, program::decode(code, loop.behind - loop.load));
+    const std::uintptr_t variable = program::address_of(operand, registers, loop.behind);
+    watch_if_open(variable);
+    if (!come_to_load(loop.load, variable)) rest.turn = Turn::none;
+  } else {
+    rest.turn = Turn::none;
+    // Who had to wait here may have to again.
+    if (std::exchange(rest.has_rested, false)) lay_traps({loop.load});
+  }
+  return true;
+}
+
+void wake_resting_thread() {
+  if (is_resting.exchange(0) == 1) syscall(SYS_futex, &is_resting, FUTEX_WAKE_PRIVATE, 1);
 }
 
 void notice_waits() {

@@ -3,6 +3,8 @@
 /// (recalls.hpp, models/page_sharing.hpp). Here the first such wait is noticed.
 #pragma once
 
+#include <ucontext.h>
+
 #include <cstdint>
 
 #include "native/dsm/threads.hpp"
@@ -14,6 +16,18 @@ namespace sdsm::dsm {
 void watch_waiting_code() REQUIRES(starting);
 /// If there is such a trap at `address`, takes it away, so that the thread goes on there.
 bool take_waiting_trap(std::uintptr_t address);
+
+/// In flag mode, where the processes have fewer than two processors each, a thread rests at a waiting loop once a whole
+/// turn of it has seen what is there: until the variable changes or its page is shut. It would keep other threads, and
+/// its own service thread, from running. This is called when the page of `variable`, which the instruction at
+/// `instruction` touches, was opened and is watched. False if that is no waiting loop's load.
+bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) REQUIRES(application);
+/// In flag mode, when the thread comes to a waiting loop at `place` for the first time: its page may be open.
+void expect_load(std::uintptr_t place) REQUIRES(application);
+/// Whether the thread has come to a trap that come_to_load(), or this, has laid. Goes on with the turn, or rests.
+bool take_rest_trap(ucontext_t& machine) REQUIRES(application);
+/// The service thread, when it has handled something.
+void wake_resting_thread();
 
 /// From now on the calling thread is looked at every 2 ms of its processor time: one that is where it was, with the
 /// same registers and stack, waits for a store. Flag mode begins then.

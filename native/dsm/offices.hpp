@@ -74,6 +74,10 @@ bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
 void operate_alone(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
 /// Whether this process's thread may do it at once. If so, they will hear of it.
 bool may_operate_now(std::uint64_t page, bool is_in_flags) REQUIRES(handling);
+/// A diff changes the page. Who sees it in flag mode may then see what its sender has stored elsewhere.
+void note_changed(std::uint64_t page) REQUIRES(handling);
+/// This process enters flag mode: any page of its own that is open without a fault may have been changed.
+void note_unseen_changes() REQUIRES(handling);
 /// Whether an atomic operation, or a node in flag mode, has changed the page since the last barrier.
 bool is_changed_by_others(std::uint64_t page) REQUIRES(handling);
 /// A process has given it up, with its content if that was changed.

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "native/program/ending.hpp"
 
@@ -16,6 +17,9 @@ struct OpenedPages {
 };
 constinit OpenedPages opened GUARDED_BY(node().mutex);
 
+/// 0 once it has been shut.
+constinit std::atomic<std::uintptr_t> watched = 0;
+
 /// Open for good.
 struct OwnMemory {
   bool is_protected = false;  ///< all the rest is
@@ -26,7 +30,7 @@ constinit OwnMemory own_at_start GUARDED_BY(starting);
 constexpr const OwnMemory& own = own_at_start;
 
 /// What Range::opened says of a page.
-enum OpenedBits : std::uint8_t { listed = 1, writable = 2 };
+enum OpenedBits : std::uint8_t { listed = 1, writable = 2, readable = 4, was_writable = 8 };
 std::uint8_t& opened_bits(std::uintptr_t page) REQUIRES(node().mutex) {
   const Range* range = find_range(page);
   return range->opened[range->page_number(page)];
@@ -45,8 +49,9 @@ int protection_of(Permission permission) {
 /// Every page with another protection than its neighbours is a mapping of its own, and a process may have 65530; this
 /// gives nearly all of them back.
 void shut_everything() REQUIRES(node().mutex) {
+  watched = 0;
   for (auto* pages : {&opened.own, &opened.copies}) {
-    for (const std::uintptr_t page : *pages) opened_bits(page) = 0;
+    for (const std::uintptr_t page : *pages) opened_bits(page) = may_be_written(page) ? was_writable : 0;
     pages->clear();
   }
   protect_ranges(own.stack, own.variables);
@@ -54,6 +59,7 @@ void shut_everything() REQUIRES(node().mutex) {
 
 /// Gives the pages their resting protection. Adjacent ones get it in one call: it costs more than the pages do.
 void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex) {
+  watched = 0;
   const int protection = protection_of(resting(owner, self.home_pages));
   for (const std::uintptr_t page : pages) opened_bits(page) = 0;
   std::sort(pages.begin(), pages.end());
@@ -101,7 +107,8 @@ void open_page(const Place& place, Permission permission) {
   }
   std::uint8_t& bits = opened_bits(place.address);
   if ((bits & listed) == 0) (place.owner == Owner::remote ? opened.copies : opened.own).push_back(place.address);
-  bits = permission == Permission::read_write ? listed | writable : listed;
+  bits = static_cast<std::uint8_t>((bits & was_writable) | listed | readable |
+                                   (permission == Permission::read_write ? writable : 0));
 }
 
 void rest_own_pages() {
@@ -114,12 +121,24 @@ void shut_copies() {
 
 void shut_page(std::uintptr_t page) {
   if (is_own_memory(page)) return;
+  if (watched == page) watched = 0;
   opened_bits(page) &= listed;
   if (!set_protection(page, page + page_bytes, PROT_NONE)) shut_everything();
 }
 
-bool is_open_for_writing(std::uintptr_t page) {
-  return (opened_bits(page) & writable) != 0;
+bool may_be_written(std::uintptr_t page) {
+  return (opened_bits(page) & (writable | was_writable)) != 0;
+}
+
+bool is_open(std::uintptr_t page) {
+  return (opened_bits(page) & readable) != 0;
+}
+
+void watch_page(std::uintptr_t page) {
+  watched = page;
+}
+bool is_still_open(std::uintptr_t page) {
+  return watched == page;
 }
 
 void shut_all_pages() {

@@ -31,7 +31,12 @@ void shut_copies() REQUIRES(node().mutex);
 
 /// For flag mode. Shuts a page whose right to be used has ended.
 void shut_page(std::uintptr_t page) REQUIRES(node().mutex);
-bool is_open_for_writing(std::uintptr_t page) REQUIRES(node().mutex);
+/// Whether the process may write the page, or might before all pages were shut at once.
+bool may_be_written(std::uintptr_t page) REQUIRES(node().mutex);
+bool is_open(std::uintptr_t page) REQUIRES(node().mutex);
+/// From now on is_still_open() says whether the page, which is open, has been open ever since. One page at a time.
+void watch_page(std::uintptr_t page) REQUIRES(node().mutex);
+bool is_still_open(std::uintptr_t page);
 /// The next access to each page asks for the right to it.
 void shut_all_pages() REQUIRES(node().mutex);
 /// Open for good: the process's own stack and thread-local variables.

@@ -101,6 +101,7 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
     return;
   }
   const std::uint64_t page = address_of_diff(diff.diff);
+  note_changed(page);
   if (may_change_now(from, page)) return apply(from, head.kind, diff);
   change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
 }

@@ -77,7 +77,7 @@ bool shut(Recall& recall) REQUIRES(handling, node().mutex) {
   kept.grants.resize(processes());
   if (kept.grants[index_of(recall.home)] < recall.grants || now_ns() < kept.until_ns) return false;
   recall.is_shut = true;
-  recall.was_written = is_open_for_writing(recall.page);
+  recall.was_written = may_be_written(recall.page);
   if (is_on_own_node(recall.home)) {
     if (!recall.was_written && recall.kept.right() == Right::read) return true;
     shut_page(recall.page);
@@ -166,6 +166,7 @@ void count_entry() REQUIRES(handling, node().mutex) {
 /// This process's part: shuts what it has open. The last one of the node sends home what all of them have changed.
 void begin_entry() REQUIRES(handling, node().mutex) {
   node().shares_pages = true;
+  note_unseen_changes();
   shut_all_pages();
   recalls.enters = true;
   if (node().in_flag_mode + 1 < self.layout.threads_per_node) return count_entry();

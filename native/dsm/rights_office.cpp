@@ -41,6 +41,8 @@ struct RightsOffice {
   std::vector<std::uint64_t> granted;                   ///< by process: how often
   /// Of pages that their process has open for good: those that atomic operations have changed since the last barrier.
   std::unordered_set<std::uint64_t> changed_for_good;
+  std::unordered_set<std::uint64_t> changed;  ///< by diffs since the last barrier, of pages that are not listed
+  bool has_unseen_changes = false;            ///< since the last barrier
 };
 RightsOffice office GUARDED_BY(handling);
 
@@ -53,15 +55,20 @@ std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& req
   return request.is_heard_of ? page.sharing.all_losses() : page.sharing.losses(request.node(), request.right());
 }
 
-void grant(SharedPage& page, const Request& request) REQUIRES(handling) {
+/// Before the home is in flag mode, what its own thread stores is not seen; nor is what others do then.
+bool may_be_changed(const SharedPage& page) REQUIRES(handling) {
+  return page.is_changed || office.has_unseen_changes || !is_in_flag_mode();
+}
+
+void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
   if (!request.is_heard_of) page.sharing.grant(request.node(), request.right());
   if (request.change) {
     page.is_changed = true;
     return request.change();
   }
   ++granted_to(request.from);
-  if (request.head.kind == WireKind::page_request) return send_page(request.from, request.head, page.is_changed);
-  const OwnPage own{page.sharing.right_of(request.node()), page.is_changed};
+  if (request.head.kind == WireKind::page_request) return send_page(request.from, request.head, is_changed);
+  const OwnPage own{page.sharing.right_of(request.node()), is_changed};
   answer_value(request.from, own.number());
 }
 
@@ -95,12 +102,14 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     if (!page.ending.empty()) return recall(address, page);
     const Request granted = std::move(page.waiting.front());
     page.waiting.pop_front();
-    grant(page, granted);
+    grant(page, granted, may_be_changed(page));
   }
 }
 
 void queue(std::uint64_t address, Request request) REQUIRES(handling) {
-  SharedPage& page = office.pages[address];
+  const auto [found, is_new] = office.pages.try_emplace(address);
+  SharedPage& page = found->second;
+  if (is_new) page.is_changed = office.changed.erase(address) > 0;
   if (!request.change) page.id = PageWish{request.head.value}.page();
   page.waiting.push_back(std::move(request));
   go_on(address, page);
@@ -115,13 +124,12 @@ bool is_listed(std::uint64_t page) REQUIRES(handling) {
 
 void want_page(ProcessId from, const Head& head) {
   const Request request{from, head, {}};
+  const std::uint64_t address = head.address;
   node().shares_pages = true;
-  if (is_own_memory(head.address) || (is_on_own_node(from) && !is_listed(head.address))) {
-    SharedPage unlisted;
-    unlisted.is_changed = !is_in_flag_mode() && is_changed_by_others(head.address);
-    return grant(unlisted, request);
-  }
-  queue(head.address, request);
+  SharedPage unlisted;
+  if (is_own_memory(address)) return grant(unlisted, request, !is_in_flag_mode() && is_changed_by_others(address));
+  if (!is_on_own_node(from) || is_listed(address)) return queue(address, request);
+  grant(unlisted, request, is_changed_by_others(address) || !is_in_flag_mode());
 }
 
 void change_alone(std::uint64_t page, std::function<void()> change) {
@@ -165,7 +173,21 @@ bool may_operate_now(std::uint64_t page, bool is_in_flags) {
 
 bool is_changed_by_others(std::uint64_t page) {
   const auto found = office.pages.find(page);
-  return found != office.pages.end() ? found->second.is_changed : office.changed_for_good.contains(page);
+  if (found != office.pages.end()) return found->second.is_changed;
+  return office.changed_for_good.contains(page) || office.changed.contains(page);
+}
+
+void note_changed(std::uint64_t page) {
+  if (!node().shares_pages || is_own_memory(page)) return;
+  if (const auto found = office.pages.find(page); found != office.pages.end()) {
+    found->second.is_changed = true;
+  } else {
+    office.changed.insert(page);
+  }
+}
+
+void note_unseen_changes() {
+  office.has_unseen_changes |= self.home_pages == HomePages::open;
 }
 
 void hear_recalled(const Head& head, const std::byte* content) {
@@ -182,6 +204,8 @@ void hear_recalled(const Head& head, const std::byte* content) {
 
 void forget_rights() {
   office.changed_for_good.clear();
+  office.changed.clear();
+  office.has_unseen_changes = false;
   std::erase_if(office.pages,
                 [](const auto& entry) { return entry.second.awaited == 0 && entry.second.waiting.empty(); });
 }

@@ -14,6 +14,7 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulated_network.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
@@ -209,6 +210,7 @@ void serve(std::vector<int> sockets) {
     epoll_event ready[16];
     timespec time;
     const timespec* wait = time_to_next(time);
+    wake_resting_thread();
     const int count =
         wait == nullptr ? epoll_wait(events, ready, 16, -1) : epoll_pwait2(events, ready, 16, wait, nullptr);
     for (int i = 0; i < count; ++i) take_event(ready[i].data.u32);

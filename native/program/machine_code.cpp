@@ -378,6 +378,12 @@ void set(Register which, unsigned bytes, unsigned shift, std::uint64_t value, gr
   place = static_cast<greg_t>(kept | (value & mask_of(bytes)) << shift);
 }
 
+bool is_of_bits(AtomicKind kind) {
+  return kind == AtomicKind::set_bit || kind == AtomicKind::reset_bit || kind == AtomicKind::complement_bit;
+}
+
+}  // namespace
+
 std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, std::uintptr_t next) {
   auto address = static_cast<std::uintptr_t>(static_cast<std::int64_t>(memory.displacement));
   if (memory.base == Register::rip) {
@@ -392,12 +398,6 @@ std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, 
   if (memory.is_thread_local) address += reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   return address;
 }
-
-bool is_of_bits(AtomicKind kind) {
-  return kind == AtomicKind::set_bit || kind == AtomicKind::reset_bit || kind == AtomicKind::complement_bit;
-}
-
-}  // namespace
 
 bool reads_cycles(const std::uint8_t* code, const Instruction& found) {
   if (found.length == 0 || found.is_vector || found.map != 1) return false;

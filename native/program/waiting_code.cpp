@@ -201,14 +201,17 @@ class Function {
     }
   }
 
-  void find(GrowingArray<std::uintptr_t>& found) const {
+  void find(GrowingArray<Wait>& found) const {
     for (std::size_t last = 0; last < steps.size(); ++last) {
       const Step& jump = steps[last];
       if (!jump.has_target() || jump.target() < 0 || jump.target() > jump.at) continue;
       const Step* const first = step_at(static_cast<std::uint32_t>(jump.target()));
       if (first == nullptr || jump.end() - first->at > longest_loop) continue;
       Variables waited_for;
-      if (waits(first, &jump, waited_for)) add_entries(first, &jump, waited_for, found);
+      const Step* load = nullptr;
+      if (!waits(first, &jump, waited_for, load)) continue;
+      add_loop(first, &jump, load, found);
+      add_entries(first, &jump, waited_for, found);
     }
   }
 
@@ -237,8 +240,10 @@ class Function {
     }
   }
 
-  /// A turn of the loop changes nothing that it began with, and stores nothing that others see.
-  bool waits(const Step* first, const Step* last, Variables& waited_for) const {
+  /// A turn of the loop changes nothing that it began with, and stores nothing that others see. `load`: what loads the
+  /// variables, null if several instructions do.
+  bool waits(const Step* first, const Step* last, Variables& waited_for, const Step*& load) const {
+    std::uint32_t loads = 0;
     std::uint32_t written = 0;
     std::uint32_t kept = 0;  // read before they are written
     Variables written_slots;
@@ -260,6 +265,7 @@ class Function {
       if (!effect->memory) continue;
       if (!is_on_stack(*effect->memory)) {
         if (effect->stores || (effect->loads && !waited_for.add(anywhere(*effect->memory, step->end())))) return false;
+        if (effect->loads) load = ++loads == 1 ? step : nullptr;
         continue;
       }
       if (effect->loads && !written_slots.has(*effect->memory) && !kept_slots.add(*effect->memory)) return false;
@@ -268,14 +274,46 @@ class Function {
     return has_exit && (kept & written) == 0 && waited_for.count > 0;
   }
 
-  void add(const Step* step, GrowingArray<std::uintptr_t>& found) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(code_ + step->at);
-    if (code_[step->at] != trap && std::find(found.begin(), found.end(), address) == found.end())
-      found.push_back(address);
+  std::uintptr_t address_of(std::int64_t at) const { return reinterpret_cast<std::uintptr_t>(code_ + at); }
+
+  /// Null if another trap is there.
+  Wait* add(const Step* step, GrowingArray<Wait>& found) const {
+    if (code_[step->at] == trap) return nullptr;
+    const std::uintptr_t address = address_of(step->at);
+    Wait* const known =
+        std::find_if(found.begin(), found.end(), [&](const Wait& one) { return one.address == address; });
+    if (known != found.end()) return known;
+    found.push_back({address});
+    return &found.back();
+  }
+
+  void add_loop(const Step* first, const Step* last, const Step* load, GrowingArray<Wait>& found) const {
+    Wait* const wait = add(first, found);
+    if (wait == nullptr) return;
+    Wait loop{address_of(first->at), last->end() - first->at, address_of(first->at), {}, {}};
+    std::size_t exits = 0;
+    for (const Step* step = first; step <= last; ++step) {
+      const auto add_exit = [&](std::int64_t at) {
+        if (at >= first->at && at < last->end()) return;
+        if (exits < Wait::most_exits) loop.exits[exits] = address_of(at);
+        ++exits;
+      };
+      if (step->has_target()) add_exit(step->target());
+      if (step == last && step->instruction.flow == Flow::branch) add_exit(step->end());
+    }
+    // Of two loops with one beginning nobody knows which one turns.
+    const bool is_known = load != nullptr && exits <= Wait::most_exits && wait->load == 0;
+    if (is_known) {
+      loop.load = address_of(load->at);
+      loop.behind = address_of(load->end());
+    } else {
+      loop.bytes = 0;
+    }
+    *wait = loop;
   }
 
   /// Compilers may copy a loop's condition before the loop.
-  void add_looks_before(const Step* step, const Variables& waited_for, GrowingArray<std::uintptr_t>& found) const {
+  void add_looks_before(const Step* step, const Variables& waited_for, GrowingArray<Wait>& found) const {
     constexpr std::ptrdiff_t most = 10;
     const Step* const first = step - std::min(most, step - steps.begin());
     while (step-- > first) {
@@ -284,9 +322,7 @@ class Function {
     }
   }
 
-  void add_entries(const Step* first, const Step* last, const Variables& waited_for,
-                   GrowingArray<std::uintptr_t>& found) const {
-    add(first, found);
+  void add_entries(const Step* first, const Step* last, const Variables& waited_for, GrowingArray<Wait>& found) const {
     add_looks_before(first, waited_for, found);
     for (const Step& step : steps) {
       if ((&step >= first && &step <= last) || !step.has_target()) continue;
@@ -303,7 +339,7 @@ class Function {
 
 }  // namespace
 
-void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<std::uintptr_t>& found) {
+void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<Wait>& found) {
   Function(code, bytes).find(found);
 }
 

@@ -8,8 +8,19 @@
 
 namespace sdsm::program {
 
-/// Adds the addresses at which control comes to such a loop of a function's, and where the function looks at the same
-/// variable shortly before.
-void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<std::uintptr_t>& found);
+/// A place at which control comes to such a loop, or looks at its variable shortly before.
+struct Wait {
+  static constexpr std::size_t most_exits = 4;
+
+  std::uintptr_t address = 0;
+  /// Of the loop that begins there, if one instruction alone loads what it waits for; else 0.
+  std::uint32_t bytes = 0;
+  std::uintptr_t load = 0;                ///< that instruction
+  std::uintptr_t behind = 0;              ///< the next one, in the loop
+  std::uintptr_t exits[most_exits] = {};  ///< where control comes when it ends; the rest are 0
+};
+
+/// Adds the places of a function.
+void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<Wait>& found);
 
 }  // namespace sdsm::program

@@ -15,6 +15,7 @@
 
 extern "C" {
 extern const std::uint8_t waits[], waits_end[], waits_at[];
+extern const std::uint8_t waits_behind[], waits_exit[];
 extern const std::uint8_t pauses[], pauses_end[], pauses_at[], pauses_looks[];
 extern const std::uint8_t unoptimised[], unoptimised_end[], unoptimised_body[], unoptimised_entry[];
 extern const std::uint8_t two_flags[], two_flags_end[], two_flags_at[];
@@ -24,7 +25,7 @@ extern const std::uint8_t locks[], locks_end[], returns[], returns_end[], own_on
 }
 
 // clang-format off
-FUNCTION(waits, "mov %rdi, %rcx; waits_at: mov (%rcx), %eax; cmp %eax, %esi; jg waits_at; ret");
+FUNCTION(waits, "mov %rdi, %rcx; waits_at: mov (%rcx), %eax; waits_behind: cmp %eax, %esi; jg waits_at; waits_exit: ret");
 FUNCTION(pauses, "pauses_looks: cmpl $0, 0x1234(%rip); jne 2f; pauses_at: pause; mov 0x122a(%rip), %eax; test %eax, %eax; je pauses_at; 2: ret");
 FUNCTION(unoptimised, "push %rbp; mov %rsp, %rbp; jmp unoptimised_entry; unoptimised_body: nop; unoptimised_entry: mov -8(%rbp), %rax; mov (%rax), %eax;"
                       "mov %eax, -12(%rbp); cmpl $5, -12(%rbp); setne %al; movzbl %al, %eax; test %eax, %eax; jne unoptimised_body; pop %rbp; ret");
@@ -51,11 +52,20 @@ void* sdsm::program::grow_reservation(void* memory, std::size_t old_bytes, std::
 namespace {
 
 std::vector<std::uintptr_t> found_in(const std::uint8_t* begin, const std::uint8_t* end) {
-  sdsm::program::GrowingArray<std::uintptr_t> found;
+  sdsm::program::GrowingArray<sdsm::program::Wait> found;
   sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), found);
-  std::vector<std::uintptr_t> list(found.begin(), found.end());
+  std::vector<std::uintptr_t> list;
+  for (const sdsm::program::Wait& wait : found) list.push_back(wait.address);
   std::sort(list.begin(), list.end());
   return list;
+}
+
+const sdsm::program::Wait* loop_in(const std::uint8_t* begin, const std::uint8_t* end) {
+  static sdsm::program::GrowingArray<sdsm::program::Wait> found;
+  found.clear();
+  sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), found);
+  const auto* const loop = std::find_if(found.begin(), found.end(), [](const auto& wait) { return wait.bytes > 0; });
+  return loop == found.end() ? nullptr : loop;
 }
 
 std::vector<std::uintptr_t> addresses(std::initializer_list<const std::uint8_t*> places) {
@@ -89,4 +99,19 @@ TEST_CASE("loops that compute, store, call or lock do not wait") {
   CHECK(found_in(locks, locks_end).empty());
   CHECK(found_in(returns, returns_end).empty());
   CHECK(found_in(own_only, own_only_end).empty());
+}
+
+TEST_CASE("the one load of a loop, the instruction behind it and the loop's ends are known") {
+  const sdsm::program::Wait* const loop = loop_in(waits, waits_end);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->address == reinterpret_cast<std::uintptr_t>(waits_at));
+  CHECK(loop->bytes == static_cast<std::uint32_t>(waits_exit - waits_at));
+  CHECK(std::vector{loop->load, loop->behind, loop->exits[0]} == addresses({waits_at, waits_behind, waits_exit}));
+  CHECK(loop->exits[1] == 0);
+  CHECK(loop_in(unoptimised, unoptimised_end)->load ==
+        reinterpret_cast<std::uintptr_t>(unoptimised_entry) + 4);  // behind mov -8(%rbp), %rax
+}
+
+TEST_CASE("a loop that loads twice, or has no known end, is none to rest at") {
+  CHECK(loop_in(two_flags, two_flags_end) == nullptr);
 }

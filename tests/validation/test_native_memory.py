@@ -167,6 +167,23 @@ def test_changes_that_go_home_at_once_may_be_more_than_a_connection_holds(transp
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+def test_who_sees_a_flag_sees_what_its_thread_stored_before_though_that_has_shut_its_pages_since():
+    for _ in range(3):
+        result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "stored_before_meeting")
+        assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
+def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
+    """400 ms of waiting; a loop that turns uses them all where nobody else wants the processor."""
+    processor = min(os.sched_getaffinity(0))
+    result = subprocess.run(
+        ["taskset", "-c", str(processor), BUILD / "sdsm", "run", "--quiet", "-n", "2", "--", PROGRAMS / "rests"],
+        capture_output=True, text=True, check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert float(result.stdout.split()[0]) < 100
+
+
 def test_a_change_that_may_be_lost_in_a_word_is_told_of_with_its_address():
     result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "torn")
     assert (result.returncode, result.stdout) == (0, "done\n")
