@@ -55,6 +55,7 @@ class Thread(msgspec.Struct, frozen=True):
     traps: Count = 0
     atomics: Count = 0
     waits: Count = 0
+    prefetched: Count = 0
     pages_served: Count = 0
     page_service_s: Seconds = 0.0
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/command_line.hpp"
+#include "models/prefetch.hpp"
 
 namespace sdsm::commands {
 
@@ -29,6 +30,17 @@ void add_protocol(CLI::App& app, ProtocolKind& protocol,
       })
       ->type_name(fmt::format("{}", fmt::join(names, "|")))
       ->default_str(std::string(name_of(protocol)));
+}
+
+void add_prefetch(CLI::App& app, std::uint32_t& pages) {
+  app.add_option(
+         "--prefetch", pages,
+         fmt::format("under scash and home-open, a fetch also brings those of the next K pages of the same home "
+                     "and array of which the node has no copy, 0 to {}",
+                     most_prefetch))
+      ->check(whole_number(0, most_prefetch))
+      ->type_name("K")
+      ->capture_default_str();
 }
 
 }  // namespace sdsm::commands

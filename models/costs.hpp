@@ -39,6 +39,7 @@ struct ProtocolCosts {
 struct Costs : ProtocolCosts {
   std::map<ProtocolKind, ProtocolCosts> further_protocols;
   Bytes page = least_page;         ///< with which faults were measured
+  Time further_page{};             ///< processors' time for each page that comes beside the fetched one
   Time dirty_home_page{};          ///< at a barrier, for each of its own home pages that a process wrote
   std::map<Layout, Time> barrier;  ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks

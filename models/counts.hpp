@@ -12,6 +12,7 @@ struct ThreadCounts {
   std::array<std::uint64_t, most_fault_kinds> faults{};              ///< by kind, as the protocol's tables number them
   std::array<std::uint64_t, most_message_kinds> messages_by_kind{};  ///< sent as requester or writer, and `served`
   std::array<std::uint64_t, most_further_counts> further{};          ///< the protocol's own
+  std::uint64_t prefetched = 0;  ///< pages that came beside the one that a fault fetched
   std::uint64_t barriers = 0;
   std::uint64_t locks = 0;
   std::uint64_t messages = 0;  ///< sent as requester or writer: requests, diff pieces, lock and barrier messages

@@ -34,7 +34,9 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
                        std::nullopt});
     }
   }
+  for (const trace::Region& region : regions) has_prefetch.push_back(trace::has_prefetch(region.kind));
   homes.push_back(administrative_homes);
+  has_prefetch.push_back(false);
   if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
   processors.resize(layout.nodes);
   readings.resize(layout.processes());
@@ -94,6 +96,11 @@ void Cluster::note_faults(const Thread& thread, std::size_t kind, PageId first, 
 ProcessId Cluster::first_toucher(Thread& thread, PageId page) {
   if (!first_touches.home(page)) thread.catch_up_and_wait();
   return first_touches.touched(page, thread.id());
+}
+
+bool Cluster::is_arriving(NodeId node, PageId page) const {
+  const auto& pages = arriving_[index_of(node)];
+  return std::any_of(pages.begin(), pages.end(), [&](const Arriving& a) { return a.page == page; });
 }
 
 void Cluster::await_arrival(Thread& thread, PageId page) {

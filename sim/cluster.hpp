@@ -47,6 +47,7 @@ struct RunOptions {
   jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
   std::vector<RegionId> privatized;  ///< under JIAJIA: regions whose pages a fork sends to everybody
   Bytes privatized_pages;            ///< those that are used
+  std::uint32_t prefetch = 0;        ///< pages that a fetch brings beside its own, at most
   HeapPlacement placement = HeapPlacement::as_asked;
   bool whole_run = false;                   ///< measure everything, not the region between the clock calls
   bool page_figures = false;                ///< keep what each page cost each thread
@@ -87,6 +88,7 @@ class Cluster {
   void await_arrival(Thread& thread, PageId page);
   void begin_arrival(NodeId node, PageId page) { arriving_[index_of(node)].push_back({page, {}}); }
   void end_arrival(NodeId node, PageId page);
+  bool is_arriving(NodeId node, PageId page) const;
 
   /// Sends the message from node to node, as Network::send() does, and shows it. Where messages are acknowledged, it
   /// waits for its turn among those of its sender.
@@ -109,7 +111,8 @@ class Cluster {
   const std::uint16_t page_words;
   Window window;
   std::vector<RegionHomes> homes;
-  FirstTouchHomes first_touches;  ///< of regions whose homes[] say first_touch
+  std::vector<bool> has_prefetch;  ///< by region
+  FirstTouchHomes first_touches;   ///< of regions whose homes[] say first_touch
   const RegionId administrative_region;
   std::vector<Processors> processors;  ///< by node
   std::unique_ptr<WriteNotices> notices;

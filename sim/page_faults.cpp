@@ -1,13 +1,14 @@
 #include "sim/page_faults.hpp"
 
+#include "models/prefetch.hpp"
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
 
-void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home) {
+void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, std::uint64_t beside) {
   cluster_.note_faults(thread_, static_cast<std::size_t>(kind), first, pages);
   const FaultRule& rule = rule_of(kind);
-  if (rule.fetches_page) return fetch(static_cast<std::size_t>(kind), home);
+  if (rule.fetches_page) return fetch(static_cast<std::size_t>(kind), home, {}, {}, beside);
   const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
     for (std::uint64_t i = 0; i < pages; ++i) {
@@ -22,18 +23,21 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
 }
 
-void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home) {
-  take(page, kind, 1, home);
+void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, const std::vector<PageId>& beside) {
+  take(page, kind, 1, home, beside.size());
   if (!rule_of(kind).fetches_page) return;
   thread_.catch_up_and_wait();
   cluster_.end_arrival(thread_.node(), page);
+  for (const PageId one : beside) cluster_.end_arrival(thread_.node(), one);
 }
 
-void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<void()>& served, Time logged) {
-  const Time local = cluster_.costs.fault_local(kind);
+void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<void()>& served, Time logged,
+                       std::uint64_t beside) {
+  const Time local =
+      cluster_.costs.fault_local(kind) + static_cast<std::int64_t>(beside) * cluster_.costs.costs().further_page;
   const Time at_home = cluster_.costs.home_part(local);
   const Time at_requester = local - at_home;
-  fetch_ = {kind, home, cluster_.jittered(at_home) + logged, {}, served};
+  fetch_ = {kind, home, cluster_.jittered(at_home) + logged, {}, served, beside};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
   thread_.spend(spent_on(kind), cluster_.jittered(at_requester) + 2 * logged);
@@ -42,16 +46,21 @@ void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<voi
 void PageFaults::issue_fetch() {
   fetch_.since = cluster_.clock.now();
   ++cluster_.remote_faults;
-  thread_.account.count(fetch_.since, [kind = fetch_.kind](Tally& tally) { ++tally.faults[kind]; });
+  thread_.account.count(fetch_.since, [kind = fetch_.kind, beside = fetch_.beside](Tally& tally) {
+    ++tally.faults[kind];
+    tally.prefetched += beside;
+  });
   const NodeId home_node = cluster_.layout.node_of(fetch_.home);
   const bool travels = home_node != thread_.node();
   const Tables& tables = cluster_.tables;
-  if (travels) thread_.account.count_message(fetch_.since, tables.request, tables.request_payload);
-  cluster_.send({thread_.id(), fetch_.home, tables.request, tables.request_payload}, [this, travels] {
+  const Bytes request = tables.request_payload + bytes_of_names(fetch_.beside);
+  if (travels) thread_.account.count_message(fetch_.since, tables.request, request);
+  cluster_.send({thread_.id(), fetch_.home, tables.request, request}, [this, travels] {
     cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
       if (fetch_.served) fetch_.served();
       const Tables& kinds = cluster_.tables;
-      const Bytes reply = kinds.reply_beside_page + cluster_.page_size;
+      const Bytes pages{static_cast<std::int64_t>(1 + fetch_.beside) * cluster_.page_size.count};
+      const Bytes reply = kinds.reply_beside_page + pages;
       if (travels) {
         cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);
       }

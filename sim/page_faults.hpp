@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
@@ -18,16 +19,17 @@ class PageFaults {
   PageFaults(Cluster& cluster, Thread& thread) : cluster_(cluster), thread_(thread) {}
 
   /// The thread takes a fault of this kind on each of `pages` adjacent pages of one home. Blocks its actor while a page
-  /// is fetched.
-  void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home);
+  /// is fetched. `beside`: pages that come with a fetched one.
+  void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, std::uint64_t beside = 0);
 
   /// The same for one page, which companions find once it is installed. Precondition for a fetch:
-  /// Cluster::begin_arrival().
-  void take_and_show(PageId page, FaultKind kind, ProcessId home);
+  /// Cluster::begin_arrival(), for each of its pages.
+  void take_and_show(PageId page, FaultKind kind, ProcessId home, const std::vector<PageId>& beside);
 
   /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
   /// `logged`: that a process takes longer for the fault, and for each message that it sends.
-  void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {});
+  void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {},
+             std::uint64_t beside = 0);
 
  private:
   void issue_fetch();
@@ -42,6 +44,7 @@ class PageFaults {
     Time at_home{};  ///< processor time of the home
     Time since{};
     std::function<void()> served;
+    std::uint64_t beside = 0;
   };
   Fetch fetch_;
 };

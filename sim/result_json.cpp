@@ -32,12 +32,14 @@ results::Times times_of(const Tally& tally) {
   return times;
 }
 
-Json thread_list(const Result& result, const Tables& tables, Tally ThreadResult::*which, bool has_flags) {
+Json thread_list(const Result& result, const RunDescription& description, Tally ThreadResult::*which) {
+  const Tables& tables = tables_of(description.options.protocol);
   Json threads = Json::array();
   for (const ThreadResult& thread : result.threads) {
     const Tally& tally = thread.*which;
     Json own;
-    if (has_flags) own = {{"atomics", tally.atomics}, {"waits", tally.waits}};
+    if (description.has_flags) own = {{"atomics", tally.atomics}, {"waits", tally.waits}};
+    if (description.options.prefetch > 0) own["prefetched"] = tally.prefetched;
     threads.push_back(results::thread(tables, thread.id, thread.node, times_of(tally), tally, own));
   }
   return threads;
@@ -106,11 +108,9 @@ Json result_document(const RunDescription& description, const Platform& platform
   Json document = results::head("simulation", description.program, description.layout, description.options.protocol);
   document["seed"] = description.seed;
   const bool has_flags = description.has_flags;
-  const Tables& tables = tables_of(description.options.protocol);
-  results::add_part(document, to_seconds(result.makespan),
-                    thread_list(result, tables, &ThreadResult::region, has_flags));
+  results::add_part(document, to_seconds(result.makespan), thread_list(result, description, &ThreadResult::region));
   results::add_part(document["whole_run"], to_seconds(result.whole_makespan),
-                    thread_list(result, tables, &ThreadResult::whole, has_flags));
+                    thread_list(result, description, &ThreadResult::whole));
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"compute_from", description.scale.origin()},
@@ -129,10 +129,11 @@ Json result_document(const RunDescription& description, const Platform& platform
     if (rules.fork_by_broadcast) document["options"]["fork"] = "broadcast";
     if (!description.privatized.empty()) document["options"]["privatized"] = description.privatized;
   }
+  if (description.options.prefetch > 0) document["options"]["prefetch"] = description.options.prefetch;
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
   }
-  if (has_flags && tables.has_pages()) {
+  if (has_flags && tables_of(description.options.protocol).has_pages()) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
   }
   add_changes(document, platform);

@@ -177,7 +177,7 @@ class AsRecorded final : public ScashMemory {
     thread_.waited(spent_on(*kind), since);
     if (rule_of(*kind).fetches_page) cluster_.begin_arrival(thread_.node(), page);
     order_.pass(thread_.id());
-    faults_.take_and_show(page, *kind, home);
+    faults_.take_and_show(page, *kind, home, {});
   }
 
   /// A trace tells of a page's first touch in an interval only. If a companion took a lock meanwhile, and dropped the

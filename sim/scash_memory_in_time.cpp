@@ -1,3 +1,6 @@
+#include <vector>
+
+#include "models/prefetch.hpp"
 #include "sim/scash_memory.hpp"
 
 namespace sdsm::sim {
@@ -22,7 +25,7 @@ class InTime final : public ScashMemory {
     for (PageId page = touch.first; page.index < touch.first.index + touch.pages;) {
       const std::uint64_t left = touch.first.index + touch.pages - page.index;
       const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, touch.home, owner, touch.access);
-      if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home);
+      if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home, prefetched(page, *run.kind).size());
       for (std::uint64_t i = 0; touch.change && owner != Owner::home && i < run.pages; ++i) {
         pages_.changed({page.region, page.index + i}, owner, touch.change, cluster_.page_words);
       }
@@ -48,6 +51,20 @@ class InTime final : public ScashMemory {
         [=, this](auto done) { cluster_.locks.perform(thread_, course, sync, exchange, std::move(done)); });
   }
 
+  /// The pages that come with `page`, after a fault of that kind; the node has them now.
+  std::vector<PageId> prefetched(PageId page, FaultKind kind) {
+    std::vector<PageId> beside;
+    const std::uint32_t region = index_of(page.region);
+    if (cluster_.options.prefetch == 0 || !rule_of(kind).fetches_page || !cluster_.has_prefetch[region]) return beside;
+    for_each_following(cluster_.homes[region], page.index, cluster_.options.prefetch, cluster_.layout.processes(),
+                       [&](std::uint64_t index) {
+                         const PageId next{page.region, index};
+                         if (cluster_.is_arriving(thread_.node(), next)) return;
+                         if (pages_.prefetch(thread_.id(), next)) beside.push_back(next);
+                       });
+    return beside;
+  }
+
   /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.
   void touch_among_companions(PageId page, const Touch& touch, Owner owner) {
     // Again if a companion took a lock, and with it dropped the page, while it was on its way.
@@ -60,7 +77,9 @@ class InTime final : public ScashMemory {
       thread_.waited(spent_on(*kind), since);
       const bool fetches = rule_of(*kind).fetches_page;
       if (fetches) cluster_.begin_arrival(thread_.node(), page);
-      faults_.take_and_show(page, *kind, touch.home);
+      const std::vector<PageId> beside = prefetched(page, *kind);
+      for (const PageId one : beside) cluster_.begin_arrival(thread_.node(), one);
+      faults_.take_and_show(page, *kind, touch.home, beside);
       if (!fetches) break;
     }
     if (touch.change) pages_.changed(page, owner, touch.change, cluster_.page_words);

@@ -112,6 +112,7 @@ void refuse_options_of_pages(const Request& request) {
            {"--placement", options.placement != HeapPlacement::as_asked},
            {"--full-page-diffs", options.full_page_diffs},
            {"--jitter", options.jitter > 0},
+           {"--prefetch", options.prefetch > 0},
            {"--pages", !request.pages.empty()},
            {"--order", !request.order.empty()},
            {"--page-size", !request.page_size.empty()},
@@ -125,6 +126,7 @@ void refuse_options_of_pages(const Request& request) {
 /// What a protocol does not have, or is not simulated with.
 void refuse_combinations(Request& request) {
   if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
+  if (request.options.prefetch > 0 && !request.order.empty()) throw BadInput(prefetch_in_order);
   if (request.options.protocol != ProtocolKind::jiajia) {
     if (request.asked_of_jiajia.empty()) return;
     throw BadInput(
@@ -143,6 +145,7 @@ void refuse_combinations(Request& request) {
     throw BadInput(what + " is not simulated under jiajia. Leave it out, or give --protocol scash");
   };
   if (!request.order.empty()) refuse("--order");
+  if (request.options.prefetch > 0) refuse("--prefetch");
   std::optional<Atomics>& atomics = request.options.atomics;
   if (atomics.value_or(Atomics::lock) != Atomics::lock) refuse(fmt::format("--atomics {}", name_of(*atomics)));
   atomics = Atomics::lock;
@@ -543,6 +546,7 @@ void add_inputs(CLI::App& app, Request& request) {
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
   add_protocol(app, request.options.protocol, [](const ProtocolRow&) { return std::string_view(); });
+  add_prefetch(app, request.options.prefetch);
   app.add_option(
          "--memory-bound", request.options.memory_bound,
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "

@@ -118,14 +118,7 @@ std::optional<FaultKind> NodePages::access(Entry& entry, ProcessId process, Page
   if (!kind) throw std::logic_error("broken invariant: a home or local page trapped on a read");
   const FaultRule& rule = rule_of(*kind);
 
-  if (node == Permission::unmapped) {
-    entry.twin = no_twin;
-    entry.fetched = notices_ ? notices_->epoch() : 0;
-    // Companions lost the copy with the node: what they had must not come alive again with the new one.
-    if (notices_ && processes_ > 1) {
-      for (std::uint32_t q = 0; q < processes_; ++q) process_entry(q, page) = {};
-    }
-  }
+  if (node == Permission::unmapped) begin_copy(entry, page);
   if (entry.node.age != age_of(owner)) entry.twin = no_twin;
   entry.node = {age_of(owner), rule.node_after};
   set_process(process, page, owner, rule.process_after);
@@ -136,6 +129,24 @@ std::optional<FaultKind> NodePages::access(Entry& entry, ProcessId process, Page
   if (access == Access::write && owner == Owner::home) ++dirty_home_[index_of(process) - first_];
   if (notices_ && access == Access::write && owner != Owner::remote) notices_->add(page, node_);
   return kind;
+}
+
+void NodePages::begin_copy(Entry& entry, PageId page) {
+  entry.twin = no_twin;
+  entry.fetched = notices_ ? notices_->epoch() : 0;
+  // Companions lost the copy with the node: what they had must not come alive again with the new one.
+  if (notices_ && processes_ > 1) {
+    for (std::uint32_t q = 0; q < processes_; ++q) process_entry(q, page) = {};
+  }
+}
+
+bool NodePages::prefetch(ProcessId process, PageId page) {
+  Entry& entry = this->entry(page);
+  if (node_permission(entry, page, Owner::remote) != Permission::unmapped) return false;
+  begin_copy(entry, page);
+  entry.node = {copy_age_, Permission::read_only};
+  set_process(process, page, Owner::remote, Permission::read_only);
+  return true;
 }
 
 void NodePages::changed(PageId page, Owner owner, Change change, std::uint16_t page_words) {

@@ -72,6 +72,9 @@ class NodePages {
   AccessedRun access_run(ProcessId process, PageId first, std::uint64_t pages, ProcessId home, Owner owner,
                          Access access);
 
+  /// A page of another node comes beside one that `process` fetches, for reading. False if the node has a copy already.
+  bool prefetch(ProcessId process, PageId page);
+
   /// Some process of this node changed words of a page, after a write access. They differ from the node's twin now and
   /// will be in its diff; a page without a twin remembers nothing. `page_words`: of a page.
   void changed(PageId page, Owner owner, Change change, std::uint16_t page_words = words_per_page);
@@ -130,6 +133,7 @@ class NodePages {
   Entry& entry(PageId page);
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
+  void begin_copy(Entry& entry, PageId page);
   const Entry* find(PageId page) const;
   bool is_due(const Twinned& twinned, ProcessId process, Flushes flushes) const;
   Aged& process_entry(std::uint32_t process, PageId page);

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <csignal>
@@ -13,8 +14,10 @@
 #include <ctime>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "models/prefetch.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
@@ -68,18 +71,18 @@ std::uint64_t wish_of(const Place& place, Access access) {
   return PageWish::of(place.id, access == Access::write ? Right::write : Right::read).number;
 }
 
-/// Asks `place.home` for a page, or for the right to it. Meanwhile companions on the node do other things, but wait for
-/// this page.
+/// Asks the home of `places` for pages, or for the right to them. Meanwhile companions on the node do other things, but
+/// wait for these pages.
 template <typename Ask>
-void ask_for(const Place& place, bool has_copy, Ask ask_home) REQUIRES(application, node().mutex) {
+void ask_for(std::span<const Place> places, bool has_copy, Ask ask_home) REQUIRES(application, node().mutex) {
   const bool is_granted = is_in_flag_mode();
-  node().arriving.push_back({place.address, has_copy});
+  for (const Place& place : places) node().arriving.push_back({place.address, has_copy});
   node().mutex.unlock();
   ask_home();
   node().mutex.lock();
-  node().arriving.erase(find_arriving(place.address));
+  for (const Place& place : places) node().arriving.erase(find_arriving(place.address));
   pthread_cond_broadcast(&node().arrival);
-  if (is_granted) confirm_grant(place.home);
+  if (is_granted) confirm_grant(places.front().home);
 }
 
 void drop_copies() REQUIRES(application, node().mutex);
@@ -91,17 +94,73 @@ bool is_open_at_home(const Place& place) {
   return kind == trace::RegionKind::initial_stack || kind == trace::RegionKind::thread_stack;
 }
 
+/// A page, and those that come beside it (models/prefetch.hpp).
+struct Fetched {
+  std::array<Place, 1 + most_prefetch> places;
+  std::size_t count = 1;
+};
+
+/// Those that the node has no copy of come beside `place`; its tables say so now.
+Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) {
+  Fetched fetched{{place}};
+  const RegionInfo& info = region(index_of(place.id.region));
+  if (self.prefetch == 0 || is_in_flag_mode() || !trace::has_prefetch(info.kind)) return fetched;
+  for_each_following(homes_of(info), place.id.index, self.prefetch, processes(),
+                     [&](std::uint64_t index) REQUIRES(node().mutex) {
+                       const PageId id{place.id.region, index};
+                       const std::uintptr_t address = info.begin + index * page_bytes;
+                       if (is_arriving(address) || !node().pages.prefetch(self.process, id)) return;
+                       fetched.places[fetched.count++] = {id, address, place.home, Owner::remote};
+                     });
+  return fetched;
+}
+
+/// Returns the reply's value.
+std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES(application) {
+  const Place& first = fetched.places.front();
+  std::array<std::uint32_t, most_prefetch> names;
+  for (std::size_t i = 1; i < fetched.count; ++i)
+    names[i - 1] = static_cast<std::uint32_t>(fetched.places[i].id.index - first.id.index);
+  const auto bytes = static_cast<std::uint16_t>((fetched.count - 1) * sizeof names[0]);
+  const Head question{.kind = WireKind::page_request, .bytes = bytes, .address = first.address, .value = wish};
+  count_message(first.home, MessageKind::page_request, static_cast<std::uint64_t>(payload_of(question).count));
+  asked.prefetched += fetched.count - 1;
+  if (fetched.count == 1) return ask_soon(first.home, question, nullptr, view_of(first.address), page_bytes).value;
+  static std::byte pages[(1 + most_prefetch) * page_bytes];
+  const auto all = static_cast<std::uint16_t>(fetched.count * page_bytes);
+  const std::uint64_t value = ask_soon(first.home, question, names.data(), pages, all).value;
+  for (std::size_t i = 0; i < fetched.count; ++i)
+    std::memcpy(view_of(fetched.places[i].address), pages + i * page_bytes, page_bytes);
+  return value;
+}
+
+/// Opens what has come beside a page, if the node still has it. Who touches a page that an atomic operation has changed
+/// has to notice, so it comes again then.
+void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(application, node().mutex) {
+  for (std::size_t i = 1; i < fetched.count; ++i) {
+    const Place& place = fetched.places[i];
+    if ((changed >> i & 1) != 0) {
+      give_up_copy(place.id, false);
+    } else if (!is_in_flag_mode() &&
+               node().pages.process_permission(self.process, place.id, place.owner) == Permission::read_only) {
+      open_page(place, Permission::read_only);
+    }
+  }
+}
+
 void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
-  const Head question{.kind = WireKind::page_request, .address = place.address, .value = wish_of(place, rule.access)};
-  bool is_changed = false;
+  const std::uint64_t wish = wish_of(place, rule.access);
+  const Fetched fetched = with_prefetched(place);
+  std::uint64_t changed = 0;
   // Who drops copies of stacks meanwhile drops this one, too: it may have left its home already.
   if (is_open_at_home(place)) node().stack_copies.push_back(place);
-  ask_for(place, false, [&]() REQUIRES(application) {
-    is_changed = ask_soon(place.home, question, nullptr, view_of(place.address), page_bytes).value != 0;
-    count_message(place.home, MessageKind::page_request, control_payload.count);
+  ask_for(std::span(fetched.places.data(), fetched.count), false, [&]() REQUIRES(application) {
+    changed = ask_for_pages(fetched, wish);
     if (rule.makes_twin) make_twin(place);
   });
-  ++node().copies;
+  open_prefetched(fetched, changed);
+  node().copies += fetched.count;
+  const bool is_changed = (changed & 1) != 0;
   if (is_changed) node().met.push_back(place.address);
   if (is_changed && is_in_flag_mode()) drop_stack_copies();
 }
@@ -110,7 +169,7 @@ void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node
 void upgrade(const Place& place) REQUIRES(application, node().mutex) {
   const Head question{
       .kind = WireKind::write_request, .address = place.address, .value = wish_of(place, Access::write)};
-  ask_for(place, true, [&]() REQUIRES(application) { ask(place.home, question); });
+  ask_for(std::span(&place, 1), true, [&]() REQUIRES(application) { ask(place.home, question); });
   if (node().pages.node_permission(place.id, place.owner) == Permission::read_write) make_twin(place);
 }
 

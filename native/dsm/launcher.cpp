@@ -5,9 +5,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "models/prefetch.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
@@ -40,6 +42,7 @@ std::optional<Welcome> meet_launcher() {
   self_at_start.placement = welcome.placement;
   self_at_start.atomics = welcome.atomics;
   self_at_start.home_pages = home_pages_of(welcome.protocol);
+  self_at_start.prefetch = std::min(welcome.prefetch, most_prefetch);
   self_at_start.node_memory = welcome.node_memory;
   self_at_start.wants_page_log = welcome.wants_page_log != 0;
   self_at_start.wants_timeline = welcome.wants_timeline != 0;

@@ -20,8 +20,7 @@ void shut_copies_for(ProcessId companion) REQUIRES(handling) {
 void handle(ProcessId from, const Head& head, const std::byte* payload) {
   heed_passing(head.generation);
   switch (head.kind) {
-    case WireKind::page_request:
-      return head.value == 0 ? send_page(from, head, is_changed_by_others(head.address)) : want_page(from, head);
+    case WireKind::page_request: return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head);
     case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head);
     case WireKind::home_request: return want_page(from, head);
     case WireKind::diff:

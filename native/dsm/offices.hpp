@@ -56,7 +56,9 @@ void forget_flags_before(std::uint64_t construct) REQUIRES(handling);
 
 // The home of a page.
 
-void send_page(ProcessId from, const Head& head, bool is_changed = false) REQUIRES(handling);
+void send_page(ProcessId from, const Head& head, bool is_changed) REQUIRES(handling);
+/// The same with the pages that `names` asks for beside it.
+void send_pages(ProcessId from, const Head& head, const std::byte* names) REQUIRES(handling);
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/prefetch.hpp"
 #include "models/scash/messages.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
@@ -75,6 +76,23 @@ void send_page(ProcessId from, const Head& head, bool is_changed) {
   count_served(from, static_cast<std::uint64_t>(page_payload.count));
   answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes, .value = is_changed ? 1U : 0U},
          view_of(from, head.address));
+}
+
+void send_pages(ProcessId from, const Head& head, const std::byte* names) {
+  const std::size_t further = head.bytes / sizeof(std::uint32_t);
+  if (further == 0) return send_page(from, head, is_changed_by_others(head.address));
+  if (further > most_prefetch) end_run({"process ", Decimal(index_of(from)), " asks for too many pages at once"});
+  static std::byte pages[(1 + most_prefetch) * page_bytes];
+  Head reply{.kind = WireKind::page_reply, .bytes = static_cast<std::uint16_t>((1 + further) * page_bytes)};
+  for (std::size_t i = 0; i <= further; ++i) {
+    std::uint32_t behind = 0;
+    if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
+    const std::uint64_t page = head.address + std::uint64_t{behind} * page_bytes;
+    std::memcpy(pages + i * page_bytes, view_of(from, page), page_bytes);
+    if (is_changed_by_others(page)) reply.value |= std::uint64_t{1} << i;
+  }
+  count_served(from, reply.bytes);
+  answer(from, reply, pages);
 }
 
 void receive_page(ProcessId from, const Head& head, const std::byte* page) {

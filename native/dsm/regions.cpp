@@ -17,14 +17,10 @@ const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32
   return &region(id);
 }
 
-namespace {
-
 RegionHomes homes_of(const RegionInfo& info) {
   if (info.kind == trace::RegionKind::thread_stack) return homes_of_stack(ProcessId{info.owner}, info.pages);
   return {info.placement, info.pages, std::nullopt};
 }
-
-}  // namespace
 
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& info, PageId id) {
   if (info.placement != Placement::first_touch) return homes_of(info).home(id.index, processes());

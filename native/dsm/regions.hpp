@@ -9,6 +9,8 @@ namespace sdsm::dsm {
 /// The region of a page in shared memory; asks process 0 if need be. Null if the page has none (never allocated).
 const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32_t& id) REQUIRES(application);
 
+/// Where the region's pages are at home, but for those placed by first touch.
+RegionHomes homes_of(const RegionInfo& region);
 /// The home of a page of `region`. Counts as a touch if the region is placed by first touch.
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& region, PageId id)
     REQUIRES(application);

@@ -14,7 +14,8 @@ namespace sdsm::dsm {
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
 /// and messages of this run-time of which SCASH's sources say nothing.
 enum class WireKind : std::uint16_t {
-  page_request,     ///< address: page; value: PageWish. Answer: page_reply
+  page_request,     ///< address: page; value: PageWish; payload: of each page that shall come too, how many pages
+                    ///< behind it lies (std::uint32_t). Answer: page_reply
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here
@@ -26,7 +27,8 @@ enum class WireKind : std::uint16_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< value: 1 in flag mode if it was changed since the last barrier; payload: the page
+  page_reply,  ///< value: bit i: page i was changed since the last barrier by an atomic operation, or in flag mode;
+               ///< payload: the pages
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello
@@ -147,7 +149,8 @@ inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_pa
 
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {
-  if (head.kind == WireKind::page_reply) return page_payload;
+  if (head.kind == WireKind::page_reply) return {head.bytes};
+  if (head.kind == WireKind::page_request) return control_payload + Bytes{head.bytes};
   if (head.kind == WireKind::flag_post || head.kind == WireKind::flag_wait) return control_payload;
   if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
   return head.kind <= WireKind::lock_release ? control_payload : Bytes{0};

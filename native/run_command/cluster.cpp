@@ -175,6 +175,7 @@ class Cluster final : private Hosts::Listener {
     welcome.placement = options_.placement;
     welcome.atomics = options_.atomics;
     welcome.protocol = options_.protocol;
+    welcome.prefetch = options_.prefetch;
     welcome.node_memory = memory_descriptor;
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;

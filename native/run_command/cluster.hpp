@@ -19,6 +19,7 @@ namespace sdsm::run_command {
 struct ClusterOptions {
   Layout layout;
   ProtocolKind protocol = ProtocolKind::scash;
+  std::uint32_t prefetch = 0;
   HeapPlacement placement{};
   Atomics atomics{};
   dsm::Transport transport{};

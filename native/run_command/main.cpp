@@ -227,6 +227,7 @@ int run(int argc, char** argv) {
   app.footer(footer);
   add_size(app, options.size);
   add_protocol(app, request.cluster.protocol, [](const ProtocolRow& row) { return row.why_not_run; });
+  add_prefetch(app, request.cluster.prefetch);
   app.add_option("--placement", options.placement,
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
@@ -271,6 +272,7 @@ int run(int argc, char** argv) {
   }
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
+  if (request.cluster.wants_order && request.cluster.prefetch > 0) throw BadInput(prefetch_in_order);
   request.cluster.timeout = std::chrono::duration<double>(options.timeout);
   trace::check_scale(options.scale);
   if (options.scale.is_given() && options.emulated_trace.empty()) {

@@ -97,17 +97,19 @@ results::Times times_of(const dsm::Tally& tally) {
   return times;
 }
 
-Json thread_list(const Layout& layout, const std::vector<dsm::Result>& processes, dsm::Tally dsm::Result::*which) {
+Json thread_list(const ClusterOptions& options, const std::vector<dsm::Result>& processes,
+                 dsm::Tally dsm::Result::*which) {
   Json threads = Json::array();
   for (std::uint32_t i = 0; i < processes.size(); ++i) {
     const dsm::Tally& tally = processes[i].*which;
     const ProcessId id{i};
-    threads.push_back(results::thread(scash::tables(), id, layout.node_of(id), times_of(tally), tally,
-                                      {{"traps", tally.traps},
-                                       {"atomics", tally.atomics},
-                                       {"waits", tally.waits},
-                                       {"pages_served", tally.pages_served},
-                                       {"page_service_s", seconds(tally.page_service_ns)}}));
+    Json own{{"traps", tally.traps},
+             {"atomics", tally.atomics},
+             {"waits", tally.waits},
+             {"pages_served", tally.pages_served},
+             {"page_service_s", seconds(tally.page_service_ns)}};
+    if (options.prefetch > 0) own["prefetched"] = tally.prefetched;
+    threads.push_back(results::thread(scash::tables(), id, options.layout.node_of(id), times_of(tally), tally, own));
   }
   return threads;
 }
@@ -131,8 +133,9 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
   const Layout& layout = description.options.layout;
   const auto [least, most] = std::minmax_element(makespans_s.begin(), makespans_s.end());
   Json document = results::head("native", description.program, layout, description.options.protocol);
-  results::add_part(document, makespan_s(median), thread_list(layout, median, &dsm::Result::region));
-  results::add_part(document["whole_run"], whole_makespan_s(median), thread_list(layout, median, &dsm::Result::whole));
+  results::add_part(document, makespan_s(median), thread_list(description.options, median, &dsm::Result::region));
+  results::add_part(document["whole_run"], whole_makespan_s(median),
+                    thread_list(description.options, median, &dsm::Result::whole));
   document["median_s"] = makespan_s(median);
   document["min_s"] = *least;
   document["max_s"] = *most;
@@ -142,6 +145,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
              {"atomics", sdsm::name_of(description.options.atomics)},
              {"transport", name_of(description.options.transport)},
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
+  if (description.options.prefetch > 0) options["prefetch"] = description.options.prefetch;
   if (description.options.hosts) {
     for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
   }

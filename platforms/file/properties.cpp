@@ -133,6 +133,9 @@ void add_costs(std::vector<Property>& rows) {
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
       [](auto& costs) -> auto& { return costs.dirty_home_page; }));
   rows.push_back(time_cost(
+      "prefetch.page", "processors' time for each page that --prefetch brings beside another (default 0us)", false,
+      [](auto& costs) -> auto& { return costs.further_page; }));
+  rows.push_back(time_cost(
       "atomic.own", "time of an atomic operation on a page of the own node (default: that of fault.WROH)", false,
       [](auto& costs) -> auto& { return costs.atomic_own; }));
   rows.push_back({"barrier.shape", "messages of a barrier on layouts that are not given: flat or tree (default flat)",

@@ -1,5 +1,6 @@
 #include "models/placement.hpp"
 #include "models/first_touch.hpp"
+#include "models/prefetch.hpp"
 
 #include <vector>
 
@@ -35,6 +36,26 @@ TEST_CASE("block: the last page of the largest region that a trace may hold is t
   constexpr std::uint64_t pages = std::uint64_t{1} << 40;
   CHECK(home_of(Placement::block, pages - 1, pages, 65536) == ProcessId{65535});
   CHECK(home_of(Placement::block, 0, pages, 65536) == ProcessId{0});
+}
+
+TEST_CASE("prefetch: the next pages of the same home, within the region and not far behind") {
+  const auto following = [](Placement placement, std::uint64_t pages, std::uint32_t processes, std::uint64_t index,
+                            std::uint32_t most) {
+    std::vector<std::uint64_t> found;
+    for_each_following({placement, pages, std::nullopt}, index, most, processes,
+                       [&](std::uint64_t page) { found.push_back(page); });
+    return found;
+  };
+  using Pages = std::vector<std::uint64_t>;
+  CHECK(following(Placement::round_robin, 10, 3, 1, 2) == Pages{4, 7});
+  CHECK(following(Placement::round_robin, 10, 3, 1, 4) == Pages{4, 7});
+  // Homes 0001122233.
+  CHECK(following(Placement::block, 10, 4, 0, 1) == Pages{1});
+  CHECK(following(Placement::block, 10, 4, 0, 9) == Pages{1, 2});
+  CHECK(following(Placement::block, 10, 4, 9, 9).empty());
+  CHECK(following(Placement::initial, 1000, 4, 10, 3) == Pages{11, 12, 13});
+  CHECK(following(Placement::initial, 1000, 4, 10, 0).empty());
+  CHECK(following(Placement::first_touch, 1000, 4, 10, 3).empty());
 }
 
 TEST_CASE("first touch: who comes first is a page's home for good, and other pages are nobody's yet") {

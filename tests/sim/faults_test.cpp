@@ -61,6 +61,27 @@ TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, the
   CHECK(result.threads[0].whole.served >= 2);
 }
 
+TEST_CASE("a page that comes beside another costs its 346.4 us on the wire, the request's 0.64 us, and prefetch.page") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000);
+  // At home with process 0 are pages 0, 2, 4, ...: of the next two, the node has one already.
+  program.barrier(1, 1000, {reads(2), reads(4, 64), reads(0, 128), reads(6, 200)});
+  RunOptions options;
+  options.prefetch = 1;
+  PlatformText text;
+  const Time further = GENERATE(us(0), us(10));
+  text.set("prefetch.page", further == Time{} ? "0us" : "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program, options);
+  const Tally& reader = result.threads[1].whole;
+  // The region's page, 2 with 4, 0 alone, 6 with 8.
+  CHECK(faults(reader, FaultKind::RUMR) == 4);
+  CHECK(reader.prefetched == 2);
+  CHECK(spent(reader, FaultKind::RUMR) == 4 * us(587) + 2 * (us(346.4) + us(0.64) + further));
+  CHECK(reader.messages_by_kind[static_cast<std::size_t>(MessageKind::page_request)] == 4);
+  CHECK(result.threads[0].whole.served_bytes >= 6 * 4096);
+}
+
 TEST_CASE("three nodes ask one home at once: 587 us, and the others wait for its cable, 346.4 us each") {
   // Stored and forwarded. The requests (110 bytes, 8.8 us a link) meet at the home's port and arrive after 27.6, 36.4
   // and 45.2 us; the home takes 39.98 us for each, so the last page is ready after 147.54 us. Pages leave by one cable,

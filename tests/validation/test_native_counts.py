@@ -181,6 +181,24 @@ def test_open_homes(tmp_path, program, threads):
     assert sum(thread["faults"]["RUMR"] for thread in run["threads"]) > 0
 
 
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize(("protocol", "pages"), [("scash", 1), ("scash", 14), ("home-open", 3)])
+@pytest.mark.parametrize("program", SMALL, ids=lambda program: program[0].name)
+def test_prefetch(tmp_path, program, protocol, pages, threads):
+    options = ("--protocol", protocol, "--prefetch", pages)
+    run = executed(tmp_path, threads, *program, options=options)
+    simulation = simulated(tmp_path, threads, *program, options=options)
+    assert run["options"]["prefetch"] == simulation["options"]["prefetch"] == pages
+    assert counts(run) == counts(simulation)
+    prefetched = [thread["prefetched"] for thread in run["threads"]]
+    assert prefetched == [thread["prefetched"] for thread in simulation["threads"]]
+    pages_served = sum(thread["pages_served"] for thread in run["whole_run"]["threads"])
+    whole = run["whole_run"]["threads"]
+    fetched = sum(thread["faults"][kind] for thread in whole for kind in ("RUMR", "WUMR"))
+    assert pages_served == fetched + sum(thread["prefetched"] for thread in whole)
+    assert sum(prefetched) > 0
+
+
 def messages(result: dict) -> int:
     return sum(thread["messages"] for thread in result["threads"])
 

@@ -93,17 +93,17 @@ def test_programs_of_atomic_operations_library_locks_and_flags(nodes, threads_pe
 
 
 #: What the protocol of the shared memory is, beside SCASH as published.
-VARIANTS = (("--protocol", "home-open"),)
+VARIANTS = (("--protocol", "home-open"), ("--prefetch", 3), ("--protocol", "home-open", "--prefetch", 14))
 
 
-@pytest.mark.parametrize("options", VARIANTS, ids=" ".join)
+@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: " ".join(map(str, options)))
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (8, 1), (2, 2)])
 def test_programs_are_right_under_each_variant(nodes, threads_per_node, options):
     check_mixed_programs(1 + nodes, 8 // nodes, nodes, threads_per_node, "random_program", options)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("options", VARIANTS, ids=" ".join)
+@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: " ".join(map(str, options)))
 @pytest.mark.parametrize("first_seed", range(20_001, 22_001, 50))
 def test_two_thousand_programs_are_right_under_each_variant(first_seed, options):
     nodes, threads_per_node = LAYOUTS[first_seed // 50 % len(LAYOUTS)]

@@ -184,6 +184,12 @@ constexpr bool is_placed_by_option(RegionKind kind, Placement asked) {
   return kind == RegionKind::heap_block || (kind == RegionKind::mapped && asked == Placement::initial);
 }
 
+/// Whether pages of the region come beside others (models/prefetch.hpp): those of arrays, which have one size in a
+/// trace and in a run.
+constexpr bool has_prefetch(RegionKind kind) {
+  return kind == RegionKind::heap_block || kind == RegionKind::mapped;
+}
+
 /// Where a region's pages are at home under `--placement`. Process 0 has touched first what holds values before main
 /// begins.
 constexpr Placement placement_of(HeapPlacement wanted, RegionKind kind, Placement asked, bool is_filled) {

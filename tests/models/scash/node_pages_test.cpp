@@ -575,3 +575,33 @@ TEST_CASE("a page that the node gives up is fetched again, and one that it goes 
   REQUIRE(diffs.size() == 2);
   CHECK(diffs[1].page == PageId{RegionId{0}, 2});
 }
+
+TEST_CASE(
+    "a page that comes beside another can be read by who fetched that, and traps on a companion as any copy does") {
+  Node node(2, 2);
+  CHECK(node.pages().prefetch(ProcessId{2}, page_of_0));
+  CHECK_FALSE(node.pages().prefetch(ProcessId{3}, page_of_0));
+  CHECK(node.touch(2, page_of_0, to_read) == std::nullopt);
+  CHECK(node.touch(3, page_of_0, to_read) == RROR);
+  CHECK(node.store(2, page_of_0) == WROR);
+  CHECK(node.flush(2, Sync::barrier).size() == 1);
+  node.barrier();
+  CHECK(node.state(2, page_of_0) == unmapped);
+  CHECK(node.pages().prefetch(ProcessId{3}, page_of_0));
+  CHECK(node.protection(2, page_of_0) == unmapped);
+  node.acquire(2);
+  CHECK(node.touch(3, page_of_0, to_read) == RUMR);
+}
+
+TEST_CASE("a prefetched page lives and dies by write notices as a fetched one does") {
+  WriteNotices notices;
+  Node node(1, 1, &notices);
+  CHECK(node.pages().prefetch(ProcessId{1}, page_of_0));
+  node.barrier();
+  notices.publish();
+  CHECK(node.touch(1, page_of_0, to_read) == std::nullopt);
+  notices.add(page_of_0, NodeId{0});
+  node.barrier();
+  notices.publish();
+  CHECK(node.touch(1, page_of_0, to_read) == RUMR);
+}

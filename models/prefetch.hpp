@@ -1,0 +1,38 @@
+/// Prefetch: with the page that a fault fetches come pages that follow it in its region and have the same home, as far
+/// as the node has no copy of them. A page that has come so can be read without a fault.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "models/ids.hpp"
+#include "models/placement.hpp"
+#include "models/units.hpp"
+
+namespace sdsm {
+
+/// sdsm run gives a message's length by 16 bits, and the fetched page comes in the same message.
+inline constexpr std::uint32_t most_prefetch = 14;
+
+/// Calls `use` with the next `most` pages of the region behind `index` that have its home, near enough that round-robin
+/// placement has as many. Of pages placed by first touch nobody can tell where they are at home: none.
+template <typename Use>
+constexpr void for_each_following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
+                                  std::uint32_t processes, Use use) {
+  if (!homes.owner && homes.placement == Placement::first_touch) return;
+  const ProcessId home = homes.home(index, processes);
+  const std::uint64_t end = std::min(homes.pages, index + 1 + std::uint64_t{most} * processes);
+  for (std::uint64_t page = index + 1; page < end && most > 0; ++page) {
+    if (homes.home(page, processes) != home) continue;
+    use(page);
+    --most;
+  }
+}
+
+/// Payloads of a request that names so many further pages, and of its reply. The bytes for a name are ours: SCASH has
+/// no such message.
+constexpr Bytes bytes_of_names(std::uint64_t further) {
+  return {static_cast<std::int64_t>(further * sizeof(std::uint32_t))};
+}
+
+}  // namespace sdsm
