@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/command_line.hpp"
+#include "commands/errors.hpp"
 #include "models/prefetch.hpp"
 
 namespace sdsm::commands {
@@ -41,6 +42,17 @@ void add_prefetch(CLI::App& app, std::uint32_t& pages) {
       ->check(whole_number(0, most_prefetch))
       ->type_name("K")
       ->capture_default_str();
+}
+
+void check_prefetch(std::uint32_t pages, ProtocolKind protocol, bool has_order) {
+  if (pages == 0) return;
+  if (base_of(protocol) != ProtocolKind::scash) {
+    throw BadInput(fmt::format("--prefetch is not played under {}. Leave it out, or give --protocol scash",
+                               name_of(protocol)));
+  }
+  if (!has_order) return;
+  throw BadInput(
+      "--prefetch and --order do not go together: an order has the fetched pages alone. Leave one of them out");
 }
 
 }  // namespace sdsm::commands

@@ -15,8 +15,8 @@ void add_protocol(CLI::App& app, ProtocolKind& protocol,
                   const std::function<std::string_view(const ProtocolRow&)>& why_not);
 
 /// --prefetch, of the same commands.
-inline constexpr const char* prefetch_in_order =
-    "--prefetch and --order do not go together: an order has the fetched pages alone. Leave one of them out";
 void add_prefetch(CLI::App& app, std::uint32_t& pages);
+/// Throws BadInput where it does not go with the rest.
+void check_prefetch(std::uint32_t pages, ProtocolKind protocol, bool has_order);
 
 }  // namespace sdsm::commands

@@ -126,7 +126,7 @@ void refuse_options_of_pages(const Request& request) {
 /// What a protocol does not have, or is not simulated with.
 void refuse_combinations(Request& request) {
   if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
-  if (request.options.prefetch > 0 && !request.order.empty()) throw BadInput(prefetch_in_order);
+  check_prefetch(request.options.prefetch, request.options.protocol, !request.order.empty());
   if (request.options.protocol != ProtocolKind::jiajia) {
     if (request.asked_of_jiajia.empty()) return;
     throw BadInput(
@@ -145,7 +145,6 @@ void refuse_combinations(Request& request) {
     throw BadInput(what + " is not simulated under jiajia. Leave it out, or give --protocol scash");
   };
   if (!request.order.empty()) refuse("--order");
-  if (request.options.prefetch > 0) refuse("--prefetch");
   std::optional<Atomics>& atomics = request.options.atomics;
   if (atomics.value_or(Atomics::lock) != Atomics::lock) refuse(fmt::format("--atomics {}", name_of(*atomics)));
   atomics = Atomics::lock;

@@ -272,7 +272,7 @@ int run(int argc, char** argv) {
   }
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
-  if (request.cluster.wants_order && request.cluster.prefetch > 0) throw BadInput(prefetch_in_order);
+  check_prefetch(request.cluster.prefetch, request.cluster.protocol, request.cluster.wants_order);
   request.cluster.timeout = std::chrono::duration<double>(options.timeout);
   trace::check_scale(options.scale);
   if (options.scale.is_given() && options.emulated_trace.empty()) {

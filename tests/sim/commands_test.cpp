@@ -359,7 +359,7 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--network carrier-pigeon", "carrier-pigeon"},
       {"--protocol treadmarks", "'treadmarks' is none of scash, home-open, jiajia, hardware"},
       {"--protocol jiajia", "no costs for protocol jiajia (it has scash)"},
-      {"--protocol jiajia --prefetch 1", "--prefetch is not simulated under jiajia"},
+      {"--protocol jiajia --prefetch 1", "--prefetch is not played under jiajia"},
       {"--prefetch 1 --order a.order", "--prefetch and --order do not go together"},
       {"--prefetch -1", "--prefetch: '-1' is not a whole number from 0 to 14"},
       {"--prefetch 15", "--prefetch: '15' is not a whole number from 0 to 14"},
