@@ -199,6 +199,17 @@ def test_prefetch(tmp_path, program, protocol, pages, threads):
     assert sum(prefetched) > 0
 
 
+@pytest.mark.parametrize("name", ["own_locks", "doacross", "semaphores", "atomics"])
+def test_prefetch_among_locks_and_flags(tmp_path, name):
+    options = ("--prefetch", 5)
+    run = executed(tmp_path, 4, COUNTED, name, options=options)
+    simulation = simulated(tmp_path, 4, COUNTED, name, options=options)
+    assert counts(run) == counts(simulation)
+    prefetched = [thread["prefetched"] for thread in run["threads"]]
+    assert prefetched == [thread["prefetched"] for thread in simulation["threads"]]
+    assert sum(prefetched) > 0
+
+
 def messages(result: dict) -> int:
     return sum(thread["messages"] for thread in result["threads"])
 
