@@ -47,8 +47,8 @@ void add_prefetch(CLI::App& app, std::uint32_t& pages) {
 void check_prefetch(std::uint32_t pages, ProtocolKind protocol, bool has_order) {
   if (pages == 0) return;
   if (base_of(protocol) != ProtocolKind::scash) {
-    throw BadInput(fmt::format("--prefetch is not played under {}. Leave it out, or give --protocol scash",
-                               name_of(protocol)));
+    throw BadInput(
+        fmt::format("--prefetch is not played under {}. Leave it out, or give --protocol scash", name_of(protocol)));
   }
   if (!has_order) return;
   throw BadInput(
