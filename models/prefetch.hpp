@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "models/ids.hpp"
@@ -14,19 +16,32 @@ namespace sdsm {
 /// sdsm run gives a message's length by 16 bits, and the fetched page comes in the same message.
 inline constexpr std::uint32_t most_prefetch = 14;
 
-/// Calls `use` with the next `most` pages of the region behind `index` that have its home, near enough that round-robin
-/// placement has as many. Of pages placed by first touch nobody can tell where they are at home: none.
-template <typename Use>
-constexpr void for_each_following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
-                                  std::uint32_t processes, Use use) {
-  if (!homes.owner && homes.placement == Placement::first_touch) return;
+/// Pages of a region, in no memory but its own: faults look at it.
+class FollowingPages {
+ public:
+  constexpr void add(std::uint64_t page) { pages_[count_++] = page; }
+  constexpr const std::uint64_t* begin() const { return pages_.data(); }
+  constexpr const std::uint64_t* end() const { return pages_.data() + count_; }
+
+ private:
+  std::array<std::uint64_t, most_prefetch> pages_{};
+  std::size_t count_ = 0;
+};
+
+/// The next `most` pages of the region behind `index` that have its home, near enough that round-robin placement has as
+/// many. Of pages placed by first touch nobody can tell where they are at home: none.
+constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
+                                   std::uint32_t processes) {
+  FollowingPages found;
+  if (!homes.owner && homes.placement == Placement::first_touch) return found;
   const ProcessId home = homes.home(index, processes);
   const std::uint64_t end = std::min(homes.pages, index + 1 + std::uint64_t{most} * processes);
   for (std::uint64_t page = index + 1; page < end && most > 0; ++page) {
     if (homes.home(page, processes) != home) continue;
-    use(page);
+    found.add(page);
     --most;
   }
+  return found;
 }
 
 /// Payloads of a request that names so many further pages, and of its reply. The bytes for a name are ours: SCASH has

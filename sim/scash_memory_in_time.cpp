@@ -56,12 +56,12 @@ class InTime final : public ScashMemory {
     std::vector<PageId> beside;
     const std::uint32_t region = index_of(page.region);
     if (cluster_.options.prefetch == 0 || !rule_of(kind).fetches_page || !cluster_.has_prefetch[region]) return beside;
-    for_each_following(cluster_.homes[region], page.index, cluster_.options.prefetch, cluster_.layout.processes(),
-                       [&](std::uint64_t index) {
-                         const PageId next{page.region, index};
-                         if (cluster_.is_arriving(thread_.node(), next)) return;
-                         if (pages_.prefetch(thread_.id(), next)) beside.push_back(next);
-                       });
+    for (const std::uint64_t index :
+         following(cluster_.homes[region], page.index, cluster_.options.prefetch, cluster_.layout.processes())) {
+      const PageId next{page.region, index};
+      if (cluster_.is_arriving(thread_.node(), next)) continue;
+      if (pages_.prefetch(thread_.id(), next)) beside.push_back(next);
+    }
     return beside;
   }
 

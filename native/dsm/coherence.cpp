@@ -105,13 +105,12 @@ Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) 
   Fetched fetched{{place}};
   const RegionInfo& info = region(index_of(place.id.region));
   if (self.prefetch == 0 || is_in_flag_mode() || !trace::has_prefetch(info.kind)) return fetched;
-  for_each_following(homes_of(info), place.id.index, self.prefetch, processes(),
-                     [&](std::uint64_t index) REQUIRES(node().mutex) {
-                       const PageId id{place.id.region, index};
-                       const std::uintptr_t address = info.begin + index * page_bytes;
-                       if (is_arriving(address) || !node().pages.prefetch(self.process, id)) return;
-                       fetched.places[fetched.count++] = {id, address, place.home, Owner::remote};
-                     });
+  for (const std::uint64_t index : following(homes_of(info), place.id.index, self.prefetch, processes())) {
+    const PageId id{place.id.region, index};
+    const std::uintptr_t address = info.begin + index * page_bytes;
+    if (is_arriving(address) || !node().pages.prefetch(self.process, id)) continue;
+    fetched.places[fetched.count++] = {id, address, place.home, Owner::remote};
+  }
   return fetched;
 }
 

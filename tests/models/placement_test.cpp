@@ -41,10 +41,8 @@ TEST_CASE("block: the last page of the largest region that a trace may hold is t
 TEST_CASE("prefetch: the next pages of the same home, within the region and not far behind") {
   const auto following = [](Placement placement, std::uint64_t pages, std::uint32_t processes, std::uint64_t index,
                             std::uint32_t most) {
-    std::vector<std::uint64_t> found;
-    for_each_following({placement, pages, std::nullopt}, index, most, processes,
-                       [&](std::uint64_t page) { found.push_back(page); });
-    return found;
+    const FollowingPages found = sdsm::following({placement, pages, std::nullopt}, index, most, processes);
+    return std::vector<std::uint64_t>(found.begin(), found.end());
   };
   using Pages = std::vector<std::uint64_t>;
   CHECK(following(Placement::round_robin, 10, 3, 1, 2) == Pages{4, 7});
