@@ -39,6 +39,10 @@ class Parser(argparse.ArgumentParser):
             prog=prog, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
         )
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options may stand between files."""
+        return self.parse_intermixed_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         say(f"{message.removeprefix('argument ')}. `{self.prog} --help` explains the options")
         sys.exit(BAD_INPUT)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -359,6 +360,18 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
   if (!request.scale.is_given()) {
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
+  }
+  if (!request.scale.sequential_trace.empty()) {
+    const auto program_of = [](const trace::File& trace) {
+      const std::vector<std::string>& words = trace.header().program;
+      return words.empty() ? std::string() : std::filesystem::path(words[0]).filename().string();
+    };
+    const std::string traced = program_of(file), alone = program_of(trace::File(request.scale.sequential_trace));
+    if (traced != alone) {
+      say(fmt::format(
+          "warning: {} is a trace of {}, but {} is one of {}: its compute time is no measure of the other's.",
+          request.scale.sequential_trace, alone, request.trace, traced));
+    }
   }
   if (const int status = file.header().exit_status; status != 0) {
     say(

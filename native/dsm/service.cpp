@@ -78,7 +78,8 @@ void handle_from(ProcessId from, const Head& head, const std::byte* payload, std
   log_handled(from, head, arrived_ns, begun_ns);
   if (head.kind != WireKind::page_request || is_on_own_node(from)) return;
   served.pages_served += 1 + head.bytes / sizeof(std::uint32_t);
-  served.page_service_ns += last_answer_ns() - arrived_ns;
+  // A page that somebody else has to give up first is not on its way yet: that is no service of this process's.
+  if (last_answer_ns() >= arrived_ns) served.page_service_ns += last_answer_ns() - arrived_ns;
 }
 
 /// Of the messages underway, which one is the next, and when.

@@ -29,7 +29,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 
 def share(given: str) -> float:
-    """Of "5%" or "0.05". Raises ValueError."""
+    """Of "5%" or "0.05"; a number of percent without its sign is told from a share. Raises ValueError."""
     number = given.removesuffix("%")
     try:
         value = float(number) / (100 if given.endswith("%") else 1)
@@ -37,6 +37,8 @@ def share(given: str) -> float:
         value = -1.0
     if not 0 <= value < 1e6:
         raise ValueError(f"'{given}' is no share. Write it as 5% or 0.05")
+    if value > 1 and not given.endswith("%"):
+        raise ValueError(f"'{given}' would be {value:.0%}. Write it as {number}% or {value / 100:g}, or as {value:.0%} if that is meant")
     return value
 
 

@@ -81,6 +81,7 @@ def test_a_script_learns_of_a_difference_by_the_status(files, capsys):
     assert main([*names, "--fail-above", "11%"]) == 0
     assert main([*names, "--fail-above", "0.09"]) == 1
     assert capsys.readouterr().err.endswith("new.json: its time differs from the reference's by +10.0%, more than 9.0%\n")
+    assert main([names[0], "--fail-above", "9%", *names[1:]]) == 1  # options may stand between files
     assert main([*reversed(names), "--fail-above", "9%"]) == 1  # a shorter time is a difference, too
 
 
@@ -114,6 +115,7 @@ def test_a_figure_is_the_same_bytes_each_time(files, tmp_path, ending):
         (["--fail-above", "much"], "'much' is no share. Write it as 5% or 0.05"),
         (["--fail-above", "-5%"], "expected one argument"),
         (["--fail-above", "nan"], "'nan' is no share"),
+        (["--fail-above", "5"], "'5' would be 500%. Write it as 5% or 0.05, or as 500% if that is meant"),
         (["--plot", "x.gif"], "a figure's name ends in .png, .svg or .pdf"),
         (["--csv", "-", "--json", "-"], "cannot take two outputs"),
     ],

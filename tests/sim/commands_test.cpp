@@ -61,7 +61,8 @@ TestProgram small_program() {
 }
 
 /// Writes the program as a trace file.
-void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0) {
+void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0,
+                 const std::string& name = "./program") {
   trace::Writer writer(path, program.layout().processes());
   for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
     for (trace::Interval interval : program.threads[t]) {
@@ -72,7 +73,7 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
     writer.append(t, {0, {}, {trace::EventKind::end, 0, 0, 0}});
   }
   writer.finish(
-      {.program = {"./program", "--size", "4"},
+      {.program = {name, "--size", "4"},
        .threads = program.layout().processes(),
        .passes = 3,
        .machine = "a machine",
@@ -213,6 +214,21 @@ TEST_CASE("the result says what gave the compute factor, and the sequential time
   CHECK(by_trace.at("compute_from") == "sequential-trace");
   CHECK(by_trace.at("sequential_time_s") == 0.02);
   CHECK(by_trace.at("compute_factor").get<double>() == Approx(20));
+}
+
+TEST_CASE("a sequential trace of another program is told of, one with other arguments or at another place is not") {
+  const TraceFile trace;
+  TestProgram program({1, 1});
+  program.barrier(0, 1000);
+  for (const auto& [name, is_told] : {std::pair("./other", true), std::pair("/elsewhere/program", false)}) {
+    const auto alone = trace.beside("alone.trace");
+    write_trace(program, alone, 0, name);
+    const Outcome run =
+        sdsm_command("simulate", trace.arguments() + " --nodes 2 --sequential-time 20ms --sequential-trace " +
+                                     in_quotes(alone.string()));
+    CHECK(run.status == 0);
+    CHECK((run.errors.find("is a trace of other, but") != std::string::npos) == is_told);
+  }
 }
 
 void check_refused(const std::string& command, const std::string& arguments, const std::string& named) {

@@ -4,6 +4,7 @@ own, and litmus programs that count outcomes which no memory may show (tests/nat
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -182,6 +183,15 @@ def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert float(result.stdout.split()[0]) < 100
+
+
+def test_no_home_serves_pages_for_longer_than_the_run_takes(tmp_path):
+    result = tmp_path / "result.json"
+    done = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "flag_litmus", 8, options=("--json", result))
+    assert done.returncode == 0, done.stderr
+    run = json.loads(result.read_text())
+    served = [thread["page_service_s"] for thread in run["threads"]]
+    assert all(0 <= seconds <= run["makespan_s"] for seconds in served) and any(served)
 
 
 def test_a_change_that_may_be_lost_in_a_word_is_told_of_with_its_address():
