@@ -106,10 +106,20 @@ def _check_file(spec: Path, name: str) -> None:
 def _given(traces: tuple[Path, ...], spec: Path, runner: CommandRunner) -> dict[int, list[Path]]:
     """By their threads."""
     found: dict[int, list[Path]] = {}
+    programs: dict[int, set[str]] = {}
     for trace in traces:
         _check_file(spec, str(trace))
         info = parse_info(runner.run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S))
         found.setdefault(info.header.threads, []).append(trace)
+        programs.setdefault(info.header.threads, set()).add(Path(info.header.program[0]).name)
+    (first, of_first), *others = programs.items()
+    for threads, of_others in others:
+        if of_others != of_first:
+            raise BadInput(
+                f"{spec}: traces: those of {first} threads are of {', '.join(sorted(of_first))}, those of {threads} of "
+                f"{', '.join(sorted(of_others))}, so times would be of different programs. Give each program's trace for each "
+                "number of threads, or a sweep of its own"
+            )
     return found
 
 

@@ -365,6 +365,14 @@ def test_two_files_of_one_name_are_refused_as_results_could_not_be_told_apart(pl
     assert f"two files are called {name}" in capsys.readouterr().err
 
 
+def test_traces_of_two_programs_are_no_sweep_over_threads(place, capsys):
+    other = ["sdsm", "trace", "-q", "-n", "4", "-o", place / "4.trace", "--", BUILD / "workloads" / "sor", "--rows", "16", "--columns", "64", "--no-check"]
+    subprocess.run([str(BUILD / "sdsm"), *(str(word) for word in other[1:])], check=True, stdout=subprocess.DEVNULL)
+    (place / "s.toml").write_text('traces = ["2.trace", "4.trace"]\nplatform = "m.xml"\nnodes = [2, 4]\n')
+    assert main([str(place / "s.toml"), "-o", str(place / "out"), "-q"]) == 2
+    assert "those of 2 threads are of laplace, those of 4 of sor, so times would be" in capsys.readouterr().err
+
+
 def test_if_all_points_fail_the_sweep_has(place, capsys):
     (place / "s.toml").write_text('traces = ["2.trace"]\nplatform = "m.xml"\nnodes = 2\nplacement = ["nowhere", "elsewhere"]\n')
     assert main([str(place / "s.toml"), "-o", str(place / "out"), "-q"]) == 1
