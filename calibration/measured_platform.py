@@ -26,6 +26,8 @@ from calibration.platform_file import (
     topology,
 )
 
+#: What has a network's bandwidth and latency, and what it calls them.
+LINKS = {"link": {"bandwidth": "bandwidth", "latency": "latency"}, "cluster": {"bandwidth": "bw", "latency": "lat"}}
 #: What a calibration never says; the base file's are kept.
 KEPT = ("protocol.invalidation", "home.interrupt-delay")
 
@@ -98,13 +100,23 @@ def platform(
         name: with_unit(fit.extras[f"link.{name}"]) for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras
     }
     raised = False
+    others: list[str] = []
     for node in topology(root):
-        if isinstance(node, Element) and node.name == "host" and _cores(node, base) < cores:
-            node = Element("host", {**node.attributes, "core": str(cores)})
+        if isinstance(node, Element) and node.name in ("host", "cluster") and _cores(node, base) < cores:
+            node = Element(node.name, {**node.attributes, "core": str(cores)})
             raised = True
-        if measured and isinstance(node, Element) and node.name == "link" and _is_reference(node, before):
-            node = Element("link", {**node.attributes, **measured}, node.children)
+        if measured and isinstance(node, Element) and node.name in LINKS:
+            if _is_reference(node, before):
+                replaced = {LINKS[node.name][name]: value for name, value in measured.items()}
+                node = Element(node.name, {**node.attributes, **replaced}, node.children)
+            else:
+                others.append(node.attributes.get("id", ""))
         body.append(node)
+    if others:
+        notes.append(
+            f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only such links become "
+            "those of the measured network. If this is the network that was measured, write the same into both, and calibrate again"
+        )
     if raised:
         notes.append(
             f"hosts have {cores} processors, as layouts with so many threads per node were measured; {base} gives fewer"
@@ -162,8 +174,8 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
 def _is_reference(link: Element, network: Network) -> bool:
     """Whether a link is like those that the base measured on; others of a cluster with several kinds stay as they are."""
     try:
-        rate = quantity(link.attributes.get("bandwidth", ""), BANDWIDTHS) / 1e6
-        latency = quantity(link.attributes.get("latency", "0us"), TIMES_US)
+        rate = quantity(link.attributes.get(LINKS[link.name]["bandwidth"], ""), BANDWIDTHS) / 1e6
+        latency = quantity(link.attributes.get(LINKS[link.name]["latency"], "0us"), TIMES_US)
     except ValueError:
         return False
     return abs(rate - network.bandwidth) <= 1e-9 * network.bandwidth and abs(latency - network.latency_us) <= 1e-9

@@ -372,6 +372,24 @@ def test_a_measured_network_is_the_reference_of_measured_costs_but_not_of_the_ba
     assert {p.get("id"): p.get("value") for p in written.iter("prop")}["reference.bandwidth"] == "100Mbps"
 
 
+@pytest.mark.parametrize(("rate", "is_replaced"), [("100Mbps", True), ("1Gbps", False)])
+def test_a_clusters_links_become_those_of_the_measured_network_if_they_are_the_references(rate, is_replaced):
+    root = parse(BASE)
+    zone = root.find("zone")
+    given = properties(root)
+    for child in [child for child in zone if child.tag in ("host", "link", "route")]:
+        zone.remove(child)
+    cluster = {"id": "c", "radical": "0-3", "speed": "1Gf", "core": "1", "bw": rate, "lat": given["reference.latency"]}
+    ElementTree.SubElement(zone, "cluster", cluster)
+    found = fitted(readers.read_text(Text("np.out", one_way(Network(125.0, 3.0, 2), SIZES))), **given)
+    text, notes = platform(root, BASE.name, found, network_of(root, BASE.name), ["np.out"])
+    written = ElementTree.fromstring(text).find("zone").find("cluster")
+    if is_replaced:
+        assert float(written.get("bw").removesuffix("Mbps")) == pytest.approx(1000, rel=0.01) and notes == []
+    else:
+        assert written.attrib == cluster and "of p3-score.xml's 'c' stay" in notes[0]
+
+
 def test_iperf3_gives_bandwidth_on_the_wire():
     found = readers.read(DATA / "network" / "iperf3.loopback.json")
     intervals = [m.values[0] for m in found.measurements if m.quantity == "bandwidth"]
