@@ -62,8 +62,11 @@ class Explanation:
         return self.result.makespan_s * len(self.result.threads)
 
     def best(self) -> Outcome | None:
-        """The choice that gains most, if one gains at least 5 % by costs that the platform has."""
-        choices = [one for one in self.outcomes if one.alternative.is_choice and one.gain >= 1.05 and not one.is_extrapolated]
+        """The choice that gains most, if one gains at least 5 % by costs no less known than those of the point itself."""
+        is_known = [not one.is_extrapolated or bool(self.result.extrapolated) for one in self.outcomes]
+        choices = [
+            one for one, known in zip(self.outcomes, is_known, strict=True) if one.alternative.is_choice and one.gain >= 1.05 and known
+        ]
         return choices[0] if choices else None
 
 

@@ -40,6 +40,8 @@ def verdict(explanation: Explanation) -> str:
     best = explanation.best()
     if best is not None and best.time_s is not None:
         words.append(f"{best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")
+        if best.is_extrapolated:
+            words.append("(Both are extrapolated: the platform has no costs of this layout.)")
     elif explanation.outcomes:
         words.append("No other placement makes it 5% faster.")
     return " ".join(words)

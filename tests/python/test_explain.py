@@ -113,6 +113,12 @@ def test_the_verdict_names_the_choice_that_gains_most(traced, capsys):
     assert re.search(r"--placement block makes it [\d.]+ s, 2\.\d\d times faster\.$", verdict)
 
 
+def test_the_verdict_names_a_choice_where_the_platform_has_no_costs_of_the_layout_and_says_so(traced, capsys):
+    assert main([str(traced("homes")), "-q", "-p", "gigabit", "-n", "4"]) == 0
+    verdict = capsys.readouterr().out.splitlines()[0]
+    assert re.search(r"--placement block makes it [\d.]+ s, [\d.]+ times faster\. \(Both are extrapolated: .*\)$", verdict)
+
+
 def test_without_lines_in_the_trace_it_says_how_to_have_them(traced, capsys):
     assert main([str(traced("parts", lines=False)), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
     assert "sdsm trace --lines" in capsys.readouterr().out
