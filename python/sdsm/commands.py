@@ -29,9 +29,9 @@ Name = str | PathLike[str]
 TIME_LIMIT_S = 7 * 24 * 3600.0
 
 
-def trace(program: Sequence[Name], output: Name, threads: int, **options: Any) -> Trace:
-    """Records a program, given as its command line, with `threads` threads into the file `output`. Raises BadInput, RunFailed."""
-    _called("trace", ["-n", text(threads), "-o", text(output), *words(options, ("quiet",)), "--", *map(text, program)])
+def trace(program: Name | Sequence[Name], output: Name, threads: int, **options: Any) -> Trace:
+    """Records a program, given by its file or its command line as a list, with `threads` threads into the file `output`. Raises BadInput, RunFailed."""
+    _called("trace", ["-n", text(threads), "-o", text(output), *words(options, ("quiet",)), "--", *_command_line(program)])
     told, _ = _called("trace info", [text(output), "--json", "-"])
     return Trace(Path(output), json.loads(told))
 
@@ -43,10 +43,10 @@ def simulate(trace: Name, platform: Name, nodes: int, threads_per_node: int = 1,
     return _result("simulate", [text(trace), *layout], options, pages, ())
 
 
-def run(program: Sequence[Name], nodes: int, threads_per_node: int = 1, *, pages: bool = False, **options: Any) -> Result:
+def run(program: Name | Sequence[Name], nodes: int, threads_per_node: int = 1, *, pages: bool = False, **options: Any) -> Result:
     """Runs a program on processes that share pages by messages. Raises BadInput, RunFailed."""
     layout = ["--nodes", text(nodes), "--threads-per-node", text(threads_per_node)]
-    return _result("run", layout, options, pages, ["--", *map(text, program)])
+    return _result("run", layout, options, pages, ["--", *_command_line(program)])
 
 
 def sweep(spec: Name | Mapping[str, Any], folder: Name, jobs: int | None = None, dask: str | None = None) -> Sweep:
@@ -115,6 +115,10 @@ def _called(command: str, arguments: Sequence[str]) -> tuple[str, tuple[str, ...
 
 def _told(error: CommandFailed) -> BadInput | RunFailed:
     return BadInput(error.said) if error.status == BAD_INPUT else RunFailed(error.said or str(error))
+
+
+def _command_line(program: Name | Sequence[Name]) -> list[str]:
+    return [text(program)] if isinstance(program, str | PathLike) else [text(word) for word in program]
 
 
 def _result(command: str, arguments: Sequence[str], options: Mapping[str, Any], with_pages: bool, program: Sequence[str]) -> Result:

@@ -102,6 +102,7 @@ def test_a_sweep_of_a_mapping_is_that_of_a_file(traced, tmp_path, monkeypatch):
         ),
         (lambda trace: sdsm.trace(["./none"], "b.trace", threads=2), ["trace", "-q", "-n", "2", "-o", "b.trace", "--", "./none"]),
         (lambda trace: sdsm.run(["./none"], nodes=2), ["run", "-q", "--nodes", "2", "--", "./none"]),
+        (lambda trace: sdsm.run("./none", nodes=2), ["run", "-q", "--nodes", "2", "--", "./none"]),
         (lambda trace: sdsm.explain(trace, "p3-score", nodes=3), ["explain", "-q", "a.trace", "-p", "p3-score", "-n", "3"]),
         (lambda trace: sdsm.load("none.json"), None),
         (lambda trace: sdsm.compare("a.trace"), None),
