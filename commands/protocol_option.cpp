@@ -55,4 +55,28 @@ void check_prefetch(std::uint32_t pages, ProtocolKind protocol, bool has_order) 
       "--prefetch and --order do not go together: an order has the fetched pages alone. Leave one of them out");
 }
 
+void add_invalidation(CLI::App& app, std::optional<Invalidation>& invalidation, const std::string& otherwise) {
+  app.add_option_function<std::string>(
+         "--invalidation",
+         [&](const std::string& name) { invalidation = name == "all" ? Invalidation::all : Invalidation::changed; },
+         fmt::format("under scash, copies of pages that a barrier drops: all, or those that another node has changed "
+                     "since they came [{}]",
+                     otherwise))
+      ->check(one_of({"all", "changed"}))
+      ->type_name("all|changed");
+}
+
+void check_invalidation(const std::optional<Invalidation>& invalidation, ProtocolKind protocol) {
+  if (!invalidation) return;
+  if (base_of(protocol) != ProtocolKind::scash) {
+    throw BadInput(fmt::format("--invalidation is not played under {}. Leave it out, or give --protocol scash",
+                               name_of(protocol)));
+  }
+  if (go_together(home_pages_of(protocol), *invalidation)) return;
+  throw BadInput(
+      fmt::format("--invalidation changed keeps copies of pages that nobody says were written, and under {} nobody "
+                  "knows what homes write. Leave it out, or give --protocol scash",
+                  name_of(protocol)));
+}
+
 }  // namespace sdsm::commands

@@ -38,6 +38,9 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   homes.push_back(administrative_homes);
   has_prefetch.push_back(false);
   if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
+  for (std::uint32_t i = 0; notices && i < regions.size(); ++i) {
+    if (trace::is_open_at_home(regions[i].kind)) notices->add_untold(RegionId{i});
+  }
   processors.resize(layout.nodes);
   readings.resize(layout.processes());
   for (std::uint32_t node = 0; node < layout.nodes; ++node) {

@@ -188,6 +188,8 @@ void Player::operate(PageId page, std::uint8_t words) {
     memory_->release(atomic_lock);
     return;
   }
+  // At home without a fault, so that nobody would hear of it.
+  if (cluster_.notices) cluster_.notices->add(page, cluster_.layout.node_of(home));
   memory_->operate(home, atomics_ != Atomics::relaxed);
 }
 

@@ -129,6 +129,10 @@ Json result_document(const RunDescription& description, const Platform& platform
     if (rules.fork_by_broadcast) document["options"]["fork"] = "broadcast";
     if (!description.privatized.empty()) document["options"]["privatized"] = description.privatized;
   }
+  if (base_of(description.options.protocol) == ProtocolKind::scash &&
+      platform.costs.invalidation == Invalidation::changed) {
+    document["options"]["invalidation"] = "changed";
+  }
   if (description.options.prefetch > 0) document["options"]["prefetch"] = description.options.prefetch;
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());

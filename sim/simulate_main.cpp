@@ -52,7 +52,8 @@ struct Request {
   std::uint32_t threads_per_node = 1;
   trace::ComputeScale scale;
   std::optional<Bytes> most_memory;
-  std::string page_size;  ///< empty: the platform's
+  std::string page_size;                     ///< empty: the platform's
+  std::optional<Invalidation> invalidation;  ///< none: the platform's
   std::string network = "queue";
   std::string region = "clock";
   std::string json;
@@ -114,6 +115,7 @@ void refuse_options_of_pages(const Request& request) {
            {"--full-page-diffs", options.full_page_diffs},
            {"--jitter", options.jitter > 0},
            {"--prefetch", options.prefetch > 0},
+           {"--invalidation", request.invalidation.has_value()},
            {"--pages", !request.pages.empty()},
            {"--order", !request.order.empty()},
            {"--page-size", !request.page_size.empty()},
@@ -127,6 +129,7 @@ void refuse_options_of_pages(const Request& request) {
 /// What a protocol does not have, or is not simulated with.
 void refuse_combinations(Request& request) {
   if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
+  check_invalidation(request.invalidation, request.options.protocol);
   check_prefetch(request.options.prefetch, request.options.protocol, !request.order.empty());
   if (request.options.protocol != ProtocolKind::jiajia) {
     if (request.asked_of_jiajia.empty()) return;
@@ -405,7 +408,8 @@ int simulate(const Request& request) {
   if (!request.order.empty()) inputs.emplace_back(request.order);
   check_outputs(outputs_of(request), inputs);
   const NetworkKind network = network_named(request.network);
-  const Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
+  Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
+  platform.costs.invalidation = request.invalidation.value_or(platform.costs.invalidation);
   const trace::File file(request.played);
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
@@ -559,6 +563,7 @@ void add_inputs(CLI::App& app, Request& request) {
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {
   add_protocol(app, request.options.protocol, [](const ProtocolRow&) { return std::string_view(); });
   add_prefetch(app, request.options.prefetch);
+  add_invalidation(app, request.invalidation, "the platform's protocol.invalidation");
   app.add_option(
          "--memory-bound", request.options.memory_bound,
          "share of the program's computing that waits for memory, 0 to 1: with T threads on a node that share takes "

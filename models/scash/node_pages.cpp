@@ -5,6 +5,17 @@
 
 namespace sdsm {
 
+void WriteNotices::add_untold(RegionId region) {
+  if (index_of(region) >= untold_.size()) untold_.resize(index_of(region) + 1);
+  untold_[index_of(region)] = true;
+}
+
+std::vector<std::pair<PageId, NodeId>> WriteNotices::take() {
+  std::vector<std::pair<PageId, NodeId>> taken(pending_.begin(), pending_.end());
+  pending_.clear();
+  return taken;
+}
+
 void WriteNotices::publish() {
   for (const auto& [page, writer] : pending_) {
     Notice& notice = pages_.get(page, [] { return Notices{}; })[pages_.slot(page)];
@@ -19,6 +30,7 @@ void WriteNotices::publish() {
 }
 
 bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t since) const {
+  if (index_of(page.region) < untold_.size() && untold_[index_of(page.region)]) return epoch_ > since;
   const Notices* notices = pages_.find(page);
   if (!notices) return false;
   const Notice& notice = (*notices)[pages_.slot(page)];
@@ -182,20 +194,29 @@ std::vector<Twinned> NodePages::flush(ProcessId process, Sync sync) {
   return diffs;
 }
 
+/// At a barrier: false if the node was not at the one before, and so has not heard of its notices.
+bool NodePages::hears_of_all_writes() {
+  return std::exchange(heard_, notices_->epoch() + 1) == notices_->epoch();
+}
+
+/// Copies live on until a notice of the page arrives; written ones become clean.
+void NodePages::clean_copies() {
+  for (const Twinned& twinned : twinned_) {
+    if (twinned.local) continue;
+    Entry& entry = this->entry(twinned.page);
+    entry.twin = no_twin;
+    entry.node.permission = Permission::read_only;
+    for (std::uint32_t q = 0; processes_ > 1 && q < processes_; ++q) {
+      Aged& aged = process_entry(q, twinned.page);
+      if (aged.permission == Permission::read_write) aged.permission = Permission::read_only;
+    }
+  }
+}
+
 void NodePages::drop(Sync sync) {
   const SyncRule rule = rule_of(sync);
-  if (rule.drop_copies && rule.rest_home_pages && notices_) {
-    // Copies live on until a notice of the page arrives; written ones become clean.
-    for (const Twinned& twinned : twinned_) {
-      if (twinned.local) continue;
-      Entry& entry = this->entry(twinned.page);
-      entry.twin = no_twin;
-      entry.node.permission = Permission::read_only;
-      for (std::uint32_t q = 0; processes_ > 1 && q < processes_; ++q) {
-        Aged& aged = process_entry(q, twinned.page);
-        if (aged.permission == Permission::read_write) aged.permission = Permission::read_only;
-      }
-    }
+  if (rule.drop_copies && rule.rest_home_pages && notices_ && hears_of_all_writes()) {
+    clean_copies();
   } else if (rule.drop_copies) {
     ++copy_age_;
   }

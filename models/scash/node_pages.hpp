@@ -26,16 +26,28 @@ struct Twinned {
   Change change;       ///< since the twin was made or renewed
 };
 
-/// Who wrote which pages when, over the whole cluster; needed only under Invalidation::changed. Epochs count barriers.
+/// Who wrote which pages when, over the whole cluster; needed only under Invalidation::changed. Epochs count barriers
+/// of teams. In the simulator all nodes share one object; in a run each node has its own, whose notices go to the
+/// others with the barrier's messages.
 class WriteNotices {
  public:
+  explicit WriteNotices(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : pending_(memory), untold_(memory), pages_(memory) {}
+
   std::uint32_t epoch() const { return epoch_; }
   /// `writer` wrote the page in this epoch. Nobody hears of it before the barrier that ends the epoch.
   void add(PageId page, NodeId writer) { pending_.emplace_back(page, writer); }
+  /// The home writes pages of this region without anybody's knowing: stacks. Their copies live as long as an epoch.
+  void add_untold(RegionId region);
   /// A barrier: the notices of this epoch reach everybody, and the next epoch begins.
   void publish();
   /// Whether a node other than `reader` wrote the page in an ended epoch, from epoch `since` on.
   bool written_by_others(PageId page, NodeId reader, std::uint32_t since) const;
+
+  /// The notices of this epoch so far, which the object forgets.
+  std::vector<std::pair<PageId, NodeId>> take();
+  /// A barrier ends epoch `epoch`; the node was at none that ended the epochs between.
+  void skip_to(std::uint32_t epoch) { epoch_ = epoch; }
 
  private:
   struct Notice {
@@ -45,7 +57,8 @@ class WriteNotices {
   };
   using Notices = std::array<Notice, chunk_pages>;
   std::uint32_t epoch_ = 0;
-  std::vector<std::pair<PageId, NodeId>> pending_;
+  std::pmr::vector<std::pair<PageId, NodeId>> pending_;
+  std::pmr::vector<bool> untold_;  ///< by region
   PageTable<Notices> pages_;
 };
 
@@ -134,6 +147,8 @@ class NodePages {
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
   void begin_copy(Entry& entry, PageId page);
+  bool hears_of_all_writes();
+  void clean_copies();
   const Entry* find(PageId page) const;
   bool is_due(const Twinned& twinned, ProcessId process, Flushes flushes) const;
   Aged& process_entry(std::uint32_t process, PageId page);
@@ -145,6 +160,7 @@ class NodePages {
   std::uint32_t processes_;
   WriteNotices* notices_;
   HomePages home_pages_;
+  std::uint32_t heard_ = 0;      ///< epochs, with `notices_`
   std::uint32_t copy_age_ = 1;   ///< drops of remote copies so far, +1
   std::uint32_t write_age_ = 1;  ///< barriers so far, +1
   std::pmr::vector<Twinned> twinned_;

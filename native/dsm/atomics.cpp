@@ -32,6 +32,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
   if (place.owner == Owner::home) {
     const Held nothing_else_is_handled(handling);
+    note_operation(place.address);
     if (may_operate_now(place.address, is_in_flags)) return program::operate(operation, memory);
   }
   const std::uint64_t begun = now_ns();

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "models/scash/messages.hpp"
@@ -6,16 +9,21 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
 
 struct BarrierOffice {
   std::uint32_t team = 1;
-  std::vector<bool> arrived;    ///< by process
-  bool is_dismissing = false;   ///< the program has ended
-  std::uint32_t dismissed = 0;  ///< processes that have been told
-  bool wants_end = false;       ///< another thread than the initial one has ended it
+  std::vector<bool> arrived;        ///< by process
+  bool is_dismissing = false;       ///< the program has ended
+  std::uint32_t dismissed = 0;      ///< processes that have been told
+  std::vector<NoticeRun> gathered;  ///< notices of the epoch
+  std::vector<NoticeRun> ended;     ///< of the one before
+  std::uint32_t epochs = 0;         ///< that have ended
+  bool ends_epoch = false;          ///< all members' notices are here when the last one has come
+  bool wants_end = false;           ///< another thread than the initial one has ended it
   Head wanted_end;
 };
 constinit BarrierOffice office GUARDED_BY(handling);
@@ -24,23 +32,39 @@ bool has_arrived(std::uint32_t process) REQUIRES(handling) {
   return process < office.arrived.size() && office.arrived[process];
 }
 
+/// As many of the ended epoch's notices from number `first` on as go into a message.
+std::uint16_t bytes_from(std::size_t first) REQUIRES(handling) {
+  return static_cast<std::uint16_t>(std::min(most_notices, office.ended.size() - first) * sizeof(NoticeRun));
+}
+
+/// What the members of the team are told.
+Head release_of_team() REQUIRES(handling) {
+  const ClockCalls clock = clock_calls();
+  Head release{.kind = WireKind::barrier_release,
+               .generation = newest_generation(),
+               .address = clock.last_ns,
+               .value = clock.count};
+  if (std::exchange(office.ends_epoch, false)) {
+    office.ended = std::exchange(office.gathered, {});
+    release.bytes = bytes_from(0);
+    release.address = office.epochs++;
+    release.value = office.ended.size();
+  }
+  return release;
+}
+
 void release_team() REQUIRES(handling) {
   for (std::uint32_t i = 0; i < office.team; ++i) {
     if (!has_arrived(i)) return;
   }
   end_waiting_of_blocks();
-  const ClockCalls clock = clock_calls();
+  const Head release = release_of_team();
   for (std::uint32_t i = 0; i < office.team; ++i) {
     office.arrived[i] = false;
     count_served(ProcessId{i}, MessageKind::barrier_release, control_payload.count);
   }
   // This process goes on last: by then everything is counted that it may look at.
-  for (std::uint32_t i = office.team; i-- > 0;) {
-    answer(ProcessId{i}, {.kind = WireKind::barrier_release,
-                          .generation = newest_generation(),
-                          .address = clock.last_ns,
-                          .value = clock.count});
-  }
+  for (std::uint32_t i = office.team; i-- > 0;) answer(ProcessId{i}, release, office.ended.data());
 }
 
 void dismiss(ProcessId member) REQUIRES(handling) {
@@ -64,13 +88,29 @@ void want_end(const Head& head) {
   end_without_initial_thread(static_cast<int>(head.value));
 }
 
-void arrive(ProcessId from) {
+void arrive(ProcessId from, const Head& head, const std::byte* notices) {
   office.arrived.resize(processes());
+  gather_notices(head, notices);
+  office.ends_epoch |= head.value == notices_are_here;
   if (office.wants_end && from == self.process) return end_program();
   if (office.is_dismissing && from != self.process) return dismiss(from);
   if (!office.wants_end && index_of(from) < office.team) check_divisions(from, 0);
   office.arrived[index_of(from)] = true;
   release_team();
+}
+
+void gather_notices(const Head& head, const std::byte* notices) {
+  const std::size_t before = office.gathered.size();
+  office.gathered.resize(before + head.bytes / sizeof(NoticeRun));
+  for (std::size_t i = before; i < office.gathered.size(); ++i)
+    std::memcpy(&office.gathered[i], notices + (i - before) * sizeof(NoticeRun), sizeof(NoticeRun));
+}
+
+void tell_more_notices(ProcessId from, const Head& head) {
+  if (head.value >= office.ended.size()) {
+    program::end_run({"process ", program::Decimal(index_of(from)), " asks for notices that nobody sent"});
+  }
+  answer(from, {.kind = WireKind::done, .bytes = bytes_from(head.value)}, office.ended.data() + head.value);
 }
 
 void set_team(std::uint32_t size) {

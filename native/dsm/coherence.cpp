@@ -35,6 +35,7 @@
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/trap_time.hpp"
+#include "native/dsm/write_notices.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
@@ -90,8 +91,7 @@ void drop_stack_copies() REQUIRES(application, node().mutex);
 
 /// A page that its process has open for good changes unseen. So its copies go when something is seen that may be newer.
 bool is_open_at_home(const Place& place) {
-  const trace::RegionKind kind = region(index_of(place.id.region)).kind;
-  return kind == trace::RegionKind::initial_stack || kind == trace::RegionKind::thread_stack;
+  return trace::is_open_at_home(region(index_of(place.id.region)).kind);
 }
 
 /// A page, and those that come beside it (models/prefetch.hpp).
@@ -474,6 +474,15 @@ bool are_copies_current() REQUIRES(application) {
   return are_all_in_flag_mode();
 }
 
+/// At a barrier of the team: what becomes of the node's pages. False if a companion has seen to it, or will.
+bool begin_interval_of_node() REQUIRES(application, node().mutex) {
+  if (has_notices()) return end_epoch();
+  if (index_of(self.process) % self.layout.threads_per_node != 0) return false;
+  node().pages.drop(Sync::barrier);
+  node().copies = 0;
+  return true;
+}
+
 void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mutex) {
   using Kind = PageEvent::Kind;
   if (granted != nullptr) {
@@ -548,12 +557,10 @@ void drop(Sync sync) {
   const NodeGuard guard;
   NodePages& pages = node().pages;
   if (rule.rest_home_pages) {
-    // All of the node's threads that are in the team are here; the first one speaks for them.
-    if (index_of(self.process) % self.layout.threads_per_node == 0) {
-      pages.drop(sync);
+    // All of the node's threads that are in the team are here, and one speaks for them.
+    if (begin_interval_of_node()) {
       node().stack_copies.clear();
       node().met.clear();
-      node().copies = 0;
       node().twinned.clear();
     }
     has_met = false;
@@ -568,7 +575,11 @@ void drop(Sync sync) {
     spend(&Tally::protect_ns, timelines::State::protect, begun);
     return;
   }
-  if (rule.drop_copies) shut_copies();
+  if (rule.rest_home_pages && has_notices()) {
+    shut_lost_copies();
+  } else if (rule.drop_copies) {
+    shut_copies();
+  }
   if (rule.rest_home_pages) {
     rest_own_pages();
     const Held nothing_is_handled(handling);

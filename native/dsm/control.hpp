@@ -93,6 +93,7 @@ struct Welcome {
   HeapPlacement placement{};
   Atomics atomics{};
   ProtocolKind protocol{};
+  Invalidation invalidation{};
   std::uint32_t prefetch = 0;
   /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
   /// that this process inherits.

@@ -17,6 +17,7 @@ struct Self {
   HeapPlacement placement{};
   Atomics atomics{};
   HomePages home_pages{};
+  Invalidation invalidation{};
   std::uint32_t prefetch = 0;
   int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;  ///< file of the node's memory

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "native/dsm/memory.hpp"
+#include "native/dsm/region_books.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -43,13 +44,19 @@ void NodeArena::do_deallocate(void* block, std::size_t bytes, std::size_t /*alig
 
 Node::Node(std::byte* memory, std::size_t bytes)
     : arena(memory, bytes),
+      notices(&arena),
       pages(own_node(), ProcessId{index_of(own_node()) * self.layout.threads_per_node}, self.layout.threads_per_node,
-            nullptr, &arena, self.home_pages),
+            self.invalidation == Invalidation::changed ? &notices : nullptr, &arena, self.home_pages),
       twinned(&arena),
       arriving(&arena),
       stack_copies(&arena),
       given_up(&arena),
       met(&arena) {
+  // Their processes have them open for good (opened_pages.hpp).
+  for (std::uint32_t process = 0; process < processes(); ++process) {
+    notices.add_untold(RegionId{stack_region(process)});
+    notices.add_untold(RegionId{control_region(process)});
+  }
   mutex.share_between_processes(false);
   pthread_condattr_t waiting;
   pthread_condattr_init(&waiting);

@@ -53,6 +53,7 @@ struct Node {
 
   program::Mutex mutex;
   NodeArena arena GUARDED_BY(mutex);
+  WriteNotices notices GUARDED_BY(mutex);  ///< used under Invalidation::changed
   NodePages pages GUARDED_BY(mutex);
   std::pmr::vector<Place> twinned GUARDED_BY(mutex);       ///< as in `pages`, in its order
   std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);   ///< what some process of the node asks a home for

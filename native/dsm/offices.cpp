@@ -34,7 +34,9 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);
-    case WireKind::barrier_arrive: return head.address == 0 ? arrive(from) : arrive_in_gang(from, head);
+    case WireKind::barrier_arrive: return head.address == 0 ? arrive(from, head, payload) : arrive_in_gang(from, head);
+    case WireKind::write_notices: return gather_notices(head, payload);
+    case WireKind::more_notices: return tell_more_notices(from, head);
     case WireKind::gang_divided: return note_division(from, head, payload);
     case WireKind::gang_left: return leave_gang(head);
     case WireKind::lock_request: return request_lock(from, head, payload);

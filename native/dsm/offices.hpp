@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "native/dsm/answering.hpp"
 
@@ -17,7 +18,10 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) REQUIRES
 
 // The barrier's master.
 
-void arrive(ProcessId from) REQUIRES(handling);
+void arrive(ProcessId from, const Head& head = {}, const std::byte* notices = nullptr) REQUIRES(handling);
+/// Of what processes wrote, which all members of the team hear of at its barrier (write_notices.hpp).
+void gather_notices(const Head& head, const std::byte* notices) REQUIRES(handling);
+void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling);
 /// A thread other than the initial one ends the program: the initial thread does it at its next barrier.
 void want_end(const Head& head) REQUIRES(handling);
 /// Threads 0 to size - 1 are the team from now on.
@@ -62,6 +66,10 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) REQUIR
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
+/// Notes the page of an atomic operation, of which copies on other nodes have to hear.
+void note_operation(std::uint64_t page) REQUIRES(handling);
+/// Pages noted since the last call.
+std::vector<std::uint64_t> take_operated_pages() REQUIRES(handling);
 
 // The same in flag mode: who may use the page (models/page_sharing.hpp).
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "native/dsm/region_books.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -57,21 +58,32 @@ void shut_everything() REQUIRES(node().mutex) {
   protect_ranges(own.stack, own.variables);
 }
 
-/// Gives the pages their resting protection. Adjacent ones get it in one call: it costs more than the pages do.
-void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex) {
+/// False if the kernel has no mappings for it. Adjacent pages get it in one call: it costs more than the pages do.
+bool protect(std::vector<std::uintptr_t>& pages, Permission permission) REQUIRES(node().mutex) {
   watched = 0;
-  const int protection = protection_of(resting(owner, self.home_pages));
-  for (const std::uintptr_t page : pages) opened_bits(page) = 0;
   std::sort(pages.begin(), pages.end());
   for (std::size_t i = 0; i < pages.size();) {
     const std::uintptr_t begin = pages[i];
     std::uintptr_t end = begin + page_bytes;
     while (++i < pages.size() && pages[i] <= end) end = pages[i] + page_bytes;
-    if (set_protection(begin, end, protection)) continue;
-    shut_everything();
-    break;
+    if (!set_protection(begin, end, protection_of(permission))) return false;
   }
+  return true;
+}
+
+/// Gives the pages their resting protection.
+void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex) {
+  for (const std::uintptr_t page : pages) opened_bits(page) = 0;
+  if (!protect(pages, resting(owner, self.home_pages))) shut_everything();
   pages.clear();
+}
+
+/// Whether the process may still read this copy. What it has forgotten of regions it looks up at the next access.
+bool has_copy(std::uintptr_t page) REQUIRES(node().mutex) {
+  const std::uint32_t id = region_number(*find_range(page), page);
+  if (id == no_region) return false;
+  const PageId known{RegionId{id}, (page - region(id).begin) / page_bytes};
+  return node().pages.process_permission(self.process, known, Owner::remote) != Permission::unmapped;
 }
 
 }  // namespace
@@ -117,6 +129,22 @@ void rest_own_pages() {
 
 void shut_copies() {
   rest(opened.copies, Owner::remote);
+}
+
+void shut_lost_copies() {
+  std::vector<std::uintptr_t> lost, written;
+  for (const std::uintptr_t page : opened.copies) {
+    std::uint8_t& bits = opened_bits(page);
+    if (!has_copy(page)) {
+      lost.push_back(page);
+      bits = 0;
+    } else {
+      if ((bits & writable) != 0) written.push_back(page);
+      bits &= listed | readable;
+    }
+  }
+  std::erase_if(opened.copies, [](std::uintptr_t page) REQUIRES(node().mutex) { return opened_bits(page) == 0; });
+  if (!protect(lost, Permission::unmapped) || !protect(written, Permission::read_only)) shut_everything();
 }
 
 void shut_page(std::uintptr_t page) {

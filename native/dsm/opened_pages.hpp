@@ -28,6 +28,8 @@ void open_page(const Place& place, Permission permission) REQUIRES(node().mutex)
 /// Give the node's own pages, and copies of other nodes', their resting protection, as the protocol's tables say.
 void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
+/// At a barrier behind which copies live on: shuts those that the process has no more, the others may be read.
+void shut_lost_copies() REQUIRES(node().mutex);
 
 /// For flag mode. Shuts a page whose right to be used has ended.
 void shut_page(std::uintptr_t page) REQUIRES(node().mutex);

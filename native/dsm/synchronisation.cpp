@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <set>
+#include <utility>
 
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
@@ -21,6 +22,7 @@
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/timeline_log.hpp"
+#include "native/dsm/write_notices.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -58,10 +60,12 @@ struct Meeting {
   bool drops_copies = true;  ///< of the node, for all of its members
 };
 
-/// Waits for the others. Returns what the master says.
-Head synchronise(const Meeting& meeting, Wait wait = Wait::alone) REQUIRES(application) {
+/// Waits for the others. Returns what the master says. `has_flushed`: what this process wrote is home, and notices of
+/// it are due.
+Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false) REQUIRES(application) {
   const Head arrival{
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
+  if (has_flushed && meeting.sync == Sync::barrier && has_notices()) return obey(exchange_notices(arrival));
   return obey(ask(meeting.master, arrival, nullptr, nullptr, wait));
 }
 
@@ -146,6 +150,7 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
+  bool has_flushed = false;
   const std::uint64_t diffs_before = asked.diff_ns;
   const std::uint64_t protect_before = asked.protect_ns;
   for (const courses::Step& step : courses::barrier) {
@@ -154,13 +159,16 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
         if (waits_for_work) {
           since = wait_for_work();
         } else {
-          heed_generation(synchronise(meeting, wait).generation);
+          heed_generation(synchronise(meeting, wait, std::exchange(has_flushed, false)).generation);
         }
         waits_for_work = false;
         wait = Wait::alone;
         count_message(meeting.master, step.message, control_payload.count);
         break;
-      case protocol::Deed::flush: flush(meeting.sync); break;
+      case protocol::Deed::flush:
+        flush(meeting.sync);
+        has_flushed = true;
+        break;
       case protocol::Deed::settle:
         if (meeting.drops_copies) drop(meeting.sync);
         if (barrier == Barrier::of_all) end_flag_mode();

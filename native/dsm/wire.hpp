@@ -19,9 +19,10 @@ enum class WireKind : std::uint16_t {
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here
-  barrier_arrive,   ///< address: key of a gang, and value: its size; zeros: the team's. Answer: barrier_release (when
-                    ///< all have come), or quit
-  barrier_release,  ///< value: calls of the clock so far, for the measured region
+  barrier_arrive,   ///< address: key of a gang, and value: its size; 0: the team's, and value: notices_are_here or 0;
+                    ///< payload: NoticeRuns. Answer: barrier_release (when all have come), or quit
+  barrier_release,  ///< value: calls of the clock so far, for the measured region. Where notices are here: address: the
+                    ///< epoch that ends; value: how many NoticeRuns it has; payload: the first ones
   lock_request,     ///< address: LockId; value: engine::Demand, 0: of a mutex; payload: ordered loops: OrderedTurn.
                     ///< Answer: lock_grant (when it is free)
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
@@ -73,6 +74,8 @@ enum class WireKind : std::uint16_t {
                   ///< program::AtomicOutcome
   gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
   gang_left,      ///< address, value: as in barrier_arrive. No answer
+  write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
+  more_notices,   ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
   exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 
@@ -139,6 +142,15 @@ struct DiffPiece {
   std::uint16_t unused = 0;
 };
 
+/// Pages that a node wrote in an epoch (models/scash/node_pages.hpp).
+struct NoticeRun {
+  std::uint64_t first = 0;  ///< page of the region
+  std::uint64_t pages = 0;
+  std::uint32_t region = 0;
+  std::uint32_t writer = 0;  ///< a node
+};
+inline constexpr std::uint64_t notices_are_here = 1;
+
 /// Whether this answers a question during which handlers may run. A handler's own questions never get such an answer.
 constexpr bool answers_long_question(WireKind kind) {
   return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
@@ -146,6 +158,7 @@ constexpr bool answers_long_question(WireKind kind) {
 }
 
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
+inline constexpr std::size_t most_notices = most_payload / sizeof(NoticeRun);
 
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {

@@ -175,6 +175,7 @@ class Cluster final : private Hosts::Listener {
     welcome.placement = options_.placement;
     welcome.atomics = options_.atomics;
     welcome.protocol = options_.protocol;
+    welcome.invalidation = options_.invalidation;
     welcome.prefetch = options_.prefetch;
     welcome.node_memory = memory_descriptor;
     welcome.emulation = emulated_.emulation;

@@ -8,6 +8,7 @@
 
 #include "models/ids.hpp"
 #include "models/protocol/registry.hpp"
+#include "models/scash/page_state.hpp"
 #include "native/run_command/cluster_process.hpp"
 #include "native/run_command/emulation.hpp"
 #include "native/run_command/hosts.hpp"
@@ -19,6 +20,7 @@ namespace sdsm::run_command {
 struct ClusterOptions {
   Layout layout;
   ProtocolKind protocol = ProtocolKind::scash;
+  Invalidation invalidation = Invalidation::all;
   std::uint32_t prefetch = 0;
   HeapPlacement placement{};
   Atomics atomics{};

@@ -141,6 +141,7 @@ struct Options {
   std::string placement;
   std::string atomics{name_of(Atomics::home)};
   std::string page_size;
+  std::optional<Invalidation> invalidation;
   double timeout;  ///< seconds
   std::string emulated_platform;
   std::string emulated_trace;
@@ -228,6 +229,7 @@ int run(int argc, char** argv) {
   add_size(app, options.size);
   add_protocol(app, request.cluster.protocol, [](const ProtocolRow& row) { return row.why_not_run; });
   add_prefetch(app, request.cluster.prefetch);
+  add_invalidation(app, options.invalidation, "all");
   app.add_option("--placement", options.placement,
                  "homes of heap blocks and static arrays: as the program asks, or one rule for all [as-asked]")
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
@@ -272,6 +274,8 @@ int run(int argc, char** argv) {
   }
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
+  check_invalidation(options.invalidation, request.cluster.protocol);
+  request.cluster.invalidation = options.invalidation.value_or(Invalidation::all);
   check_prefetch(request.cluster.prefetch, request.cluster.protocol, request.cluster.wants_order);
   request.cluster.timeout = std::chrono::duration<double>(options.timeout);
   trace::check_scale(options.scale);

@@ -145,6 +145,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
              {"atomics", sdsm::name_of(description.options.atomics)},
              {"transport", name_of(description.options.transport)},
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
+  if (description.options.invalidation == Invalidation::changed) options["invalidation"] = "changed";
   if (description.options.prefetch > 0) options["prefetch"] = description.options.prefetch;
   if (description.options.hosts) {
     for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);

@@ -377,6 +377,9 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "2", "--protocol", "jiajia"},
           "'jiajia' is not played here: it is simulated only. Give one of scash, home-open");
   refused({"-n", "2", "--protocol", "hardware"}, "start the program without sdsm");
+  refused({"-n", "2", "--invalidation", "some"}, "--invalidation: 'some' is none of all, changed");
+  refused({"-n", "2", "--invalidation", "changed", "--protocol", "home-open"},
+          "under home-open nobody knows what homes write");
   refused({"-n", "2", "--prefetch", "15"}, "--prefetch: '15' is not a whole number from 0 to 14");
   refused({"-n", "2", "--prefetch", "1", "--order", "-"}, "--prefetch and --order do not go together");
   refused({"-n", "2", "--page-size", "8KiB"}, "sdsm run shares pages of 4096 bytes");

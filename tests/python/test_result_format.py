@@ -96,7 +96,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", trace, "--", *program)
     for name, options in (
         ("plain", ()),
-        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5")),
+        ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--invalidation", "changed", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5")),
     ):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
@@ -125,7 +125,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
         yield "trace_info", file
-    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--prefetch", "2", "--json", folder / "run.json", "--", *program)
+    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--repeat", "2", "--prefetch", "2", "--invalidation", "changed", "--json", folder / "run.json", "--", *program)
     yield "native", folder / "run.json"
     compared = folder / "compared.json"
     run(BUILD / "sdsm", "compare", folder / "plain.json", folder / "run.json", folder / "draws.json", "--json", compared)

@@ -210,6 +210,46 @@ def test_prefetch_among_locks_and_flags(tmp_path, name):
     assert sum(prefetched) > 0
 
 
+def fetches(result: dict) -> int:
+    return sum(thread["faults"][kind] for thread in result["threads"] for kind in ("RUMR", "WUMR"))
+
+
+CHANGED = ("--invalidation", "changed")
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4, 8])
+@pytest.mark.parametrize("options", [CHANGED, (*CHANGED, "--prefetch", 4)], ids=["alone", "prefetch"])
+@pytest.mark.parametrize("program", SMALL, ids=lambda program: program[0].name)
+def test_copies_that_nobody_changed_stay(tmp_path, program, options, threads):
+    run = executed(tmp_path, threads, *program, options=options)
+    simulation = simulated(tmp_path, threads, *program, options=options)
+    assert run["options"]["invalidation"] == simulation["options"]["invalidation"] == "changed"
+    assert counts(run) == counts(simulation)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("name", ["neighbours", "teams", "blocks", "stacks", "doacross", "two_sums"])
+def test_what_no_timing_decides_where_copies_stay(tmp_path, name, threads):
+    left_out = NOT_COMPARED.get(name, ())
+    run = executed(tmp_path, threads, COUNTED, name, options=CHANGED)
+    assert counts(run, left_out) == counts(simulated(tmp_path, threads, COUNTED, name, options=CHANGED), left_out)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
+@pytest.mark.parametrize("name", ["atomics", "fences"])
+def test_atomic_operations_tell_who_keeps_copies(tmp_path, name, atomics):
+    run = executed(tmp_path, 3, COUNTED, name, atomics=atomics, options=CHANGED)
+    assert counts(run) == counts(simulated(tmp_path, 3, COUNTED, name, atomics=atomics, options=CHANGED))
+
+
+def test_what_nobody_writes_is_fetched_once(tmp_path):
+    program = (WORKLOADS / "laplace", "--impl", 1, "--size", 256, "--iterations", 5, "--no-check")
+    kept = executed(tmp_path, 4, *program, options=CHANGED)
+    assert 0 < fetches(kept) < fetches(executed(tmp_path, 4, *program)) / 2
+
+
 def messages(result: dict) -> int:
     return sum(thread["messages"] for thread in result["threads"])
 

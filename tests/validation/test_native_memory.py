@@ -94,7 +94,13 @@ def test_programs_of_atomic_operations_library_locks_and_flags(nodes, threads_pe
 
 
 #: What the protocol of the shared memory is, beside SCASH as published.
-VARIANTS = (("--protocol", "home-open"), ("--prefetch", 3), ("--protocol", "home-open", "--prefetch", 14))
+VARIANTS = (
+    ("--protocol", "home-open"),
+    ("--prefetch", 3),
+    ("--protocol", "home-open", "--prefetch", 14),
+    ("--invalidation", "changed"),
+    ("--invalidation", "changed", "--prefetch", 5),
+)
 
 
 @pytest.mark.parametrize("options", VARIANTS, ids=lambda options: " ".join(map(str, options)))
@@ -159,6 +165,14 @@ def test_flags_show_no_forbidden_outcome(nodes, threads_per_node):
 
 def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
     result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "late_page")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
+def test_notices_may_be_more_than_a_message_holds(nodes, threads_per_node):
+    """Each node writes pages that do not lie side by side, hundreds in each region."""
+    program = (PROGRAMS / "alternating", 4000)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", *program, options=("--invalidation", "changed"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 

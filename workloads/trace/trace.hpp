@@ -190,6 +190,11 @@ constexpr bool has_prefetch(RegionKind kind) {
   return kind == RegionKind::heap_block || kind == RegionKind::mapped;
 }
 
+/// Whether the pages' home process has them open for good, so that its writes cost nothing and are not traced.
+constexpr bool is_open_at_home(RegionKind kind) {
+  return kind == RegionKind::initial_stack || kind == RegionKind::thread_stack;
+}
+
 /// Where a region's pages are at home under `--placement`. Process 0 has touched first what holds values before main
 /// begins.
 constexpr Placement placement_of(HeapPlacement wanted, RegionKind kind, Placement asked, bool is_filled) {

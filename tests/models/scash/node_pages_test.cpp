@@ -479,6 +479,68 @@ TEST_CASE("changed pages only: a notice outlives barriers at which the reader he
   CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
 }
 
+TEST_CASE(
+    "changed pages only: who was not at a barrier has not heard of its notices, and loses all copies at the next") {
+  WriteNotices notices;
+  Node away(2, 1, &notices), there(3, 1, &notices);
+  const PageId quiet{RegionId{0}, 1};
+  away.touch(2, page_of_0, to_read);
+  away.touch(2, quiet, to_read);
+  there.touch(3, quiet, to_read);
+  notices.add(page_of_0, NodeId{0});
+  there.barrier();
+  notices.publish();
+  away.barrier();
+  there.barrier();
+  notices.publish();
+  CHECK(away.touch(2, quiet, to_read) == RUMR);
+  CHECK(there.touch(3, quiet, to_read) == std::nullopt);
+  away.barrier();
+  there.barrier();
+  notices.publish();
+  CHECK(away.touch(2, quiet, to_read) == std::nullopt);
+}
+
+TEST_CASE("changed pages only: where nobody tells of writes, a copy lives until the next barrier") {
+  WriteNotices notices;
+  notices.add_untold(RegionId{0});
+  Node reader(2, 1, &notices);
+  for (int barrier = 0; barrier < 2; ++barrier) {
+    CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
+    CHECK(reader.touch(2, page_of_0, to_read) == std::nullopt);
+    CHECK((reader.touch(2, page_of_1, to_read) == RUMR) == (barrier == 0));
+    reader.barrier();
+    notices.publish();
+  }
+}
+
+TEST_CASE("changed pages only: each node's own notices, exchanged, say what common ones do") {
+  WriteNotices of_writer, of_reader;
+  Node writer(1, 1, &of_writer), reader(2, 1, &of_reader);
+  const PageId quiet{RegionId{0}, 1};
+  reader.touch(2, page_of_0, to_read);
+  reader.touch(2, quiet, to_read);
+  writer.store(1, page_of_0);
+  const auto barrier = [&](std::uint32_t epoch) {
+    writer.flush(1, Sync::barrier);
+    const auto told = of_writer.take();
+    for (WriteNotices* const notices : {&of_writer, &of_reader}) {
+      notices->skip_to(epoch);
+      for (const auto& [page, by] : told) notices->add(page, by);
+    }
+    writer.pages().drop(Sync::barrier);
+    reader.pages().drop(Sync::barrier);
+    of_writer.publish();
+    of_reader.publish();
+  };
+  barrier(0);
+  CHECK(writer.touch(1, page_of_0, to_read) == std::nullopt);
+  CHECK(reader.touch(2, page_of_0, to_read) == RUMR);
+  CHECK(reader.touch(2, quiet, to_read) == std::nullopt);
+  barrier(5);  // of others' barriers before they have not heard
+  CHECK(reader.touch(2, quiet, to_read) == RUMR);
+}
+
 TEST_CASE("changed pages only: companions lose a dropped copy together") {
   WriteNotices notices;
   Node pair(2, 2, &notices), writer(1, 1, &notices);

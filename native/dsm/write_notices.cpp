@@ -1,0 +1,108 @@
+#include "native/dsm/write_notices.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/scash/courses.hpp"
+#include "native/dsm/asking.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/offices.hpp"
+#include "native/dsm/recalls.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+/// What the master told last.
+struct Told {
+  std::uint32_t epoch = 0;
+  std::vector<NoticeRun> notices;
+};
+Told told GUARDED_BY(application);
+
+/// Pages of this home that atomic operations have changed.
+std::vector<PageId> operated_pages() REQUIRES(application) {
+  std::vector<std::uint64_t> addresses;
+  {
+    const Held nothing_is_handled(handling);
+    addresses = take_operated_pages();
+  }
+  std::vector<PageId> pages;
+  for (const std::uint64_t address : addresses) {
+    Place place;
+    // Else its block is gone, and what others have of it.
+    if (find_place(address, place)) pages.push_back(place.id);
+  }
+  return pages;
+}
+
+std::vector<NoticeRun> own_notices() REQUIRES(application) EXCLUDES(node().mutex) {
+  const std::vector<PageId> operated = operated_pages();
+  std::vector<std::pair<PageId, NodeId>> notices;
+  {
+    const NodeGuard guard;
+    for (const PageId page : operated) node().notices.add(page, own_node());
+    notices = node().notices.take();
+  }
+  const auto key = [](const auto& notice) {
+    return std::tuple(index_of(notice.second), index_of(notice.first.region), notice.first.index);
+  };
+  std::sort(notices.begin(), notices.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::vector<NoticeRun> runs;
+  for (const auto& [page, writer] : notices) {
+    if (!runs.empty() && runs.back().region == index_of(page.region) && runs.back().writer == index_of(writer)) {
+      NoticeRun& last = runs.back();
+      if (page.index < last.first + last.pages) continue;
+      if (page.index == last.first + last.pages && ++last.pages > 0) continue;
+    }
+    runs.push_back({page.index, 1, index_of(page.region), index_of(writer)});
+  }
+  return runs;
+}
+
+std::uint16_t bytes_of(std::size_t notices) {
+  return static_cast<std::uint16_t>(notices * sizeof(NoticeRun));
+}
+
+}  // namespace
+
+Head exchange_notices(Head arrival) {
+  const std::vector<NoticeRun> own = own_notices();
+  std::size_t sent = 0;
+  for (; own.size() - sent > most_notices; sent += most_notices) {
+    tell(barrier_master, {.kind = WireKind::write_notices, .bytes = bytes_of(most_notices)}, own.data() + sent);
+  }
+  arrival.value = notices_are_here;
+  arrival.bytes = bytes_of(own.size() - sent);
+  told.notices.resize(most_notices);
+  const Head release = ask(barrier_master, arrival, own.data() + sent, told.notices.data());
+  if (release.kind != WireKind::barrier_release) return release;
+  told.epoch = static_cast<std::uint32_t>(release.address);
+  told.notices.resize(std::max<std::size_t>(release.value, most_notices));
+  for (std::size_t heard = release.bytes / sizeof(NoticeRun); heard < release.value;) {
+    const Head more =
+        ask(barrier_master, {.kind = WireKind::more_notices, .value = heard}, nullptr, told.notices.data() + heard);
+    heard += more.bytes / sizeof(NoticeRun);
+  }
+  told.notices.resize(release.value);
+  return release;
+}
+
+bool end_epoch() {
+  WriteNotices& notices = node().notices;
+  if (notices.epoch() > told.epoch) return false;
+  notices.skip_to(told.epoch);
+  for (const NoticeRun& run : told.notices) {
+    for (std::uint64_t i = 0; i < run.pages; ++i) {
+      notices.add({RegionId{run.region}, run.first + i}, NodeId{run.writer});
+    }
+  }
+  // What nodes write in flag mode comes home without notices.
+  if (is_in_flag_mode()) node().pages.drop(Sync::acquire);
+  node().pages.drop(Sync::barrier);
+  notices.publish();
+  return true;
+}
+
+}  // namespace sdsm::dsm
