@@ -1,6 +1,6 @@
 """What JIAJIA's actions cost on a machine, from the statistics that its programs print there.
 
-    python3 -m calibration.jiajia REPORT...
+    python3 -m calibration.jiajia REPORT... [-o PLATFORM.xml]
 
 Each cost is the time that all hosts of all reports spent on an action, over how often they did: long programs tell more
 than short ones. The range beside it is that of single hosts that acted often enough.
@@ -14,23 +14,29 @@ than short ones. The range beside it is that of single hosts that acted often en
     diff, applying     Decode diff time / MWdiffs, at the homes
     barrier            at most the least Barrier time / Barriers of any host: the one that comes last waits least
 
-The times hold what the reports' machine wrote to its log for each fault and message.
+The times hold what the reports' machine wrote to its log for each fault and message. -o writes a platform of as many
+nodes with these costs, per page request, and --log takes the log's time out of them: it is a property of its own there.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from calibration import readers
-from calibration.command_line import BadInput
+from calibration.command_line import BadInput, Parser, file_name
+from calibration.platform_file import Comment, Node, cluster, platform_text, prop
 from calibration.readers import Reading
 from calibration.readers.jiajia import NAME
 
 #: Of so many actions the printed hundredths of a ms, and what happens now and then, move a host's mean by little.
 ENOUGH_ACTIONS = 100
+
+#: On the wire: each message has the size of the longest, and its answer 8 bytes.
+DATAGRAM_BYTES = 40960
+ACKNOWLEDGEMENT_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -134,14 +140,78 @@ def table(costs: Costs) -> str:
     return "\n".join(lines) + "\n"
 
 
+def properties(costs: Costs, log_us: float = 0) -> list[tuple[str, dict[str, str]]]:
+    """A platform's, in groups: where their values come from, and these by name. Raises BadInput if a cost is missing, or
+    less than what is logged of it."""
+    local, request, diff = costs.local_fault, costs.page_request, costs.make_diff
+    if local is None or request is None or diff is None:
+        raise BadInput("the reports have no faults at homes, no page requests or no diffs. Give a program's that has all")
+    trap_us = local.us - log_us
+    request_us = request.us - 3 * log_us  # the fault and both messages
+    message_us = (request_us - trap_us) / 2
+    if min(trap_us, message_us) <= 0:
+        raise BadInput(f"--log {log_us:g}us: a fault at home takes {local.us:.2f} us with it. Give less")
+
+    def us(names: str, value: float) -> dict[str, str]:
+        return {f"jiajia.{name}": f"{value:.2f}us" for name in names.split()}
+
+    return [
+        (f"measured: {local.actions} faults", us("fault.WROH", trap_us)),
+        (f"measured: {request.actions} page requests; what a twin takes is in them", us("fault.RUMR fault.RIVR fault.WUMR fault.WIVR", request_us)),
+        ("assumed: a fault at home, and a twin takes what comparing it takes", us("fault.WROR", trap_us + diff.us)),
+        (
+            "half of what a page request takes beside its fault; all messages have one size",
+            us("message.fixed", message_us) | {"jiajia.message.per-byte": "0us/B"},
+        ),
+        ("of M-JIAJIA", {"jiajia.message.size": f"{DATAGRAM_BYTES}B", "jiajia.message.acknowledgement": f"{ACKNOWLEDGEMENT_BYTES}B"}),
+        (f"measured: {diff.actions} diffs", us("diff", diff.us)),
+        ("assumed: one mprotect, at most what a fault with one takes", us("protect invalidate", trap_us)),
+        ("given" if log_us else "in the other costs", us("log", log_us)),
+    ]  # fmt: skip
+
+
+def platform(costs: Costs, log_us: float, bandwidth: str, latency: str, nodes: int) -> str:
+    """A platform file of the reports' machines on that network, on which they are taken to have been measured."""
+    body: list[Node] = []
+    for origin, group in properties(costs, log_us):
+        body += [Comment(origin), *(prop(name, value) for name, value in group.items())]
+    network = {"reference.bandwidth": bandwidth, "reference.latency": latency, "reference.links": "2"}
+    frames = {"frame.payload": "1480B", "frame.overhead": "58B", "frame.minimum": "84B"}  # fragments of IP on Ethernet
+    body += [Comment("assumed"), *(prop(name, value) for name, value in ({"local-part.home-share": "0.5"} | network | frames).items())]
+    body += cluster(nodes, "1Gf", 1, bandwidth, latency, "assumed: one processor", "assumed: one switch")
+    return platform_text("Machines on which programs printed JIAJIA's statistics, by calibration.jiajia.", "jiajia", body)
+
+
 def main(arguments: Sequence[str], write: Callable[[str], object] = sys.stdout.write) -> int:
-    """Prints the table of the reports named. Exit status: 0 done, 2 bad input."""
+    """Prints the table of the reports named, or writes a platform. Exit status: 0 done, 2 bad input."""
+    parser = Parser("python3 -m calibration.jiajia", __doc__ or "", "Exit status: 0 done, 2 bad input.")
+    parser.add_argument("reports", nargs="*", type=file_name, metavar="REPORT", help="what a program on JIAJIA printed")
+    parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help="write a platform of these costs")
+    parser.add_argument("--log", type=_microseconds, default=0.0, metavar="TIME", help="of each fault and message, as 4us (default: 0us)")
+    parser.add_argument("--bandwidth", default="1Gbps", help="of the machines' network (default: 1Gbps)")
+    parser.add_argument("--latency", default="5us", help="of each of its cables (default: 5us)")
+    parser.add_argument("--nodes", type=int, default=0, help="of the platform (default: the reports' hosts)")
+    given = parser.parse_args(arguments)
     try:
-        write(table(fit([readers.read(Path(name)) for name in arguments])))
+        costs = fit([readers.read(report) for report in given.reports])
+        write(table(costs))
+        if given.output:
+            nodes = given.nodes or costs.hosts
+            given.output.write_text(platform(costs, given.log, given.bandwidth, given.latency, nodes))
     except (BadInput, OSError) as error:
         print(f"sdsm: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _microseconds(text: str) -> float:
+    try:
+        us = float(text.removesuffix("us")) if text.endswith("us") else -1
+    except ValueError:
+        us = -1
+    if not 0 <= us < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time in us. Write 4us")
+    return us
 
 
 if __name__ == "__main__":

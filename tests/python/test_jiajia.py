@@ -14,6 +14,8 @@ from calibration.readers import ReadError, Reading, read, read_text
 from calibration.readers.jiajia import COUNTS, SUMS, TIMES
 from calibration.readers.text import Text, load
 
+BUILD = DATA.parents[2] / "build"
+
 TSP = (DATA / "jiajia" / "pair-a.tsp.out").read_text()
 
 
@@ -157,6 +159,59 @@ def test_the_command_prints_a_line_for_each_cost_and_refuses_others_in_one():
         refused = call(*names)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert len(refused.stderr.splitlines()) == 1
+
+
+def acted() -> jiajia.Costs:
+    """Faults at home of 10 us, page requests of 1312 us, diffs of 3 us."""
+    return jiajia.fit(
+        [
+            report(
+                SEGVs_local=("200", "0"), SEGV_time_local=("2.00", "0.00"),
+                Getp_Reqs=("0", "100"), SEGVs_remote=("0", "120"), SEGV_time_remote=("0.00", "131.20"),
+                MWdiffs=("50", "0"), Encode_diff_time=("0.15", "0.00"),
+            )
+        ]
+    )  # fmt: skip
+
+
+def test_a_platform_has_costs_per_page_request_and_the_logs_part_apart():
+    given = {name: value for _, group in jiajia.properties(acted(), log_us=4) for name, value in group.items()}
+    # A page request logs its fault and two messages: 12 us.
+    for kind in ("RUMR", "RIVR", "WUMR", "WIVR"):
+        assert given[f"jiajia.fault.{kind}"] == "1300.00us"
+    assert given["jiajia.fault.WROH"] == "6.00us"
+    assert given["jiajia.fault.WROR"] == "9.00us"
+    assert given["jiajia.message.fixed"] == "647.00us"  # half of 1300 - 6
+    assert given["jiajia.message.size"] == "40960B"
+    assert given["jiajia.log"] == "4.00us"
+
+
+@pytest.mark.parametrize(("log", "words"), [("10us", "a fault at home takes 10.00 us"), ("4", "no time in us"), ("-4us", "no time in us")])
+def test_a_log_that_takes_longer_than_what_it_logs_is_refused(tmp_path, capsys, log, words):
+    file = tmp_path / "platform.xml"
+    if words.startswith("a fault"):
+        with pytest.raises(BadInput, match=words):
+            jiajia.platform(acted(), float(log.removesuffix("us")), "1Gbps", "5us", 2)
+        return
+    with pytest.raises(SystemExit) as left:
+        jiajia.main([*map(str, JIAJIA), "-o", str(file), f"--log={log}"])
+    assert left.value.code == 2
+    assert words in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_a_platform_of_the_real_reports_is_one_that_sdsm_takes(tmp_path):
+    file = tmp_path / "pair-a.xml"
+    reports = [str(path) for path in JIAJIA if path.name.startswith("pair-a")]
+    assert jiajia.main([*reports, "-o", str(file), "--log", "2us"], lambda text: None) == 0
+    checked = subprocess.run([BUILD / "sdsm", "check", file], capture_output=True, text=True)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "nothing found" in checked.stdout
+
+
+def test_without_diffs_there_is_no_platform():
+    with pytest.raises(BadInput, match="no diffs"):
+        jiajia.properties(jiajia.fit([report(SEGVs_local=("200", "0"), SEGV_time_local=("2.00", "0.00"))]))
 
 
 def test_reports_of_clusters_of_different_sizes_are_refused():
