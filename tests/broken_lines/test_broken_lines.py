@@ -26,9 +26,8 @@ class BrokenLine(NamedTuple):
 
 
 LINES = (
-    BrokenLine("a barrier keeps copies", "native/dsm/coherence.cpp", "      pages.drop(sync);\n", ""),
-    BrokenLine("a barrier sends no diffs home", "native/dsm/synchronisation.cpp", "case protocol::Deed::flush: flush(Sync::barrier); break;",
-               "case protocol::Deed::flush: break;"),
+    BrokenLine("a barrier keeps copies", "native/dsm/coherence.cpp", "    shut_copies();\n  }\n  if (rule.rest", "  }\n  if (rule.rest"),
+    BrokenLine("a barrier sends no diffs home", "native/dsm/synchronisation.cpp", "        flush(meeting.sync);\n", ""),
     BrokenLine("a lock that comes keeps copies", "native/dsm/synchronisation.cpp", "  drop(Sync::acquire);\n  ++asked.locks;", "  ++asked.locks;"),
     BrokenLine("a lock goes before its diffs", "native/dsm/synchronisation.cpp", "  flush_output();\n  flush(Sync::release);", "  flush_output();"),
     BrokenLine("two threads hold a lock", "native/dsm/lock_office.cpp", "  if (!waiter.demand.can_be_met(lock.number)) return false;\n", ""),
