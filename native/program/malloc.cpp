@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/callers.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
@@ -31,6 +32,7 @@ void* or_no_memory(void* block) {
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t caller) {
   if (!program_image.is_program(caller))
     return alignment <= 16 ? __libc_malloc(bytes) : __libc_memalign(alignment, bytes);
+  if (bytes >= page_bytes) caller = caller_in_program(caller);
   return or_no_memory(
       shared_heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
 }

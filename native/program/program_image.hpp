@@ -37,10 +37,12 @@ struct ProgramImage {
   AddressRange whole_fortran_library;
 
   /// Whether an allocation requested by code at `caller` is the program's.
-  bool is_program(std::uintptr_t caller) const {
-    if (program.whole.holds(caller) || cxx_library.holds(caller)) return true;
+  bool is_program(std::uintptr_t caller) const { return is_own_code(caller) || cxx_library.holds(caller); }
+  /// Whether it is in the program's file or in one of its own libraries.
+  bool is_own_code(std::uintptr_t address) const {
+    if (program.whole.holds(address)) return true;
     for (const ObjectImage& library : libraries) {
-      if (library.whole.holds(caller)) return true;
+      if (library.whole.holds(address)) return true;
     }
     return false;
   }

@@ -21,7 +21,8 @@ constexpr const char* tracing_help =
     "Record what an OpenMP program does, so that it can be simulated, and show what was recorded.\n\n"
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
-    "sdsm trace dump FILE\n\n"
+    "sdsm trace dump FILE\n"
+    "sdsm trace mend FILE -o FILE --pad|--without-barriers|--without-locks\n\n"
     "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and records what it "
     "does: compute times, synchronisation, and which pages each thread reads and writes in between.\n"
     "The program runs several times, the last time with its memory watched, and must do the same each time. Only the "
@@ -62,6 +63,32 @@ int show_dump(std::vector<std::string> own) {
   return 0;
 }
 
+int mend(std::vector<std::string> own) {
+  CLI::App app("Writes the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
+               "sdsm trace mend");
+  app.footer(
+      "What else the program does stays as it was traced. `sdsm explain` tries all of them.\n\n"
+      "Example:\n  sdsm trace mend program.trace -o padded.trace --pad\n\n"
+      "Exit status: 0 done, 1 the output could not be written, 2 no trace, or nothing to mend. See docs/tracing.md.");
+  std::string file;
+  std::string output;
+  Mending mending{};
+  app.add_option("FILE", file, "trace file")->required()->check(&name_problem);
+  app.add_option("-o,--output", output, "trace file to write")->required()->check(&name_problem)->type_name("FILE");
+  auto* const ways = app.add_option_group("what is mended");
+  const auto add = [&](const char* name, Mending way, const char* help) {
+    ways->add_flag_callback(
+        name, [&mending, way] { mending = way; }, help);
+  };
+  add("--pad", Mending::padding, "what several threads write on a page, in lines of their own, has a page for each");
+  add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
+  add("--without-locks", Mending::locks, "no locks: the most that doing less under locks can gain");
+  ways->require_option(1);
+  if (!parse(app, std::move(own))) return 0;
+  write_mended(file, output, mending);
+  return 0;
+}
+
 int trace(Arguments arguments) {
   CLI::App app(tracing_help, "sdsm trace");
   app.footer("Exit status: 0 done, 1 the run failed, 2 bad input or usage. See docs/tracing.md.");
@@ -96,20 +123,22 @@ int trace(Arguments arguments) {
 
 int run(Arguments arguments) {
   const std::string first = arguments.own.empty() ? "" : arguments.own.front();
-  if (!first.empty() && !first.starts_with('-') && first != "info" && first != "dump") {
+  using Show = int (*)(std::vector<std::string>);
+  const Show show = first == "info" ? &show_info : first == "dump" ? &show_dump : first == "mend" ? &mend : nullptr;
+  if (!first.empty() && !first.starts_with('-') && show == nullptr) {
     throw BadInput(fmt::format(
-        "'{0}' is neither info nor dump nor an option. To trace it: sdsm trace -n 4 -o FILE -- {0}; to look at "
-        "a trace: sdsm trace info FILE",
+        "'{0}' is neither info nor dump nor mend nor an option. To trace it: sdsm trace -n 4 -o FILE -- {0}; to look "
+        "at a trace: sdsm trace info FILE",
         first));
   }
-  if (first != "info" && first != "dump") return trace(std::move(arguments));
+  if (show == nullptr) return trace(std::move(arguments));
   // A file's name may begin with a dash: then it stands behind --.
   arguments.own.erase(arguments.own.begin());
   if (arguments.has_separator) {
     arguments.own.emplace_back("--");
     arguments.own.insert(arguments.own.end(), arguments.program.begin(), arguments.program.end());
   }
-  return first == "info" ? show_info(std::move(arguments.own)) : show_dump(std::move(arguments.own));
+  return show(std::move(arguments.own));
 }
 
 }  // namespace

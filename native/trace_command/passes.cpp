@@ -104,6 +104,9 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
       {region.kind, record.owner, record.number, record.bytes, record.address, record.caller, record.library});
   if (!name) fail_inconsistent();
   region.name = *name;
+  for (const std::uint64_t call : record.calls) {
+    if (call != 0) region.calls.push_back(site_at(call));
+  }
   regions_.push_back(std::move(region));
 }
 

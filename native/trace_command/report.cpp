@@ -8,6 +8,7 @@
 #include "commands/output.hpp"
 #include "commands/results/run_result.hpp"
 #include "workloads/trace/dump.hpp"
+#include "workloads/trace/mended.hpp"
 #include "workloads/trace/reader.hpp"
 
 namespace sdsm::trace_command {
@@ -63,6 +64,26 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
   document.update(results::Json(trace::info(file)));
   document["uses"] = trace::uses_json(uses);
   results::write(document, json);
+}
+
+void write_mended(const std::filesystem::path& path, const std::filesystem::path& output, Mending mending) {
+  struct Way {
+    std::uint64_t (*mend)(const trace::File&, const std::filesystem::path&);
+    const char* nothing;
+    const char* done;
+  };
+  static constexpr Way ways[] = {
+      {&trace::pad, "it has no page on which several threads write, no two of them the same line",
+       "pages divided among the threads that write them"},
+      {&trace::leave_out_barriers, "each of its barriers is between threads that use the same pages, or it has none",
+       "barriers left out"},
+      {&trace::leave_out_locks, "it takes no locks", "takings of a lock left out"},
+  };
+  const Way& way = ways[static_cast<std::size_t>(mending)];
+  commands::check_output(output, {path});
+  const std::uint64_t count = way.mend(trace::File(path), output);
+  if (count == 0) throw BadInput(fmt::format("{}: {}, so nothing is mended and written", path.string(), way.nothing));
+  fmt::print("{} {}\n", count, way.done);
 }
 
 void print_dump(const std::filesystem::path& path) {

@@ -9,6 +9,8 @@
 
 #include <cerrno>
 
+#include "native/program/callers.hpp"
+#include "native/program/program_image.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/diff.hpp"
 #include "native/tracer/ending.hpp"
@@ -134,7 +136,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   }
   page_info.faults_again = 0;
   const std::uint64_t at_ns = thread.stopwatch.enter_touch(entered);
-  const auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
+  auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
+  // What a library's function touches, memcpy's, the program has called it for.
+  std::uintptr_t returns_to = 0;
+  const bool is_called = options.has_sites && !program_image.is_own_code(instruction);
+  if (is_called && callers_in_program(&returns_to, 1) == 1) instruction = returns_to - 1;
   touch(thread, *range, page, {.at_ns = at_ns, .instruction = instruction, .is_write = is_write});
   thread.stopwatch.leave_touch(entered, at_ns);
   errno = saved_errno;

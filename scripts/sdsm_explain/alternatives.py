@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+
+#: Mended traces: what `sdsm trace mend` is asked for, and what the program then does.
+MENDINGS = {
+    "--pad": "padding: a page of its own for each thread's part",
+    "--without-barriers": "without barriers that nothing needs",
+    "--without-locks": "without locks (an upper bound)",
+}
+PAGE_SIZES = ("4KiB", "8KiB", "16KiB", "64KiB")
+PREFETCHES = ("0", "1", "4")
+PROTOCOLS = ("scash", "home-open", "jiajia")
 
 PLACEMENTS = ("as-asked", "block", "first-touch", "round-robin")
 #: More threads on a node than this are no cluster of today's platforms.
@@ -22,7 +32,9 @@ class Layout:
 
 @dataclass(frozen=True)
 class Point:
-    """What is simulated. scale: the options that scale computing; settings: those of --set; others: all further ones."""
+    """What is simulated. scale: the options that scale computing; settings: those of --set; others: all further ones,
+    each with its value.
+    """
 
     trace: str
     platform: str
@@ -40,17 +52,36 @@ class Point:
         return ["simulate", "--quiet", *words, *self.scale, *settings, *self.others]
 
 
+    def option(self, name: str, usual: str) -> str:
+        """Its value among the others."""
+        pairs = dict(zip(self.others[::2], self.others[1::2], strict=True))
+        return pairs.get(name, usual)
+
+    def having(self, name: str, value: str) -> Point:
+        """The same with another value of one of the others."""
+        pairs = dict(zip(self.others[::2], self.others[1::2], strict=True)) | {name: value}
+        return replace(self, others=tuple(word for pair in pairs.items() for word in pair))
+
+
 @dataclass(frozen=True)
 class Alternative:
-    """what: in words, or the option that does it. is_choice: whether the user can have it without another machine."""
+    """what: in words, or the option that does it. is_choice: whether the user can have it without another machine.
+
+    mending:    what the program would do otherwise: of MENDINGS. The point's trace is then the one to mend.
+    is_offered: whether it is told that it cannot be simulated.
+    """
 
     what: str
     point: Point
     is_choice: bool
+    mending: str = ""
+    is_offered: bool = True
 
 
-def alternatives(point: Point, compute_factor: float) -> Iterator[Alternative]:
-    """All that are not so already. compute_factor: of the point's simulation."""
+def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = ()) -> Iterator[Alternative]:
+    """All that are not so already. compute_factor: of the point's simulation. mendings: of MENDINGS, that may gain."""
+    for mending in mendings:
+        yield Alternative(MENDINGS[mending], point, True, mending)
     for rule in PLACEMENTS:
         if rule != point.placement:
             yield Alternative(f"--placement {rule}", replace(point, placement=rule), True)
@@ -59,6 +90,10 @@ def alternatives(point: Point, compute_factor: float) -> Iterator[Alternative]:
         layout = Layout(threads // per_node, per_node)
         if threads % per_node == 0 and layout.nodes > 1 and layout != point.layout:
             yield Alternative(str(layout), replace(point, layout=layout), True)
+    for option, values in (("--protocol", PROTOCOLS), ("--page-size", PAGE_SIZES), ("--prefetch", PREFETCHES)):
+        for value in values:
+            if value != point.option(option, values[0]):
+                yield Alternative(f"{option} {value}", point.having(option, value), True, is_offered=False)
     faster = ("--compute-factor", repr(compute_factor / 2))
     yield Alternative("processors compute twice as fast", replace(point, scale=faster), False)
     for what, setting in (

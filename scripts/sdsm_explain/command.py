@@ -17,7 +17,8 @@ DESCRIPTION = """\
 Tell where a predicted time goes, which memory costs it, and what would help.
 
 Simulates the trace, apportions faults and diffs to the program's arrays and lines, then simulates what could be otherwise:
-placements, layouts of the same threads, faster machines. Prints a verdict first."""
+padding, needless barriers left out, placements, layouts of the same threads, protocols, sizes of pages, faster machines.
+Prints a verdict first."""
 
 EPILOG = """\
 examples:
@@ -27,12 +28,14 @@ examples:
   sdsm explain cg.trace -p p3-score -n 2 -t 2 --placement block --no-gains
 
 Of `sdsm simulate` these mean the same here: --network, --memory-bound, --jitter, --seed, --atomics, --region, --protocol,
---max-memory.
+--page-size, --prefetch, --max-memory.
 Exit status: 0 done, 1 the run failed, 2 bad usage or input."""
 
 ENDINGS = (".png", ".svg", ".pdf")
 #: Options of `sdsm simulate` with a value, which are handed on as they are.
-HANDED_ON = ("--memory-bound", "--network", "--jitter", "--seed", "--atomics", "--region", "--protocol", "--max-memory")
+HANDED_ON = (
+    "--memory-bound", "--network", "--jitter", "--seed", "--atomics", "--region", "--protocol", "--page-size", "--prefetch", "--max-memory",
+)  # fmt: skip
 MOST_NODES = 1 << 20
 
 

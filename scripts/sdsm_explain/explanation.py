@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calibration import places, run_result
@@ -18,6 +18,8 @@ FORMAT = 1
 TIME_LIMIT_S = 3600.0
 #: Simulations at once.
 WORKERS = 2
+#: Pages that several threads write apart: as many are no border between two parts.
+SCATTERED = 16
 #: What costs less than this share of all threads' time is not worth a word.
 NOTABLE = 0.05
 
@@ -85,7 +87,8 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     info = parse_info(runner.run([sdsm, "trace", "info", point.trace, "--json", "-"], TIME_LIMIT_S))
     found = arrays(result, pages, info, Path(point.trace), notes.append)
     terms = _terms(result.threads)
-    outcomes = _outcomes(point, result, runner, sdsm, say) if with_gains else ()
+    work = _Work(runner, sdsm, folder, say)
+    outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
         tuple(findings(result, found)), tuple(notes), bool(info.header.sites), outcomes,
@@ -130,28 +133,55 @@ def _means(threads: Sequence[run_result.Thread]) -> dict[str, float]:
     return {term: sum(account.get(term, 0.0) for account in accounts) / len(accounts) for term in accounts[0]}
 
 
-def _outcomes(
-    point: Point, result: run_result.Simulation, runner: CommandRunner, sdsm: str, say: Callable[[str], None]
-) -> tuple[Outcome, ...]:
+def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
+    """Those of the program that are worth a simulation."""
+    all_s = result.makespan_s * len(result.threads)
+    if sum(one.shared_s for one in found if one.written_apart) >= NOTABLE * all_s:
+        yield "--pad"
+    if sum(thread.time_s.barrier for thread in result.threads) >= NOTABLE * all_s:
+        yield "--without-barriers"
+    if sum(thread.time_s.lock for thread in result.threads) >= NOTABLE * all_s:
+        yield "--without-locks"
+
+
+@dataclass(frozen=True)
+class _Work:
+    """folder: for mended traces."""
+
+    runner: CommandRunner
+    sdsm: str
+    folder: Path
+    say: Callable[[str], None]
+
+    def simulate(self, one: Alternative) -> run_result.Simulation:
+        point = one.point
+        if one.mending:
+            mended = self.folder / f"{one.mending.removeprefix('--')}.trace"
+            self.runner.run([self.sdsm, "trace", "mend", point.trace, "-o", str(mended), one.mending], TIME_LIMIT_S)
+            point = replace(point, trace=str(mended))
+        return _parsed(self.runner.run([self.sdsm, *point.command(), "--json", "-"], TIME_LIMIT_S))
+
+
+def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[str], work: _Work) -> tuple[Outcome, ...]:
     factor = result.options.get("compute_factor", 1.0)
-    todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0))
+    todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings))
     count = 0
 
     def outcome(one: Alternative) -> Outcome:
         nonlocal count
         count += 1
-        say(f"{count} of {len(todo)}: {one.what}")
+        work.say(f"{count} of {len(todo)}: {one.what}")
         try:
-            other = _parsed(runner.run([sdsm, *one.point.command(), "--json", "-"], TIME_LIMIT_S))
+            other = work.simulate(one)
         except CommandFailed as error:
             return Outcome(one, None, 0.0, why=error.said or str(error))
         return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, bool(other.extrapolated))
 
     with ThreadPoolExecutor(WORKERS) as pool:
         try:
-            done = list(pool.map(outcome, todo))
+            done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
         except BaseException:
-            runner.stop()
+            work.runner.stop()
             raise
     return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
 
@@ -168,9 +198,16 @@ def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, st
     costly = [one for one in found if one.shared_s >= 0.01 * all_s]
     apart = [(one, one.shared_s) for one in costly if one.written_apart > one.written_together]
     together = [(one, one.shared_s) for one in costly if 0 < one.written_together >= one.written_apart]
+    scattered = [one for one, _ in apart if one.written_apart >= max(SCATTERED, one.pages / 2)]
     yield _sum(apart), (
         f"False sharing: {_listed(apart, all_s)}. On {_pages(sum(one.written_apart for one, _ in apart))} several threads write, and "
         "no two ever change the same line of 64 bytes. Let each thread's part begin on a page of its own"
+        + (". Where each thread has a part of nearly every page, share out the other loop: rows in C, columns in Fortran" if scattered else "")
+    )
+    again = [(one, one.cost_s) for one in found if one.blocks > 1]
+    yield _sum(again), (
+        f"Blocks are allocated again and again: {_listed(again, all_s)}. Each begins with pages that the thread does not have. "
+        "Allocate once, pass arrays by reference, or keep what one thread alone uses on its stack"
     )
     yield _sum(together), (
         f"Threads write the same pages: {_listed(together, all_s)}. On {_pages(sum(one.written_together for one, _ in together))} two "

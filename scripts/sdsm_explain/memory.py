@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
-from sdsm_explain.source import Line, is_newer, lines_at
+from sdsm_explain.source import Line, frames_at, is_newer, line_of_touch, lines_of_calls
 from sdsm_report.tracing import sha256
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -38,6 +38,7 @@ class Region(msgspec.Struct, frozen=True):
     name: str
     pages: Count
     placement: str
+    calls: tuple[Count, ...] = ()
 
 
 class SiteUse(msgspec.Struct, frozen=True):
@@ -91,6 +92,7 @@ class Array:
     written_*: pages that threads write in parallel regions, as in docs/result-format.md, `uses`.
     touches:   the most frequent first.
     page_costs_s: cost_s of each of its pages that cost anything, by the page's place in it.
+    blocks:    heap blocks that the same line has allocated, if more than MOST_BLOCKS; else 1.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Array:
     written_together: int
     touches: tuple[Touch, ...]
     page_costs_s: Mapping[int, float] = field(default_factory=dict)
+    blocks: int = 1
 
     @property
     def title(self) -> str:
@@ -172,8 +175,11 @@ def arrays(
     for region in info.regions:
         regions[region.name].append(region)
     uses = {use.region: use for use in info.uses}
-    touches = _touches(info, traced)
-    allocated = _allocations(info, traced)
+    frames = _frames(info, traced)
+    if Path(program).is_file() and not is_newer(program, traced) and not is_another and info.header.sites and not any(frames):
+        tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
+    touches = _touches(info, frames)
+    allocated = _allocations(info, frames, traced)
     found = []
     for name, tally in tallies.items():
         own = regions.get(name, [])
@@ -197,7 +203,57 @@ def arrays(
                 page_costs_s=tally.page_costs_s,
             )
         )
-    return sorted((one for one in found if one.cost_s > 0), key=lambda one: (-one.cost_s, one.name))
+    costly = _by_lines([one for one in found if one.cost_s > 0])
+    return sorted(costly, key=lambda one: (-one.cost_s, one.name))
+
+
+#: Blocks that a line has allocated and that are told one by one.
+MOST_BLOCKS = 8
+
+
+def _by_lines(found: Sequence[Array]) -> Iterator[Array]:
+    """Blocks that one line allocates again and again are one array."""
+    by_line: dict[Line | None, list[Array]] = defaultdict(list)
+    for one in found:
+        by_line[one.line].append(one)
+    for line, blocks in by_line.items():
+        if line is None or len(blocks) <= MOST_BLOCKS:
+            yield from blocks
+        else:
+            yield _together(blocks)
+
+
+def _together(blocks: Sequence[Array]) -> Array:
+    first = blocks[0]
+    page_costs_s: dict[int, float] = {}
+    pages = 0
+    reads: dict[tuple[str, str], int] = defaultdict(int)
+    writes: dict[tuple[str, str], int] = defaultdict(int)
+    for one in blocks:
+        page_costs_s |= {pages + place: cost_s for place, cost_s in one.page_costs_s.items()}
+        pages += one.pages
+        for touch in one.touches:
+            reads[touch.place, touch.text] += touch.reads
+            writes[touch.place, touch.text] += touch.writes
+    touches = [Touch(*place, reads[place], writes[place]) for place in reads]
+    return Array(
+        name=f"{len(blocks)} blocks ({first.name.partition(' (')[0]} the first)",
+        pages=pages,
+        placement=first.placement,
+        cost_s=sum(one.cost_s for one in blocks),
+        shared_s=sum(one.shared_s for one in blocks),
+        away_s=sum(one.away_s for one in blocks),
+        faults=sum(one.faults for one in blocks),
+        fetches=sum(one.fetches for one in blocks),
+        diffs=sum(one.diffs for one in blocks),
+        line=first.line,
+        written_by_one=sum(one.written_by_one for one in blocks),
+        written_apart=sum(one.written_apart for one in blocks),
+        written_together=sum(one.written_together for one in blocks),
+        touches=tuple(sorted(touches, key=lambda one: (-one.reads - one.writes, one.place))),
+        page_costs_s=page_costs_s,
+        blocks=len(blocks),
+    )
 
 
 #: Of a page's write faults, or of its diffs: who has that share of them writes it most of the time.
@@ -246,26 +302,35 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
     return found
 
 
-def _allocations(info: TraceInfo, traced: float) -> dict[str, Line]:
-    """By the name of a heap block, which tells the program's file and the address behind the call that allocated it."""
+def _frames(info: TraceInfo, traced: float) -> list[tuple[Line, ...]]:
+    """By site."""
+    sites = info.header.sites
+    files = {site.file for site in sites}
+    frames = {file: frames_at(file, [site.address for site in sites if site.file == file], traced) for file in files}
+    return [frames[site.file].get(site.address, ()) for site in sites]
+
+
+def _allocations(info: TraceInfo, frames: Sequence[Sequence[Line]], traced: float) -> dict[str, Line]:
+    """By the name of a heap block. Where the trace has not the calls that led to it, the name tells the program's file and
+    the address behind the innermost one.
+    """
     program = info.header.program[0]
     named = {
         region.name: int(match[1], 16) - 1
         for region in info.regions
         if region.kind == "heap_block" and (match := re.search(re.escape(Path(program).name) + r"\+(0x[0-9a-f]+)\)$", region.name))
     }
-    lines = lines_at(program, named.values(), traced)
-    return {name: lines[address] for name, address in named.items() if address in lines}
+    by_name = frames_at(program, named.values(), traced)
+    chains = {name: by_name.get(address, ()) for name, address in named.items()}
+    chains |= {region.name: tuple(frame for call in region.calls for frame in frames[call]) for region in info.regions if region.calls}
+    return lines_of_calls(chains)
 
 
-def _touches(info: TraceInfo, traced: float) -> list[tuple[str, str]]:
+def _touches(info: TraceInfo, frames: Sequence[Sequence[Line]]) -> list[tuple[str, str]]:
     """By site: its place, and the text of its line."""
-    sites = info.header.sites
-    files = {site.file for site in sites}
-    lines = {file: lines_at(file, [site.address for site in sites if site.file == file], traced) for file in files}
     found = []
-    for site in sites:
-        line = lines[site.file].get(site.address)
+    for site, known in zip(info.header.sites, frames, strict=True):
+        line = line_of_touch(known) if known else None
         found.append((str(line), line.text) if line else (f"{Path(site.file).name or 'code'}+{site.address:#x}", ""))
     return found
 

@@ -6,7 +6,8 @@ import linecache
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +35,9 @@ def is_newer(file: str, time: float) -> bool:
         return False
 
 
-def lines_at(program: str, addresses: Iterable[int], traced: float) -> dict[int, Line]:
-    """The line of each address of `program` that debug information knows (gcc -g). Of a call that the compiler has
-    inlined it is the line that calls: that one tells apart what the same small function is called for.
+def frames_at(program: str, addresses: Iterable[int], traced: float) -> dict[int, tuple[Line, ...]]:
+    """The lines of each address of `program` that debug information knows (gcc -g): the innermost inlined call's first,
+    last the line in the function that the code belongs to.
 
     addresses: the file's own, as its symbols' are. traced: when it was, s since 1970. Empty without binutils' addr2line, and
     of a program that has changed since; a source that has is not quoted.
@@ -53,18 +54,63 @@ def lines_at(program: str, addresses: Iterable[int], traced: float) -> dict[int,
     return _parsed(told.stdout, traced)
 
 
-def _parsed(text: str, traced: float) -> dict[int, Line]:
+def _parsed(text: str, traced: float) -> dict[int, tuple[Line, ...]]:
     """Of each address: its number, then pairs of lines, function and place, from the innermost inlined call outwards."""
-    found: dict[int, Line] = {}
+    found: dict[int, tuple[Line, ...]] = {}
     for block in re.split(r"^(?=0x[0-9a-f]+$)", text, flags=re.MULTILINE):
         head, *pairs = block.splitlines() or [""]
         places = [(pairs[i], pairs[i + 1]) for i in range(0, len(pairs) - 1, 2)]
         known = [(function, match) for function, place in places if (match := re.match(r"(.+):(\d+)", place)) and match[1] != "??"]
         if known:
-            function, match = known[-1]
-            number = int(match[2])
-            found[int(head, 16)] = Line(function, match[1], number, _text_of(match[1], number, traced))
+            frames = ((function, match[1], int(match[2])) for function, match in known)
+            found[int(head, 16)] = tuple(Line(*frame, _text_of(frame[1], frame[2], traced)) for frame in frames)
     return found
+
+
+def line_of_touch(frames: Sequence[Line]) -> Line:
+    """The innermost line that is neither a system's header's nor an accessor's."""
+    return next((frame for frame in frames if not is_passed_on(frame)), frames[-1])
+
+
+def lines_of_calls(chains: Mapping[str, Sequence[Line]]) -> dict[str, Line]:
+    """Of calls that led to allocations, the innermost first, the one that asks for the array: not in a library, nor in a
+    function that hands on what it has allocated, nor at a line that allocates for several others.
+    """
+    left = {name: tuple(chain) for name, chain in chains.items() if chain}
+    while True:
+        callers: dict[Line, set[Line]] = defaultdict(set)
+        for chain in left.values():
+            callers[chain[0]].update(chain[1:2])
+        passed = {
+            name: chain[1:]
+            for name, chain in left.items()
+            if len(chain) > 1 and (is_passed_on(chain[0]) or len(callers[chain[0]]) > 1)
+        }
+        if not passed:
+            return {name: chain[0] for name, chain in left.items()}
+        left |= passed
+
+
+#: Headers of the compiler and of libraries.
+_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
+
+
+def is_passed_on(frame: Line) -> bool:
+    """Whether it is in a function of a library, or in one that returns a pointer, a reference or a container: the source
+    is looked at, as debug information says that in a way that addr2line does not tell. Constructors are such functions, too.
+    """
+    if frame.file.startswith(_SYSTEM):
+        return True
+    # A template's name has its type in front.
+    *scopes, name = re.sub(r"<.*>", "", frame.function.partition("(")[0]).split(" ")[-1].split("::")
+    if scopes and (name == scopes[-1] or name.startswith("operator")):
+        return True
+    if not name or not frame.text:
+        return False
+    # Up to the function's head: `double* name(`, `std::vector<double> name(`; the last before the line is its own.
+    above = "".join(linecache.getlines(frame.file)[: frame.number])
+    heads = re.findall(rf"^([\w:<>,*& \t]*?[\s*&>])(?:\w+::)*{re.escape(name)}\s*\(", above, re.MULTILINE)
+    return bool(heads) and re.search(r"([*&>]|\bauto)\s*$", heads[-1]) is not None
 
 
 def _text_of(file: str, number: int, traced: float) -> str:

@@ -43,7 +43,7 @@ def verdict(explanation: Explanation) -> str:
         if best.is_extrapolated:
             words.append("(Both are extrapolated: the platform has no costs of this layout.)")
     elif explanation.outcomes:
-        words.append("No other placement makes it 5% faster.")
+        words.append("Nothing that you can choose makes it 5% faster.")
     return " ".join(words)
 
 
@@ -112,6 +112,6 @@ def _outcomes(explanation: Explanation) -> list[str]:
 
 def _outcome(one: Outcome) -> str:
     if one.time_s is None:
-        return f"  {one.alternative.what:<34} not simulated: {one.why}"
+        return f"  {one.alternative.what:<49} not simulated: {one.why}"
     marked = " (extrapolated: the platform has no costs of this layout)" if one.is_extrapolated else ""
-    return f"  {one.alternative.what:<34} {one.time_s:>10.4g} s  {one.gain:>6.2f} times as fast{marked}"
+    return f"  {one.alternative.what:<49} {one.time_s:>10.4g} s  {one.gain:>6.2f} times as fast{marked}"

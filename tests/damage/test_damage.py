@@ -249,6 +249,8 @@ READERS = (
     ("a.trace", "simulate given -p m.xml -n 2 -q --json -"),
     ("a.trace", "trace info given"),
     ("a.trace", "trace dump given"),
+    ("a.trace", "trace mend given -o mended.trace --pad"),
+    ("a.trace", "trace mend given -o mended.trace --without-barriers"),
     ("a.order", "simulate a.trace -p m.xml -n 2 -q --order given"),
     ("m.xml", "simulate a.trace -p given -n 2 -q --network simgrid"),
     ("m.xml", "simulate a.trace -p given -n 2 -q --uncertainty 10"),
@@ -285,7 +287,7 @@ def test_commands_refuse_a_damaged_file_or_do_their_work(cases, is_long, inputs,
     assert tally.statuses[0] > 10 and tally.statuses[2] > cases / 4
 
 
-COMMANDS = ("trace", "trace info", "trace dump", "run", "simulate", "check", "costs", "replay", "microbench", "calibrate", "plot", "epcc",
+COMMANDS = ("trace", "trace info", "trace dump", "trace mend", "run", "simulate", "check", "costs", "replay", "microbench", "calibrate", "plot", "epcc",
             "compare", "explain", "sweep", "platform", "platform new")  # fmt: skip
 #: Whose large values would rightly take long, or which reach for other machines.
 SLOW = ("--repeat", "--samples", "--uncertainty", "--passes", "--hosts", "--launcher", "--timeout", "--build", "--layouts")

@@ -39,7 +39,7 @@ class Command:
     @property
     def name(self) -> str:
         words = self.words.split()
-        return " ".join(words[: 2 if words[1:2] in (["info"], ["dump"], ["new"], ["p3-score"]) else 1])
+        return " ".join(words[: 2 if words[1:2] in (["info"], ["dump"], ["mend"], ["new"], ["p3-score"]) else 1])
 
     @property
     def inputs(self) -> list[str]:
@@ -50,6 +50,7 @@ COMMANDS = [
     Command("trace -q -n 2 --passes 1 -o out.trace -- {./laplace} --size 64 --iterations 2", prints=False),
     Command("trace info {a.trace}", ("--json",)),
     Command("trace dump {a.trace}"),
+    Command("trace mend {a.trace} --without-barriers -o out.trace"),
     Command("run -q -n 2 --emulate {m.xml} --trace {a.trace} -- {./laplace} --size 64 --iterations 2",
             ("--json", "--pages", "--order"), prints=False),
     Command("simulate -q -n 2 -p {m.xml} {a.trace}", ("--json", "--pages", "--readings"), endless="--uncertainty 10000"),

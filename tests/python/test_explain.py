@@ -19,18 +19,23 @@ from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
 from sdsm_explain.command import main
 from sdsm_explain.memory import TraceInfo, arrays
-from sdsm_explain.source import _parsed
+from sdsm_explain.source import Line, _parsed, lines_of_calls
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
-SOURCE = ROOT / "tests" / "native" / "planted" / "planted.c"
+SOURCES = ROOT / "tests" / "native" / "planted"
+#: By the fault that is planted: the program and its arguments.
+PROGRAMS = {"first": ("planted_cxx", "first"), "copies": ("planted_cxx", "copies"), "rows": ("planted_fortran",)}
 TITLE = "node,process,region,name,page,read_faults,write_faults,fetches,twins,diffs,diff_bytes\n"
 
 
-def line_of(comment: str) -> int:
-    """Of the source, from 1."""
-    lines = SOURCE.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, start=1) if f"/* {comment} */" in line)
+def line_of(comment: str) -> str:
+    """The source's name, and the number of the line that ends in the comment, from 1."""
+    for source in sorted(SOURCES.iterdir()):
+        for number, line in enumerate(source.read_text().splitlines(), start=1):
+            if re.search(rf"(/\* |// |! )(.*, )?{comment}(, .*?)?( \*/)?$", line):
+                return f"{source.name}:{number}"
+    raise AssertionError(f"no line has the comment {comment}")
 
 
 @pytest.fixture(scope="session")
@@ -38,10 +43,14 @@ def traced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planted")
 
     def trace(planted: str, lines: bool = True) -> Path:
-        file = folder / f"{planted}-{lines}.trace"
+        """planted: a fault, or a fault and "mended"."""
+        file = folder / f"{planted}-{lines}.trace".replace(" ", "-")
+        program, *arguments = PROGRAMS.get(planted, ("planted", *planted.split()))
+        if not (BUILD / "tests" / "planted" / program).exists():
+            pytest.skip(f"{program} is not built: there is no compiler of its language")
         if not file.exists():
             options = ["--lines"] if lines else []
-            command = [BUILD / "sdsm", "trace", "-q", "-n", "4", *options, "-o", file, "--", BUILD / "tests" / "planted" / "planted", planted]
+            command = [BUILD / "sdsm", "trace", "-q", "-n", "4", *options, "-o", file, "--", BUILD / "tests" / "planted" / program, *arguments]
             subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
         return file
 
@@ -63,21 +72,62 @@ def explained(traced, tmp_path_factory):
 @pytest.mark.parametrize(
     ("planted", "found"),
     [
-        ("parts", "False sharing: heap #1, allocated at planted.c:"),
-        ("counters", "Threads write the same pages: heap #1, allocated at planted.c:"),
-        ("homes", "Pages are at home elsewhere than where they are written: heap #1, allocated at planted.c:"),
+        ("parts", "False sharing: heap #1, allocated at LINE"),
+        ("counters", "Threads write the same pages: heap #1, allocated at LINE"),
+        ("homes", "Pages are at home elsewhere than where they are written: heap #1, allocated at LINE"),
+        ("first --placement first-touch", "Pages are at home elsewhere than where they are written: heap #2, allocated at LINE"),
+        ("columns", r"False sharing: heap #1, allocated at LINE .*share out the other loop"),
+        ("rows", r"False sharing: heap #1, allocated at LINE .*share out the other loop"),
+        ("copies", r"Blocks are allocated again and again: 80 blocks, allocated at LINE"),
         ("lock", "Locks, atomic operations and flags take"),
-        ("barriers", "Most of it is what barriers themselves take."),
+        ("barriers", "Most of it is what barriers themselves take"),
         ("uneven", "Most of it is waiting for others: thread 3 comes last most. It spends "),
     ],
 )
 def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained, planted, found):
-    told = explained(planted, "--no-gains")
-    assert found in told["findings"][0]
+    planted, *options = planted.split()
+    told = explained(planted, "--no-gains", *options)
+    allocated = line_of(f"planted: {planted}")
+    assert re.search(found.replace("LINE", re.escape(allocated)), told["findings"][0])
     costliest = told["memory"][0]
-    assert costliest["line"]["file"].endswith("planted.c")
-    assert costliest["line"]["number"] == line_of(f"planted: {planted}")
-    assert f"planted.c:{line_of(f'touched: {planted}')}" in [touch["place"] for touch in costliest["touches"]]
+    assert f"{Path(costliest['line']['file']).name}:{costliest['line']['number']}" == allocated
+    assert line_of(f"touched: {planted}") in [touch["place"] for touch in costliest["touches"]]
+
+
+def test_a_static_array_has_its_symbol(explained):
+    told = explained("static", "--no-gains")
+    assert told["findings"][0].startswith("Threads write the same pages: hits (")
+    assert told["memory"][0]["name"] == "hits"
+    assert line_of("touched: static") in [touch["place"] for touch in told["memory"][0]["touches"]]
+
+
+@pytest.mark.parametrize(
+    ("planted", "choice"),
+    [
+        ("parts", "padding: a page of its own for each thread's part"),
+        ("homes", "--placement block"),
+        ("barriers", "without barriers that nothing needs"),
+        ("lock", "without locks (an upper bound)"),
+    ],
+)
+def test_the_mended_program_gains_what_is_told(explained, traced, planted, choice):
+    told = explained(planted)
+    assert told["alternatives"][0]["what"] == choice
+    command = [BUILD / "sdsm", "simulate", "-q", traced(f"{planted} mended"), "-p", "p3-score", "-n", "4", "--json", "-"]
+    mended = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert told["makespan_s"] / mended["makespan_s"] == pytest.approx(told["alternatives"][0]["gain"], rel=0.1)
+    assert told["alternatives"][0]["gain"] > 2
+
+
+def test_without_debug_information_arrays_have_addresses_and_symbols(tmp_path, capsys):
+    program, trace = tmp_path / "bare", tmp_path / "a.trace"
+    subprocess.run(["objcopy", "--strip-debug", str(BUILD / "tests" / "planted" / "planted"), str(program)], check=True)
+    command = [BUILD / "sdsm", "trace", "-q", "-n", "4", "--lines", "-o", trace, "--", program, "parts"]
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    assert main([str(trace), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"heap #1 \(256\.0 KiB, bare\+0x[0-9a-f]+\)", printed) and re.search(r"touched at bare\+0x[0-9a-f]+: 5120 reads", printed)
+    assert "bare has no debug information, so lines are told by address" in printed
 
 
 def test_costs_of_memory_sum_to_faults_and_diffs_of_the_account(explained):
@@ -179,15 +229,47 @@ def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
     assert (second.name, second.cost_s, second.shared_s, second.away_s) == ("b", 2 + 3, 0, 5)
 
 
-def test_of_an_inlined_call_the_line_is_that_of_the_outermost_caller(tmp_path):
+def test_of_an_inlined_call_all_lines_are_known_the_innermost_first(tmp_path):
     source = tmp_path / "a.c"
     source.write_text("one\ntwo\n  three\n")
     text = f"0x0000000000000010\nallocate\n{source}:1\nmain\n{source}:3 (discriminator 2)\n0x0000000000000020\n??\n??:0\n"
     traced = source.stat().st_mtime
     lines = _parsed(text, traced)
-    assert {address: (line.function, line.number, line.text) for address, line in lines.items()} == {16: ("main", 3, "three")}
+    assert [(line.function, line.number, line.text) for line in lines[16]] == [("allocate", 1, "one"), ("main", 3, "three")]
     # A source that has changed since is not quoted.
-    assert _parsed(text, traced - 1)[16].text == ""
+    assert [line.text for line in _parsed(text, traced - 1)[16]] == ["", ""]
+
+
+WRAPPERS = """double* first_of(long count) {
+  return malloc(count);
+}
+void set_up(long count) {
+  a = malloc(count);
+}
+Matrix::Matrix(long count)
+    : data(new double[count]) {}
+int main() {
+  b = first_of(1);
+  set_up(1);
+  Matrix c(1);
+}
+"""
+
+
+def test_the_line_of_an_array_is_past_what_hands_it_on(tmp_path):
+    source = tmp_path / "a.cpp"
+    source.write_text(WRAPPERS)
+
+    def at(function: str, number: int, file: str = str(source)) -> Line:
+        return Line(function, file, number, WRAPPERS.splitlines()[number - 1] if file == str(source) else "")
+
+    wrapper, set_up, constructor = at("first_of", 2), at("set_up(long)", 5), at("Matrix::Matrix(long)", 8)
+    b, calls, c = at("main", 10), at("main", 11), at("main", 12)
+    system = at("std::vector<double, std::allocator<double> >::vector(unsigned long)", 40, "/usr/include/c++/12/bits/stl_vector.h")
+    chains = {"b": (system, wrapper, b), "a": (set_up, calls), "c": (constructor, c), "only": (wrapper,)}
+    assert lines_of_calls(chains) == {"b": b, "a": set_up, "c": c, "only": wrapper}
+    # A line that allocates for several others is no array's.
+    assert lines_of_calls({"a": (set_up, calls), "b": (set_up, c)}) == {"a": calls, "b": c}
 
 
 def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
@@ -215,5 +297,6 @@ def test_alternatives_leave_out_what_is_so_already():
     found = [one.what for one in alternatives(point, 1.0) if one.is_choice]
     assert found == [
         "--placement as-asked", "--placement first-touch", "--placement round-robin",
-        "8 nodes x 1 thread", "4 nodes x 2 threads",
+        "8 nodes x 1 thread", "4 nodes x 2 threads", "--protocol home-open", "--protocol jiajia",
+        "--page-size 8KiB", "--page-size 16KiB", "--page-size 64KiB", "--prefetch 1", "--prefetch 4",
     ]  # fmt: skip

@@ -43,9 +43,11 @@ json header_json(const File& file) {
 }
 
 json region_json(const Region& region) {
-  return {{"id", index_of(region.id)},  {"kind", name_of(region.kind)}, {"placement", name_of(region.placement)},
-          {"pages", region.pages},      {"owner", region.owner},        {"lead_pages", region.lead_pages},
-          {"filled", region.is_filled}, {"name", region.name}};
+  json value = {{"id", index_of(region.id)},  {"kind", name_of(region.kind)}, {"placement", name_of(region.placement)},
+                {"pages", region.pages},      {"owner", region.owner},        {"lead_pages", region.lead_pages},
+                {"filled", region.is_filled}, {"name", region.name}};
+  if (!region.calls.empty()) value["calls"] = region.calls;
+  return value;
 }
 
 void put(std::ostream& out, const Line& line) {

@@ -180,10 +180,11 @@ json to_json(const Region& region) {
                 {"name", region.name}};
   if (region.lead_pages != 0) value["lead_pages"] = region.lead_pages;
   if (region.is_filled) value["filled"] = true;
+  if (!region.calls.empty()) value["calls"] = region.calls;
   return value;
 }
 
-std::vector<Region> regions_from(const json& list, std::uint32_t threads) {
+std::vector<Region> regions_from(const json& list, const Header& header) {
   std::vector<Region> regions;
   for (const json& value : list) {
     Region region;
@@ -195,7 +196,12 @@ std::vector<Region> regions_from(const json& list, std::uint32_t threads) {
     region.name = text_member(value, "name");
     if (value.contains("lead_pages")) region.lead_pages = unsigned32_member(value, "lead_pages");
     region.is_filled = value.contains("filled") && value["filled"] == true;
-    if (const auto problem = problem_with(region, regions.size(), threads)) throw ContentError(*problem);
+    if (value.contains("calls")) {
+      for (const json& site : list_member(value, "calls", header.sites.size())) {
+        region.calls.push_back(static_cast<std::uint32_t>(unsigned_value(site, "calls", max_sites)));
+      }
+    }
+    if (const auto problem = problem_with(region, regions.size(), header)) throw ContentError(*problem);
     regions.push_back(std::move(region));
   }
   return regions;
@@ -329,7 +335,7 @@ Footer footer_from_json_text(std::string_view text, std::uint32_t format) {
   }
   Footer footer;
   footer.header = header_from(member(document, "header"), format);
-  footer.regions = regions_from(list_member(document, "regions", max_regions), footer.header.threads);
+  footer.regions = regions_from(list_member(document, "regions", max_regions), footer.header);
   const json& threads = list_member(document, "threads", max_threads);
   if (threads.size() != footer.header.threads) {
     throw ContentError(fmt::format("totals of {} threads, but there are {}", threads.size(), footer.header.threads));

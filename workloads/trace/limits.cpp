@@ -139,7 +139,7 @@ std::optional<std::string> problem_with(const Header& header) {
   return std::nullopt;
 }
 
-std::optional<std::string> problem_with(const Region& region, std::uint64_t index, std::uint32_t threads) {
+std::optional<std::string> problem_with(const Region& region, std::uint64_t index, const Header& header) {
   if (index_of(region.id) != index) return fmt::format("region {} has id {}", index, index_of(region.id));
   if (name_of(region.kind) == "?") {
     return fmt::format("region {}: kind {} is unknown", index, static_cast<unsigned>(region.kind));
@@ -154,8 +154,13 @@ std::optional<std::string> problem_with(const Region& region, std::uint64_t inde
   if (region.lead_pages > max_lead_pages) {
     return fmt::format("region {}: {} pages before it are over {}", index, region.lead_pages, max_lead_pages);
   }
-  if (region.owner >= threads) {
-    return fmt::format("region {}: owner {} of {} threads", index, region.owner, threads);
+  if (region.owner >= header.threads) {
+    return fmt::format("region {}: owner {} of {} threads", index, region.owner, header.threads);
+  }
+  for (const std::uint32_t site : region.calls) {
+    if (site >= header.sites.size()) {
+      return fmt::format("region {}: site {} of {} called for it", index, site, header.sites.size());
+    }
   }
   return std::nullopt;
 }

@@ -86,7 +86,7 @@ std::optional<std::string> problem_with_pages(const Interval& interval);
 /// The same for a header's tables.
 std::optional<std::string> problem_with(const Header& header);
 
-/// The same for a region in a trace of `threads` threads, at place `index` of the list of regions.
-std::optional<std::string> problem_with(const Region& region, std::uint64_t index, std::uint32_t threads);
+/// The same for a region of a trace, at place `index` of the list of regions.
+std::optional<std::string> problem_with(const Region& region, std::uint64_t index, const Header& header);
 
 }  // namespace sdsm::trace

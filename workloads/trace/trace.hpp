@@ -214,11 +214,14 @@ struct Region {
   std::uint32_t lead_pages = 0;  ///< from the boundary of 64 KiB below the region to its first page, 0..15
   bool is_filled = false;        ///< holds values before main begins; of regions that is_placed_by_option()
   std::string name{};            ///< "globals", "heap #3 (8.0 MiB, laplace+0x13f2)", a static array's symbol, ...
+  /// Of a heap block: the calls that led to its allocation, by number in Header::sites, the innermost first. Empty if
+  /// sites were not asked for.
+  std::vector<std::uint32_t> calls{};
 
   bool operator==(const Region&) const = default;
 };
 
-/// An instruction that touched a page first. `address` is the file's own, as its symbols' are: it survives the
+/// An instruction that touched a page first, or called for a heap block. `address` is the file's own, as its symbols' are: it survives the
 /// randomisation of addresses.
 struct Site {
   std::string file{};  ///< path; empty for code that is in no file

@@ -1,10 +1,14 @@
 #include "workloads/trace/uses.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/icl/interval_map.hpp>
 #include <limits>
 #include <map>
 #include <utility>
+
+#include "commands/errors.hpp"
 
 namespace sdsm::trace {
 namespace {
@@ -30,13 +34,21 @@ struct Writers {
     lines |= other.lines;
     return *this;
   }
+  bool are_apart() const { return threads > 1 && !have_lines_in_common; }
   bool operator==(const Writers&) const = default;
 };
+using WrittenBySeveral = ByPage<Writers, boost::icl::inplace_plus>;
+
+void add(const Written& one, WrittenBySeveral& all) {
+  for (const auto& [pages, lines] : one) all.add({pages, Writers{1, lines, false}});
+}
+
+using Sites = std::vector<std::map<std::uint32_t, SiteUse>>;  // by region and number
 
 /// Reads one thread's intervals.
 class ThreadUse {
  public:
-  ThreadUse(std::uint32_t thread, std::vector<RegionUse>& regions, std::vector<std::map<std::uint32_t, SiteUse>>& sites)
+  ThreadUse(std::uint32_t thread, std::vector<RegionUse>& regions, Sites& sites)
       : regions_(regions), sites_(sites), written_(regions.size()), is_initial_(thread == 0) {}
 
   void see(const Interval& interval) {
@@ -52,7 +64,7 @@ class ThreadUse {
     if (interval.end.kind == EventKind::join && teams_ > 0) --teams_;
   }
 
-  const std::vector<Written>& written() const { return written_; }
+  std::vector<Written>& written() { return written_; }
 
  private:
   void see_sites(const TouchRun& run, const Interval& interval, PageWalk<SiteRun>& walk) {
@@ -83,35 +95,64 @@ class ThreadUse {
   }
 
   std::vector<RegionUse>& regions_;
-  std::vector<std::map<std::uint32_t, SiteUse>>& sites_;
+  Sites& sites_;
   std::vector<Written> written_;  ///< by region
   bool is_initial_;
   std::uint32_t teams_ = 0;  ///< that the thread has made and not left
 };
 
+ThreadUse read(const File& file, std::uint32_t thread, std::vector<RegionUse>& regions, Sites& sites) {
+  ThreadUse own(thread, regions, sites);
+  ThreadCursor cursor = file.thread(thread, Detail::pages);
+  while (const Interval* interval = cursor.next()) own.see(*interval);
+  return own;
+}
+
 }  // namespace
+
+SharedPages pages_written_apart(const File& file) {
+  std::vector<RegionUse> regions(file.regions().size());
+  Sites sites(regions.size());
+  std::vector<std::vector<Written>> written;  // by thread and region
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    written.push_back(std::move(read(file, thread, regions, sites).written()));
+  }
+  SharedPages shared(file.regions().size());
+  std::uint64_t count = 0;
+  for (std::size_t region = 0; region < shared.size(); ++region) {
+    WrittenBySeveral writers;
+    for (std::uint32_t thread = 0; thread < written.size(); ++thread) add(written[thread][region], writers);
+    for (const auto& [pages, of] : writers) {
+      if (!of.are_apart()) continue;
+      count += boost::icl::cardinality(pages);
+      if (count > most_shared_pages) {
+        throw commands::BadInput(fmt::format("{}: several threads write on more than {} pages in lines of their own",
+                                             file.path().string(), most_shared_pages));
+      }
+      for (std::uint64_t page = pages.lower(); page < pages.upper(); ++page) shared[region][page];
+    }
+    for (std::uint32_t thread = 0; thread < written.size(); ++thread) {
+      for (auto& [page, threads] : shared[region]) {
+        if (boost::icl::contains(written[thread][region], page)) threads.push_back(thread);
+      }
+    }
+  }
+  return shared;
+}
 
 std::vector<RegionUse> uses(const File& file) {
   std::vector<RegionUse> regions(file.regions().size());
-  std::vector<std::map<std::uint32_t, SiteUse>> sites(regions.size());
-  std::vector<ByPage<Writers, boost::icl::inplace_plus>> writers(regions.size());
+  Sites sites(regions.size());
+  std::vector<WrittenBySeveral> writers(regions.size());
   for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
-    ThreadUse own(thread, regions, sites);
-    ThreadCursor cursor = file.thread(thread, Detail::pages);
-    while (const Interval* interval = cursor.next()) own.see(*interval);
-    for (std::size_t region = 0; region < regions.size(); ++region) {
-      for (const auto& [pages, lines] : own.written()[region]) {
-        writers[region].add({pages, Writers{1, lines, false}});
-      }
-    }
+    ThreadUse own = read(file, thread, regions, sites);
+    for (std::size_t region = 0; region < regions.size(); ++region) add(own.written()[region], writers[region]);
   }
   for (std::size_t region = 0; region < regions.size(); ++region) {
     RegionUse& use = regions[region];
     for (const auto& [pages, of] : writers[region]) {
       const std::uint64_t count = boost::icl::cardinality(pages);
-      (of.threads == 1           ? use.written_by_one
-       : of.have_lines_in_common ? use.written_together
-                                 : use.written_apart) += count;
+      (of.threads == 1 ? use.written_by_one : of.are_apart() ? use.written_apart : use.written_together) += count;
     }
     for (auto& [site, use_of_site] : sites[region]) {
       use_of_site.site = site;

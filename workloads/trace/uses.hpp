@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "workloads/trace/reader.hpp"
@@ -34,5 +35,13 @@ struct RegionUse {
 /// By region. Reads the whole trace; throws what its cursors throw. Memory grows with the number of ranges of pages
 /// that are written alike, not with pages or intervals.
 std::vector<RegionUse> uses(const File& file);
+
+/// By region: its pages that count as `written_apart`, each with the threads that write it, ascending.
+using SharedPages = std::vector<std::map<std::uint64_t, std::vector<std::uint32_t>>>;
+
+inline constexpr std::uint64_t most_shared_pages = std::uint64_t{1} << 20;
+
+/// Costs what uses() costs, and keeps every thread's ranges. Throws BadInput if there are more than most_shared_pages.
+SharedPages pages_written_apart(const File& file);
 
 }  // namespace sdsm::trace

@@ -415,7 +415,7 @@ void Writer::finish(const Header& header, const std::vector<Region>& regions) {
   }
   if (regions.size() > max_regions) reject(fmt::format("{} regions are over {}", regions.size(), max_regions));
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    if (const auto problem = problem_with(regions[i], i, header.threads)) reject(*problem);
+    if (const auto problem = problem_with(regions[i], i, header)) reject(*problem);
   }
   for (std::size_t i = 0; i < impl_->region_pages.size(); ++i) {
     const std::uint64_t pages = i < regions.size() ? regions[i].pages : 0;

@@ -85,7 +85,7 @@ class Blocks {
 Trace as_format_1(Trace trace) {
   trace.header.sites.clear();
   trace.header.unseen.clear();
-  for (Region& region : trace.regions) region.lead_pages = 0, region.is_filled = false;
+  for (Region& region : trace.regions) region.lead_pages = 0, region.is_filled = false, region.calls.clear();
   for (auto& intervals : trace.threads) {
     for (Interval& interval : intervals) {
       interval.lines.clear();

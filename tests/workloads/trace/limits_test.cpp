@@ -98,14 +98,21 @@ TEST_CASE("a run has pages, and only a write changes words") {
 
 TEST_CASE("only a thread's stack has an owner, and it is a thread of the trace") {
   const Region stack{.id = RegionId{2}, .kind = RegionKind::thread_stack, .pages = 1, .owner = 3};
-  CHECK_FALSE(problem_with(stack, 2, 4));
-  CHECK(problem_with(stack, 2, 3));
-  CHECK(problem_with(stack, 1, 4));  // id and place differ
+  const Header four{.threads = 4};
+  CHECK_FALSE(problem_with(stack, 2, four));
+  CHECK(problem_with(stack, 2, Header{.threads = 3}));
+  CHECK(problem_with(stack, 1, four));  // id and place differ
   Region heap = stack;
   heap.kind = RegionKind::heap_block;
-  CHECK(problem_with(heap, 2, 4));
+  CHECK(problem_with(heap, 2, four));
   heap.owner = 0;
-  CHECK_FALSE(problem_with(heap, 2, 4));
+  CHECK_FALSE(problem_with(heap, 2, four));
   heap.lead_pages = 16;
-  CHECK(problem_with(heap, 2, 4));
+  CHECK(problem_with(heap, 2, four));
+}
+
+TEST_CASE("what has called for a block is a site of the trace") {
+  const Region heap{.kind = RegionKind::heap_block, .pages = 1, .calls = {0, 1}};
+  CHECK_FALSE(problem_with(heap, 0, Header{.threads = 1, .sites = {{"a", 1}, {"a", 2}}}));
+  CHECK(problem_with(heap, 0, Header{.threads = 1, .sites = {{"a", 1}}}) == "region 0: site 1 of 1 called for it");
 }

@@ -1,0 +1,165 @@
+#include "workloads/trace/mended.hpp"
+
+#include <filesystem>
+
+#include "tests/catch.hpp"
+#include "tests/workloads/trace/samples.hpp"
+
+using namespace sdsm;
+using namespace sdsm::trace;
+
+namespace {
+
+constexpr RegionId grid{0};
+constexpr Change few{2, 1};
+
+TouchRun touch_of(std::uint64_t first, std::uint32_t pages, Access access, Change change = {}) {
+  return {.region = grid, .pages = pages, .first = first, .access = access, .change = change};
+}
+
+constexpr Event fork_of(EventKind kind) {
+  return {.kind = kind, .value = 2};
+}
+
+/// Of a program whose two threads do `first` and `second` in a parallel region.
+struct TwoThreads {
+  Interval before{};
+  std::vector<Interval> first;
+  std::vector<Interval> second;
+  Interval after{};
+};
+
+void write_to(const std::filesystem::path& file, TwoThreads program) {
+  Trace trace;
+  trace.header = header_for(2);
+  trace.regions = heap_blocks(2, 100);
+  program.before.end = fork_of(EventKind::fork);
+  program.first.back().end = program.second.back().end = fork_of(EventKind::join);
+  program.after.end = {.kind = EventKind::end};
+  std::vector<Interval> initial{program.before};
+  initial.insert(initial.end(), program.first.begin(), program.first.end());
+  initial.push_back(program.after);
+  std::vector<Interval> other{{.end = fork_of(EventKind::team_begin)}};
+  other.insert(other.end(), program.second.begin(), program.second.end());
+  other.push_back({.end = {.kind = EventKind::end}});
+  trace.threads = {initial, other};
+  write(trace, file);
+}
+
+std::vector<Interval> intervals(const std::filesystem::path& file, std::uint32_t thread) {
+  const File trace(file);
+  ThreadCursor cursor = trace.thread(thread, Detail::pages);
+  std::vector<Interval> found;
+  while (const Interval* interval = cursor.next()) found.push_back(*interval);
+  return found;
+}
+
+std::vector<EventKind> kinds(const std::filesystem::path& file, std::uint32_t thread) {
+  std::vector<EventKind> found;
+  for (const Interval& interval : intervals(file, thread)) found.push_back(interval.end.kind);
+  return found;
+}
+
+const Event barrier_of_both = fork_of(EventKind::barrier);
+
+}  // namespace
+
+TEST_CASE("a page that two threads write in lines of their own becomes two, and others move up") {
+  const Scratch scratch;
+  // Page 1 is both threads', in lines 0 and 1; page 2 the second's alone. The first thread's part is page 2, as that
+  // has remainder 0, the other's page 3; page 2 then is page 4, and page 1 is nobody's.
+  write_to(scratch / "a.trace",
+           {.before = {.touches = {touch_of(0, 3, Access::write, whole_page)}},
+            .first = {{.touches = {touch_of(1, 1, Access::read), touch_of(1, 1, Access::write, few)},
+                       .lines = {{{.lines = 1}, 1}}}},
+            .second = {{.touches = {touch_of(1, 2, Access::write, few)}, .lines = {{{.lines = 2}, 2}}}},
+            .after = {.touches = {touch_of(0, 4, Access::read)}}});
+  CHECK(pad(File(scratch / "a.trace"), scratch / "b.trace") == 1);
+  CHECK(File(scratch / "b.trace").regions()[0].pages == 102);
+  CHECK(File(scratch / "b.trace").regions()[1].pages == 100);
+  const auto initial = intervals(scratch / "b.trace", 0);
+  CHECK(initial[0].touches ==
+        std::vector{touch_of(0, 1, Access::write, whole_page), touch_of(2, 3, Access::write, whole_page)});
+  CHECK(initial[1].touches == std::vector{touch_of(2, 1, Access::read), touch_of(2, 1, Access::write, few)});
+  CHECK(initial[2].touches == std::vector{touch_of(0, 1, Access::read), touch_of(2, 4, Access::read)});
+  const auto other = intervals(scratch / "b.trace", 1);
+  CHECK(other[1].touches == std::vector{touch_of(3, 2, Access::write, few)});
+  CHECK(other[1].lines == std::vector<LinesRun>{{{.lines = 2}, 2}});
+}
+
+TEST_CASE("in an interval without a write a thread reads all parts of a divided page") {
+  const Scratch scratch;
+  const std::vector<Interval> both{
+      {.touches = {touch_of(0, 1, Access::write, few)}, .end = barrier_of_both, .lines = {{{.lines = 1}, 1}}},
+      {.touches = {touch_of(0, 1, Access::read)}}};
+  std::vector<Interval> other = both;
+  other[0].lines[0].changed.lines = 4;
+  write_to(scratch / "a.trace", {.first = both, .second = other});
+  CHECK(pad(File(scratch / "a.trace"), scratch / "b.trace") == 1);
+  CHECK(intervals(scratch / "b.trace", 1)[1].touches == std::vector{touch_of(1, 1, Access::write, few)});
+  CHECK(intervals(scratch / "b.trace", 1)[2].touches == std::vector{touch_of(0, 2, Access::read)});
+}
+
+TEST_CASE("what is written to the same line, or by one thread, is not padded, and no file is written") {
+  const Scratch scratch;
+  const std::vector<Interval> same{{.touches = {touch_of(0, 1, Access::write, few)}, .lines = {{{.lines = 1}, 1}}}};
+  write_to(scratch / "a.trace", {.first = same, .second = same});
+  CHECK(pad(File(scratch / "a.trace"), scratch / "b.trace") == 0);
+  CHECK_FALSE(std::filesystem::exists(scratch / "b.trace"));
+}
+
+TEST_CASE("a page with an atomic operation stays where it is") {
+  const Scratch scratch;
+  const Event atomic{.kind = EventKind::atomic, .detail = 1, .object = 0, .value = 0};
+  write_to(
+      scratch / "a.trace",
+      {.first = {{.touches = {touch_of(0, 1, Access::write, few)}, .end = atomic, .lines = {{{.lines = 1}, 1}}}, {}},
+       .second = {{.touches = {touch_of(0, 1, Access::write, few)}, .lines = {{{.lines = 2}, 1}}}}});
+  CHECK(pad(File(scratch / "a.trace"), scratch / "b.trace") == 0);
+}
+
+TEST_CASE("a barrier stays where a thread then uses what another has written, or writes what another has read") {
+  const Scratch scratch;
+  const auto phase = [](std::uint64_t page, Access access, const Event& end = {}) {
+    const Change change = access == Access::write ? whole_page : Change{};
+    return Interval{.touches = {touch_of(page, 1, access, change)}, .end = end};
+  };
+  // The first barrier is between a write and a read of page 5 by the other thread. Around the second nothing meets.
+  // Then the first thread writes what the second has read before the second barrier.
+  write_to(scratch / "a.trace",
+           {.first = {phase(5, Access::write, barrier_of_both), phase(6, Access::write, barrier_of_both),
+                      phase(6, Access::write, barrier_of_both), phase(5, Access::write)},
+            .second = {phase(7, Access::write, barrier_of_both), phase(5, Access::read, barrier_of_both),
+                       phase(7, Access::write, barrier_of_both), phase(7, Access::write)}});
+  CHECK(leave_out_barriers(File(scratch / "a.trace"), scratch / "b.trace") == 1);
+  using enum EventKind;
+  CHECK(kinds(scratch / "b.trace", 0) == std::vector{fork, EventKind::barrier, task, EventKind::barrier, join, end});
+  CHECK(kinds(scratch / "b.trace", 1) ==
+        std::vector{team_begin, EventKind::barrier, task, EventKind::barrier, join, end});
+}
+
+TEST_CASE("writes to different lines of a page need no barrier between them, a read of the page does") {
+  const Scratch scratch;
+  const auto phase = [](std::uint64_t lines, const Event& end = {}) {
+    return Interval{.touches = {touch_of(0, 1, Access::write, few)}, .end = end, .lines = {{{.lines = lines}, 1}}};
+  };
+  write_to(scratch / "a.trace",
+           {.first = {phase(1, barrier_of_both), phase(2)}, .second = {phase(4, barrier_of_both), phase(8)}});
+  CHECK(leave_out_barriers(File(scratch / "a.trace"), scratch / "b.trace") == 1);
+  write_to(scratch / "c.trace", {.first = {phase(1, barrier_of_both), {.touches = {touch_of(0, 1, Access::read)}}},
+                                 .second = {phase(4, barrier_of_both), phase(8)}});
+  CHECK(leave_out_barriers(File(scratch / "c.trace"), scratch / "d.trace") == 0);
+}
+
+TEST_CASE("locks are left out but for those of ordered regions") {
+  using enum EventKind;
+  const Scratch scratch;
+  const auto lock = [](EventKind kind, LockClass of) {
+    return Interval{.end = {.kind = kind, .detail = static_cast<std::uint8_t>(of), .object = 3}};
+  };
+  write_to(scratch / "a.trace", {.first = {lock(acquire, LockClass::lock), lock(release, LockClass::lock), {}},
+                                 .second = {lock(acquire, LockClass::ordered), lock(release, LockClass::ordered), {}}});
+  CHECK(leave_out_locks(File(scratch / "a.trace"), scratch / "b.trace") == 1);
+  CHECK(kinds(scratch / "b.trace", 0) == std::vector<EventKind>{fork, task, task, join, end});
+  CHECK(kinds(scratch / "b.trace", 1) == std::vector<EventKind>{team_begin, acquire, release, join, end});
+}

@@ -1,0 +1,362 @@
+#include "workloads/trace/mended.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "commands/errors.hpp"
+#include "workloads/trace/limits.hpp"
+#include "workloads/trace/uses.hpp"
+#include "workloads/trace/writer.hpp"
+
+namespace sdsm::trace {
+namespace {
+
+/// An event that costs nothing, and leaves pages as they are.
+constexpr Event nothing{.kind = EventKind::task};
+
+/// Whether a thread is in a parallel region, where it has come to.
+class Parallel {
+ public:
+  explicit Parallel(std::uint32_t thread) : is_initial_(thread == 0) {}
+  explicit operator bool() const { return !is_initial_ || teams_ > 0; }
+  void pass(const Event& event) {
+    if (event.kind == EventKind::fork) ++teams_;
+    if (event.kind == EventKind::join && teams_ > 0) --teams_;
+  }
+
+ private:
+  bool is_initial_;
+  std::uint32_t teams_ = 0;
+};
+
+/// Calls `see(thread, interval)`, thread by thread.
+template <typename See>
+void for_each_interval(const File& file, See see, Detail detail = Detail::touches) {
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    ThreadCursor cursor = file.thread(thread, detail);
+    while (const Interval* interval = cursor.next()) see(thread, *interval);
+  }
+}
+
+/// `mend(thread, interval)` returns what stands in the interval's place.
+template <typename Mend>
+void write(const File& file, const std::filesystem::path& output, const std::vector<Region>& regions, Mend mend) {
+  Writer writer(output, file.header().threads);
+  const auto append = [&](std::uint32_t thread, const Interval& from) { writer.append(thread, mend(thread, from)); };
+  for_each_interval(file, append, Detail::pages);
+  writer.finish(file.header(), regions);
+}
+
+/// Where the pages of a trace are in a padded one.
+class Padding {
+ public:
+  explicit Padding(const File& file) : shared_(pages_written_apart(file)), regions_(file.regions()) {
+    keep_regions_with_atomics(file);
+    for (Region& region : regions_) {
+      auto& pages = shared_[index_of(region.id)];
+      if (region.kind == RegionKind::initial_stack || region.kind == RegionKind::thread_stack) pages.clear();
+      const std::uint64_t threads = file.header().threads;
+      std::vector<Divided> divided;
+      std::uint64_t behind = 0;     // the last divided page, where it was
+      std::uint64_t behind_it = 0;  // and where its parts are
+      for (auto& [page, writers] : pages) {
+        const std::uint64_t first = (behind_it + page - behind + threads - 1) / threads * threads;
+        divided.push_back({page, first, first + threads, std::move(writers)});
+        behind = page + 1;
+        behind_it = first + threads;
+      }
+      region.pages += behind_it - behind;
+      if (region.pages > max_region_pages) throw commands::BadInput("a padded region has over 2^40 pages");
+      pages_ += divided.size();
+      divided_.push_back(std::move(divided));
+    }
+  }
+
+  std::uint64_t pages() const { return pages_; }
+  const std::vector<Region>& regions() const { return regions_; }
+
+  /// Valid until the next call.
+  const Interval& of(std::uint32_t thread, bool is_parallel, const Interval& from) {
+    thread_ = is_parallel ? std::optional(thread) : std::nullopt;
+    to_.compute_ns = from.compute_ns;
+    to_.end = from.end;
+    to_.touches.clear();
+    to_.lines.clear();
+    to_.sites.clear();
+    written_.clear();
+    for (const TouchRun& run : from.touches) note_written(run);
+    PageWalk<LinesRun> lines(from.lines);
+    PageWalk<SiteRun> sites(from.sites);
+    for (const TouchRun& run : from.touches) put(run, from, lines, sites);
+    return to_;
+  }
+
+ private:
+  struct Divided {
+    std::uint64_t page;
+    std::uint64_t first;  ///< of its parts: thread t's is the t-th
+    std::uint64_t end;
+    std::vector<std::uint32_t> threads;
+  };
+
+  void keep_regions_with_atomics(const File& file) {
+    if (count_of(file, EventKind::atomic) == 0) return;
+    for_each_interval(file, [&](std::uint32_t, const Interval& interval) {
+      if (interval.end.kind == EventKind::atomic) shared_[interval.end.object].clear();
+    });
+  }
+
+  static std::vector<Divided>::const_iterator first_from(const std::vector<Divided>& divided, std::uint64_t page) {
+    return std::lower_bound(divided.begin(), divided.end(), page,
+                            [](const Divided& one, std::uint64_t wanted) { return one.page < wanted; });
+  }
+
+  void note_written(const TouchRun& run) {
+    if (run.access != Access::write) return;
+    const std::vector<Divided>& divided = divided_[index_of(run.region)];
+    for (auto one = first_from(divided, run.first); one != divided.end() && one->page < run.first + run.pages; ++one) {
+      written_.insert({run.region, one->page});
+    }
+  }
+
+  void put(const TouchRun& run, const Interval& from, PageWalk<LinesRun>& lines, PageWalk<SiteRun>& sites) {
+    const bool has_lines = is_partial(run.change) && !from.lines.empty();
+    const bool has_sites = !from.sites.empty();
+    const std::vector<Divided>& divided = divided_[index_of(run.region)];
+    auto next = first_from(divided, run.first);
+    const auto put_pages = [&](std::uint64_t first, std::uint64_t pages) {
+      TouchRun moved = run;
+      moved.first = first;
+      moved.pages = static_cast<std::uint32_t>(pages);
+      to_.touches.push_back(moved);
+      if (has_lines) to_.lines.push_back({lines.here().changed, pages});
+      if (has_sites) to_.sites.push_back({sites.here().site, pages});
+    };
+    for (std::uint64_t page = run.first; page < run.first + run.pages;) {
+      std::uint64_t pages = run.first + run.pages - page;
+      if (has_lines) pages = std::min(pages, lines.pages_here());
+      if (has_sites) pages = std::min(pages, sites.pages_here());
+      if (next != divided.end() && next->page == page) {
+        pages = 1;
+        for (const std::uint32_t thread : parts_of(run.region, *next)) put_pages(next->first + thread, 1);
+        ++next;
+      } else {
+        if (next != divided.end()) pages = std::min(pages, next->page - page);
+        put_pages(next == divided.begin() ? page : page - (next - 1)->page - 1 + (next - 1)->end, pages);
+      }
+      if (has_lines) lines.pass(pages);
+      if (has_sites) sites.pass(pages);
+      page += pages;
+    }
+  }
+
+  /// Those that a touch by the thread means.
+  std::vector<std::uint32_t> parts_of(RegionId region, const Divided& one) const {
+    const bool is_own = thread_ && std::binary_search(one.threads.begin(), one.threads.end(), *thread_) &&
+                        written_.contains({region, one.page});
+    return is_own ? std::vector{*thread_} : one.threads;
+  }
+
+  SharedPages shared_;
+  std::vector<Region> regions_;
+  std::vector<std::vector<Divided>> divided_;  ///< by region, ascending
+  std::uint64_t pages_ = 0;
+  std::optional<std::uint32_t> thread_;  ///< whose interval it is, if that is in a parallel region
+  std::set<PageId> written_;             ///< in the interval, of regions with divided pages
+  Interval to_;
+};
+
+/// A barrier of a parallel region, by the region's number and its place among the region's barriers.
+using Barrier = std::pair<std::uint64_t, std::uint64_t>;
+
+bool is_of_whole_team(const Event& event) {
+  return event.kind == EventKind::barrier && event.team == 0;
+}
+
+/// Who has touched which pages between two barriers.
+class Accesses {
+ public:
+  struct Access {
+    bool reads = false;
+    std::uint64_t lines = 0;  ///< that it writes
+  };
+  using OfThread = std::unordered_map<std::uint64_t, Access>;
+
+  bool meet(std::uint32_t thread, const OfThread& later) const {
+    return std::any_of(later.begin(), later.end(),
+                       [&](const auto& one) { return meets(thread, one.first, one.second); });
+  }
+  void add(std::uint32_t thread, const OfThread& more) {
+    for (const auto& [page, access] : more) pages_[page].emplace_back(thread, access);
+  }
+  void clear() { pages_.clear(); }
+
+ private:
+  bool meets(std::uint32_t thread, std::uint64_t page, const Access& later) const {
+    const auto before = pages_.find(page);
+    if (before == pages_.end()) return false;
+    return std::any_of(before->second.begin(), before->second.end(), [&](const auto& one) {
+      const auto& [other, access] = one;
+      if (other == thread) return false;
+      return (later.reads && access.lines != 0) || (later.lines != 0 && access.reads) ||
+             (later.lines & access.lines) != 0;
+    });
+  }
+
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint32_t, Access>>> pages_;
+};
+
+/// One thread's way through its part of the trace, a phase between barriers at a time.
+class Member {
+ public:
+  Member(const File& file, std::uint32_t thread) : cursor_(file.thread(thread, Detail::pages)) { pass(); }
+
+  const Interval* here() const { return here_; }
+  void pass() { here_ = cursor_.next(); }
+
+  /// Reads up to the next barrier of the whole team, or the end of the region; whether it was a barrier.
+  bool read_phase() {
+    accesses_.clear();
+    while (here_ != nullptr) {
+      note(*here_);
+      const Event end = here_->end;
+      pass();
+      if (is_of_whole_team(end)) return true;
+      if (end.kind == EventKind::join) return false;
+    }
+    return false;
+  }
+  const Accesses::OfThread& accesses() const { return accesses_; }
+
+ private:
+  static constexpr std::uint64_t most_pages = std::uint64_t{1} << 24;  // 64 GiB of memory
+
+  void note(const Interval& interval) {
+    PageWalk<LinesRun> lines(interval.lines);
+    for (const TouchRun& run : interval.touches) {
+      const bool has_lines = is_partial(run.change) && !interval.lines.empty();
+      if (accesses_.size() + run.pages > most_pages) {
+        throw commands::BadInput(fmt::format("a thread touches more than {} pages between two barriers", most_pages));
+      }
+      for (std::uint64_t i = 0; i < run.pages; ++i) {
+        // Pages have 40 bits and regions 20 (limits.hpp).
+        Accesses::Access& access = accesses_[std::uint64_t{index_of(run.region)} << 40 | (run.first + i)];
+        if (run.access == Access::read) access.reads = true;
+        if (run.access == Access::write) {
+          access.lines |= has_lines ? lines.here().changed.lines : std::numeric_limits<std::uint64_t>::max();
+        }
+        if (has_lines) lines.pass(1);
+      }
+    }
+  }
+
+  ThreadCursor cursor_;
+  const Interval* here_ = nullptr;
+  Accesses::OfThread accesses_;
+};
+
+/// Finds the needless barriers of one region, whose members have begun it.
+void find_needless(std::uint64_t region, std::vector<std::pair<std::uint32_t, Member*>>& team,
+                   std::set<Barrier>& found) {
+  Accesses before;
+  const auto read_phase = [&] {
+    // Of a program that ended within the region, some members have no next barrier.
+    bool is_barrier = true;
+    for (auto& [thread, member] : team) is_barrier = member->read_phase() && is_barrier;
+    return is_barrier;
+  };
+  const auto add = [&] {
+    for (const auto& [thread, member] : team) before.add(thread, member->accesses());
+  };
+  bool is_barrier = read_phase();
+  add();
+  for (std::uint64_t number = 0; is_barrier; ++number) {
+    is_barrier = read_phase();
+    const bool is_needed = std::any_of(team.begin(), team.end(),
+                                       [&](const auto& one) { return before.meet(one.first, one.second->accesses()); });
+    if (is_needed) {
+      before.clear();
+    } else {
+      found.emplace(region, number);
+    }
+    add();
+  }
+}
+
+std::set<Barrier> needless_barriers(const File& file) {
+  std::vector<Member> members;
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) members.emplace_back(file, thread);
+  std::set<Barrier> found;
+  Member& initial = members.front();
+  while (initial.here() != nullptr) {
+    const Event event = initial.here()->end;
+    initial.pass();
+    if (event.kind != EventKind::fork) continue;
+    std::vector<std::pair<std::uint32_t, Member*>> team{{0, &initial}};
+    for (std::uint32_t thread = 1; thread < members.size(); ++thread) {
+      const Interval* const next = members[thread].here();
+      if (next == nullptr || next->end.kind != EventKind::team_begin || next->end.object != event.object) continue;
+      members[thread].pass();
+      team.emplace_back(thread, &members[thread]);
+    }
+    if (team.size() == event.value) find_needless(event.object, team, found);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::uint64_t pad(const File& file, const std::filesystem::path& output) {
+  Padding padding(file);
+  if (padding.pages() == 0) return 0;
+  std::vector<Parallel> parallel;
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) parallel.emplace_back(thread);
+  write(file, output, padding.regions(), [&](std::uint32_t thread, const Interval& from) -> const Interval& {
+    const Interval& padded = padding.of(thread, static_cast<bool>(parallel[thread]), from);
+    parallel[thread].pass(from.end);
+    return padded;
+  });
+  return padding.pages();
+}
+
+std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output) {
+  const std::set<Barrier> needless = needless_barriers(file);
+  if (needless.empty()) return 0;
+  std::vector<Barrier> next(file.header().threads);
+  write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {
+    const Event& end = interval.end;
+    Barrier& here = next[thread];
+    if (end.kind == EventKind::fork || end.kind == EventKind::team_begin) here = {end.object, 0};
+    if (!is_of_whole_team(end)) return interval;
+    if (needless.contains(here)) interval.end = nothing;
+    ++here.second;
+    return interval;
+  });
+  return needless.size();
+}
+
+std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output) {
+  const auto is_locking = [](const Event& event) {
+    return (event.kind == EventKind::acquire || event.kind == EventKind::release) &&
+           static_cast<LockClass>(event.detail) != LockClass::ordered;
+  };
+  std::uint64_t taken = 0;
+  for_each_interval(file, [&](std::uint32_t, const Interval& interval) {
+    if (is_locking(interval.end) && interval.end.kind == EventKind::acquire) ++taken;
+  });
+  if (taken == 0) return 0;
+  write(file, output, file.regions(), [&](std::uint32_t, Interval interval) {
+    if (is_locking(interval.end)) interval.end = nothing;
+    return interval;
+  });
+  return taken;
+}
+
+}  // namespace sdsm::trace

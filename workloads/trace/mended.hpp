@@ -1,0 +1,31 @@
+/// A trace of the program as it would be with one thing mended: what `sdsm simulate` then gains by it. Who touches what
+/// when stays as it was traced, so a gain is what the mended program would have if it did the same otherwise.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::trace {
+
+// Each writes `output` (trace::Writer) and returns how much was mended; if nothing, it writes nothing. Each reads the
+// trace twice, and throws what its cursors and the writer throw.
+
+/// Each page on which several threads write, no two of them the same line (RegionUse::written_apart), becomes a page
+/// for each thread of the trace, thread t's at a place whose remainder by their number is t. What a thread reads of it
+/// is its own part in intervals in which it writes the page, else all parts; so is what the initial thread does outside
+/// of parallel regions. Pages of stacks, and of regions with atomic operations, stay. Returns the number of pages that
+/// were divided.
+std::uint64_t pad(const File& file, const std::filesystem::path& output);
+
+/// A barrier of a whole team inside a region is left out if no thread touches after it, before the next that stays, a
+/// page that another thread has written since the last that stays, or writes one that another has read; writes of
+/// different lines do not meet. Returns the number of barriers that were left out, each counted once for the team.
+std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output);
+
+/// No lock is taken (but for ordered regions): the most that doing less under locks can gain. Returns how often one
+/// was.
+std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output);
+
+}  // namespace sdsm::trace
