@@ -127,6 +127,9 @@ Json result_document(const RunDescription& description, const Platform& platform
                                 {"adaptive_write_detection", rules.adaptive_write_detection}});
     if (rules.first_touch_moves) document["options"]["first_touch_moves"] = *rules.first_touch_moves;
     if (rules.fork_by_broadcast) document["options"]["fork"] = "broadcast";
+    for (const jiajia::QuirkRow& row : jiajia::quirk_rows) {
+      if (rules.quirks.*row.quirk) document["options"]["quirks"].push_back(row.name);
+    }
     if (!description.privatized.empty()) document["options"]["privatized"] = description.privatized;
   }
   if (base_of(description.options.protocol) == ProtocolKind::scash &&

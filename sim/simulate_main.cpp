@@ -665,6 +665,22 @@ void add_jiajia(CLI::App& app, Request& request) {
       ->check(one_of({"barrier", "broadcast"}))
       ->type_name("barrier|broadcast")
       ->default_str("barrier");
+  std::vector<std::string> quirks;
+  for (const jiajia::QuirkRow& row : jiajia::quirk_rows) quirks.emplace_back(row.name);
+  app.add_option_function<std::vector<std::string>>(
+         "--quirks",
+         of_jiajia("--quirks",
+                   [&request](const std::vector<std::string>& names) {
+                     for (const jiajia::QuirkRow& row : jiajia::quirk_rows) {
+                       if (std::find(names.begin(), names.end(), row.name) == names.end()) continue;
+                       request.options.jiajia.quirks.*row.quirk = true;
+                     }
+                   }),
+         fmt::format("under jiajia, departures of the real system from what it means: {}", fmt::join(quirks, ", ")))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of(quirks))
+      ->type_name("NAME[,NAME]");
   app.add_option_function<std::vector<std::string>>(
          "--privatize",
          of_jiajia("--privatize", [&request](const std::vector<std::string>& names) { request.privatized = names; }),

@@ -28,12 +28,19 @@ struct staggered {
   enum field along, across, between, at;
 };
 
+/* Sums over the points that repeat no other. */
+struct sums {
+  double pressure;
+  double speed; /* of both velocities */
+};
+
 /* size x size points, of which the last row and column (or, in fields between the points, the first) repeat others. */
 struct model {
   double* memory;
   long size;
   double step_s; /* from the old fields to the new ones */
   struct staggered closed;
+  struct parts sums; /* implementation 2: a struct sums of each thread */
 };
 
 static const double dx_m = 1e5;
@@ -150,12 +157,6 @@ static void advance(const struct model* m, long j) {
   }
 }
 
-/* Sums over the points that repeat no other. */
-struct sums {
-  double pressure;
-  double speed; /* of both velocities */
-};
-
 static struct sums sums_of_row(const struct model* m, long j) {
   struct sums sums = {0, 0};
   const double *u_new = row_of(m, unew, j), *v_new = row_of(m, vnew, j), *p_new = row_of(m, pnew, j);
@@ -176,14 +177,19 @@ static void loop_shared(const struct model* shared, Body body, long count) {
   for (long k = 0; k < count; ++k) body(&m, k);
 }
 
+static void add(struct sums* all, struct sums more) {
+  all->pressure += more.pressure;
+  all->speed += more.speed;
+}
+
 static struct sums sum_alone(const struct model* m) {
   struct sums all = {0, 0};
-  for (long j = 0; j < m->size - 1; ++j) {
-    const struct sums row = sums_of_row(m, j);
-    all.pressure += row.pressure;
-    all.speed += row.speed;
-  }
+  for (long j = 0; j < m->size - 1; ++j) add(&all, sums_of_row(m, j));
   return all;
+}
+
+static struct sums* sums_of(const struct model* m, int thread) {
+  return (struct sums*)(m->sums.memory + (size_t)thread * m->sums.part_bytes);
 }
 
 static struct sums sum_shared(const struct model* shared) {
@@ -199,10 +205,28 @@ static struct sums sum_shared(const struct model* shared) {
   return (struct sums){pressure, speed};
 }
 
+/* A reduction without a lock, at which a shared memory made in software would end an interval: each thread's sums lie
+ * on a page of its own, and the initial thread adds them. */
+static struct sums sum_by_thread(const struct model* shared) {
+  const struct model m = *shared;
+  int threads = 0;
+#pragma omp parallel default(none) firstprivate(m) shared(threads)
+  {
+    struct sums own = {0, 0};
+#pragma omp for schedule(static) nowait
+    for (long j = 0; j < m.size - 1; ++j) add(&own, sums_of_row(&m, j));
+    *sums_of(&m, omp_get_thread_num()) = own;
+    if (omp_get_thread_num() == 0) threads = omp_get_num_threads();
+  }
+  struct sums all = {0, 0};
+  for (int t = 0; t < threads; ++t) add(&all, *sums_of(&m, t));
+  return all;
+}
+
 static const struct implementation {
   void (*loop)(const struct model*, Body, long count);
   struct sums (*sum)(const struct model*);
-} implementations[] = {{loop_alone, sum_alone}, {loop_shared, sum_shared}};
+} implementations[] = {{loop_alone, sum_alone}, {loop_shared, sum_shared}, {loop_shared, sum_by_thread}};
 
 static void close_fields(const struct model* m, const struct implementation* by) {
   by->loop(m, close_row, m->size - 1);
@@ -281,7 +305,9 @@ static void print_help(void) {
       "The shallow-water equations on a periodic plane: velocities and pressure of a wave, by fourteen arrays in one\n"
       "piece of memory. Threads: OMP_NUM_THREADS.\n"
       "\n"
-      "  --impl N        0 sequential, 1 parallel: eight regions a step, pages in equal parts (default 1)\n"
+      "  --impl N        0 sequential, 1 parallel: eight regions a step, pages in equal parts (default 1), 2 the same, "
+      "but\n"
+      "                  the sums by thread and without a lock\n"
       "  --size N        rows and columns of each array, 3 to %d (default 250; SPEC's train data: 3802)\n"
       "  --iterations N  time steps (default 30; SPEC's train data: 300)\n"
       "  --no-check      do not compare with the sequential fields afterwards\n"
@@ -307,7 +333,7 @@ static struct options read_options(int argc, char** argv) {
     switch (option) {
       case opt_size: options.size = integer_option(program, "--size", optarg, 3, max_size); break;
       case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 0, 1000000000); break;
-      default: read_run_option(program, option, 2, print_help, &options.run);
+      default: read_run_option(program, option, 3, print_help, &options.run);
     }
   }
   refuse_arguments(program, argc, argv);
@@ -322,6 +348,8 @@ int main(int argc, char** argv) {
 
   struct model m = {.size = options.size};
   m.memory = (double*)allocate_parts(program, threads, (bytes_of(&m) + (size_t)threads - 1) / (size_t)threads).memory;
+  enum { largest_page = 65536 };
+  if (options.run.implementation == 2) m.sums = allocate_parts(program, threads, largest_page);
   initialise(&m);
   start_threads();
   const double begin = omp_get_wtime();
@@ -331,6 +359,7 @@ int main(int argc, char** argv) {
 
   hand_over(program, &options.run, m.memory, results * points(&m) * sizeof(double));
   if (options.run.check) check(&m, sums, options.iterations);
+  if (m.sums.memory) sdsm_gfree(m.sums.memory);
   sdsm_gfree(m.memory);
   return end_of_run(program);
 }

@@ -71,6 +71,20 @@ struct Quirks {
   static constexpr Quirks all() { return {true, true, true, true, true, true, true}; }
 };
 
+struct QuirkRow {
+  std::string_view name;
+  bool Quirks::*quirk;
+};
+inline constexpr std::array<QuirkRow, 7> quirk_rows{{
+    {"reads-of-invalid-copies-write", &Quirks::reads_of_invalid_copies_write},
+    {"writes-of-unmapped-pages-trap-twice", &Quirks::writes_of_unmapped_pages_trap_twice},
+    {"empty-diffs-travel", &Quirks::empty_diffs_travel},
+    {"unread-homes-keep-silent", &Quirks::unread_homes_keep_silent},
+    {"lock-notices-outlive-barriers", &Quirks::lock_notices_outlive_barriers},
+    {"first-page-stays", &Quirks::first_page_stays},
+    {"barrier-is-lock-64", &Quirks::barrier_is_lock_64},
+}};
+
 /// What notices an unlock hands on.
 enum class Scope : std::uint8_t {
   lock,    ///< those of the pages written since the lock was taken: JIAJIA's own

@@ -106,7 +106,8 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     run(*on_jiajia, "--json", jiajia)
     yield "simulation", jiajia
     forked = folder / "forked.json"
-    run(*on_jiajia, "--first-touch-migration", "1", "--fork", "broadcast", "--privatize", "globals", "--json", forked)
+    forks = ("--first-touch-migration", "1", "--fork", "broadcast", "--privatize", "globals")
+    run(*on_jiajia, *forks, "--quirks", "first-page-stays,empty-diffs-travel", "--json", forked)
     yield "simulation", forked
     hardware = folder / "hardware.json"
     where = ("-p", "v1280", "--protocol", "hardware", "-n", "1", "-t", "2")

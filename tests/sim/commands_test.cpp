@@ -400,6 +400,8 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--protocol hardware --atomics home", "--atomics has no meaning under hardware"},
       {"--home-migration", "--home-migration is of protocol jiajia, but the protocol is scash"},
       {"--fork broadcast", "--fork is of protocol jiajia, but the protocol is scash"},
+      {"--quirks first-page-stays", "--quirks is of protocol jiajia, but the protocol is scash"},
+      {"--protocol jiajia --quirks first-page-stays,none", "none"},
       {"--protocol jiajia --privatize globals", "--privatize sends pages with the fork's message"},
       {"--protocol jiajia --home-migration --first-touch-migration 1", "two rules for the same moves"},
       {"--region some", "some"},
@@ -431,12 +433,13 @@ TEST_CASE("memory is private by its name, if no parallel region writes it") {
     return sdsm_command("simulate", in_quotes(trace.path().string()) +
                                         " -q -p p3-jiajia -n 2 --protocol jiajia --fork broadcast --json - " + options);
   };
-  const Outcome done = simulate(only_read, "--privatize block");
+  const Outcome done = simulate(only_read, "--privatize block --quirks first-page-stays,empty-diffs-travel");
   CAPTURE(done.errors);
   REQUIRE(done.status == 0);
   const json result = json::parse(done.output);
   CHECK(result["options"]["privatized"] == json{"block"});
   CHECK(result["options"]["fork"] == "broadcast");
+  CHECK(result["options"]["quirks"] == json{"empty-diffs-travel", "first-page-stays"});
   CHECK(result["threads"][1]["faults"]["RUMR"] == 0);
   for (const auto& [trace, name, words] :
        {std::tuple{&only_read, "blocks", "has no 'blocks'. It has block"},

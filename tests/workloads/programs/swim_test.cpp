@@ -113,7 +113,9 @@ TEST_CASE("swim's parallel fields are the sequential ones to the bit, on any num
   const Field sequential = swim("--impl 0 --iterations 5 " + size);
   for (const int threads : {1, 2, 3, 4, 8}) {
     CAPTURE(threads);
-    CHECK(swim("--iterations 5 " + size, threads) == sequential);
+    for (const char* impl : {"1", "2"}) {
+      CHECK(swim(std::string("--impl ") + impl + " --iterations 5 " + size, threads) == sequential);
+    }
   }
 }
 
@@ -134,7 +136,7 @@ TEST_CASE("swim's fourteen arrays are one block, in equal parts of whole pages")
 }
 
 TEST_CASE("swim refuses bad usage") {
-  check_refused("swim", "--impl 2", "--impl '2' is not a whole number from 0 to 1");
+  check_refused("swim", "--impl 3", "--impl '3' is not a whole number from 0 to 2");
   check_refused("swim", "--size 2", "--size '2' is not a whole number from 3");
   check_refused("swim", "--iterations x", "--iterations 'x' is not");
   check_refused("swim", "--points 4", "unrecognized option '--points'");
