@@ -11,13 +11,14 @@
 namespace sdsm::sim {
 
 Player::Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, unsigned clock_rank,
-               std::uint64_t clock_calls)
+               std::uint64_t clock_calls, std::vector<trace::ReductionPart> reductions)
     : cluster_(cluster),
       thread_(cluster.thread(process)),
       source_(std::move(source)),
       memory_(cluster.room->memory_of(thread_)),
       clock_rank_(clock_rank),
       clock_calls_(clock_calls),
+      reductions_(std::move(reductions)),
       atomics_(cluster.options.atomics.value_or(cluster.costs.costs().atomics)),
       has_faults_(takes_faults(cluster.layout) && cluster.tables.has_pages()),
       stretch_(cluster.costs.stretch(cluster.layout.threads_per_node, cluster.options.memory_bound)) {
@@ -110,7 +111,7 @@ void Player::close(const trace::Event& event) {
       break;
     case EventKind::single:
       executed_single_ = event.detail == 1;
-      perform(executed_single_ ? Directive::single_executes : Directive::single_passes, 0);
+      perform(Directive::single, 0);
       break;
     case EventKind::copyprivate:
       perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
@@ -125,11 +126,7 @@ void Player::close(const trace::Event& event) {
     case EventKind::spin: spin(ProcessId{static_cast<std::uint32_t>(event.object)}, event.value); break;
     case EventKind::chunk: perform(Directive::chunk, 0); break;
     case EventKind::flush: perform(Directive::flush, 0); break;
-    case EventKind::atomic: {
-      const auto region = static_cast<std::uint32_t>(event.object);
-      operate({RegionId{region}, event.value / static_cast<std::uint64_t>(cluster_.page_size.count)}, event.detail);
-      break;
-    }
+    case EventKind::atomic: operate_or_reduce(event); break;
     case EventKind::fence: fence(); break;
     case EventKind::clock: note_clock(event); break;
     case EventKind::loop_begin:
@@ -147,6 +144,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
     return;
   }
   for (const ProtocolStep& step : steps_of(directive)) {
+    if (step.by == By::executing && !executed_single_) continue;
     const PageId page = cluster_.page_of(step.page);
     switch (step.what) {
       case Primitive::read:
@@ -174,6 +172,16 @@ void Player::perform(Directive directive, std::uint32_t team) {
       case Primitive::flush: memory_->flush(); break;
     }
   }
+}
+
+void Player::operate_or_reduce(const trace::Event& event) {
+  if (next_reduction_ < reductions_.size() && reductions_[next_reduction_].interval == intervals_) {
+    const bool combines = thread_.id() == ProcessId{0};
+    perform(combines ? Directive::reduction_combines : Directive::reduction_gives, reductions_[next_reduction_++].team);
+    return;
+  }
+  const auto region = static_cast<std::uint32_t>(event.object);
+  operate({RegionId{region}, event.value / static_cast<std::uint64_t>(cluster_.page_size.count)}, event.detail);
 }
 
 void Player::operate(PageId page, std::uint8_t words) {

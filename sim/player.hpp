@@ -4,19 +4,21 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/cluster.hpp"
 #include "sim/interval_source.hpp"
 #include "sim/memory.hpp"
+#include "workloads/trace/reductions.hpp"
 
 namespace sdsm::sim {
 
 class Player {
  public:
   /// `clock_calls`: readings of clocks of `clock_rank` in the initial thread's trace. The first and the last bound the
-  /// region.
+  /// region. `reductions`: the thread's parts that are done as Omni does them.
   Player(Cluster& cluster, ProcessId process, std::unique_ptr<IntervalSource> source, unsigned clock_rank,
-         std::uint64_t clock_calls);
+         std::uint64_t clock_calls, std::vector<trace::ReductionPart> reductions);
 
   /// The actor's body.
   void run();
@@ -32,6 +34,8 @@ class Player {
   void close(const trace::Event& event);
   /// `team`: threads in the team, for directives with a barrier; else 0.
   void perform(Directive directive, std::uint32_t team);
+  /// The operation that ended the interval may be a part of a reduction.
+  void operate_or_reduce(const trace::Event& event);
   void operate(PageId page, std::uint8_t words);
   void fence();
   void spin(ProcessId by, std::uint64_t events);
@@ -45,6 +49,8 @@ class Player {
   std::unique_ptr<Memory> memory_;
   unsigned clock_rank_;
   std::uint64_t clock_calls_;
+  std::vector<trace::ReductionPart> reductions_;
+  std::size_t next_reduction_ = 0;
   Atomics atomics_;
   bool has_faults_;
   double stretch_;  ///< how many times as long computing takes beside the node's other threads

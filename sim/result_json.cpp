@@ -140,9 +140,11 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
   }
+  if (description.reductions > 0) document["options"]["reductions"] = description.reductions_as;
   if (has_flags && tables_of(description.options.protocol).has_pages()) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));
   }
+  if (description.reductions > 0) document["reductions"] = description.reductions;
   add_changes(document, platform);
   if (!description.uncosted.empty()) document["uncosted"] = description.uncosted;
   results::add_origin(document, description.inputs, versions(description.network));

@@ -25,6 +25,8 @@ struct RunDescription {
   bool has_flags = false;                     ///< the trace has atomic operations, fences or waits for flags
   std::vector<std::string> uncosted;          ///< what the program did that the times leave out
   std::vector<std::string> privatized = {};   ///< what --privatize named
+  std::uint64_t reductions = 0;               ///< recognised in the trace
+  std::string reductions_as = {};             ///< how they are done: --reductions
 };
 
 /// A property of a run that exceeds what was measured to calibrate its platform.

@@ -68,6 +68,7 @@ struct Request {
   std::optional<std::uint64_t> draws;  ///< for a band around the prediction
   std::string asked_of_jiajia;         ///< an option that only it has
   std::vector<std::string> privatized;
+  std::string reductions = "atomic";  ///< or "omni"
   RunOptions options;
 };
 
@@ -85,8 +86,18 @@ Atomics atomics_on(const Platform& platform, std::optional<Atomics> asked) {
   return asked.value_or(platform.costs.atomics);
 }
 
-/// What the program did that the times leave out. Older traces have waits as calls without an event.
-std::vector<std::string> uncosted(const trace::File& file, ProtocolKind protocol, Atomics atomics) {
+/// Parts that are done as Omni does them.
+std::uint64_t reduced_operations(const Request& request, const trace::Reductions& found) {
+  if (request.reductions != "omni") return 0;
+  std::uint64_t count = 0;
+  for (const auto& parts : found.parts) count += parts.size();
+  return count;
+}
+
+/// What the program did that the times leave out. Older traces have waits as calls without an event; `reduced`: atomic
+/// operations that are done otherwise.
+std::vector<std::string> uncosted(const trace::File& file, ProtocolKind protocol, Atomics atomics,
+                                  std::uint64_t reduced) {
   using enum trace::EventKind;
   std::vector<std::string> found;
   for (const trace::UnseenCall& unseen : file.header().unseen) {
@@ -98,7 +109,7 @@ std::vector<std::string> uncosted(const trace::File& file, ProtocolKind protocol
   }
   if (!tables_of(protocol).has_pages()) return found;
   const bool orders = atomics != Atomics::relaxed && trace::count_of(file, fence) > 0;
-  const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > 0;
+  const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > reduced;
   if (orders || operates || trace::count_of(file, spin) > 0) {
     found.emplace_back(
         "pages that go between nodes amid an interval, once the program has used an atomic operation, a fence or a "
@@ -128,6 +139,9 @@ void refuse_options_of_pages(const Request& request) {
 
 /// What a protocol does not have, or is not simulated with.
 void refuse_combinations(Request& request) {
+  if (request.reductions == "omni" && !request.order.empty()) {
+    throw BadInput("--order is of a run, which does a reduction's atomic operations. Leave out --reductions omni");
+  }
   if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
   check_invalidation(request.invalidation, request.options.protocol);
   check_prefetch(request.options.prefetch, request.options.protocol, !request.order.empty());
@@ -270,7 +284,7 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
-                  const Uncertainty* uncertainty) {
+                  const Uncertainty* uncertainty, std::uint64_t reductions) {
   fmt::print("{}  on {}, {} node{} x {} thread{}, network {}\n", request.trace, request.platform, layout.nodes,
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
              request.network);
@@ -321,6 +335,7 @@ void print_report(const Request& request, const Platform& platform, Layout layou
                kinds.empty() ? "by hardware" : name_of(atomics_on(platform, request.options.atomics)));
   }
   fmt::print("\n");
+  if (reductions > 0) fmt::print("Reductions over one variable: {} ({})\n", reductions, request.reductions);
 }
 
 void write_timeline(const Request& request, const trace::File& file, timelines::Timeline& timeline,
@@ -359,7 +374,7 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
 }
 
 void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
-             const Result& result) {
+             const Result& result, const trace::Reductions& reductions) {
   if (!request.scale.is_given()) {
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
@@ -382,8 +397,12 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
                     "work; so does the simulation.",
                     request.trace, status));
   }
+  if (request.reductions == "omni" && reductions.count == 0) {
+    say("note: --reductions omni changes nothing: no reduction over one variable was recognised in the trace.");
+  }
   if (const std::vector<std::string> left_out =
-          uncosted(file, request.options.protocol, atomics_on(platform, request.options.atomics));
+          uncosted(file, request.options.protocol, atomics_on(platform, request.options.atomics),
+                   reduced_operations(request, reductions));
       !left_out.empty()) {
     say(fmt::format("warning: the prediction leaves out: {}.", fmt::join(left_out, "; ")));
   }
@@ -436,8 +455,10 @@ int simulate(const Request& request) {
 
   std::optional<trace::Order> order;
   if (!request.order.empty()) order = trace::read_order(request.order);
+  const trace::Reductions reductions = trace::find_reductions(file);
   const auto program = [&] {
     Program made;
+    if (request.reductions == "omni") made.reductions = reductions.parts;
     made.regions = trace::LargerPages::regions(file.regions(), page);
     made.clock_rank = own.clock_rank;
     made.clock_calls = own.clock_calls;
@@ -469,7 +490,7 @@ int simulate(const Request& request) {
   display.end();
 
   if (timeline) write_timeline(request, file, *timeline, result);
-  if (!request.is_silent) warn_of(request, platform, layout, file, result);
+  if (!request.is_silent) warn_of(request, platform, layout, file, result, reductions);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
   if (!request.readings.empty()) write_output(trace::readings_text(result.readings), request.readings);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
@@ -483,14 +504,17 @@ int simulate(const Request& request) {
                                      request.scale,
                                      inputs,
                                      has_flags(file),
-                                     uncosted(file, options.protocol, atomics_on(platform, request.options.atomics)),
-                                     request.privatized};
+                                     uncosted(file, options.protocol, atomics_on(platform, request.options.atomics),
+                                              reduced_operations(request, reductions)),
+                                     request.privatized,
+                                     reductions.count,
+                                     request.reductions};
     results::write(result_document(description, platform, result, told), request.json);
   }
   const std::vector<std::string> outputs = outputs_of(request);
   const bool is_report = !request.is_silent && std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
   if (!request.is_silent) tell_changes(platform, is_report);
-  if (is_report) print_report(request, platform, layout, result, told);
+  if (is_report) print_report(request, platform, layout, result, told, reductions.count);
   return done;
 }
 
@@ -599,6 +623,14 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
                  "how inline atomic operations are done: at the page's home, within a lock, or at the home without "
                  "ordering other memory (default: as the platform says, else home)")
       ->check(one_of({"home", "lock", "relaxed"}));
+  app.add_option(
+         "--reductions", request.reductions,
+         "what each member of a team does at the end of a reduction over one variable: the atomic operation that "
+         "gcc leaves of it, as sdsm run does, or Omni's steps: a slot for each thread, a barrier, combining, a "
+         "barrier")
+      ->check(one_of({"atomic", "omni"}))
+      ->type_name("atomic|omni")
+      ->capture_default_str();
   app.add_option("--page-size", request.page_size,
                  "size of a page: 4096 times a power of two, up to 64KiB (default: page.size of the platform, else "
                  "4096)")

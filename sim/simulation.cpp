@@ -297,8 +297,10 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);
   Players players;
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
+    std::vector<trace::ReductionPart> reductions;
+    if (process < program.reductions.size()) reductions = std::move(program.reductions[process]);
     players.push_back(std::make_unique<Player>(cluster, ProcessId{process}, std::move(program.sources[process]),
-                                               program.clock_rank, program.clock_calls));
+                                               program.clock_rank, program.clock_calls, std::move(reductions)));
   }
   play(loaded.engine(), topology, cluster, players);
   Result result = result_of(cluster);

@@ -14,6 +14,7 @@
 #include "sim/cluster.hpp"
 #include "sim/interval_source.hpp"
 #include "sim/network_table.hpp"
+#include "workloads/trace/reductions.hpp"
 
 namespace sdsm::sim {
 
@@ -28,7 +29,8 @@ struct Program {
   std::uint64_t clock_calls = 0;                                     ///< of those, by the initial thread
   std::uint64_t intervals = 0;  ///< of the initial thread, for progress; 0 if unknown
   bool has_spins = false;
-  std::optional<trace::Order> order;  ///< order to repeat, of a run of the same program
+  std::vector<std::vector<trace::ReductionPart>> reductions;  ///< by thread, done as Omni does them; may be empty
+  std::optional<trace::Order> order;                          ///< order to repeat, of a run of the same program
 };
 
 struct ThreadResult {

@@ -17,8 +17,9 @@ enum class AdministrativePage : std::uint8_t {
   single,       ///< counter of `single` constructs
   copyprivate,  ///< what a `single copyprivate` hands on
   loop,         ///< state of dynamic and guided loops
+  reduction,    ///< a slot for each thread, and the result
 };
-inline constexpr std::size_t administrative_pages = 4;
+inline constexpr std::size_t administrative_pages = 5;
 
 enum class Primitive : std::uint8_t {
   read,     ///< of the administrative page
@@ -29,21 +30,26 @@ enum class Primitive : std::uint8_t {
   flush,    ///< own changes go home and copies are dropped, without a lock
 };
 
+/// By whom a step is done.
+enum class By : std::uint8_t { all, executing };
+
 struct ProtocolStep {
   Primitive what;
   AdministrativePage page = AdministrativePage::region;
+  By by = By::all;
 };
 
 enum class Directive : std::uint8_t {
   fork_master,        ///< the initial thread starts a team
   fork_worker,        ///< another member begins the region
   barrier,            ///< also the end of a region
-  single_executes,    ///< the first thread at a `single`: finds the counter not yet advanced, and advances it
-  single_passes,      ///< the other threads: find it advanced
+  single,             ///< the first thread finds the counter not yet advanced, advances it, and executes; others pass
   copyprivate_gives,  ///< the thread that executed the `single`
   copyprivate_takes,  ///< the others
   chunk,              ///< takes iterations of a dynamic or guided loop
   flush,
+  reduction_combines,  ///< thread 0, which combines what is in the slots
+  reduction_gives,     ///< the others
 };
 
 namespace steps {
@@ -52,15 +58,19 @@ using Page = AdministrativePage;
 inline constexpr std::array fork_master{ProtocolStep{write, Page::region}, ProtocolStep{barrier}};
 inline constexpr std::array fork_worker{ProtocolStep{barrier}, ProtocolStep{read, Page::region}};
 inline constexpr std::array team_barrier{ProtocolStep{barrier}};
-inline constexpr std::array single_executes{ProtocolStep{acquire, Page::single}, ProtocolStep{read, Page::single},
-                                            ProtocolStep{write, Page::single}, ProtocolStep{release, Page::single}};
-inline constexpr std::array single_passes{ProtocolStep{acquire, Page::single}, ProtocolStep{read, Page::single},
-                                          ProtocolStep{release, Page::single}};
+inline constexpr std::array single{ProtocolStep{acquire, Page::single}, ProtocolStep{read, Page::single},
+                                   ProtocolStep{write, Page::single, By::executing},
+                                   ProtocolStep{release, Page::single}};
 inline constexpr std::array copyprivate_gives{ProtocolStep{write, Page::copyprivate}, ProtocolStep{barrier}};
 inline constexpr std::array copyprivate_takes{ProtocolStep{barrier}, ProtocolStep{read, Page::copyprivate}};
 inline constexpr std::array chunk{ProtocolStep{acquire, Page::loop}, ProtocolStep{read, Page::loop},
                                   ProtocolStep{write, Page::loop}, ProtocolStep{release, Page::loop}};
 inline constexpr std::array explicit_flush{ProtocolStep{flush}};
+inline constexpr std::array reduction_combines{ProtocolStep{write, Page::reduction}, ProtocolStep{barrier},
+                                               ProtocolStep{read, Page::reduction},
+                                               ProtocolStep{write, Page::reduction}, ProtocolStep{barrier}};
+inline constexpr std::array reduction_gives{ProtocolStep{write, Page::reduction}, ProtocolStep{barrier},
+                                            ProtocolStep{barrier}, ProtocolStep{read, Page::reduction}};
 }  // namespace steps
 
 /// The steps, in order.
@@ -69,12 +79,13 @@ constexpr std::span<const ProtocolStep> steps_of(Directive directive) {
     case Directive::fork_master: return steps::fork_master;
     case Directive::fork_worker: return steps::fork_worker;
     case Directive::barrier: return steps::team_barrier;
-    case Directive::single_executes: return steps::single_executes;
-    case Directive::single_passes: return steps::single_passes;
+    case Directive::single: return steps::single;
     case Directive::copyprivate_gives: return steps::copyprivate_gives;
     case Directive::copyprivate_takes: return steps::copyprivate_takes;
     case Directive::chunk: return steps::chunk;
     case Directive::flush: return steps::explicit_flush;
+    case Directive::reduction_combines: return steps::reduction_combines;
+    case Directive::reduction_gives: return steps::reduction_gives;
   }
   return {};
 }

@@ -1,8 +1,6 @@
 /// The rest of what the front end asks of the engine: work-sharing, locks and the clock.
 #include "native/gomp/engine.hpp"
 
-#include <span>
-
 #include "models/locks.hpp"
 #include "models/scash/directives.hpp"
 #include "native/dsm/asking.hpp"
@@ -49,19 +47,6 @@ struct CopiedState {
   std::uint64_t gifts;
 };
 
-constexpr bool differ_by_a_write(std::span<const ProtocolStep> with, std::span<const ProtocolStep> without) {
-  std::size_t i = 0;
-  for (const ProtocolStep& step : with) {
-    if (i < without.size() && step.what == without[i].what && step.page == without[i].page) {
-      ++i;
-    } else if (step.what != Primitive::write) {
-      return false;
-    }
-  }
-  return i == without.size();
-}
-static_assert(differ_by_a_write(steps::single_executes, steps::single_passes), "take_single() counts on it");
-
 /// Between open_construct and close_construct.
 gomp::ConstructState opened_state GUARDED_BY(application);
 
@@ -89,13 +74,9 @@ bool take_single(std::uint64_t number) {
   end_work(gomp::EventKind::single);
   auto& state = on_page<SingleState>(AdministrativePage::single);
   bool is_first = false;
-  // A thread that passes does the same steps without the write; only the read shows which it is.
   perform(
-      Directive::single_executes, [&] { is_first = state.executed <= number; },
-      [&] {
-        if (is_first) state.executed = number + 1;
-      },
-      nothing);
+      Directive::single, [&] { is_first = state.executed <= number; }, [&] { state.executed = number + 1; }, nothing,
+      is_first);
   begin_work();
   return is_first;
 }

@@ -18,10 +18,13 @@ constexpr std::uintptr_t address_of(AdministrativePage page) {
 inline constexpr auto nothing = [] {};
 
 /// Does the steps of `directive` in their order. `read` and `write` access the directive's administrative page, which
-/// are protocol events; `barrier` waits for the team. A step that the directive lacks is `nothing`.
+/// are protocol events; `barrier` waits for the team. A step that the directive lacks is `nothing`. `executes` tells,
+/// when it comes to a step of the executing thread's, whether the caller is that.
 template <typename Read, typename Write, typename Barrier>
-void perform(Directive directive, Read read, Write write, Barrier barrier) REQUIRES(application) {
+void perform(Directive directive, Read read, Write write, Barrier barrier, const bool& executes = true)
+    REQUIRES(application) {
   for (const ProtocolStep& step : steps_of(directive)) {
+    if (step.by == By::executing && !executes) continue;
     switch (step.what) {
       case Primitive::read: read(); break;
       case Primitive::write: write(); break;

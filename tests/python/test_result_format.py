@@ -120,6 +120,10 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", atomics, "--", *counted)
     run(BUILD / "sdsm", "simulate", atomics, "-p", platform, "-n", "2", "--atomics", "home", "--json", folder / "a.json")
     yield "simulation", folder / "a.json"
+    reduction = (BUILD / "workloads" / "epcc", "--directive", "reduction", "--repetitions", "2", "--samples", "2")
+    run(BUILD / "sdsm", "trace", "-q", "--passes", "1", "-n", "2", "-o", folder / "reduction.trace", "--", *reduction)
+    run(BUILD / "sdsm", "simulate", folder / "reduction.trace", "-p", platform, "-n", "2", "--json", folder / "c.json")
+    yield "simulation", folder / "c.json"
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--json", folder / "b.json", "--", *counted)
     yield "native", folder / "b.json"
     for traced in (trace, mapping):

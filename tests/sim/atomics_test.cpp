@@ -67,6 +67,34 @@ TEST_CASE("p3-score takes a lock, and writes the page under it") {
   CHECK(result.threads[1].whole.diffs == 2);
 }
 
+TEST_CASE("a reduction as Omni does it: a slot of an administrative page, a barrier, combining, a barrier") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  const Time without = run(p3_score(), NetworkKind::queue, program).whole_makespan;
+  for (const std::uint32_t thread : {0, 1}) program.interval(thread, 0, {}, on_page(0));
+  const Result result = run(p3_score(), {2, 1}, NetworkKind::queue, [&] {
+    Program made = program.finished();
+    // Behind the fork, or the region's begin, and the barrier.
+    made.reductions.assign(2, {{.interval = 2, .team = 2}});
+    return made;
+  });
+  const Tally& combining = result.threads[0].whole;
+  const Tally& giving = result.threads[1].whole;
+  CHECK(faults(combining, FaultKind::WROH) == 1 + 2);  // the region's page; its slot, and the result
+  CHECK(faults(giving, FaultKind::WUMR) == 1);
+  CHECK(faults(giving, FaultKind::RUMR) == 1 + 1);
+  CHECK(giving.diffs == 1);
+  for (const Tally* tally : {&combining, &giving}) {
+    CHECK(tally->barriers == 3 + 2);
+    CHECK(tally->locks == 0);
+    CHECK(tally->atomics == 0);
+  }
+  // The slot's fetch and its diff of one word; the result's write; its fetch. Each of the two barriers waits until the
+  // home has protected what it wrote.
+  const Time diff = us(61.66 + 16 * 0.181919);
+  CHECK(result.whole_makespan - without == us(599) + diff + us(8 + 587) + us(2 * (661 + 18.95)));
+}
+
 TEST_CASE("a fence flushes and drops, unless operations are relaxed") {
   for (const Atomics atomics : {Atomics::home, Atomics::lock, Atomics::relaxed}) {
     TestProgram program({2, 1});

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -90,6 +91,29 @@ def test_on_the_cluster_what_a_clause_copies_and_a_schedule_shares_costs_its_pag
     # Static schedules and affinity ask nobody; each dynamic chunk takes a lock and the page of the loop's state.
     assert loops["STATIC 1"] == pytest.approx(loops["STATIC"], rel=0.01)
     assert loops["DYNAMIC 1"] > loops["STATIC"] + 4 * 52
+
+
+def test_a_reduction_is_recognised_and_costs_omnis_steps_where_asked(tmp_path):
+    def simulated(directive: str, reductions: str, repetitions: int) -> tuple[dict, float]:
+        trace, result = tmp_path / "a.trace", tmp_path / "a.json"
+        program = (PROGRAM, "--directive", directive, "--samples", 2, "--repetitions", repetitions, "--delay", 10)
+        run(SDSM, "trace", "-q", "--passes", 1, "-n", 2, "-o", trace, "--", *program)
+        cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
+        done = run(SDSM, "simulate", trace, *cluster, "--reductions", reductions, "--output", "-", "--json", result)
+        table = run_of(done.stdout)
+        return json.loads(result.read_text()), table.blocks[-1].overhead
+
+    # Three runs of 4 repetitions, one of them uncounted.
+    plain, atomic_us = simulated("reduction", "atomic", 4)
+    omni, omni_us = simulated("reduction", "omni", 4)
+    assert [(one["reductions"], one["options"]["reductions"]) for one in (plain, omni)] == [(12, "atomic"), (12, "omni")]
+    whole = [[sum(thread[name] for thread in one["whole_run"]["threads"]) for name in ("atomics", "barriers")] for one in (plain, omni)]
+    assert whole[0][0] == 24 and whole[1][0] == 0
+    assert whole[1][1] - whole[0][1] == 12 * 2 * 2
+    # Two barriers and the slots' page, for an operation of each thread under a lock.
+    assert omni_us - atomic_us > 661
+    # A thread's two operations in a region are none.
+    assert "reductions" not in simulated("atomic", "omni", 4)[0]
 
 
 def test_wrong_options_are_refused_by_name():

@@ -28,8 +28,16 @@ TEST_CASE("the master writes the region's page before the fork's barrier, each w
 
 TEST_CASE("single: a counter behind a lock, which only the executing thread moves") {
   using enum Primitive;
-  CHECK(primitives(Directive::single_executes) == std::vector{acquire, read, write, release});
-  CHECK(primitives(Directive::single_passes) == std::vector{acquire, read, release});
+  CHECK(primitives(Directive::single) == std::vector{acquire, read, write, release});
+  for (const ProtocolStep& step : steps_of(Directive::single)) {
+    CHECK((step.by == By::executing) == (step.what == write));
+  }
+}
+
+TEST_CASE("a reduction: a slot for each thread, a barrier, thread 0 combines, a barrier, all read the result") {
+  using enum Primitive;
+  CHECK(primitives(Directive::reduction_combines) == std::vector{write, barrier, read, write, barrier});
+  CHECK(primitives(Directive::reduction_gives) == std::vector{write, barrier, barrier, read});
 }
 
 TEST_CASE("what a single hands on is written before the barrier and read after it") {
@@ -46,7 +54,7 @@ TEST_CASE("a chunk of a dynamic loop is taken behind a lock") {
 }
 
 TEST_CASE("no directive ends holding a lock, and each works on one administrative page") {
-  for (int i = 0; i <= static_cast<int>(Directive::flush); ++i) {
+  for (int i = 0; i <= static_cast<int>(Directive::reduction_gives); ++i) {
     const auto steps = steps_of(static_cast<Directive>(i));
     REQUIRE_FALSE(steps.empty());
     int held = 0;

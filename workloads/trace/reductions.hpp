@@ -1,0 +1,31 @@
+/// Reductions over one variable, as gcc leaves them: an atomic operation of each member of a team between its last work
+/// and the join. What a program writes as such an `omp atomic` at a region's end cannot be told from one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/trace/reader.hpp"
+
+namespace sdsm::trace {
+
+/// A member's part.
+struct ReductionPart {
+  std::uint64_t interval = 0;  ///< number of the thread's interval that ends with the operation
+  std::uint32_t team = 0;      ///< the region's threads
+
+  bool operator==(const ReductionPart&) const = default;
+};
+
+struct Reductions {
+  std::uint64_t count = 0;                        ///< in which all members have a part each
+  std::vector<std::vector<ReductionPart>> parts;  ///< by thread, ascending
+};
+
+/// Longest computing behind a part and before the join: what ends a region takes less, and work takes more.
+inline constexpr std::uint64_t most_after_reduction_ns = 100'000;
+
+/// Reads the whole trace if it has any atomic operation. Throws as a ThreadCursor does.
+Reductions find_reductions(const File& file);
+
+}  // namespace sdsm::trace
