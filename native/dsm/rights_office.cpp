@@ -41,7 +41,7 @@ struct RightsOffice {
   std::vector<std::uint64_t> granted;                   ///< by process: how often
   /// Of pages that their process has open for good: those that atomic operations have changed since the last barrier.
   std::unordered_set<std::uint64_t> changed_for_good;
-  std::unordered_set<std::uint64_t> changed;  ///< by diffs since the last barrier, of pages that are not listed
+  std::unordered_set<std::uint64_t> changed;  ///< by diffs since the last barrier
   bool has_unseen_changes = false;            ///< since the last barrier
 };
 RightsOffice office GUARDED_BY(handling);
@@ -55,9 +55,10 @@ std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& req
   return request.is_heard_of ? page.sharing.all_losses() : page.sharing.losses(request.node(), request.right());
 }
 
-/// Before the home is in flag mode, what its own thread stores is not seen; nor is what others do then.
-bool may_be_changed(const SharedPage& page) REQUIRES(handling) {
-  return page.is_changed || office.has_unseen_changes || !is_in_flag_mode();
+/// Whether who sees the page, and is in flag mode, may then see what others have stored elsewhere. Before the home is
+/// in flag mode, it does not see what its own thread stores.
+bool may_be_changed(std::uint64_t address) REQUIRES(handling) {
+  return office.changed.contains(address) || office.has_unseen_changes || !is_in_flag_mode();
 }
 
 void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
@@ -102,14 +103,14 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     if (!page.ending.empty()) return recall(address, page);
     const Request granted = std::move(page.waiting.front());
     page.waiting.pop_front();
-    grant(page, granted, may_be_changed(page));
+    // A node asks itself for its own pages outside of flag mode, too.
+    const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
+    grant(page, granted, page.is_changed || (is_in_flags && may_be_changed(address)));
   }
 }
 
 void queue(std::uint64_t address, Request request) REQUIRES(handling) {
-  const auto [found, is_new] = office.pages.try_emplace(address);
-  SharedPage& page = found->second;
-  if (is_new) page.is_changed = office.changed.erase(address) > 0;
+  SharedPage& page = office.pages[address];
   if (!request.change) page.id = PageWish{request.head.value}.page();
   page.waiting.push_back(std::move(request));
   go_on(address, page);
@@ -126,10 +127,10 @@ void want_page(ProcessId from, const Head& head) {
   const Request request{from, head, {}};
   const std::uint64_t address = head.address;
   node().shares_pages = true;
+  if (!is_own_memory(address) && (!is_on_own_node(from) || is_listed(address))) return queue(address, request);
   SharedPage unlisted;
-  if (is_own_memory(address)) return grant(unlisted, request, !is_in_flag_mode() && is_changed_by_others(address));
-  if (!is_on_own_node(from) || is_listed(address)) return queue(address, request);
-  grant(unlisted, request, is_changed_by_others(address) || !is_in_flag_mode());
+  const bool is_changed = is_in_flag_mode() ? office.changed.contains(address) : is_changed_by_others(address);
+  grant(unlisted, request, is_changed);
 }
 
 void change_alone(std::uint64_t page, std::function<void()> change) {
@@ -173,17 +174,11 @@ bool may_operate_now(std::uint64_t page, bool is_in_flags) {
 
 bool is_changed_by_others(std::uint64_t page) {
   const auto found = office.pages.find(page);
-  if (found != office.pages.end()) return found->second.is_changed;
-  return office.changed_for_good.contains(page) || office.changed.contains(page);
+  return found != office.pages.end() ? found->second.is_changed : office.changed_for_good.contains(page);
 }
 
 void note_changed(std::uint64_t page) {
-  if (!node().shares_pages || is_own_memory(page)) return;
-  if (const auto found = office.pages.find(page); found != office.pages.end()) {
-    found->second.is_changed = true;
-  } else {
-    office.changed.insert(page);
-  }
+  if (node().shares_pages && !is_own_memory(page)) office.changed.insert(page);
 }
 
 void note_unseen_changes() {
