@@ -100,8 +100,9 @@ def test_a_reduction_is_recognised_and_costs_omnis_steps_where_asked(tmp_path):
         run(SDSM, "trace", "-q", "--passes", 1, "-n", 2, "-o", trace, "--", *program)
         cluster = ("--platform", ROOT / "platforms" / "p3-score.xml", "-n", 2, "-q", "--compute-factor", 1e-6)
         done = run(SDSM, "simulate", trace, *cluster, "--reductions", reductions, "--output", "-", "--json", result)
-        table = run_of(done.stdout)
-        return json.loads(result.read_text()), table.blocks[-1].overhead
+        overhead_us = run_of(done.stdout).blocks[-1].overhead
+        assert overhead_us is not None
+        return json.loads(result.read_text()), overhead_us
 
     # Three runs of 4 repetitions, one of them uncounted.
     plain, atomic_us = simulated("reduction", "atomic", 4)

@@ -221,8 +221,8 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// An instruction that touched a page first, or called for a heap block. `address` is the file's own, as its symbols' are: it survives the
-/// randomisation of addresses.
+/// An instruction that touched a page first, or called for a heap block. `address` is the file's own, as its symbols'
+/// are: it survives the randomisation of addresses.
 struct Site {
   std::string file{};  ///< path; empty for code that is in no file
   std::uint64_t address = 0;
