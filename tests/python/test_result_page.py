@@ -138,7 +138,8 @@ def test_a_page_of_a_prediction_says_what_explains_it_and_how_it_was_made(secret
     ]  # fmt: skip
     assert "secret.c:8 for (int i" in array[8]
     for other in explained["alternatives"]:
-        assert [other["what"], f"{other['time_s']:.4g}", f"{other['gain']:.2f}"] in [row[:3] for row in reader.rows]
+        told_of_it = ["", "", other["why_not"]] if other["time_s"] is None else [f"{other['time_s']:.4g}", f"{other['gain']:.2f}"]
+        assert [other["what"], *told_of_it] in [row[: 1 + len(told_of_it)] for row in reader.rows], other
     result = json.loads((secret / "secret-2.json").read_text())
     for one, kind in zip(result["inputs"], ("trace", "platform"), strict=True):
         assert [one["path"], kind, one["sha256"], "unchanged"] in reader.rows
