@@ -14,8 +14,8 @@ than short ones. The range beside it is that of single hosts that acted often en
     diff, applying     Decode diff time / MWdiffs, at the homes
     barrier            at most the least Barrier time / Barriers of any host: the one that comes last waits least
 
-The times hold what the reports' machine wrote to its log for each fault and message. -o writes a platform of as many
-nodes with these costs, per page request, and --log takes the log's time out of them: it is a property of its own there.
+The times include what the reports' machine spent on logging each fault and message. -o writes a platform with these
+costs and as many nodes as the reports have hosts; --log takes the log's time out of them, into a property of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from calibration.readers.jiajia import NAME
 #: Of so many actions the printed hundredths of a ms, and what happens now and then, move a host's mean by little.
 ENOUGH_ACTIONS = 100
 
-#: On the wire: each message has the size of the longest, and its answer 8 bytes.
+#: M-JIAJIA's, on the wire: each message has the size of the longest, and its answer 8 bytes.
 DATAGRAM_BYTES = 40960
 ACKNOWLEDGEMENT_BYTES = 8
 
@@ -141,11 +141,11 @@ def table(costs: Costs) -> str:
 
 
 def properties(costs: Costs, log_us: float = 0) -> list[tuple[str, dict[str, str]]]:
-    """A platform's, in groups: where their values come from, and these by name. Raises BadInput if a cost is missing, or
-    less than what is logged of it."""
+    """A platform's properties in groups, each with where its values come from. Raises BadInput if a cost is missing, or
+    less than the log's time in it."""
     local, request, diff = costs.local_fault, costs.page_request, costs.make_diff
     if local is None or request is None or diff is None:
-        raise BadInput("the reports have no faults at homes, no page requests or no diffs. Give a program's that has all")
+        raise BadInput("the reports have no faults at homes, no page requests or no diffs. Give reports of a program that has all")
     trap_us = local.us - log_us
     request_us = request.us - 3 * log_us  # the fault and both messages
     message_us = (request_us - trap_us) / 2
@@ -171,7 +171,7 @@ def properties(costs: Costs, log_us: float = 0) -> list[tuple[str, dict[str, str
 
 
 def platform(costs: Costs, log_us: float, bandwidth: str, latency: str, nodes: int) -> str:
-    """A platform file of the reports' machines on that network, on which they are taken to have been measured."""
+    """A platform file of the reports' machines. The reports are taken to come from that network."""
     body: list[Node] = []
     for origin, group in properties(costs, log_us):
         body += [Comment(origin), *(prop(name, value) for name, value in group.items())]
@@ -187,10 +187,10 @@ def main(arguments: Sequence[str], write: Callable[[str], object] = sys.stdout.w
     parser = Parser("python3 -m calibration.jiajia", __doc__ or "", "Exit status: 0 done, 2 bad input.")
     parser.add_argument("reports", nargs="*", type=file_name, metavar="REPORT", help="what a program on JIAJIA printed")
     parser.add_argument("-o", "--output", type=file_name, metavar="FILE", help="write a platform of these costs")
-    parser.add_argument("--log", type=_microseconds, default=0.0, metavar="TIME", help="of each fault and message, as 4us (default: 0us)")
-    parser.add_argument("--bandwidth", default="1Gbps", help="of the machines' network (default: 1Gbps)")
-    parser.add_argument("--latency", default="5us", help="of each of its cables (default: 5us)")
-    parser.add_argument("--nodes", type=int, default=0, help="of the platform (default: the reports' hosts)")
+    parser.add_argument("--log", type=_microseconds, default=0.0, metavar="TIME", help="to log a fault or message, as 4us (default: 0us)")
+    parser.add_argument("--bandwidth", default="1Gbps", help="bandwidth of the machines' network (default: 1Gbps)")
+    parser.add_argument("--latency", default="5us", help="latency of each of its cables (default: 5us)")
+    parser.add_argument("--nodes", type=int, default=0, help="nodes of the platform (default: the reports' hosts)")
     given = parser.parse_args(arguments)
     try:
         costs = fit([readers.read(report) for report in given.reports])

@@ -26,7 +26,7 @@ from calibration.platform_file import (
     topology,
 )
 
-#: What has a network's bandwidth and latency, and what it calls them.
+#: Elements with a network's bandwidth and latency, and their names for these.
 LINKS = {"link": {"bandwidth": "bandwidth", "latency": "latency"}, "cluster": {"bandwidth": "bw", "latency": "lat"}}
 #: What a calibration never says; the base file's are kept.
 KEPT = ("protocol.invalidation", "home.interrupt-delay")
@@ -114,8 +114,8 @@ def platform(
         body.append(node)
     if others:
         notes.append(
-            f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only such links become "
-            "those of the measured network. If this is the network that was measured, write the same into both, and calibrate again"
+            f"the bandwidth and latency of {base}'s {others[0]!r} stay: they are not those of reference.*, and only links with those "
+            "values get the measured network's. If this is the network that was measured, write the same into both, and calibrate again"
         )
     if raised:
         notes.append(

@@ -23,8 +23,8 @@ struct ProtocolCosts {
   std::array<Time, most_fault_kinds> fault{};  ///< uncontended, trap to resumed access; by kind
   Time message_fixed{};                        ///< an uncontended diff or control message of b bytes takes, end to end,
   Time message_per_byte{};                     ///< message_fixed + b message_per_byte ("Send2" of [WR-opt])
-  Bytes datagram;         ///< what each message has on the wire, whatever it carries; 0: as much as it carries
-  Bytes acknowledgement;  ///< of a message, before which its sender sends no other; 0: none
+  Bytes datagram;                              ///< size of every message on the wire; 0: as much as it carries
+  Bytes acknowledgement;                       ///< its size; a sender waits for it before the next message. 0: none
   std::array<Time, most_further_costs> further_cost{};                            ///< by row of Tables::further_costs
   std::array<std::map<std::uint32_t, Time>, most_costs_by_threads> by_threads{};  ///< and of Tables::costs_by_threads
 

@@ -16,7 +16,7 @@ namespace sdsm {
 /// sdsm run gives a message's length by 16 bits, and the fetched page comes in the same message.
 inline constexpr std::uint32_t most_prefetch = 14;
 
-/// Pages of a region, in no memory but its own: faults look at it.
+/// Pages of a region. Allocates nothing, as handlers of faults use it.
 class FollowingPages {
  public:
   constexpr void add(std::uint64_t page) { pages_[count_++] = page; }
@@ -28,8 +28,8 @@ class FollowingPages {
   std::size_t count_ = 0;
 };
 
-/// The next `most` pages of the region behind `index` that have its home, near enough that round-robin placement has as
-/// many. Of pages placed by first touch nobody can tell where they are at home: none.
+/// The next `most` pages of the region behind `index` that have its home, among as many as round-robin placement needs
+/// for that. None of pages placed by first touch: nobody can tell where they are at home.
 constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
                                    std::uint32_t processes) {
   FollowingPages found;

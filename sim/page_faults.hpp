@@ -27,7 +27,7 @@ class PageFaults {
   void take_and_show(PageId page, FaultKind kind, ProcessId home, const std::vector<PageId>& beside);
 
   /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
-  /// `logged`: that a process takes longer for the fault, and for each message that it sends.
+  /// `logged`: what a log adds to a process's time for the fault, and for each message that it sends.
   void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {},
              std::uint64_t beside = 0);
 

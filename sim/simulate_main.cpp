@@ -708,7 +708,7 @@ void add_jiajia(CLI::App& app, Request& request) {
                        request.options.jiajia.quirks.*row.quirk = true;
                      }
                    }),
-         fmt::format("under jiajia, departures of the real system from what it means: {}", fmt::join(quirks, ", ")))
+         fmt::format("under jiajia, departures of the real system from its rules: {}", fmt::join(quirks, ", ")))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(one_of(quirks))

@@ -96,8 +96,8 @@ struct Rules {
   bool home_migration = false;            ///< a page that one process alone wrote moves there at a barrier
   Scope scope = Scope::lock;
   Quirks quirks = {};
-  /// [HY]: a page that one process alone wrote or fetched moves there at a barrier that is no fork, and again so many
-  /// times at most. A home's reads trap nowhere, and so nobody knows of them.
+  /// [HY]: a page that one process alone wrote or fetched moves there at a barrier that is no fork, and again at most
+  /// so many times. Nobody knows of a home's reads, as they do not trap.
   std::optional<std::uint32_t> first_touch_moves = std::nullopt;
   bool fork_by_broadcast = false;  ///< [HY]: a message, not a barrier, begins a region of all processes
 };

@@ -30,7 +30,7 @@ enum class Primitive : std::uint8_t {
   flush,    ///< own changes go home and copies are dropped, without a lock
 };
 
-/// By whom a step is done.
+/// Who does a step.
 enum class By : std::uint8_t { all, executing };
 
 struct ProtocolStep {

@@ -37,7 +37,7 @@ class WriteNotices {
   std::uint32_t epoch() const { return epoch_; }
   /// `writer` wrote the page in this epoch. Nobody hears of it before the barrier that ends the epoch.
   void add(PageId page, NodeId writer) { pending_.emplace_back(page, writer); }
-  /// The home writes pages of this region without anybody's knowing: stacks. Their copies live as long as an epoch.
+  /// Nobody knows when the home writes pages of this region: stacks. Their copies live as long as an epoch.
   void add_untold(RegionId region);
   /// A barrier: the notices of this epoch reach everybody, and the next epoch begins.
   void publish();

@@ -17,14 +17,15 @@ void watch_waiting_code() REQUIRES(starting);
 /// If there is such a trap at `address`, takes it away, so that the thread goes on there.
 bool take_waiting_trap(std::uintptr_t address);
 
-/// In flag mode, where the processes have fewer than two processors each, a thread rests at a waiting loop once a whole
-/// turn of it has seen what is there: until the variable changes or its page is shut. It would keep other threads, and
-/// its own service thread, from running. This is called when the page of `variable`, which the instruction at
-/// `instruction` touches, was opened and is watched. False if that is no waiting loop's load.
+/// In flag mode, where the processes have fewer than two processors each, a thread rests at a waiting loop until the
+/// variable changes or its page is shut, once a whole turn of the loop has seen the present value. Turning, it would
+/// keep other threads, and its own service thread, from running. Called when the page of `variable`, which the
+/// instruction at `instruction` touches, was opened and is watched. False if that is no waiting loop's load.
 bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) REQUIRES(application);
 /// In flag mode, when the thread comes to a waiting loop at `place` for the first time: its page may be open.
 void expect_load(std::uintptr_t place) REQUIRES(application);
-/// Whether the thread has come to a trap that come_to_load(), or this, has laid. Goes on with the turn, or rests.
+/// Whether the thread has come to a trap that come_to_load(), or this function, laid; then goes on with the turn, or
+/// rests.
 bool take_rest_trap(ucontext_t& machine) REQUIRES(application);
 /// The service thread, when it has handled something.
 void wake_resting_thread();

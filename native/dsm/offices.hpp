@@ -19,7 +19,7 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) REQUIRES
 // The barrier's master.
 
 void arrive(ProcessId from, const Head& head = {}, const std::byte* notices = nullptr) REQUIRES(handling);
-/// Of what processes wrote, which all members of the team hear of at its barrier (write_notices.hpp).
+/// Keeps notices of what processes wrote; all members of the team hear of them at its barrier (write_notices.hpp).
 void gather_notices(const Head& head, const std::byte* notices) REQUIRES(handling);
 void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling);
 /// A thread other than the initial one ends the program: the initial thread does it at its next barrier.
@@ -66,7 +66,7 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) REQUIR
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
-/// Notes the page of an atomic operation, of which copies on other nodes have to hear.
+/// Notes the page of an atomic operation: nodes with copies have to hear of it.
 void note_operation(std::uint64_t page) REQUIRES(handling);
 /// Pages noted since the last call.
 std::vector<std::uint64_t> take_operated_pages() REQUIRES(handling);
@@ -84,7 +84,7 @@ bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
 void operate_alone(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
 /// Whether this process's thread may do it at once. If so, they will hear of it.
 bool may_operate_now(std::uint64_t page, bool is_in_flags) REQUIRES(handling);
-/// A diff changes the page. Who sees it in flag mode may then see what its sender has stored elsewhere.
+/// A diff changes the page. In flag mode, who sees that may then see what the diff's sender has stored elsewhere.
 void note_changed(std::uint64_t page) REQUIRES(handling);
 /// This process enters flag mode: any page of its own that is open without a fault may have been changed.
 void note_unseen_changes() REQUIRES(handling);

@@ -28,12 +28,12 @@ void open_page(const Place& place, Permission permission) REQUIRES(node().mutex)
 /// Give the node's own pages, and copies of other nodes', their resting protection, as the protocol's tables say.
 void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
-/// At a barrier behind which copies live on: shuts those that the process has no more, the others may be read.
+/// At a barrier that copies outlive: shuts those that the process has lost, and leaves the others readable.
 void shut_lost_copies() REQUIRES(node().mutex);
 
 /// For flag mode. Shuts a page whose right to be used has ended.
 void shut_page(std::uintptr_t page) REQUIRES(node().mutex);
-/// Whether the process may write the page, or might before all pages were shut at once.
+/// Whether the process may write the page, or could before shut_all_pages().
 bool may_be_written(std::uintptr_t page) REQUIRES(node().mutex);
 bool is_open(std::uintptr_t page) REQUIRES(node().mutex);
 /// From now on is_still_open() says whether the page, which is open, has been open ever since. One page at a time.

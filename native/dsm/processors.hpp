@@ -10,7 +10,7 @@
 
 namespace sdsm::dsm {
 
-/// Whether this process may run on at least `for_each` processors for each process of the run, which may all be here.
+/// Whether this process may run on at least `for_each` processors for each process of the run: all may be on this host.
 inline bool has_processors(std::uint32_t for_each) {
   static constinit std::atomic<std::uint32_t> allowed = 0;
   if (allowed == 0) {

@@ -18,8 +18,8 @@ constexpr std::uintptr_t address_of(AdministrativePage page) {
 inline constexpr auto nothing = [] {};
 
 /// Does the steps of `directive` in their order. `read` and `write` access the directive's administrative page, which
-/// are protocol events; `barrier` waits for the team. A step that the directive lacks is `nothing`. `executes` tells,
-/// when it comes to a step of the executing thread's, whether the caller is that.
+/// are protocol events; `barrier` waits for the team. A step that the directive lacks is `nothing`. `executes`:
+/// whether the caller is the executing thread; an earlier step may set it.
 template <typename Read, typename Write, typename Barrier>
 void perform(Directive directive, Read read, Write write, Barrier barrier, const bool& executes = true)
     REQUIRES(application) {

@@ -20,7 +20,7 @@ struct Tally : ThreadCounts {
   std::uint64_t lock_ns;                ///< waiting for locks, and for atomic operations
   std::uint64_t idle_ns;                ///< between parallel regions
   std::uint64_t pages_served;           ///< to other nodes
-  std::uint64_t page_service_ns;        ///< from a request's arrival until its page is on its way, if at once
+  std::uint64_t page_service_ns;        ///< from a request's arrival until its page is on its way, if sent at once
   std::uint64_t now_ns;                 ///< monotonic clock when the tally was taken
 };
 

@@ -14,8 +14,8 @@ namespace sdsm::dsm {
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
 /// and messages of this run-time of which SCASH's sources say nothing.
 enum class WireKind : std::uint16_t {
-  page_request,     ///< address: page; value: PageWish; payload: of each page that shall come too, how many pages
-                    ///< behind it lies (std::uint32_t). Answer: page_reply
+  page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
+                    ///< behind the first it lies (std::uint32_t). Answer: page_reply
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here

@@ -1,5 +1,5 @@
-/// Where barriers drop changed copies only (models/scash/page_state.hpp), each process tells the barrier's master what
-/// its node wrote, with the message that follows the flush, and all members hear of everybody's with the answer.
+/// Invalidation::changed (models/scash/page_state.hpp): with the message that follows the flush, each process tells the
+/// barrier's master what its node wrote; with the answer, all members hear what everybody wrote.
 #pragma once
 
 #include "native/dsm/node.hpp"
@@ -14,7 +14,7 @@ inline bool has_notices() {
 /// `arrival`: of the team's barrier, behind the flush. Returns what the master says.
 Head exchange_notices(Head arrival) REQUIRES(application) EXCLUDES(node().mutex);
 
-/// Ends the node's epoch, with what exchange_notices() heard: its pages are as the rule of a barrier says. False if a
+/// Ends the node's epoch: applies the rule of a barrier to its pages, by what exchange_notices() heard. False if a
 /// companion has done so.
 bool end_epoch() REQUIRES(application, node().mutex);
 

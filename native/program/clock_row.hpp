@@ -1,12 +1,12 @@
-/// Readings of the clock in a row: the rule by which traces and runs tell events from looks.
+/// Readings of the clock in a row: which of them are events, in traces and runs alike.
 #pragma once
 
 #include <cstdint>
 
 namespace sdsm::program {
 
-/// Of one thread: its readings with no other event, and little computing, in between. Those behind the first 1000 are
-/// looks, of a thread that waits for a time: they are no events.
+/// One thread's readings with no other event, and little computing, in between. Those after the first 1000 are *looks*
+/// of a thread that waits for a time, and no events.
 struct ClockRow {
   static constexpr unsigned most_events = 1000;
   static constexpr std::uint64_t little_ns = 1'000'000;

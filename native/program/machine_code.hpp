@@ -56,7 +56,7 @@ struct MemoryOperand {
 
 /// Precondition: `found`, which was decoded at `code`, has a ModRM byte that names memory.
 MemoryOperand memory_of(const std::uint8_t* code, const Instruction& found);
-/// Where it is for a thread with these registers. `next`: the address behind the instruction.
+/// The operand's address for a thread with these registers. `next`: the address behind the instruction.
 std::uintptr_t address_of(const MemoryOperand& memory, const greg_t* registers, std::uintptr_t next);
 
 /// An instruction that locks memory, or a fence.

@@ -13,7 +13,7 @@ struct Wait {
   static constexpr std::size_t most_exits = 4;
 
   std::uintptr_t address = 0;
-  /// Of the loop that begins there, if one instruction alone loads what it waits for; else 0.
+  /// Length of the loop that begins there, if one instruction alone loads what it waits for; else 0.
   std::uint32_t bytes = 0;
   std::uintptr_t load = 0;                ///< that instruction
   std::uintptr_t behind = 0;              ///< the next one, in the loop

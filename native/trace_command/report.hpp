@@ -10,9 +10,9 @@ namespace sdsm::trace_command {
 /// to the file `json` ("": not wanted, "-": stdout).
 void print_info(const std::filesystem::path& trace, const std::string& json);
 
-/// Writes the trace of the program with one thing mended (workloads/trace/mended.hpp), and prints how much that is.
-/// Throws BadInput if there is nothing to mend.
 enum class Mending : std::uint8_t { padding, barriers, locks };
+/// Writes the trace of the program with one thing mended (workloads/trace/mended.hpp), and prints how much was mended.
+/// Throws BadInput if there is nothing to mend.
 void write_mended(const std::filesystem::path& trace, const std::filesystem::path& output, Mending mending);
 
 /// Prints all of a trace as JSON lines on stdout.

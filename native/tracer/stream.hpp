@@ -72,7 +72,7 @@ struct RegionRecord {
   std::uint64_t address = 0;  ///< of static arrays: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
   char library[32] = {};      ///< of variables that are not the program's own: the file, cut
-  /// Of heap blocks, if sites are asked for: the calls that have led to the allocation, the innermost first; else 0.
+  /// Of heap blocks, if sites are asked for: the calls that led to the allocation, the innermost first; the rest are 0.
   std::uint64_t calls[4] = {};
 };
 

@@ -30,7 +30,10 @@ TIME_LIMIT_S = 7 * 24 * 3600.0
 
 
 def trace(program: Name | Sequence[Name], output: Name, threads: int, **options: Any) -> Trace:
-    """Records a program, given by its file or its command line as a list, with `threads` threads into the file `output`. Raises BadInput, RunFailed."""
+    """Records a program with `threads` threads into the file `output`. program: its file, or its command line as a list.
+
+    Raises BadInput, RunFailed.
+    """
     _called("trace", ["-n", text(threads), "-o", text(output), *words(options, ("quiet",)), "--", *_command_line(program)])
     told, _ = _called("trace info", [text(output), "--json", "-"])
     return Trace(Path(output), json.loads(told))

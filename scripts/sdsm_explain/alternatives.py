@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-#: Mended traces: what `sdsm trace mend` is asked for, and what the program then does.
+#: Mended traces: the option of `sdsm trace mend`, and the words for it.
 MENDINGS = {
     "--pad": "padding: a page of its own for each thread's part",
     "--without-barriers": "without barriers that nothing needs",
@@ -53,12 +53,12 @@ class Point:
 
 
     def option(self, name: str, usual: str) -> str:
-        """Its value among the others."""
+        """The value that `others` gives; else the usual one."""
         pairs = dict(zip(self.others[::2], self.others[1::2], strict=True))
         return pairs.get(name, usual)
 
     def having(self, name: str, value: str) -> Point:
-        """The same with another value of one of the others."""
+        """The same with this value in `others`."""
         pairs = dict(zip(self.others[::2], self.others[1::2], strict=True)) | {name: value}
         return replace(self, others=tuple(word for pair in pairs.items() for word in pair))
 
@@ -67,8 +67,8 @@ class Point:
 class Alternative:
     """what: in words, or the option that does it. is_choice: whether the user can have it without another machine.
 
-    mending:    what the program would do otherwise: of MENDINGS. The point's trace is then the one to mend.
-    is_offered: whether it is told that it cannot be simulated.
+    mending:    a key of MENDINGS, or empty. The point's trace is the one to mend.
+    is_offered: whether the user hears of it if it cannot be simulated.
     """
 
     what: str
@@ -79,7 +79,7 @@ class Alternative:
 
 
 def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = ()) -> Iterator[Alternative]:
-    """All that are not so already. compute_factor: of the point's simulation. mendings: of MENDINGS, that may gain."""
+    """All that are not so already. compute_factor: of the point's simulation. mendings: keys of MENDINGS that may gain."""
     for mending in mendings:
         yield Alternative(MENDINGS[mending], point, True, mending)
     for rule in PLACEMENTS:

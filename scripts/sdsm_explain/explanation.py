@@ -18,7 +18,7 @@ FORMAT = 1
 TIME_LIMIT_S = 3600.0
 #: Simulations at once.
 WORKERS = 2
-#: Pages that several threads write apart: as many are no border between two parts.
+#: So many pages that several threads write apart are more than borders between parts.
 SCATTERED = 16
 #: What costs less than this share of all threads' time is not worth a word.
 NOTABLE = 0.05
@@ -64,7 +64,7 @@ class Explanation:
         return self.result.makespan_s * len(self.result.threads)
 
     def best(self) -> Outcome | None:
-        """The choice that gains most, if one gains at least 5 % by costs no less known than those of the point itself."""
+        """The choice that gains most, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
         is_known = [not one.is_extrapolated or bool(self.result.extrapolated) for one in self.outcomes]
         choices = [
             one for one, known in zip(self.outcomes, is_known, strict=True) if one.alternative.is_choice and one.gain >= 1.05 and known
@@ -134,7 +134,7 @@ def _means(threads: Sequence[run_result.Thread]) -> dict[str, float]:
 
 
 def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
-    """Those of the program that are worth a simulation."""
+    """Keys of MENDINGS that are worth a simulation."""
     all_s = result.makespan_s * len(result.threads)
     if sum(one.shared_s for one in found if one.written_apart) >= NOTABLE * all_s:
         yield "--pad"

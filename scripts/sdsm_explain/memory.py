@@ -207,7 +207,7 @@ def arrays(
     return sorted(costly, key=lambda one: (-one.cost_s, one.name))
 
 
-#: Blocks that a line has allocated and that are told one by one.
+#: So many blocks of one line are listed one by one.
 MOST_BLOCKS = 8
 
 
@@ -311,8 +311,8 @@ def _frames(info: TraceInfo, traced: float) -> list[tuple[Line, ...]]:
 
 
 def _allocations(info: TraceInfo, frames: Sequence[Sequence[Line]], traced: float) -> dict[str, Line]:
-    """By the name of a heap block. Where the trace has not the calls that led to it, the name tells the program's file and
-    the address behind the innermost one.
+    """By the name of a heap block. Where the trace lacks the calls that led to it, the name has the program's file and
+    the address behind the innermost call.
     """
     program = info.header.program[0]
     named = {

@@ -96,8 +96,8 @@ _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
 
 
 def is_passed_on(frame: Line) -> bool:
-    """Whether it is in a function of a library, or in one that returns a pointer, a reference or a container: the source
-    is looked at, as debug information says that in a way that addr2line does not tell. Constructors are such functions, too.
+    """Whether it is in a function of a library, in a constructor, or in a function that returns a pointer, a reference or a
+    container. The source tells that, as addr2line does not print what a function returns.
     """
     if frame.file.startswith(_SYSTEM):
         return True

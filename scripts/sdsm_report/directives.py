@@ -19,16 +19,16 @@ from sdsm_report.tables import text_table
 TABLE = "directives.csv"
 LAYOUTS = (Layout(1, 1), Layout(2, 1), Layout(1, 2), Layout(4, 1), Layout(4, 2))
 COMPUTE_FACTOR = 5
-"""How much longer a 550 MHz Pentium III takes than today's processors, assumed. Of the table only what lies between directives
-depends on it, and that is taken off."""
+"""How much longer a 550 MHz Pentium III takes than today's processors, assumed. Only the work between directives depends on it,
+and an overhead is without that work."""
 
 TIME_LIMIT_S = 300.0
 
 
 @dataclass(frozen=True)
 class DirectiveRow:
-    """Overhead of a directive, microseconds. given_us: of [WR-env], where the platform's barriers and locks were calibrated
-    with it. `status`: "done", or what failed."""
+    """Overhead of a directive, microseconds. given_us: [WR-env]'s, of barriers and locks, from which the platform was calibrated.
+    status: "done", or what failed."""
 
     directive: str
     nodes: int

@@ -14,16 +14,16 @@ from calibration.output_file import csv_text, write_output
 from calibration.readers import epcc
 from calibration.readers.text import Text
 
-#: Below so many microseconds a row is held by its difference in microseconds.
+#: Below so many microseconds a row's difference is given in microseconds, not in percent.
 SHORT_US = 50.0
-#: A row that is wrong by more is told with the step that costs otherwise.
+#: A row that is off by more also names the step whose cost differs most.
 TOLD_PERCENT = 20.0
 TIME_LIMIT_S = 900.0
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Fixed numbers of the program epcc. delay: additions between directives."""
+    """Options of the program epcc. delay: additions between directives."""
 
     repetitions: int
     samples: int

@@ -1,5 +1,5 @@
-/// A trace of the program as it would be with one thing mended: what `sdsm simulate` then gains by it. Who touches what
-/// when stays as it was traced, so a gain is what the mended program would have if it did the same otherwise.
+/// Traces of programs with one thing mended, from which `sdsm simulate` tells what mending gains. Who touches what when
+/// stays as traced, so the gain is right if the mended program does the same otherwise.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sdsm::trace {
 // trace twice, and throws what its cursors and the writer throw.
 
 /// Each page on which several threads write, no two of them the same line (RegionUse::written_apart), becomes a page
-/// for each thread of the trace, thread t's at a place whose remainder by their number is t. What a thread reads of it
+/// for each thread of the trace, thread t's at an index that is t modulo their number. What a thread reads of it
 /// is its own part in intervals in which it writes the page, else all parts; so is what the initial thread does outside
 /// of parallel regions. Pages of stacks, and of regions with atomic operations, stay. Returns the number of pages that
 /// were divided.

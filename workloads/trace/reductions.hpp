@@ -1,5 +1,5 @@
 /// Reductions over one variable, as gcc leaves them: an atomic operation of each member of a team between its last work
-/// and the join. What a program writes as such an `omp atomic` at a region's end cannot be told from one.
+/// and the join. An `omp atomic` in that place looks the same.
 #pragma once
 
 #include <cstdint>
