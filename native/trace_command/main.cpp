@@ -80,7 +80,7 @@ int mend(std::vector<std::string> own) {
     ways->add_flag_callback(
         name, [&mending, way] { mending = way; }, help);
   };
-  add("--pad", Mending::padding, "what several threads write on a page, in lines of their own, has a page for each");
+  add("--pad", Mending::padding, "a page for each thread, where several write one page in lines of their own");
   add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
   add("--without-locks", Mending::locks, "no locks: the most that doing less under locks can gain");
   ways->require_option(1);

@@ -101,7 +101,7 @@ void add_datagrams(ProtocolKind protocol, std::vector<Property>& rows) {
        }});
   rows.push_back(
       {prefix + "message.acknowledgement",
-       "bytes of the answer to each message, before which its sender sends no other (default: none)", false,
+       "bytes of each message's answer, for which its sender waits before the next (default: none)", false,
        [=](Reading& r, std::string_view text) { r.costs.of(protocol).acknowledgement = parse_bytes(text); }});
 }
 
