@@ -25,8 +25,9 @@ constexpr std::size_t page_bytes = 4096;
 
 double cpu_seconds() {
   timespec now{};
-  // The raw call: under the tracer `clock_gettime` touches its argument first.
-  syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
+  // The instruction: under the tracer the C library's clocks show how long the program takes without it.
+  long result = SYS_clock_gettime;
+  asm volatile("syscall" : "+a"(result) : "D"(CLOCK_THREAD_CPUTIME_ID), "S"(&now) : "rcx", "r11", "memory");
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
