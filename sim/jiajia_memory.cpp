@@ -485,13 +485,14 @@ class JiajiaMemory final : public Memory {
 
   /// No process faults on such a page.
   bool is_sent_with_the_fork(const Touch& touch) const {
-    if (!room_.rules().fork_by_broadcast) return false;
+    if (!room_.rules().fork_by_broadcast || is_forked_in_part_) return false;
     const auto& privatized = cluster_.options.privatized;
     return touch.first == cluster_.page_of(AdministrativePage::region) ||
            std::find(privatized.begin(), privatized.end(), touch.first.region) != privatized.end();
   }
 
   void fork(Arrival why, Time came) {
+    is_forked_in_part_ = false;
     if (why == Arrival::fork_master) {
       meets_ = room_.met_in_part();
       return perform(jiajia::courses::fork_master, Sync::barrier,
@@ -529,6 +530,7 @@ class JiajiaMemory final : public Memory {
   }
 
   void barrier_of_a_part(std::uint32_t team, Arrival why, Time came) {
+    is_forked_in_part_ |= why != Arrival::inside;
     refuse_lock_scope(fmt::format("a barrier of {} of {} threads", team, cluster_.layout.processes()));
     const SyncObject object{SyncObject::Kind::team, team};
     perform(jiajia::courses::barrier, Sync::acquire,
@@ -752,9 +754,10 @@ class JiajiaMemory final : public Memory {
   jiajia::ProcessPages& pages_;
   PageFaults faults_;
   const ProtocolCosts& costs_;
-  std::vector<Notice> granted_;  ///< with the latest lock
-  const News* news_ = nullptr;   ///< of the latest barrier, while it is heeded
-  bool meets_ = false;           ///< after the latest fork by broadcast
+  std::vector<Notice> granted_;     ///< with the latest lock
+  const News* news_ = nullptr;      ///< of the latest barrier, while it is heeded
+  bool meets_ = false;              ///< after the latest fork by broadcast
+  bool is_forked_in_part_ = false;  ///< the latest fork was of a part of the threads, which sends no pages
 };
 
 std::unique_ptr<Memory> JiajiaRoom::memory_of(Thread& thread) {

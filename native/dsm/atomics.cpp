@@ -12,6 +12,7 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/timeline_log.hpp"
+#include "native/dsm/write_notices.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/locked_instructions.hpp"
@@ -32,7 +33,6 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
   if (place.owner == Owner::home) {
     const Held nothing_else_is_handled(handling);
-    note_operation(place.address);
     if (may_operate_now(place.address, is_in_flags)) return program::operate(operation, memory);
   }
   const std::uint64_t begun = now_ns();
@@ -78,10 +78,11 @@ program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t addres
   ++asked.atomics;
   switch (self.atomics) {
     case Atomics::lock: return operate_in_lock(address, operation);
-    case Atomics::relaxed: return operate_at_home(place, address, operation);
+    case Atomics::relaxed: note_operation(place); return operate_at_home(place, address, operation);
     default: break;
   }
   begin_fence();
+  note_operation(place);
   const program::AtomicOutcome outcome = operate_at_home(place, address, operation);
   end_fence();
   return outcome;

@@ -45,7 +45,7 @@ void begin_work() REQUIRES(application);
 /// At an event: waits until the interval's computing would be done.
 void end_work(trace::EventKind kind) REQUIRES(application);
 /// At a reading of the clock: whether it is an event. The schedule knows; without one it follows the tracer's rule.
-bool is_clock_event(std::uint64_t now_ns) REQUIRES(application);
+bool is_clock_event() REQUIRES(application);
 /// The thread has slept, so its next reading begins a row.
 void end_clock_row() REQUIRES(application);
 /// At a trap: waits until the computing before the touch would be done. `index` is the page's in its region.

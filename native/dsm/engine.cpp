@@ -241,7 +241,7 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   if (!gomp::has_begun() || !application.is_taken()) return false;
   application.check();
   since_begin_ns = now_ns();
-  if (!is_clock_event(since_begin_ns)) return source == trace::ClockSource::omp_get_wtime;
+  if (!is_clock_event()) return source == trace::ClockSource::omp_get_wtime;
   end_work(gomp::EventKind::clock);
   since_begin_ns = now_ns();
   if (is_initial()) {

@@ -24,6 +24,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/processors.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/program/functions.hpp"
 #include "native/program/machine_code.hpp"
@@ -92,8 +93,8 @@ struct CodeByte {
 constinit program::GrowingArray<CodeByte> places;
 constinit program::GrowingArray<program::Wait> loops;
 
-/// All of one function.
-void write_code(const CodeByte* first, std::size_t count) {
+/// All of one function. False if the kernel gives the process no more mappings.
+bool write_code(const CodeByte* first, std::size_t count) {
   std::uintptr_t begin = first->address, end = begin;
   for (const CodeByte* byte = first; byte < first + count; ++byte) {
     begin = std::min(begin, byte->address);
@@ -101,11 +102,11 @@ void write_code(const CodeByte* first, std::size_t count) {
   }
   begin = program::page_down(begin);
   end = program::page_up(end);
-  program::set_protection(begin, end, PROT_READ | PROT_WRITE | PROT_EXEC);
+  if (!program::set_protection(begin, end, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
   for (const CodeByte* byte = first; byte < first + count; ++byte) {
     *reinterpret_cast<volatile std::uint8_t*>(byte->address) = byte->code;
   }
-  program::set_protection(begin, end, PROT_READ | PROT_EXEC);
+  return program::set_protection(begin, end, PROT_READ | PROT_EXEC);
 }
 
 /// How far the thread is in a turn of a waiting loop.
@@ -132,10 +133,10 @@ void lay_traps(std::initializer_list<std::uintptr_t> addresses) REQUIRES(applica
     rest.trapped[rest.count] = {address, *reinterpret_cast<const std::uint8_t*>(address)};
     traps[rest.count++] = {address, trap};
   }
-  write_code(traps, rest.count);
+  if (!write_code(traps, rest.count)) rest.count = 0;
 }
 void take_traps_away() REQUIRES(application) {
-  if (rest.count > 0) write_code(rest.trapped, rest.count);
+  if (rest.count > 0 && !write_code(rest.trapped, rest.count)) end_without_mappings();
   rest.count = 0;
 }
 
@@ -180,6 +181,7 @@ void rest_until_change(std::uint64_t signals) REQUIRES(application) {
   constexpr std::uint64_t longest_ns = 100'000'000;
   constexpr timespec look_for_signals{0, 5'000'000};
   const std::uint64_t until = now_ns() + longest_ns;
+  send_stacks_home();
   while (is_as_seen() && now_ns() < until && !is_signal_due(signals)) {
     is_resting = 1;
     if (is_as_seen()) syscall(SYS_futex, &is_resting, FUTEX_WAIT_PRIVATE, 1, &look_for_signals);
@@ -201,7 +203,7 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   for (const program::Wait& wait : found) {
     places.push_back({wait.address, *reinterpret_cast<const std::uint8_t*>(wait.address)});
     const CodeByte trapped{wait.address, trap};
-    write_code(&trapped, 1);
+    if (!write_code(&trapped, 1)) end_without_mappings();
     if (wait.bytes > 0) loops.push_back(wait);
   }
   return 0;
@@ -214,7 +216,13 @@ void on_look(int /*signal*/, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   if (info->si_code == SI_TIMER) {
     send_stacks_home();
-    if (waits(static_cast<ucontext_t*>(context)->uc_mcontext.gregs)) end_wait();
+    const greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    if (waits(registers)) end_wait();
+    const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
+    for (const program::Wait& loop : loops) {
+      if (instruction >= loop.address && instruction < loop.address + loop.bytes && rest.count == 0)
+        expect_load(loop.address);
+    }
   }
   errno = saved_errno;
 }
@@ -239,22 +247,24 @@ bool take_waiting_trap(std::uintptr_t address) {
   const CodeByte* const place =
       std::find_if(places.begin(), places.end(), [&](const CodeByte& one) { return one.address == address; });
   if (place == places.end()) return false;
-  write_code(place, 1);
+  if (!write_code(place, 1)) end_without_mappings();
   return true;
 }
 
 bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) {
   if (!may_rest()) return false;
   const program::Wait* const loop = find_loop(instruction);
-  const Range* const range = loop == nullptr ? nullptr : find_range(variable);
-  if (range == nullptr) return false;
+  Place place;
+  if (loop == nullptr || find_range(variable) == nullptr || !find_place(variable, place)) return false;
+  // The owner of a stack stores there without a message.
+  if (trace::is_open_at_home(region(index_of(place.id.region)).kind)) return false;
   if (rest.turn == Turn::none || rest.loop != loop) rest.has_rested = false;
   take_traps_away();
   const std::uintptr_t page = program::page_down(variable);
   rest.loop = loop;
   rest.turn = Turn::loads;
   rest.variable = variable;
-  rest.view = range->view_of(std::min(variable, page + page_bytes - sizeof rest.seen));
+  rest.view = find_range(variable)->view_of(std::min(variable, page + page_bytes - sizeof rest.seen));
   rest.seen = value_of(rest.view);
   lay_traps({loop->behind});
   return true;

@@ -66,10 +66,6 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) REQUIR
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
-/// Notes the page of an atomic operation: nodes with copies have to hear of it.
-void note_operation(std::uint64_t page) REQUIRES(handling);
-/// Pages noted since the last call.
-std::vector<std::uint64_t> take_operated_pages() REQUIRES(handling);
 
 // The same in flag mode: who may use the page (models/page_sharing.hpp).
 

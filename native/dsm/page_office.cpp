@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstring>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -30,8 +29,6 @@ struct Incoming {
 };
 /// By process; behind them, of the late ones.
 constinit std::vector<Incoming> incoming GUARDED_BY(handling);
-
-std::unordered_set<std::uint64_t> operated GUARDED_BY(handling);
 
 Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
   if (incoming.empty()) incoming.resize(std::size_t{2} * processes());
@@ -127,16 +124,6 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
 }
 
-void note_operation(std::uint64_t page) {
-  if (self.invalidation == Invalidation::changed) operated.insert(page);
-}
-
-std::vector<std::uint64_t> take_operated_pages() {
-  std::vector<std::uint64_t> pages(operated.begin(), operated.end());
-  operated.clear();
-  return pages;
-}
-
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   program::AtomicOperation operation;
   if (head.bytes == sizeof operation) std::memcpy(&operation, payload, sizeof operation);
@@ -145,7 +132,6 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
   void* const memory = view_of(from, head.address, operation.bytes);
   const std::uint64_t page = page_down(head.address);
-  note_operation(page);
   const auto operate = [=]() REQUIRES(handling) { operate_now(from, memory, operation); };
   if (self.atomics == Atomics::relaxed) return change_alone(page, operate);
   operate_alone(page, operate);

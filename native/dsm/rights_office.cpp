@@ -178,7 +178,7 @@ bool is_changed_by_others(std::uint64_t page) {
 }
 
 void note_changed(std::uint64_t page) {
-  if (node().shares_pages && !is_own_memory(page)) office.changed.insert(page);
+  if (!is_own_memory(page)) office.changed.insert(page);
 }
 
 void note_unseen_changes() {

@@ -1,6 +1,7 @@
 #include "native/dsm/write_notices.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -8,7 +9,6 @@
 #include "models/scash/courses.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/coherence.hpp"
-#include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
 
 namespace sdsm::dsm {
@@ -21,28 +21,10 @@ struct Told {
 };
 Told told GUARDED_BY(application);
 
-/// Pages of this home that atomic operations have changed.
-std::vector<PageId> operated_pages() REQUIRES(application) {
-  std::vector<std::uint64_t> addresses;
-  {
-    const Held nothing_is_handled(handling);
-    addresses = take_operated_pages();
-  }
-  std::vector<PageId> pages;
-  for (const std::uint64_t address : addresses) {
-    Place place;
-    // Else its block is gone, and what others have of it.
-    if (find_place(address, place)) pages.push_back(place.id);
-  }
-  return pages;
-}
-
 std::vector<NoticeRun> own_notices() REQUIRES(application) EXCLUDES(node().mutex) {
-  const std::vector<PageId> operated = operated_pages();
   std::vector<std::pair<PageId, NodeId>> notices;
   {
     const NodeGuard guard;
-    for (const PageId page : operated) node().notices.add(page, own_node());
     notices = node().notices.take();
   }
   const auto key = [](const auto& notice) {
@@ -65,7 +47,30 @@ std::uint16_t bytes_of(std::size_t notices) {
   return static_cast<std::uint16_t>(notices * sizeof(NoticeRun));
 }
 
+/// Pages that this process's operations have told of lately, so that many on one page are told once.
+struct Operated {
+  static constexpr std::size_t most = 1024;
+  PageId pages[most];
+  bool is_told[most] = {};
+  std::uint32_t epoch = 0;
+};
+constinit Operated operated GUARDED_BY(application);
+
 }  // namespace
+
+void note_operation(const Place& place) {
+  if (self.invalidation != Invalidation::changed) return;
+  const NodeGuard guard;
+  if (operated.epoch != node().notices.epoch()) {
+    std::fill(std::begin(operated.is_told), std::end(operated.is_told), false);
+    operated.epoch = node().notices.epoch();
+  }
+  const std::size_t slot = place.id.index % Operated::most;
+  if (operated.is_told[slot] && operated.pages[slot] == place.id) return;
+  operated.is_told[slot] = true;
+  operated.pages[slot] = place.id;
+  node().notices.add(place.id, self.layout.node_of(place.home));
+}
 
 Head exchange_notices(Head arrival) {
   const std::vector<NoticeRun> own = own_notices();

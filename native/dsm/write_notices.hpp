@@ -11,6 +11,9 @@ inline bool has_notices() {
   return self.invalidation == Invalidation::changed;
 }
 
+/// This thread does an atomic operation on the page, wherever its home is: nodes with copies have to hear of it.
+void note_operation(const Place& place) REQUIRES(application) EXCLUDES(node().mutex);
+
 /// `arrival`: of the team's barrier, behind the flush. Returns what the master says.
 Head exchange_notices(Head arrival) REQUIRES(application) EXCLUDES(node().mutex);
 

@@ -199,6 +199,19 @@ def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
     assert float(result.stdout.split()[0]) < 100
 
 
+def test_turns_by_variables_on_a_stack_go_on_where_threads_rest():
+    """Nobody tells of an owner's stores to its stack: who rests until it is told waits for seconds."""
+    result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "flags_on_stacks")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "60 turns\n", "")
+
+
+@pytest.mark.parametrize("atomics", ["home", "relaxed", "lock"])
+def test_an_atomic_operation_at_a_home_outside_the_team_is_told_where_copies_stay(atomics):
+    options = ("--invalidation", "changed", "--atomics", atomics)
+    result = on_cluster(4, 1, "as-asked", "unix", PROGRAMS / "operations_elsewhere", options=options)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
 def test_no_home_serves_pages_for_longer_than_the_run_takes(tmp_path):
     result = tmp_path / "result.json"
     done = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "flag_litmus", 8, options=("--json", result))

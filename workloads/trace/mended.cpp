@@ -184,8 +184,8 @@ bool is_of_whole_team(const Event& event) {
 class Accesses {
  public:
   struct Access {
-    bool reads = false;
-    std::uint64_t lines = 0;  ///< that it writes
+    /// Who writes a page may read it, too: a trace does not tell reads behind a thread's own write.
+    bool writes = false;
   };
   using OfThread = std::unordered_map<std::uint64_t, Access>;
 
@@ -205,8 +205,7 @@ class Accesses {
     return std::any_of(before->second.begin(), before->second.end(), [&](const auto& one) {
       const auto& [other, access] = one;
       if (other == thread) return false;
-      return (later.reads && access.lines != 0) || (later.lines != 0 && access.reads) ||
-             (later.lines & access.lines) != 0;
+      return later.writes || access.writes;
     });
   }
 
@@ -239,21 +238,19 @@ class Member {
   static constexpr std::uint64_t most_pages = std::uint64_t{1} << 24;  // 64 GiB of memory
 
   void note(const Interval& interval) {
-    PageWalk<LinesRun> lines(interval.lines);
     for (const TouchRun& run : interval.touches) {
-      const bool has_lines = is_partial(run.change) && !interval.lines.empty();
       if (accesses_.size() + run.pages > most_pages) {
         throw commands::BadInput(fmt::format("a thread touches more than {} pages between two barriers", most_pages));
       }
       for (std::uint64_t i = 0; i < run.pages; ++i) {
         // Pages have 40 bits and regions 20 (limits.hpp).
         Accesses::Access& access = accesses_[std::uint64_t{index_of(run.region)} << 40 | (run.first + i)];
-        if (run.access == Access::read) access.reads = true;
-        if (run.access == Access::write) {
-          access.lines |= has_lines ? lines.here().changed.lines : std::numeric_limits<std::uint64_t>::max();
-        }
-        if (has_lines) lines.pass(1);
+        access.writes |= run.access == Access::write;
       }
+    }
+    // An atomic operation is no touch.
+    if (interval.end.kind == EventKind::atomic) {
+      accesses_[std::uint64_t{interval.end.object} << 40 | interval.end.value / page_bytes].writes = true;
     }
   }
 
@@ -298,7 +295,8 @@ std::set<Barrier> needless_barriers(const File& file) {
   while (initial.here() != nullptr) {
     const Event event = initial.here()->end;
     initial.pass();
-    if (event.kind != EventKind::fork) continue;
+    // A team of one has barriers of its own, which cost nothing.
+    if (event.kind != EventKind::fork || event.value <= 1) continue;
     std::vector<std::pair<std::uint32_t, Member*>> team{{0, &initial}};
     for (std::uint32_t thread = 1; thread < members.size(); ++thread) {
       const Interval* const next = members[thread].here();
