@@ -53,6 +53,12 @@ void check_divisions(std::uint64_t whole) REQUIRES(turn) {
   }
 }
 
+/// The same at the end of the team, behind which no division of it is open.
+void check_divisions_at_join() REQUIRES(turn) {
+  check_divisions(0);
+  if (team.arrived + 1 == team.start.size && !divisions.is_empty()) engine::refuse("sdsm_divide", SDSM_DIVIDED_OTHERWISE);
+}
+
 bool is_in_team() {
   return watched.is_in_team.load(std::memory_order_relaxed);
 }
@@ -78,6 +84,7 @@ void run_body(void* argument) REQUIRES(turn) {
   auto& self = *static_cast<VirtualThread*>(argument);
   begin_interval(self);
   gomp::run_member(team.start, self.number);
+  check_divisions_at_join();
   end_interval(self, team_event(EventKind::join));
 }
 
@@ -167,6 +174,7 @@ void run_team(const gomp::TeamStart& start) {
 
   gomp::run_member(team.start, 0);
 
+  check_divisions_at_join();
   end_interval(self, team_event(EventKind::join));
   close_pages(self, Closing::at_synchronisation);
   if (++team.arrived < team.start.size) {

@@ -39,11 +39,12 @@ MISUSES = {
     "inner_alike": DIVIDED_OTHERWISE,
     "some": DIVIDED_OTHERWISE,
     "inner_some": DIVIDED_OTHERWISE,
+    "some_until_the_end": DIVIDED_OTHERWISE,
     "omp_barrier": "a barrier of OpenMP: it is the whole team's",
     "omp_for": "a work-sharing directive: it is the whole team's",
 }
 #: An ordinary run-time lets these pass, or waits for ever.
-OF_SDSM_ALONE = ("omp_barrier", "omp_for", "some", "inner_some")
+OF_SDSM_ALONE = ("omp_barrier", "omp_for", "some", "inner_some", "some_until_the_end")
 #: The tracer sees that nobody can go on.
 DEADLOCKS = ("barrier", "inner_barrier")
 

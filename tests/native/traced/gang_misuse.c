@@ -53,6 +53,8 @@ static void misuse(const char* how) {
     } else {
       sdsm_gang_barrier();
     }
+  } else if (strcmp(how, "some_until_the_end") == 0) {
+    if (me == 2) SDSM_DIVIDE(sdsm_by_block, 4, 1) {}
   } else if (strcmp(how, "inner_some") == 0) {
     SDSM_DIVIDE(sdsm_by_block, 2, 1) {
       if (me == 0) SDSM_DIVIDE(sdsm_by_block, 2, 1) {}
