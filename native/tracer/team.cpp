@@ -56,7 +56,8 @@ void check_divisions(std::uint64_t whole) REQUIRES(turn) {
 /// The same at the end of the team, behind which no division of it is open.
 void check_divisions_at_join() REQUIRES(turn) {
   check_divisions(0);
-  if (team.arrived + 1 == team.start.size && !divisions.is_empty()) engine::refuse("sdsm_divide", SDSM_DIVIDED_OTHERWISE);
+  if (team.arrived + 1 == team.start.size && !divisions.is_empty())
+    engine::refuse("sdsm_divide", SDSM_DIVIDED_OTHERWISE);
 }
 
 bool is_in_team() {

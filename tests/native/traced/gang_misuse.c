@@ -54,11 +54,14 @@ static void misuse(const char* how) {
       sdsm_gang_barrier();
     }
   } else if (strcmp(how, "some_until_the_end") == 0) {
-    if (me == 2) SDSM_DIVIDE(sdsm_by_block, 4, 1) {}
+    if (me == 2) SDSM_DIVIDE(sdsm_by_block, 4, 1) {
+      }
   } else if (strcmp(how, "inner_some") == 0) {
     SDSM_DIVIDE(sdsm_by_block, 2, 1) {
-      if (me == 0) SDSM_DIVIDE(sdsm_by_block, 2, 1) {}
-      else sdsm_gang_barrier();
+      if (me == 0) SDSM_DIVIDE(sdsm_by_block, 2, 1) {
+        }
+      else
+        sdsm_gang_barrier();
     }
   } else if (strcmp(how, "exit") == 0) {
     /* Right: the program ends before this thread comes to the gang. */
