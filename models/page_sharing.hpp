@@ -48,6 +48,19 @@ constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies) {
   return is_on_stack ? Meeting::drops_copies : Meeting::meets_others;
 }
 
+/// What a page's home knows of changes since the last barrier when it grants the page in flag mode.
+struct PageNews {
+  bool was_recalled_written = false;  ///< by one whose right to write has ended, or an atomic operation changed it
+  bool has_diffs = false;             ///< came for it
+  bool has_unseen_changes = false;    ///< the home's process entered flag mode with pages open that it writes unseen
+  bool home_is_in_flag_mode = true;   ///< before, the home does not see what its own thread stores
+};
+/// Whether who is granted the page may see by it what others have stored elsewhere: it has to drop older copies of
+/// pages that their owners change unseen.
+constexpr bool tells_of_stores(const PageNews& news) {
+  return news.was_recalled_written || news.has_diffs || news.has_unseen_changes || !news.home_is_in_flag_mode;
+}
+
 enum class Right : std::uint8_t { none, read, write };
 
 class PageSharing {

@@ -55,12 +55,6 @@ std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& req
   return request.is_heard_of ? page.sharing.all_losses() : page.sharing.losses(request.node(), request.right());
 }
 
-/// Whether who sees the page, and is in flag mode, may then see what others have stored elsewhere. Before the home is
-/// in flag mode, it does not see what its own thread stores.
-bool may_be_changed(std::uint64_t address) REQUIRES(handling) {
-  return office.changed.contains(address) || office.has_unseen_changes || !is_in_flag_mode();
-}
-
 void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
   if (!request.is_heard_of) page.sharing.grant(request.node(), request.right());
   if (request.change) {
@@ -105,7 +99,9 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     page.waiting.pop_front();
     // A node asks itself for its own pages outside of flag mode, too.
     const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
-    grant(page, granted, page.is_changed || (is_in_flags && may_be_changed(address)));
+    const PageNews news{page.is_changed, office.changed.contains(address), office.has_unseen_changes,
+                        is_in_flag_mode()};
+    grant(page, granted, is_in_flags ? tells_of_stores(news) : page.is_changed);
   }
 }
 

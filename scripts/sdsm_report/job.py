@@ -103,9 +103,10 @@ def run(settings: Settings) -> int:
         with Progress(len(traces) + len(simulations)) as progress:
             tracer = Tracer(settings.build, settings.results / "traces", runner)
             untraced = _make_traces(traces, tracer, settings.retrace, progress)
-            _simulate_all(simulations, untraced, tracer, settings, runner, outcome, progress)
-            _simulate_protocols(under_protocols, untraced, tracer, settings, runner, outcome, progress)
-            _simulate_directives(of_epcc, untraced, tracer, settings, runner, outcome, progress)
+            campaign = _Campaign(untraced, tracer, settings, runner, outcome, progress)
+            _simulate_all(simulations, campaign)
+            _simulate_protocols(under_protocols, campaign)
+            _simulate_directives(of_epcc, campaign)
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -147,42 +148,47 @@ def _make_traces(traces: Sequence[TraceRun], tracer: Tracer, retrace: bool, prog
     return failed
 
 
-def _simulate_all(
-    simulations: Sequence[SimulationRun],
-    untraced: dict[TraceRun, str],
-    tracer: Tracer,
-    settings: Settings,
-    runner: CommandRunner,
-    outcome: Outcome,
-    progress: Progress,
-) -> None:
+@dataclass(frozen=True)
+class _Campaign:
+    """What all simulations work with. untraced: traces that could not be made, and why."""
+
+    untraced: dict[TraceRun, str]
+    tracer: Tracer
+    settings: Settings
+    runner: CommandRunner
+    outcome: Outcome
+    progress: Progress
+
+
+def _simulate_all(simulations: Sequence[SimulationRun], campaign: _Campaign) -> None:
+    settings = campaign.settings
     folder = settings.results / "simulations"
 
     def work(simulation: SimulationRun) -> Result:
-        path = tracer.path(simulation.configuration.trace)
-        return simulate(simulation, settings.build, path, settings.platform, folder, runner)
+        path = campaign.tracer.path(simulation.configuration.trace)
+        return simulate(simulation, settings.build, path, settings.platform, folder, campaign.runner)
 
     def collect(future: Future[Result], simulation: SimulationRun) -> None:
         try:
-            outcome.set(simulation, future.result())
+            campaign.outcome.set(simulation, future.result())
         except (CommandFailed, OSError) as error:
-            outcome.set(simulation, f"simulation: {error}")
-            progress.say(f"simulate {simulation.name} failed: {error}")
+            campaign.outcome.set(simulation, f"simulation: {error}")
+            campaign.progress.say(f"simulate {simulation.name} failed: {error}")
         except Stopped:
             pass
-        progress.finish(f"simulate {simulation.name}", quiet=simulation.seed > plan.FIRST_SEED)
+        campaign.progress.finish(f"simulate {simulation.name}", quiet=simulation.seed > plan.FIRST_SEED)
 
     pool = ThreadPoolExecutor(max_workers=settings.simulations_at_once)
     pending: dict[Future[Result], SimulationRun] = {}
     try:
         for simulation in simulations:
-            reason = untraced.get(simulation.configuration.trace)
+            reason = campaign.untraced.get(simulation.configuration.trace)
             if reason is not None:
-                outcome.set(simulation, reason)
-                progress.finish(f"simulate {simulation.name}: {reason}", quiet=True)
+                campaign.outcome.set(simulation, reason)
+                campaign.progress.finish(f"simulate {simulation.name}: {reason}", quiet=True)
             else:
                 pending[pool.submit(work, simulation)] = simulation
-        progress.begin("simulate")
+        campaign.progress.begin("simulate")
         while pending:
             # A bounded wait lets a Ctrl-C through at once on every platform.
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -191,59 +197,45 @@ def _simulate_all(
     finally:
         # Only after an interruption is anything left: what ended meanwhile still counts.
         if pending:
-            runner.stop()
+            campaign.runner.stop()
         pool.shutdown(wait=True, cancel_futures=True)
         for future, simulation in pending.items():
             if not future.cancelled():
                 collect(future, simulation)
 
 
-def _simulate_protocols(
-    chosen: Sequence[Configuration],
-    untraced: dict[TraceRun, str],
-    tracer: Tracer,
-    settings: Settings,
-    runner: CommandRunner,
-    outcome: Outcome,
-    progress: Progress,
-) -> None:
-    progress.begin("simulate each protocol")
+def _simulate_protocols(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    campaign.progress.begin("simulate each protocol")
     folder = settings.results / "protocols"
     try:
-        known = protocols.known_protocols(settings.build / "sdsm", runner)
+        known = protocols.known_protocols(settings.build / "sdsm", campaign.runner)
     except CommandFailed as error:
-        progress.say(f"protocols: {error}")
+        campaign.progress.say(f"protocols: {error}")
         return
     for protocol in known:
         for configuration in chosen:
-            if configuration.trace in untraced:
+            if configuration.trace in campaign.untraced:
                 continue  # its own line says so
-            path = tracer.path(configuration.trace)
+            path = campaign.tracer.path(configuration.trace)
             row = protocols.simulate(
-                configuration, protocol, settings.build, path, settings.platform, folder, runner, settings.published
+                configuration, protocol, settings.build, path, settings.platform, folder, campaign.runner, settings.published
             )
-            outcome.by_protocol.append(row)
+            campaign.outcome.by_protocol.append(row)
 
 
-def _simulate_directives(
-    chosen: Sequence[Configuration],
-    untraced: dict[TraceRun, str],
-    tracer: Tracer,
-    settings: Settings,
-    runner: CommandRunner,
-    outcome: Outcome,
-    progress: Progress,
-) -> None:
-    progress.begin("simulate directives")
+def _simulate_directives(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    campaign.progress.begin("simulate directives")
     folder = settings.results / "directives"
     for configuration in chosen:
         layout = configuration.layout
-        if reason := untraced.get(configuration.trace):
-            outcome.overheads.append(directives.DirectiveRow("", layout.nodes, layout.threads_per_node, reason))
+        if reason := campaign.untraced.get(configuration.trace):
+            campaign.outcome.overheads.append(directives.DirectiveRow("", layout.nodes, layout.threads_per_node, reason))
             continue
-        path = tracer.path(configuration.trace)
-        outcome.overheads += directives.simulate(
-            layout, settings.build, path, settings.platform, folder, runner, settings.published
+        path = campaign.tracer.path(configuration.trace)
+        campaign.outcome.overheads += directives.simulate(
+            layout, settings.build, path, settings.platform, folder, campaign.runner, settings.published
         )
 
 

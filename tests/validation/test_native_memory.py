@@ -200,7 +200,7 @@ def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
 
 
 def test_turns_by_variables_on_a_stack_go_on_where_threads_rest():
-    """Nobody tells of an owner's stores to its stack: who rests until it is told waits for seconds."""
+    """Nobody is told of an owner's stores to its stack, so nobody may rest until it is."""
     result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "flags_on_stacks")
     assert (result.returncode, result.stdout, result.stderr) == (0, "60 turns\n", "")
 
