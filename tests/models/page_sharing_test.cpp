@@ -89,3 +89,11 @@ TEST_CASE("all who have a page lose it before a change that each of them shall h
   CHECK(page.all_losses().empty());
   CHECK(page.right_of(NodeId{0}) == Right::none);
 }
+
+TEST_CASE("a page tells of others' stores if anybody may have changed it since the barrier, seen by the home or not") {
+  CHECK_FALSE(tells_of_stores({}));
+  CHECK(tells_of_stores({.was_recalled_written = true}));
+  CHECK(tells_of_stores({.has_diffs = true}));
+  CHECK(tells_of_stores({.has_unseen_changes = true}));
+  CHECK(tells_of_stores({.home_is_in_flag_mode = false}));
+}
