@@ -65,6 +65,16 @@ std::optional<std::string> changed_event(const trace::File& earlier, const trace
   return std::nullopt;
 }
 
+/// How many readings of the clock a thread made before it first decided otherwise.
+std::size_t unchanged_readings(const trace::File& earlier, const trace::File& later, std::uint32_t thread) {
+  trace::ThreadCursor before = earlier.thread(thread), after = later.thread(thread);
+  for (std::size_t readings = 0;;) {
+    const Event was = next_decision(before);
+    if (!is_same(was, next_decision(after)) || was.kind == EventKind::end) return readings;
+    readings += was.kind == EventKind::clock;
+  }
+}
+
 /// Of events that the threads share out among themselves, only the sum over threads is the program's decision; and not
 /// even that where threads wait in loops of their own, or for objects of the C library.
 std::optional<std::string> changed_count(const trace::File& earlier, const trace::File& later) {
@@ -106,7 +116,28 @@ std::string text_of(const Descriptor& file) {
   return read_all(file.get());
 }
 
+void write_readings(const std::filesystem::path& file, const trace::Readings& readings) {
+  const std::string text = readings_text(readings);
+  const Descriptor output(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (output.get() < 0 || !write_all(output.get(), text)) {
+    throw std::system_error(errno, std::generic_category(), file.string());
+  }
+}
+
 }  // namespace
+
+trace::Readings readings_that_continue(const trace::Readings& given, const trace::Readings& predicted,
+                                       const std::vector<std::size_t>& unchanged) {
+  trace::Readings continued = predicted;
+  for (std::size_t thread = 0; thread < std::min(predicted.size(), given.size()); ++thread) {
+    const std::size_t kept = std::min({unchanged.at(thread), given[thread].size(), predicted[thread].size()});
+    if (kept == 0) continue;
+    const Time ahead = given[thread][kept - 1].time - predicted[thread][kept - 1].time;
+    for (trace::Reading& reading : continued[thread]) reading.time = std::max(reading.time + ahead, Time{});
+    std::copy_n(given[thread].begin(), kept, continued[thread].begin());
+  }
+  return continued;
+}
 
 std::optional<std::string> changed_decision(const trace::File& earlier, const trace::File& later) {
   if (earlier.header().threads != later.header().threads) {
@@ -117,7 +148,8 @@ std::optional<std::string> changed_decision(const trace::File& earlier, const tr
   return changed_computing(earlier, later);
 }
 
-PredictedOutput::PredictedOutput(const std::filesystem::path& trace, const Predict& predict) : trace_(trace) {
+PredictedOutput::PredictedOutput(const std::filesystem::path& trace, const Predict& predict, const Tell& tell)
+    : trace_(trace) {
   if (trace::File(trace).header().reads_input) {
     throw BadInput(
         fmt::format("{}: the program read standard input, which is not in the trace, so it cannot be run again for its "
@@ -128,7 +160,7 @@ PredictedOutput::PredictedOutput(const std::filesystem::path& trace, const Predi
   if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
   folder_ = name;
   try {
-    run_rounds(predict);
+    run_rounds(predict, tell);
   } catch (...) {
     remove_files();
     throw;
@@ -144,12 +176,16 @@ void PredictedOutput::remove_files() const {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-void PredictedOutput::run_rounds(const Predict& predict) {
+void PredictedOutput::run_rounds(const Predict& predict, const Tell& tell) {
   const std::string hash = trace::File(trace_).header().program_sha256;
+  trace::Readings given;
+  std::vector<std::size_t> unchanged;  // readings of each thread, of those given
   for (rounds_ = 1;; ++rounds_) {
     const auto readings = folder_ / fmt::format("{}.csv", rounds_);
     const auto traced = folder_ / fmt::format("{}.trace", rounds_);
     predict(trace_, readings);
+    given = readings_that_continue(given, trace::read_readings(readings), unchanged);
+    write_readings(readings, given);
     trace_again(readings, traced);
     const trace::File earlier(trace_), later(traced);
     const std::string& program = earlier.header().program.at(0);
@@ -164,6 +200,11 @@ void PredictedOutput::run_rounds(const Predict& predict) {
           fmt::format("{} decides by its clock what it does, and still changed it in round {}: {}. Fix its repetitions "
                       "by its options, so that the clock does not decide them",
                       program, rounds_, *change));
+    }
+    tell(fmt::format("round {} of at most {}: by the predicted clock {}", rounds_, most_rounds, *change));
+    unchanged.assign(later.header().threads, 0);
+    for (std::uint32_t thread = 0; thread < std::min(earlier.header().threads, later.header().threads); ++thread) {
+      unchanged[thread] = unchanged_readings(earlier, later, thread);
     }
     trace_ = traced;
   }

@@ -7,8 +7,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "workloads/trace/reader.hpp"
+#include "workloads/trace/readings.hpp"
 
 namespace sdsm::sim {
 
@@ -19,6 +21,12 @@ inline constexpr unsigned most_rounds = 5;
 /// than twice as long is the same.
 std::optional<std::string> changed_decision(const trace::File& earlier, const trace::File& later);
 
+/// What a round gives the program: as far as it did the same (`unchanged` readings of each thread) what it was `given`
+/// before, so that the noise of computing, measured anew, does not change a decision that was settled; from there on
+/// what is `predicted`, counted from the last of those.
+trace::Readings readings_that_continue(const trace::Readings& given, const trace::Readings& predicted,
+                                       const std::vector<std::size_t>& unchanged);
+
 /// The program's runs under the predicted clock. Its files are gone with it.
 class PredictedOutput {
  public:
@@ -28,10 +36,13 @@ class PredictedOutput {
   /// `predict`: simulates a trace and writes its readings of the clock to a file (both are paths).
   using Predict = std::function<void(const std::filesystem::path& trace, const std::filesystem::path& readings)>;
 
+  /// Told what the program decided otherwise in a round that another one follows.
+  using Tell = std::function<void(const std::string& line)>;
+
   /// Runs the rounds. Throws BadInput if the program cannot be run as it was traced: it is another file by now, or it
   /// read standard input; RunError if it fails, or still decides otherwise after most_rounds, or at an interruption
   /// that is caught.
-  PredictedOutput(const std::filesystem::path& trace, const Predict& predict);
+  PredictedOutput(const std::filesystem::path& trace, const Predict& predict, const Tell& tell);
   ~PredictedOutput();
   PredictedOutput& operator=(PredictedOutput&&) = delete;
 
@@ -43,7 +54,7 @@ class PredictedOutput {
   unsigned rounds() const { return rounds_; }
 
  private:
-  void run_rounds(const Predict& predict);
+  void run_rounds(const Predict& predict, const Tell& tell);
   void remove_files() const;
   void trace_again(const std::filesystem::path& readings, const std::filesystem::path& traced);
 

@@ -536,7 +536,7 @@ void simulate_apart(const Request& request) {
 int simulate_with_output(Request request) {
   check_outputs(outputs_of(request), {request.trace, request.platform});
   catch_interruptions();
-  const PredictedOutput predicted(request.trace, [&](const auto& played, const auto& readings) {
+  const auto predict = [&](const auto& played, const auto& readings) {
     Request own = request;
     own.played = played;
     own.readings = readings;
@@ -545,6 +545,9 @@ int simulate_with_output(Request request) {
     own.draws.reset();
     own.is_silent = own.quiet = true;
     simulate_apart(own);
+  };
+  const PredictedOutput predicted(request.trace, predict, [&](const std::string& line) {
+    if (!request.quiet) say(line);
   });
   if (predicted.rounds() > 1) {
     say(fmt::format(

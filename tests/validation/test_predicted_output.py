@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -77,6 +78,26 @@ def test_a_program_that_chooses_its_repetitions_by_its_clock_is_run_until_it_doe
     assert "the program does other things than in" in done.stderr
     assert "settled in round 2 of at most 5" in done.stderr
     assert done.stdout.startswith(f"{trace}  on ")
+
+
+@pytest.mark.parametrize("factor", [1, 20])
+def test_a_suite_that_chooses_its_delay_and_its_repetitions_by_its_clock_prints_a_table_that_is_read(tmp_path, factor):
+    """As EPCC's original: the clock decides in the delay, in the reference and in each directive, one behind another."""
+    trace = trace_of(tmp_path, TRACED / "suite_by_clock", 300)
+    printed, result = tmp_path / "suite.out", tmp_path / "result.json"
+    done = sdsm("simulate", trace, *CLUSTER[:4], "--compute-factor", factor, "--output", printed, "--json", result)
+    assert done.returncode == 0, done.stderr
+    rounds = re.findall(r"round (\d) of at most 5: by the predicted clock thread 0 comes to", done.stderr)
+    assert f"settled in round {len(rounds) + 1} of at most 5" in done.stderr
+    # Under the tracer's clock a directive is repeated hundreds of times; here none needs more than its first ten.
+    text = printed.read_text()
+    assert [int(word) for word in re.findall(r"(?:PARALLEL|BARRIER|CRITICAL) time using (\d+)", text)] == [10, 10, 10]
+    table = sdsm("epcc", printed, "--csv", tmp_path / "table.csv")
+    assert table.returncode == 0, table.stderr
+    with (tmp_path / "table.csv").open() as file:
+        rows = {row["directive"]: float(row["time_us"]) for row in csv.DictReader(file)}
+    # 661 us, a tenth of the region around the ten barriers, and what they compute.
+    assert 661 < rows["BARRIER"] < 2 * 661
 
 
 def test_a_program_that_changes_what_it_does_in_every_round_is_refused_and_the_decision_named(tmp_path):
