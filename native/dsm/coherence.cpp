@@ -72,22 +72,24 @@ std::uint64_t wish_of(const Place& place, Access access) {
   return PageWish::of(place.id, access == Access::write ? Right::write : Right::read).number;
 }
 
-/// Asks the home of `places` for pages, or for the right to them. Meanwhile companions on the node do other things, but
-/// wait for these pages.
+void drop_copies() REQUIRES(application, node().mutex);
+void drop_stack_copies() REQUIRES(application, node().mutex);
+
+/// Asks the home of `places` for pages, or for the right to them: `ask_home` returns whether the first one was changed.
+/// Meanwhile companions on the node do other things, but wait for these pages.
 template <typename Ask>
 void ask_for(std::span<const Place> places, bool has_copy, Ask ask_home) REQUIRES(application, node().mutex) {
   const bool is_granted = is_in_flag_mode();
   for (const Place& place : places) node().arriving.push_back({place.address, has_copy});
   node().mutex.unlock();
-  ask_home();
+  const bool is_changed = ask_home();
   node().mutex.lock();
+  // Companions, too, may see by the page what others have stored elsewhere.
+  if (is_granted && is_changed) drop_stack_copies();
   for (const Place& place : places) node().arriving.erase(find_arriving(place.address));
   pthread_cond_broadcast(&node().arrival);
   if (is_granted) confirm_grant(places.front().home);
 }
-
-void drop_copies() REQUIRES(application, node().mutex);
-void drop_stack_copies() REQUIRES(application, node().mutex);
 
 /// A page that its process has open for good changes unseen. So its copies go when something is seen that may be newer.
 bool is_open_at_home(const Place& place) {
@@ -156,19 +158,21 @@ void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node
   ask_for(std::span(fetched.places.data(), fetched.count), false, [&]() REQUIRES(application) {
     changed = ask_for_pages(fetched, wish);
     if (rule.makes_twin) make_twin(place);
+    return (changed & 1) != 0;
   });
   open_prefetched(fetched, changed);
   node().copies += fetched.count;
-  const bool is_changed = (changed & 1) != 0;
-  if (is_changed) node().met.push_back(place.address);
-  if (is_changed && is_in_flag_mode()) drop_stack_copies();
+  if ((changed & 1) != 0) node().met.push_back(place.address);
 }
 
 /// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
 void upgrade(const Place& place) REQUIRES(application, node().mutex) {
   const Head question{
       .kind = WireKind::write_request, .address = place.address, .value = wish_of(place, Access::write)};
-  ask_for(std::span(&place, 1), true, [&]() REQUIRES(application) { ask(place.home, question); });
+  ask_for(std::span(&place, 1), true, [&]() REQUIRES(application) {
+    ask(place.home, question);
+    return false;  // nor has it been since the copy came
+  });
   if (node().pages.node_permission(place.id, place.owner) == Permission::read_write) make_twin(place);
 }
 
@@ -261,7 +265,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
       resolve(place, rule_of(*kind));
       ++asked.faults[static_cast<std::size_t>(*kind)];
-      // Late changes may have been awaited since it came: its home may have asked for it back already.
+      // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.
       if (is_being_given_up(place.address)) is_allowed = false;
     } else if (!is_allowed && place.owner != Owner::remote && node().shares_pages) {
       granted = ask_for_own_page(place, access);
@@ -441,7 +445,8 @@ class Diffs {
 };
 Diffs diffs GUARDED_BY(application);
 
-/// The caller holds the node, so no companion goes on while changes are still on their way.
+/// The caller holds the node, so no companion goes on while changes are still on their way. Precondition: late ones are
+/// at home. What a service thread sent on another connection must not come after what changed since.
 void flush_held(Sync sync) REQUIRES(application, node().mutex) {
   diffs.find(sync);
   diffs.count_early();
@@ -596,6 +601,7 @@ void give_up_copy(PageId page, bool keeps_reading) {
 void send_stacks_home() {
   if (!is_in_flag_mode()) return;
   const NodeGuard guard;
+  await_late_diffs();
   if (!node().stack_copies.empty()) flush_held(Sync::release);
 }
 

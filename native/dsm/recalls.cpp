@@ -72,10 +72,17 @@ auto find_given_up(std::uintptr_t page) REQUIRES(node().mutex) {
                       [&](const GivenUp& given_up) { return given_up.address == page; });
 }
 
+/// Companions have sent changes that are not at home yet. They go by other connections, so what has changed since in
+/// the same places might come before them.
+bool companions_send() REQUIRES(handling) {
+  return node().late_diffs > recalls.late_diffs;
+}
+
 /// False if the page cannot be shut now.
 bool shut(Recall& recall) REQUIRES(handling, node().mutex) {
   kept.grants.resize(processes());
   if (kept.grants[index_of(recall.home)] < recall.grants || now_ns() < kept.until_ns) return false;
+  if (companions_send()) return false;
   recall.is_shut = true;
   recall.was_written = may_be_written(recall.page);
   if (is_on_own_node(recall.home)) {

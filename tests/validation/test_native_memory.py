@@ -176,6 +176,19 @@ def test_notices_may_be_more_than_a_message_holds(nodes, threads_per_node):
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+@pytest.mark.parametrize("sender", ["recall", "barrier"])
+def test_of_two_changes_that_companions_send_home_the_later_one_stays(sender):
+    for _ in range(3):
+        result = on_cluster(2, 3, "as-asked", "unix", PROGRAMS / "companions_diffs", sender)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "3\n", "")
+
+
+def test_a_companion_sees_nothing_older_behind_a_flag_that_its_node_is_being_told_of():
+    for _ in range(8):  # without the rule about one in two is wrong
+        result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "companions_flag")
+        assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_changes_that_go_home_at_once_may_be_more_than_a_connection_holds(transport):
     result = on_cluster(2, 1, "as-asked", transport, PROGRAMS / "late_diffs")

@@ -1,0 +1,100 @@
+/* Two processes of a node change a variable in another thread's stack in turn, and both send the change home: one when
+ * its node gives up a page, the other for the same reason, or ("barrier") when its thread comes to a barrier. The
+ * later change stays, though the earlier one may be on its way. Thread 1, whose stack it is, stops its process
+ * meanwhile, so that what comes is there together. The sleeps only make it likely that things happen in the order of
+ * the numbers. For 2 nodes of 3 processes. */
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sdsm/placement.h"
+
+enum { threads = 6, home = 1, wakes = 2, first = 3, second = 4, step_ms = 60, ints = SDSM_PAGE_BYTES / sizeof(int) };
+
+static volatile int begins, have_come;
+static volatile int* volatile on_stack;
+static pid_t processes[threads];
+
+/* The run-time hears of the C library's sleeps, and sends home what its thread has changed before. */
+static void sleep_unheard(long steps) {
+  const struct timespec time = {steps * step_ms / 1000, steps * step_ms % 1000 * 1000000};
+  long result = SYS_nanosleep;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
+}
+
+static void meet(volatile int* page, int is_by_barrier) {
+  const int own = omp_get_thread_num();
+  const pid_t late[] = {processes[home], processes[second]};
+  if (own == 0) begins = 1;
+  while (!begins) {
+  }
+  volatile int* const earlier = on_stack;      /* its change goes before, on the same way */
+  volatile int* const value = on_stack + ints; /* on the next page */
+#pragma omp barrier
+  if (own == first) {
+    /* Now its node has them, and sends their changes in this order. */
+    *earlier = 1;
+    *value = 1;
+    *page = 1;
+    have_come = 1;
+  }
+  while (!have_come) {
+  }
+  switch (own) {
+    case 0:
+      sleep_unheard(4);
+      (void)*page; /* 4 */
+      break;
+    case home:
+      sleep_unheard(3);
+      kill(getpid(), SIGSTOP); /* 3 */
+      break;
+    case wakes:
+      sleep_unheard(6);
+      if (!is_by_barrier) kill(late[1], SIGCONT); /* 6 */
+      sleep_unheard(2);
+      kill(late[0], SIGCONT); /* 8 */
+      break;
+    case first:
+      sleep_unheard(1);
+      *earlier = 2; /* 1 */
+      *value = 2;
+      *page = 2;
+      sleep_unheard(4);
+      if (!is_by_barrier) *value = 3; /* 5 */
+      sleep_unheard(4);
+      break;
+    case second:
+      sleep_unheard(2);
+      if (is_by_barrier) value[1] = 1;
+      sleep_unheard(1);
+      if (!is_by_barrier) kill(getpid(), SIGSTOP); /* 3 */
+      sleep_unheard(2);
+      if (is_by_barrier) *value = 3; /* 5 */
+      break;
+    default: break;
+  }
+#pragma omp barrier
+}
+
+int main(int argc, char** argv) {
+  const int is_by_barrier = argc > 1 && strcmp(argv[1], "barrier") == 0;
+  volatile int* page = sdsm_galloc(SDSM_PAGE_BYTES, sdsm_round_robin);
+  int found = -1;
+#pragma omp parallel num_threads(threads)
+  {
+    SDSM_PAGE_ALIGNED int stack[2 * ints];
+    memset(stack, 0, sizeof stack);
+    processes[omp_get_thread_num()] = getpid();
+    if (omp_get_thread_num() == home) on_stack = stack;
+#pragma omp barrier
+    meet(page, is_by_barrier);
+    if (omp_get_thread_num() == home) found = *(volatile int*)&stack[ints];
+  }
+  printf("%d\n", found);
+  return found != 3;
+}
