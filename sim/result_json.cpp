@@ -140,6 +140,10 @@ Json result_document(const RunDescription& description, const Platform& platform
   if (!description.scale.sequential_time.empty()) {
     document["options"]["sequential_time_s"] = to_seconds(description.scale.sequential());
   }
+  if (description.scale.from_host_speed) {
+    document["options"]["traced_flops"] = description.traced_flops;
+    document["options"]["host_flops"] = description.scale.host_flops;
+  }
   if (description.reductions > 0) document["options"]["reductions"] = description.reductions_as;
   if (has_flags && tables_of(description.options.protocol).has_pages()) {
     document["options"]["atomics"] = sdsm::name_of(description.options.atomics.value_or(platform.costs.atomics));

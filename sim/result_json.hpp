@@ -27,6 +27,7 @@ struct RunDescription {
   std::vector<std::string> privatized = {};   ///< what --privatize named
   std::uint64_t reductions = 0;               ///< recognised in the trace
   std::string reductions_as = {};             ///< how they are done: --reductions
+  std::uint64_t traced_flops = 0;             ///< of the machine that traced; 0: the trace does not keep it
 };
 
 /// A property of a run that exceeds what was measured to calibrate its platform.

@@ -373,12 +373,29 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
   return trace::page_table_text(book, names, layout);
 }
 
+/// What --from-host-speed has made of which speeds, and how far to trust them.
+void tell_speeds(const Request& request, const Platform& platform, const trace::File& file) {
+  const auto traced = static_cast<double>(file.header().speed_flops);
+  say(fmt::format(
+      "note: computing takes {:.4g} times as long as in {}: the machine that traced did {:.4g} Gf, hosts of "
+      "{} do {:.4g} Gf.",
+      traced / request.scale.host_flops, request.trace, traced * 1e-9, request.platform,
+      request.scale.host_flops * 1e-9));
+  if (platform.speed_origin == SpeedOrigin::measured) return;
+  say(fmt::format(
+      "warning: nobody says that the speed of {}'s hosts was measured, with the loop that `sdsm trace` measures its "
+      "machine by{}. Programs may run several times faster or slower there than this predicts.",
+      request.platform,
+      platform.speed_origin == SpeedOrigin::assumed ? " (host.speed-is: assumed)" : " (it has no host.speed-is)"));
+}
+
 void warn_of(const Request& request, const Platform& platform, Layout layout, const trace::File& file,
              const Result& result, const trace::Reductions& reductions) {
   if (!request.scale.is_given()) {
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
   }
+  if (request.scale.from_host_speed) tell_speeds(request, platform, file);
   if (!request.scale.sequential_trace.empty()) {
     const auto program_of = [](const trace::File& trace) {
       const std::vector<std::string>& words = trace.header().program;
@@ -420,7 +437,7 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
   }
 }
 
-int simulate(const Request& request) {
+int simulate(Request request) {
   trace::check_scale(request.scale);
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
@@ -429,6 +446,7 @@ int simulate(const Request& request) {
   const NetworkKind network = network_named(request.network);
   Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
   platform.costs.invalidation = request.invalidation.value_or(platform.costs.invalidation);
+  if (request.scale.from_host_speed) request.scale.host_flops = host_speed(platform).flops;
   const trace::File file(request.played);
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
@@ -508,7 +526,8 @@ int simulate(const Request& request) {
                                               reduced_operations(request, reductions)),
                                      request.privatized,
                                      reductions.count,
-                                     request.reductions};
+                                     request.reductions,
+                                     file.header().speed_flops};
     results::write(result_document(description, platform, result, told), request.json);
   }
   const std::vector<std::string> outputs = outputs_of(request);
@@ -585,6 +604,7 @@ void add_inputs(CLI::App& app, Request& request) {
       ->type_name("T")
       ->capture_default_str();
   trace::add_options(app, request.scale);
+  trace::add_host_speed(app, request.scale);
 }
 
 void add_model(CLI::App& app, Request& request, std::string& placement, std::string& atomics) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include "native/program_start/program_input.hpp"
 #include "native/program_start/program_start.hpp"
 #include "native/program_start/tasks_note.hpp"
+#include "native/trace_command/machine_speed.hpp"
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
 #include "workloads/trace/readings.hpp"
@@ -105,6 +107,7 @@ class Run {
   }
 
   int trace() {
+    speed_before_ = machine_speed();
     {
       FirstPass first(structure_);
       run_hidden(first, 1, tracer::Mode::record);
@@ -178,6 +181,7 @@ class Run {
     header.asked_threads = request_.threads;
     header.reads_input = input_.was_read();
     header.begun_s = program_.date;
+    header.speed_flops = std::max(speed_before_, machine_speed());
     pass.finish(header);
     tell_unpredicted_clocks(header);
     if (pass.was_cut()) {
@@ -261,6 +265,7 @@ class Run {
   Structure structure_;
   std::uint64_t events_ = 0;  ///< of the first pass, once it is through
   double first_s_ = 0;        ///< how long it took
+  std::uint64_t speed_before_ = 0;
   int status_ = 0;
 };
 

@@ -68,6 +68,15 @@ struct PlatformChange {
   std::string is;
 };
 
+/// How fast hosts compute, as the file says it; in operations per second.
+struct HostSpeed {
+  std::string text;
+  double flops;
+};
+
+/// What the hosts' speeds are, by the property host.speed-is.
+enum class SpeedOrigin : std::uint8_t { untold, assumed, measured };
+
 struct Platform {
   std::filesystem::path path;
   Costs costs;
@@ -84,7 +93,16 @@ struct Platform {
   std::optional<WireModel> model = {};       ///< the one on which the costs are possible, where --set made them for it
   std::vector<std::string> notes = {};       ///< on changes that came out otherwise than asked for
   std::vector<ProtocolKind> protocols = {};  ///< whose costs the file gives
+  std::vector<HostSpeed> host_speeds = {};   ///< those that differ, in the order of the file
+  SpeedOrigin speed_origin = SpeedOrigin::untold;
 };
+
+/// What stands in a platform whose hosts' speed nobody knows, in operations per second: SimGrid wants one.
+inline constexpr double placeholder_flops = 1e9;
+
+/// The speed of the hosts, to scale computing by. Throws PlatformError where hosts differ, and for placeholder_flops
+/// of which host.speed-is says nothing.
+const HostSpeed& host_speed(const Platform& platform);
 
 inline constexpr const char* platform_help =
     "SimGrid platform file with the costs of the machine, or the name of one of sdsm's own, such as p3-score";

@@ -209,6 +209,13 @@ void add_rules_and_range(std::vector<Property>& rows) {
                     }
                     r.costs.atomics = atomics;
                   }});
+  rows.push_back({"host.speed-is",
+                  "where the hosts' speed is from, for --from-host-speed: measured (the speed that `sdsm trace info` "
+                  "tells of a trace made there) or assumed",
+                  false, [](Reading& r, std::string_view text) {
+                    r.speed_origin =
+                        parse_choice(text, "assumed", "measured") ? SpeedOrigin::measured : SpeedOrigin::assumed;
+                  }});
   rows.push_back({"home.interrupt-delay", "wait until a computing home answers (default 0us; uncalibrated)", false,
                   [](Reading& r, std::string_view text) { r.costs.interrupt_delay = parse_time(text); }});
   rows.push_back({std::string(correlation),

@@ -83,7 +83,9 @@ class Reader {
             changes_.recorded(),
             notes_.empty() ? std::nullopt : std::optional(settings_.model),
             std::move(notes_),
-            std::move(protocols_)};
+            std::move(protocols_),
+            std::move(host_speeds_),
+            reading_.speed_origin};
   }
 
  private:
@@ -110,6 +112,7 @@ class Reader {
       const std::ptrdiff_t at = child.offset_debug();
       for (const std::string& problem : lint_.problems_of(child, line_of(at))) report(at, problem);
       keep_links(child);
+      keep_speed(child);
       if (std::string_view(child.name()) != "prop") {
         visit(child, zone, depth + 1);
       } else if (node == zone) {
@@ -271,6 +274,19 @@ class Reader {
     }
   }
 
+  /// Of several speeds SimGrid uses the first.
+  void keep_speed(pugi::xml_node element) {
+    const std::string_view name = element.name();
+    if (name != "host" && name != "cluster" && name != "cabinet") return;
+    std::string text = element.attribute("speed").value();
+    text.resize(std::min(text.find(','), text.size()));
+    const std::optional<double> flops = simgrid_quantity(text, "speed");
+    if (!flops || !std::isfinite(*flops) || *flops <= 0) return;  // SimGrid or the lint says so
+    if (std::ranges::none_of(host_speeds_, [&](const HostSpeed& known) { return known.flops == *flops; })) {
+      host_speeds_.push_back({std::move(text), *flops});
+    }
+  }
+
   void require(pugi::xml_node where) {
     const auto has_member = [&](const Family& family) {
       return std::ranges::any_of(places_, [&](const auto& given) { return family.member(given.first).has_value(); });
@@ -411,6 +427,7 @@ class Reader {
   LinkChange bandwidth_, latency_;
   std::vector<std::string> notes_;
   std::vector<ProtocolKind> protocols_;  ///< whose costs are given
+  std::vector<HostSpeed> host_speeds_;
 };
 
 }  // namespace
@@ -467,6 +484,28 @@ void require_costs(const Platform& platform, ProtocolKind protocol) {
       fmt::format("{0}: no costs for protocol {1} (it has {2}). Give {3}fault.* and the others for {1} "
                   "(sdsm check --properties), or use --protocol {2}",
                   platform.path.string(), name_of(protocol), fmt::join(given, ", "), prefix_of(protocol)));
+}
+
+const HostSpeed& host_speed(const Platform& platform) {
+  const auto refuse = [&](const std::string& why) {
+    throw PlatformError(fmt::format("--from-host-speed: {} {}", platform.path.string(), why));
+  };
+  constexpr const char* otherwise = "or use --sequential-time or --compute-factor";
+  if (platform.host_speeds.empty()) refuse(fmt::format("gives no host a speed. Give one, {}", otherwise));
+  const HostSpeed& first = platform.host_speeds.front();
+  if (platform.host_speeds.size() > 1) {
+    refuse(
+        fmt::format("has hosts of different speeds ({}, {}), and one factor scales the computing of all threads. Give "
+                    "them one speed, {}",
+                    first.text, platform.host_speeds[1].text, otherwise));
+  }
+  if (first.flops == placeholder_flops && platform.speed_origin == SpeedOrigin::untold) {
+    refuse(fmt::format(
+        "gives its hosts the speed {}, a placeholder: nobody says that it is theirs. Give theirs, as `sdsm "
+        "trace info` tells it of a trace made there, and <prop id=\"host.speed-is\" value=\"measured\"/>; {}",
+        first.text, otherwise));
+  }
+  return first;
 }
 
 Platform read_platform(const std::filesystem::path& path, const Settings& settings) {

@@ -76,7 +76,7 @@ def explain(
 ) -> Explanation:
     """Tells where a predicted time goes, what costs it and, with gains, what would help. Options are those of simulate().
     Raises BadInput, RunFailed."""
-    scale = {name: options.pop(name, None) for name in ("sequential_time", "sequential_trace", "compute_factor")}
+    scale = {name: options.pop(name, None) for name in ("sequential_time", "sequential_trace", "compute_factor", "from_host_speed")}
     settings = words({"set": options.pop("set", None)})[1::2]
     point = Point(
         text(trace), str(platform_name(text(platform))), Layout(nodes, threads_per_node), placement, tuple(words(scale)),

@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     scale = p.add_mutually_exclusive_group()
     scale.add_argument("--sequential-time", metavar="TIME", help="one-thread time on the target machine, e.g. 7.5s")
     scale.add_argument("--compute-factor", metavar="FACTOR", help="computing on the target for each second of the trace's")
+    scale.add_argument("--from-host-speed", action="store_true", help="by the traced machine's speed over that of the platform's hosts")
     p.add_argument("--sequential-trace", type=file_name, metavar="TRACE", help="trace of one thread that --sequential-time is of")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the platform, as in `sdsm simulate`")
     for name in HANDED_ON:
@@ -66,6 +67,8 @@ def _point(options: argparse.Namespace) -> Point:
         value = getattr(options, name)
         if value is not None:
             scale += [f"--{name.replace('_', '-')}", str(value)]
+    if options.from_host_speed:
+        scale.append("--from-host-speed")
     given = [(name, getattr(options, name.removeprefix("--").replace("-", "_"))) for name in HANDED_ON]
     others = [word for name, value in given if value is not None for word in (name, value)]
     layout = Layout(options.nodes, options.threads_per_node)

@@ -10,7 +10,7 @@ from sdsm_explain.alternatives import Layout, Point
 from sdsm_report.tracing import sha256
 
 #: Told in another way than by an option of the same name.
-_SPECIAL = ("compute_factor", "compute_from", "sequential_time_s", "placement")
+_SPECIAL = ("compute_factor", "compute_from", "sequential_time_s", "traced_flops", "host_flops", "placement")
 
 
 def state(one: run_result.Input) -> str:
@@ -37,6 +37,8 @@ def _scale(result: run_result.Simulation, others: list[str]) -> Iterator[str]:
     how = result.options.get("compute_from", "trace")
     if how == "compute-factor":
         yield from ("--compute-factor", repr(result.options["compute_factor"]))
+    elif how == "host-speed":
+        yield "--from-host-speed"
     elif how in ("sequential-time", "sequential-trace"):
         yield from ("--sequential-time", f"{result.options['sequential_time_s']!r}s")
         yield from ("--sequential-trace", others[0]) if how == "sequential-trace" and others else ()

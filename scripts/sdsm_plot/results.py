@@ -83,7 +83,7 @@ def result_of(source: Text) -> Result:
             of = " of one thread's trace" if run.options.get("compute_from") == "sequential-trace" else ""
             settings["sequential time"] = f"{sequential_s:g} s{of}"
         else:
-            settings["sequential time"] = "not given"
+            settings["sequential time"] = "by the hosts' speed" if run.options.get("compute_from") == "host-speed" else "not given"
             variant["compute factor"] = f"{run.options.get('compute_factor', 1):g}"
         if run.uncertainty:
             band = (run.uncertainty.low_5_percent_s, run.uncertainty.high_95_percent_s)

@@ -26,7 +26,7 @@ std::string PlatformText::text() const {
       "  <zone id=\"cluster\" routing=\"Full\">\n";
   for (const auto& [id, value] : properties) text += fmt::format("    <prop id=\"{}\" value=\"{}\"/>\n", id, value);
   for (unsigned i = 0; i < hosts; ++i)
-    text += fmt::format("    <host id=\"node-{}\" speed=\"1Gf\" core=\"{}\"/>\n", i, cores);
+    text += fmt::format("    <host id=\"node-{}\" speed=\"{}\" core=\"{}\"/>\n", i, speed, cores);
   for (unsigned i = 0; i < hosts; ++i) {
     const auto other = other_bandwidth.find(i);
     text += fmt::format("    <link id=\"cable-{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",

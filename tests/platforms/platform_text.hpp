@@ -32,6 +32,7 @@ struct PlatformText {
   unsigned cores = 2;
   std::string bandwidth = "100Mbps";
   std::string latency = "5us";
+  std::string speed = "1Gf";
   std::map<unsigned, std::string> other_bandwidth;  ///< of single cables
 
   void set(const std::string& id, const std::string& value) { properties.insert_or_assign(id, value); }

@@ -17,7 +17,7 @@ from calibration import run_result
 from calibration.readers.text import Text
 from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
-from sdsm_explain.command import main
+from sdsm_explain.command import _point, main, parser
 from sdsm_explain.memory import TraceInfo, arrays
 from sdsm_explain.source import Line, _parsed, lines_of_calls
 
@@ -300,3 +300,24 @@ def test_alternatives_leave_out_what_is_so_already():
         "8 nodes x 1 thread", "4 nodes x 2 threads", "--protocol home-open", "--protocol jiajia",
         "--page-size 8KiB", "--page-size 16KiB", "--page-size 64KiB", "--prefetch 1", "--prefetch 4",
     ]  # fmt: skip
+
+
+def test_host_speed_scales_the_point_and_its_alternatives():
+    options = parser().parse_args(["a.trace", "-p", "p3-score", "-n", "4", "--from-host-speed"])
+    point = _point(options)
+    assert point.scale == ("--from-host-speed",) and "--from-host-speed" in point.command()
+    placed, *_ = (one for one in alternatives(point, 4.0) if one.what == "--placement block")
+    assert "--from-host-speed" in placed.point.command()
+    faster, *_ = (one for one in alternatives(point, 4.0) if one.what == "processors compute twice as fast")
+    assert faster.point.scale == ("--compute-factor", "2.0")
+
+
+def test_a_trace_keeps_how_fast_its_machine_was_and_so_does_a_mended_one(traced, tmp_path):
+    mended = tmp_path / "mended.trace"
+    subprocess.run([BUILD / "sdsm", "trace", "mend", traced("parts"), "-o", mended, "--pad"], check=True, capture_output=True)
+    speeds = []
+    for trace in (traced("parts"), mended):
+        told = subprocess.run([BUILD / "sdsm", "trace", "info", trace, "--json", "-"], check=True, capture_output=True)
+        speeds.append(json.loads(told.stdout)["header"]["speed_flops"])
+    # No machine of the last thirty years is slower than 10 Mf, and none makes four additions in a tenth of a nanosecond.
+    assert speeds[0] == speeds[1] and 1e7 < speeds[0] < 4e10

@@ -97,6 +97,10 @@ def test_sequential_times_are_told_apart_by_their_value_not_by_the_factors_that_
     given = "sequential time 7.5 s"
     assert labels(timed(2, 20, 7.5), timed(2, 20, 7.5, "sequential-trace")) == [given, f"{given} of one thread's trace"]
     assert labels(timed(2, 20, 7.5), simulation(2, 5, options={"compute_factor": 1.0})) == [given, "sequential time not given"]
+    by_speed = simulation(2, 4, options={"compute_factor": 1.0, "compute_from": "host-speed"})
+    assert labels(by_speed, simulation(2, 5, options={"compute_factor": 1.0})) == [
+        "sequential time by the hosts' speed", "sequential time not given",
+    ]  # fmt: skip
 
 
 def test_what_set_changed_of_a_platform_makes_another_line(files):

@@ -97,6 +97,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     for name, options in (
         ("plain", ()),
         ("draws", ("--uncertainty", "10", "--jitter", "0.1", "--prefetch", "2", "--invalidation", "changed", "--network", "simgrid", "--sequential-time", "1s", "--set", "fault.*=x0.5")),
+        ("speeds", ("--from-host-speed",)),
     ):
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)

@@ -258,6 +258,14 @@ def test_the_command_of_a_run_names_what_it_ran_with():
     assert "--protocol home-open" in words and "--atomics lock" in words and "--transport tcp" in words
 
 
+def test_computing_by_host_speed_is_made_again_by_it():
+    options = {"compute_from": "host-speed", "compute_factor": 4.0, "traced_flops": 2.2e9, "host_flops": 5.5e8, "placement": "as-asked"}
+    document = simulation(2, 4.0, options=options)
+    *_, command = again.commands(run_result.read(Text("made", json.dumps(document)), run_result.Simulation))
+    words = " ".join(command)
+    assert "--from-host-speed" in words and "flops" not in words and "--compute-factor" not in words
+
+
 def test_what_cannot_be_made_again_is_not_explained_but_said(secret, tmp_path, capsys):
     document: dict[str, Any] = json.loads((secret / "secret-2.json").read_text())
     place = tmp_path / "r.json"

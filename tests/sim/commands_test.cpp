@@ -62,7 +62,7 @@ TestProgram small_program() {
 
 /// Writes the program as a trace file.
 void write_trace(const TestProgram& program, const std::filesystem::path& path, int exit_status = 0,
-                 const std::string& name = "./program") {
+                 const std::string& name = "./program", std::uint64_t speed_flops = 0) {
   trace::Writer writer(path, program.layout().processes());
   for (std::uint32_t t = 0; t < program.threads.size(); ++t) {
     for (trace::Interval interval : program.threads[t]) {
@@ -78,7 +78,8 @@ void write_trace(const TestProgram& program, const std::filesystem::path& path, 
        .passes = 3,
        .machine = "a machine",
        .sdsm_version = "0",
-       .exit_status = exit_status},
+       .exit_status = exit_status,
+       .speed_flops = speed_flops},
       {{RegionId{0}, trace::RegionKind::heap_block, Placement::round_robin, program.pages, 0, 0, false, "block"}});
 }
 
@@ -214,6 +215,57 @@ TEST_CASE("the result says what gave the compute factor, and the sequential time
   CHECK(by_trace.at("compute_from") == "sequential-trace");
   CHECK(by_trace.at("sequential_time_s") == 0.02);
   CHECK(by_trace.at("compute_factor").get<double>() == Approx(20));
+}
+
+TEST_CASE("computing by host speed is the traced machine's speed over the hosts'") {
+  const TraceFile trace;
+  write_trace(small_program(), trace.path(), 0, "./program", 2'200'000'000);
+  // Hosts of 550 Mf take 2200 / 550 = 4 times as long.
+  const Outcome by_speed = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --from-host-speed");
+  CAPTURE(by_speed.errors);
+  REQUIRE(by_speed.status == 0);
+  const json told = json::parse(by_speed.output);
+  CHECK(told.at("options").at("compute_factor") == 4);
+  CHECK(told.at("options").at("compute_from") == "host-speed");
+  CHECK(told.at("options").at("traced_flops") == 2.2e9);
+  CHECK(told.at("options").at("host_flops") == 5.5e8);
+  CHECK(by_speed.errors.find("computing takes 4 times as long") != std::string::npos);
+  CHECK(by_speed.errors.find("warning: nobody says that the speed of") != std::string::npos);
+  const Outcome by_factor = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - --compute-factor 4");
+  CHECK(told.at("threads") == json::parse(by_factor.output).at("threads"));
+  const Outcome measured = sdsm_command(
+      "simulate", trace.arguments() + " --nodes 2 --json - --from-host-speed --set host.speed-is=measured");
+  CHECK(measured.status == 0);
+  CHECK(measured.errors.find("nobody says") == std::string::npos);
+}
+
+TEST_CASE("computing is not scaled by a speed that nobody knows") {
+  const TraceFile trace;
+  const std::string of_trace = in_quotes(trace.path().string()) + " -q -n 2 --from-host-speed --platform ";
+  const auto refused = [&](const std::string& arguments, const std::string& named) {
+    const Outcome run = sdsm_command("simulate", arguments);
+    CAPTURE(arguments, run.errors);
+    CHECK(run.status == 2);
+    CHECK(one_line_of_ours(run.errors));
+    CHECK(run.errors.find(named) != std::string::npos);
+  };
+  refused(of_trace + p3, "a.trace does not keep how fast the machine that traced it was");
+  refused(of_trace + p3 + " --compute-factor 2", "--from-host-speed and --compute-factor both scale");
+  refused(of_trace + p3 + " --sequential-time 2s", "--from-host-speed and --sequential-time both scale");
+
+  write_trace(small_program(), trace.path(), 0, "./program", 2'000'000'000);
+  const TemporaryFile placeholder(PlatformText().text());
+  refused(of_trace + placeholder.path().string(), "gives its hosts the speed 1Gf, a placeholder");
+  const Outcome assumed =
+      sdsm_command("simulate", of_trace + placeholder.path().string() + " --set host.speed-is=assumed --json -");
+  REQUIRE(assumed.status == 0);
+  CHECK(json::parse(assumed.output).at("options").at("compute_factor") == 2);
+
+  PlatformText mixed;
+  mixed.speed = "4Gf";
+  std::string text = mixed.text();
+  text.replace(text.find("4Gf"), 3, "2Gf,1Gf");
+  refused(of_trace + TemporaryFile(text).path().string(), "hosts of different speeds (2Gf, 4Gf)");
 }
 
 TEST_CASE("a sequential trace of another program is told of, one with other arguments or at another place is not") {

@@ -24,7 +24,14 @@ void add_options(CLI::App& app, ComputeScale& scale) {
       ->type_name("FACTOR");
 }
 
+void add_host_speed(CLI::App& app, ComputeScale& scale) {
+  app.add_flag("--from-host-speed", scale.from_host_speed,
+               "scale computing by the speed of the machine that traced, which the trace keeps, over that of the "
+               "platform's hosts");
+}
+
 std::string_view ComputeScale::origin() const {
+  if (from_host_speed) return "host-speed";
   if (!sequential_trace.empty()) return "sequential-trace";
   if (!sequential_time.empty()) return "sequential-time";
   return factor ? "compute-factor" : "trace";
@@ -88,6 +95,10 @@ void check_scale(const ComputeScale& scale) {
   if (scale.sequential_time.empty() && !scale.sequential_trace.empty()) {
     throw std::invalid_argument("--sequential-trace says what --sequential-time scales. Give that, too");
   }
+  if (scale.from_host_speed && (scale.factor || !scale.sequential_time.empty())) {
+    throw std::invalid_argument(fmt::format("--from-host-speed and {} both scale the compute times. Give one of them",
+                                            scale.factor ? "--compute-factor" : "--sequential-time"));
+  }
   if (!scale.factor) return;
   if (!scale.sequential_time.empty()) {
     throw std::invalid_argument(
@@ -99,7 +110,23 @@ void check_scale(const ComputeScale& scale) {
       fmt::format("--compute-factor {} is not a number above zero and up to {}", *scale.factor, most));
 }
 
+namespace {
+
+double ratio_of_speeds(const ComputeScale& scale, const File& file) {
+  const std::uint64_t traced = file.header().speed_flops;
+  if (traced == 0) {
+    throw std::invalid_argument(
+        fmt::format("--from-host-speed: {} does not keep how fast the machine that traced it was, as it is of an older "
+                    "sdsm. Trace the program again, or give --sequential-time or --compute-factor",
+                    file.path().string()));
+  }
+  return static_cast<double>(traced) / scale.host_flops;
+}
+
+}  // namespace
+
 double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole) {
+  if (scale.from_host_speed) return ratio_of_speeds(scale, file);
   if (scale.sequential_time.empty()) return scale.factor.value_or(1);
   const Time target = scale.sequential();
   std::uint64_t compute_ns = own.region_compute_ns;

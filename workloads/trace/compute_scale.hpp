@@ -22,9 +22,11 @@ struct ComputeScale {
   std::string sequential_time;   ///< the program's one-thread time there, with a unit; empty: not given
   std::string sequential_trace;  ///< trace of one thread whose compute stands for that time; empty: the trace itself
   std::optional<double> factor;  ///< target's compute time for each second of the trace's; 1 unless given
+  bool from_host_speed = false;  ///< by the speeds of the machine that traced and of the platform's hosts
+  double host_flops = 0;         ///< operations per second of these hosts, once somebody has read them
 
-  bool is_given() const { return factor || !sequential_time.empty(); }
-  /// What says how fast the target is: trace, compute-factor, sequential-time, sequential-trace.
+  bool is_given() const { return factor || from_host_speed || !sequential_time.empty(); }
+  /// What says how fast the target is: trace, compute-factor, sequential-time, sequential-trace, host-speed.
   std::string_view origin() const;
   /// Precondition: a time is given. Throws std::invalid_argument if it is not above zero.
   Time sequential() const;
@@ -32,6 +34,9 @@ struct ComputeScale {
 
 /// --sequential-time, --sequential-trace and --compute-factor, for check_scale() to check.
 void add_options(CLI::App& app, ComputeScale& scale);
+
+/// --from-host-speed, for commands that then read the hosts' speed.
+void add_host_speed(CLI::App& app, ComputeScale& scale);
 
 /// Compute time of a trace in its measured region, summed over its threads; of the whole run if it has no region or
 /// `whole` is set.
@@ -47,8 +52,9 @@ TraceSurvey survey(const File& file, bool whole);
 /// Throws std::invalid_argument if the factor is not possible, or options contradict each other. Reads no file.
 void check_scale(const ComputeScale& scale);
 
-/// The target's compute time for each second of the trace's. Throws std::invalid_argument if the scale makes no sense,
-/// FormatError or std::system_error if the sequential trace cannot be read.
+/// The target's compute time for each second of the trace's. Throws std::invalid_argument if the scale makes no sense
+/// or the trace lacks a speed that it needs, FormatError or std::system_error if the sequential trace cannot be read.
+/// Precondition: scale.host_flops is above zero if computing is scaled by it.
 double compute_factor(const ComputeScale& scale, const File& file, const TraceSurvey& own, bool whole);
 
 }  // namespace sdsm::trace

@@ -39,7 +39,8 @@ json header_json(const File& file) {
           {"program_sha256", header.program_sha256},
           {"asked_threads", header.asked_threads},
           {"reads_input", header.reads_input},
-          {"begun_s", header.begun_s}};
+          {"begun_s", header.begun_s},
+          {"speed_flops", header.speed_flops}};
 }
 
 json region_json(const Region& region) {

@@ -148,6 +148,7 @@ json to_json(const Header& header) {
   if (header.asked_threads != 0) value["asked_threads"] = header.asked_threads;
   if (header.reads_input) value["reads_input"] = true;
   if (header.begun_s != 0) value["begun_s"] = header.begun_s;
+  if (header.speed_flops != 0) value["speed_flops"] = header.speed_flops;
   return value;
 }
 
@@ -169,6 +170,7 @@ Header header_from(const json& value, std::uint32_t format) {
   if (value.contains("asked_threads")) header.asked_threads = unsigned32_member(value, "asked_threads", max_threads);
   header.reads_input = value.contains("reads_input") && value["reads_input"] == true;
   if (value.contains("begun_s")) header.begun_s = unsigned_member(value, "begun_s", most_date_s);
+  if (value.contains("speed_flops")) header.speed_flops = unsigned_member(value, "speed_flops", most_speed_flops);
   return header;
 }
 

@@ -242,6 +242,9 @@ struct UnseenCall {
 /// Dates that a program can be told: up to the year 2242, whose nanoseconds since 1970 fit 63 bits.
 inline constexpr std::uint64_t most_date_s = 8'589'934'592;
 
+/// Far above what any processor does in a second, one operation after the other.
+inline constexpr std::uint64_t most_speed_flops = 1'000'000'000'000'000;
+
 /// What describes a trace as a whole.
 struct Header {
   std::vector<std::string> program{};  ///< argv of the traced program
@@ -257,6 +260,9 @@ struct Header {
   std::uint32_t asked_threads = 0;  ///< `sdsm trace -n`: threads may be more
   bool reads_input = false;         ///< the program read standard input
   std::uint64_t begun_s = 0;        ///< what its calendar clocks showed at its begin, in seconds since 1970
+  /// Operations per second that the tracing machine did in sdsm's loop (native/trace_command/machine_speed.hpp); 0 in
+  /// older traces.
+  std::uint64_t speed_flops = 0;
 
   bool operator==(const Header&) const = default;
 };

@@ -29,6 +29,7 @@ TEST_CASE("a dump is the header, the regions, and each thread's intervals, a lin
   CHECK(lines[0]["type"] == "header");
   CHECK(lines[0]["program"] == json{"./laplace", "--size", "1024"});
   CHECK(lines[0]["threads"] == 2);
+  CHECK(lines[0]["speed_flops"] == 3'141'592'653);
   CHECK(lines[2] == json::parse(R"({"type": "region", "id": 1, "kind": "heap_block", "placement": "block",
                                     "pages": 2048, "owner": 0, "lead_pages": 0, "filled": false, "name": "heap #1"})"));
   CHECK(lines[1]["lead_pages"] == 5);

@@ -85,6 +85,7 @@ class Blocks {
 Trace as_format_1(Trace trace) {
   trace.header.sites.clear();
   trace.header.unseen.clear();
+  trace.header.speed_flops = 0;
   for (Region& region : trace.regions) region.lead_pages = 0, region.is_filled = false, region.calls.clear();
   for (auto& intervals : trace.threads) {
     for (Interval& interval : intervals) {

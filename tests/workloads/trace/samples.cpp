@@ -151,7 +151,8 @@ Header header_for(std::uint32_t threads) {
           .passes = 3,
           .machine = "a machine",
           .sdsm_version = "0.1.0",
-          .exit_status = 0};
+          .exit_status = 0,
+          .speed_flops = 3'141'592'653};
 }
 
 std::vector<Region> heap_blocks(std::uint32_t count, std::uint64_t pages) {
