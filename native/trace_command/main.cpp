@@ -22,7 +22,7 @@ constexpr const char* tracing_help =
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n"
-    "sdsm trace mend FILE -o FILE --pad|--without-barriers|--without-locks\n\n"
+    "sdsm trace mend FILE -o FILE --pad|--without-barriers|--without-locks|--balance\n\n"
     "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and records what it "
     "does: compute times, synchronisation, and which pages each thread reads and writes in between.\n"
     "The program runs several times, the last time with its memory watched, and must do the same each time. Only the "
@@ -67,7 +67,7 @@ int mend(std::vector<std::string> own) {
   CLI::App app("Writes the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
                "sdsm trace mend");
   app.footer(
-      "What else the program does stays as it was traced. `sdsm explain` tries all of them.\n\n"
+      "What else the program does stays as it was traced. `sdsm explain` tries all of them but --balance.\n\n"
       "Example:\n  sdsm trace mend program.trace -o padded.trace --pad\n\n"
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or nothing to mend. See docs/tracing.md.");
   std::string file;
@@ -83,6 +83,7 @@ int mend(std::vector<std::string> own) {
   add("--pad", Mending::padding, "a page for each thread, where several write one page in lines of their own");
   add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
   add("--without-locks", Mending::locks, "no locks: the most that doing less under locks can gain");
+  add("--balance", Mending::balance, "between two barriers all threads compute equally long, together as long as traced");
   ways->require_option(1);
   if (!parse(app, std::move(own))) return 0;
   write_mended(file, output, mending);

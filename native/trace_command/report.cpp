@@ -79,6 +79,7 @@ void write_mended(const std::filesystem::path& path, const std::filesystem::path
       {&trace::leave_out_barriers, "each of its barriers is between threads that use the same pages, or it has none",
        "barriers left out"},
       {&trace::leave_out_locks, "it takes no locks", "takings of a lock left out"},
+      {&trace::balance, "its threads compute equally long between barriers", "phases between barriers balanced"},
   };
   const Way& way = ways[static_cast<std::size_t>(mending)];
   commands::check_output(output, {path});

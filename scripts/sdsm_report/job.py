@@ -19,7 +19,7 @@ from typing import Any
 from calibration.children import CommandFailed, CommandRunner, Stopped
 from calibration.output_file import csv_text
 from calibration.published import FOLDER
-from sdsm_report import directives, plan, protocols, tables
+from sdsm_report import directives, plan, protocols, tables, v1280
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
 from sdsm_report.progress import Progress
 from sdsm_report.report import Line, laplace_accuracy, line, second_series, thread_rows
@@ -51,6 +51,7 @@ class Outcome:
     outcomes: dict[Configuration, dict[int, Result | str]] = field(default_factory=dict)
     by_protocol: list[protocols.ProtocolRow] = field(default_factory=list)
     overheads: list[directives.DirectiveRow] = field(default_factory=list)
+    on_v1280: list[v1280.HardwareRow] = field(default_factory=list)
     interrupted: bool = False
 
     def set(self, run: SimulationRun, outcome: Result | str) -> None:
@@ -61,7 +62,7 @@ class Outcome:
         return (
             any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
             or any(row.failed for row in self.by_protocol)
-            or any(row.status != "done" for row in self.overheads)
+            or any(row.status != "done" for row in (*self.overheads, *self.on_v1280))
         )
 
     def first_results(self) -> dict[Configuration, Result]:
@@ -95,7 +96,8 @@ def run(settings: Settings) -> int:
     started = time.monotonic()
     under_protocols = protocols.configurations(settings.programs)
     of_epcc = directives.configurations() if "epcc" in settings.programs else []
-    traces = plan.trace_runs([*configurations, *under_protocols, *of_epcc])
+    of_v1280 = v1280.configurations() if v1280.PROGRAM in settings.programs else []
+    traces = plan.trace_runs([*configurations, *under_protocols, *of_epcc, *of_v1280])
     runner = CommandRunner()
     # A job ended by its surroundings leaves its results like one ended by hand.
     previous = signal.signal(signal.SIGTERM, _interrupt)
@@ -107,6 +109,7 @@ def run(settings: Settings) -> int:
             _simulate_all(simulations, campaign)
             _simulate_protocols(under_protocols, campaign)
             _simulate_directives(of_epcc, campaign)
+            _simulate_v1280(of_v1280, campaign)
     except KeyboardInterrupt:
         runner.stop()
         outcome.interrupted = True
@@ -239,6 +242,18 @@ def _simulate_directives(chosen: Sequence[Configuration], campaign: _Campaign) -
         )
 
 
+def _simulate_v1280(chosen: Sequence[Configuration], campaign: _Campaign) -> None:
+    settings = campaign.settings
+    campaign.progress.begin("simulate hardware shared memory")
+    folder = settings.results / "v1280"
+    for configuration in chosen:
+        if configuration.trace in campaign.untraced:
+            continue  # its own line says so
+        path = campaign.tracer.path(configuration.trace)
+        row = v1280.simulate(configuration, settings.build, path, folder, campaign.runner, settings.published)
+        campaign.outcome.on_v1280.append(row)
+
+
 def _settings_document(settings: Settings) -> dict[str, Any]:
     return {
         "platform": settings.platform.name,
@@ -264,6 +279,7 @@ def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -
     tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
     protocols.write_rows(results, outcome.by_protocol)
     directives.write_rows(results, outcome.overheads)
+    v1280.write_rows(results, outcome.on_v1280)
     tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
 
 
@@ -305,6 +321,9 @@ def _text(outcome: Outcome, lines: Sequence[Line], published: Path) -> str:
         nodes = ", ".join(map(str, protocols.NODES))
         parts += ["", f"Under each protocol on {nodes} nodes, one thread each: predicted seconds"]
         parts += protocols.sentences(outcome.by_protocol)
+    if outcome.on_v1280:
+        parts += ["", f"FFT {v1280.IMPLEMENTATION} on the V1280 (hardware shared memory): predicted seconds"]
+        parts.append(v1280.text(outcome.on_v1280))
     if outcome.overheads:
         heading = "EPCC's directives: overhead in microseconds, printed by the program on the simulated cluster (given [WR-env])"
         parts += ["", heading, directives.text(outcome.overheads)]

@@ -6,13 +6,25 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from calibration.children import CommandFailed, CommandRunner
 from calibration.output_file import json_text, write_output
-from sdsm_report.plan import TraceRun
 
 TIME_LIMIT_S = 300.0
+
+
+class Traceable(Protocol):
+    """A program of workloads/ to trace. name: of the trace's file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def arguments(self) -> tuple[str, ...]: ...
+    @property
+    def threads(self) -> int: ...
 
 
 def program_path(build: Path, program: str) -> Path:
@@ -32,7 +44,7 @@ def sha256(path: Path) -> str:
     return _sha256(path, status.st_size, status.st_mtime_ns)
 
 
-def origin(run: TraceRun, build: Path) -> dict[str, Any]:
+def origin(run: Traceable, build: Path) -> dict[str, Any]:
     """All that a trace's content depends on: arguments, threads, and the hashes of the program, of the tracing command
     and of the build's shared libraries (among them the run-time that takes libgomp's place).
 
@@ -50,15 +62,16 @@ def origin(run: TraceRun, build: Path) -> dict[str, Any]:
 class Tracer:
     """Makes traces in `folder`. One at a time, with nothing else running: their compute times are measured."""
 
-    def __init__(self, build: Path, folder: Path, runner: CommandRunner) -> None:
+    def __init__(self, build: Path, folder: Path, runner: CommandRunner, time_limit_s: float = TIME_LIMIT_S) -> None:
         self._build = build
         self._folder = folder
         self._runner = runner
+        self._time_limit_s = time_limit_s
 
-    def path(self, run: TraceRun) -> Path:
+    def path(self, run: Traceable) -> Path:
         return self._folder / f"{run.name}.trace"
 
-    def is_kept(self, run: TraceRun) -> bool:
+    def is_kept(self, run: Traceable) -> bool:
         """Whether a trace of the same origin lies there, whole. Raises CommandFailed as origin() does."""
         trace = self.path(run)
         try:
@@ -67,7 +80,7 @@ class Tracer:
         except (OSError, ValueError):
             return False
 
-    def trace(self, run: TraceRun) -> None:
+    def trace(self, run: Traceable) -> None:
         """Makes the trace. Raises CommandFailed or Stopped; then no trace of this name is left."""
         self._folder.mkdir(parents=True, exist_ok=True)
         trace = self.path(run)
@@ -85,7 +98,7 @@ class Tracer:
             *run.arguments,
         ]
         try:
-            self._runner.run(command, TIME_LIMIT_S)
+            self._runner.run(command, self._time_limit_s)
             record = {"origin": made_from, "trace_sha256": sha256(trace)}
         except OSError as error:
             raise CommandFailed(f"sdsm trace ended well but left no trace ({error.strerror})") from error
@@ -94,5 +107,5 @@ class Tracer:
             raise
         write_output(self._record(run), json_text(record))
 
-    def _record(self, run: TraceRun) -> Path:
+    def _record(self, run: Traceable) -> Path:
         return self._folder / f"{run.name}.origin.json"

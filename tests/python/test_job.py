@@ -70,8 +70,8 @@ def test_the_whole_job_traces_first_then_simulates_and_leaves_tables_and_figures
     assert place.run() == 0
     calls = [call[0] for call in place.calls()]
     # 40 lines, 4 of them with a second seed; what protocols there are, and each on 1 to 8 nodes with both programs; EPCC on
-    # 5 layouts, which have 1 to 8 threads.
-    assert calls == ["trace"] * (37 + 4) + ["simulate"] * (44 + 1 + 3 * 8 + 5)
+    # 5 layouts, which have 1 to 8 threads; the V1280 with 2 and 4.
+    assert calls == ["trace"] * (37 + 4) + ["simulate"] * (44 + 1 + 3 * 8 + 5 + 2)
     out, err = capsys.readouterr()
     assert "Laplace, 1024 x 1024, 100 iterations" in out and "FFT, 524288 points" in out
     assert "(6 predictions): median error" in out
@@ -112,6 +112,21 @@ def test_what_directives_cost_is_what_the_program_prints_beside_what_was_given(p
     out = capsys.readouterr().out
     assert "1x2: exit status 1: deadlock\n4x2: no trace: exit status 1: epcc ended by signal 11" in out
     assert "661.5" in out and "17631.5" not in out
+
+
+def test_fft_2_on_the_v1280_is_predicted_from_its_own_one_thread_time(place, capsys):
+    assert place.run("--only", "fft", "--no-figures") == 0
+    calls = [call for call in place.calls() if "hardware" in call]
+    assert [call[call.index("--threads-per-node") + 1] for call in calls] == ["2", "4"]
+    assert all(call[call.index("--sequential-time") + 1] == "0.7s" for call in calls)
+    assert all(Path(call[call.index("--platform") + 1]).name == "v1280.xml" for call in calls)
+    with (place.results / "v1280.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["threads"], row["one_thread_s"], row["status"]) for row in rows] == [("2", "0.7", "done"), ("4", "0.7", "done")]
+    assert f"1 thread: 0.7 (given [WR-opt])\n2 threads: {float(rows[0]['predicted_s']):.3f}" in capsys.readouterr().out
+    place.behave(fail={"fft-2-1x4": "deadlock"})
+    assert place.run("--only", "fft", "--no-figures") == 1
+    assert "4 threads: exit status 1: deadlock" in capsys.readouterr().out
 
 
 def test_tables_and_figures_are_byte_for_byte_the_same_the_second_time(place):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -309,6 +310,65 @@ std::set<Barrier> needless_barriers(const File& file) {
   return found;
 }
 
+/// How long each member of a region computes between two barriers.
+class Phases {
+ public:
+  explicit Phases(const File& file) {
+    regions_.resize(file.header().threads);
+    for_each_interval(file, [&](std::uint32_t thread, const Interval& interval) {
+      if (const auto phase = pass(thread, interval.end)) phases_[*phase][thread].traced += interval.compute_ns;
+    });
+    regions_.assign(regions_.size(), {});
+  }
+
+  std::uint64_t uneven() const {
+    return static_cast<std::uint64_t>(std::count_if(phases_.begin(), phases_.end(), [](const auto& phase) {
+      const Members& members = phase.second;
+      return std::any_of(members.begin(), members.end(), [&](const auto& one) {
+        return one.second.traced != members.begin()->second.traced;
+      });
+    }));
+  }
+
+  /// What stands for the interval, which is the thread's next.
+  std::uint64_t compute_of(std::uint32_t thread, const Interval& interval) {
+    const std::optional<Barrier> phase = pass(thread, interval.end);
+    if (!phase) return interval.compute_ns;
+    Members& members = phases_.at(*phase);
+    std::uint64_t all = 0;
+    for (const auto& [member, share] : members) all += share.traced;
+    const auto number = static_cast<std::uint64_t>(std::distance(members.begin(), members.find(thread)));
+    const std::uint64_t due = all / members.size() + (number < all % members.size() ? 1 : 0);
+    Share& own = members.at(thread);
+    own.passed += interval.compute_ns;
+    // Who computed nothing does its share at once. The last interval's quotient is 1, so the sum is exact.
+    const double part = own.traced == 0 ? 1 : static_cast<double>(own.passed) / static_cast<double>(own.traced);
+    const auto given = static_cast<std::uint64_t>(part * static_cast<double>(due));
+    return given - std::exchange(own.given, given);
+  }
+
+ private:
+  struct Share {
+    std::uint64_t traced = 0;
+    std::uint64_t passed = 0;  ///< of what was traced
+    std::uint64_t given = 0;   ///< instead
+  };
+  using Members = std::map<std::uint32_t, Share>;
+
+  /// The phase of an interval with that end: of the outermost region, as a nested one has one thread.
+  std::optional<Barrier> pass(std::uint32_t thread, const Event& end) {
+    std::vector<Barrier>& regions = regions_[thread];
+    const std::optional<Barrier> phase = regions.empty() ? std::nullopt : std::optional(regions.front());
+    if (end.kind == EventKind::fork || end.kind == EventKind::team_begin) regions.emplace_back(end.object, 0);
+    if (end.kind == EventKind::join && !regions.empty()) regions.pop_back();
+    if (is_of_whole_team(end) && regions.size() == 1) ++regions.front().second;
+    return phase;
+  }
+
+  std::map<Barrier, Members> phases_;
+  std::vector<std::vector<Barrier>> regions_;  ///< by thread: the phase that it is in, of each region
+};
+
 }  // namespace
 
 std::uint64_t pad(const File& file, const std::filesystem::path& output) {
@@ -355,6 +415,17 @@ std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& out
     return interval;
   });
   return taken;
+}
+
+std::uint64_t balance(const File& file, const std::filesystem::path& output) {
+  Phases phases(file);
+  const std::uint64_t uneven = phases.uneven();
+  if (uneven == 0) return 0;
+  write(file, output, file.regions(), [&](std::uint32_t thread, Interval interval) {
+    interval.compute_ns = phases.compute_of(thread, interval);
+    return interval;
+  });
+  return uneven;
 }
 
 }  // namespace sdsm::trace

@@ -181,3 +181,30 @@ TEST_CASE("locks are left out but for those of ordered regions") {
   CHECK(kinds(scratch / "b.trace", 0) == std::vector<EventKind>{fork, task, task, join, end});
   CHECK(kinds(scratch / "b.trace", 1) == std::vector<EventKind>{team_begin, acquire, release, join, end});
 }
+
+TEST_CASE("balanced threads compute equally long between barriers, together as long as traced") {
+  const Scratch scratch;
+  // Up to the barrier 300 and 100 ns, behind it 0 and 7: each thread's intervals keep their proportion.
+  write_to(scratch / "a.trace",
+           {.before = {.compute_ns = 50},
+            .first = {{.compute_ns = 100, .end = {.kind = EventKind::task}},
+                      {.compute_ns = 200, .end = barrier_of_both},
+                      {.compute_ns = 0}},
+            .second = {{.compute_ns = 100, .end = barrier_of_both}, {.compute_ns = 7}},
+            .after = {.compute_ns = 60}});
+  CHECK(balance(File(scratch / "a.trace"), scratch / "b.trace") == 2);
+  const auto computes = [&](std::uint32_t thread) {
+    std::vector<std::uint64_t> found;
+    for (const Interval& interval : intervals(scratch / "b.trace", thread)) found.push_back(interval.compute_ns);
+    return found;
+  };
+  CHECK(computes(0) == std::vector<std::uint64_t>{50, 66, 134, 4, 60});
+  CHECK(computes(1) == std::vector<std::uint64_t>{0, 200, 3, 0});
+}
+
+TEST_CASE("a region that is balanced already is not written") {
+  const Scratch scratch;
+  write_to(scratch / "a.trace", {.first = {{.compute_ns = 5}}, .second = {{.compute_ns = 5}}});
+  CHECK(balance(File(scratch / "a.trace"), scratch / "b.trace") == 0);
+  CHECK_FALSE(std::filesystem::exists(scratch / "b.trace"));
+}

@@ -1,0 +1,154 @@
+"""Traces of a few iterations, simulations of them, and the whole run's time from these.
+
+A run of i iterations takes T(i) = initialisation + first iterations, which move pages to where they are used + so much
+for each further one. Two numbers of iterations a < b give T(n) = T(b) + (n - b) (T(b) - T(a)) / (b - a); a third one,
+simulated and not used for it, shows how straight the line is.
+
+The initialisation's computing is measured on the tracing machine, where first touches of memory count most. The
+published share of sequential computing takes its place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from calibration import run_result
+from calibration.children import CommandRunner
+from calibration.command_line import RunFailed
+from calibration.output_file import json_text, write_output
+from calibration.readers import ReadError
+from calibration.readers.text import Text
+from sdsm_report.tracing import Tracer, sha256
+from sdsm_swim.plan import Swim, SwimTrace, Variant
+
+TIME_LIMIT_S = 7200.0
+#: Kinds of messages that count requests, by the protocol's name.
+REQUEST = "GETP"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """One simulation, or what is extrapolated from two. Counts are of all threads, in the whole run."""
+
+    time_s: float
+    faults: float
+    page_requests: float
+    diffs: float
+    messages: float
+    message_bytes: float
+
+    def beyond(self, first: Simulated, factor: float) -> Simulated:
+        """This and `factor` times what it has more than `first`."""
+        return Simulated(
+            *(getattr(self, name) + factor * (getattr(self, name) - getattr(first, name)) for name in self.__dict__)
+        )
+
+
+@dataclass
+class Job:
+    """Where things lie, and what is told of each step."""
+
+    build: Path
+    folder: Path
+    swim: Swim
+    size: int
+    say: Callable[[str], None]
+    retrace: bool = False
+    runner: CommandRunner = field(default_factory=CommandRunner)
+    done: dict[Path, Simulated] = field(default_factory=dict)
+    """By the file of its result."""
+
+    def __post_init__(self) -> None:
+        self.tracer = Tracer(self.build, self.folder / "traces", self.runner, TIME_LIMIT_S)
+
+    def trace(self, run: SwimTrace) -> None:
+        """Makes the trace unless it is kept. Raises CommandFailed, Stopped."""
+        if not self.retrace and self.tracer.is_kept(run) and self._balanced(run).exists():
+            return self.say(f"{run.name}: kept")
+        self.tracer.trace(run)
+        balanced = self._balanced(run)
+        mend = [str(self.build / "sdsm"), "trace", "mend", str(self.tracer.path(run)), "-o", str(balanced), "--balance"]
+        balanced.unlink(missing_ok=True)
+        self.runner.run(mend, TIME_LIMIT_S)
+        return self.say(f"{run.name}: traced")
+
+    def _balanced(self, run: SwimTrace) -> Path:
+        """The trace with even shares. Static shares of rows are equal to one row: what else differs is noise."""
+        return self.tracer.path(run).with_suffix(".balanced.trace")
+
+    def simulate(self, run: SwimTrace, variant: Variant, platform: Path) -> Simulated:
+        """Kept if the same command, trace, platform and simulator made it. Raises CommandFailed, Stopped."""
+        trace = self._balanced(run)
+        computing_s = self.swim.iteration_s(variant.name, self.size) * run.iterations
+        command = [
+            *(str(self.build / "sdsm"), "simulate", str(trace)),
+            *("--platform", str(platform), "--nodes", str(run.threads)),
+            *("--sequential-time", f"{computing_s!r}s", *variant.options, "--quiet", "--json", "-"),
+        ]
+        path = self.folder / "simulations" / f"{run.name}-{variant.name.replace(' ', '-')}-{platform.stem}.json"
+        if path in self.done:
+            return self.done[path]
+        origin = {"command": command, "sha256": [sha256(file) for file in (trace, platform, self.build / "sdsm-simulate")]}
+        text = _kept(path, origin)
+        if text is None:
+            text = self.runner.run(command, TIME_LIMIT_S)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_output(path, json_text({"origin": origin, "result": text}))
+            self.say(f"{path.stem}: simulated")
+        else:
+            self.say(f"{path.stem}: kept")
+        self.done[path] = self._simulated(text, path, variant)
+        return self.done[path]
+
+    def _simulated(self, text: str, path: Path, variant: Variant) -> Simulated:
+        try:
+            result = run_result.read(Text(str(path), text), run_result.Simulation)
+        except ReadError as error:
+            raise RunFailed(str(error)) from error
+        threads = result.whole_run.threads
+        outside_s = sum(t.time_s.compute for t in threads) - sum(t.time_s.compute for t in result.threads)
+        return Simulated(
+            result.whole_run.makespan_s - outside_s + self.swim.sequential_s(variant.name, self.size),
+            sum(sum(t.faults.values()) for t in threads),
+            sum(t.messages_by_kind.get(REQUEST, 0) for t in threads),
+            sum(t.diffs for t in threads),
+            sum(t.messages + t.served for t in threads),
+            sum(t.bytes + t.served_bytes for t in threads),
+        )
+
+    def extrapolated(self, threads: int, variant: Variant, platform: Path, iterations: tuple[int, int], to: int) -> Simulated:
+        """The run of `to` iterations, from two shorter ones. Raises as simulate()."""
+        few, more = iterations
+        first, second = (self.simulate(SwimTrace(self.size, i, threads), variant, platform) for i in iterations)
+        return second.beyond(first, (to - more) / (more - few))
+
+
+def _kept(path: Path, origin: dict[str, Any]) -> str | None:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return str(record["result"]) if record["origin"] == origin else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def fitted(time_s: Callable[[float], float], wanted_s: float, first: float, second: float) -> float:
+    """The cost (us, rounded to 0.01) with which the program takes wanted_s, within 0.01 %: by the secant's rule from two
+    costs. Raises RunFailed if no cost above zero does."""
+    at = [(cost, time_s(cost)) for cost in (first, second)]
+    for _ in range(8):
+        (a, time_a), (b, time_b) = at[-2:]
+        if abs(time_b - wanted_s) < 1e-4 * wanted_s:
+            return round(b, 2)
+        if time_a == time_b:
+            break
+        cost = b + (wanted_s - time_b) * (b - a) / (time_b - time_a)
+        if cost <= 0:
+            raise RunFailed(f"the program takes {time_b:.2f} s with {b:.2f} us, and {wanted_s:.2f} s at no cost above zero")
+        at.append((cost, time_s(cost)))
+    raise RunFailed(f"no cost gives {wanted_s:.2f} s; the last tried, {at[-1][0]:.2f} us, gives {at[-1][1]:.2f} s")
+
+
