@@ -224,7 +224,7 @@ SOURCE = {".cpp", ".hpp", ".c", ".h", ".inc", ".py", ".sh", ".cmake", ".txt", ".
 CITED_FILE = re.compile(r"(?<![\w./~$*{<-])((?:[\w.-]+/)*[\w-][\w.-]*\.(?:md|hpp|cpp|csv|inc|py))(?![\w*/-])")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 #: Names that stand for files of a user or of a run, and the publications' own.
-EXAMPLES = {"directives.csv", "pages.csv", "points.csv", "protocols.csv", "times.csv", "threads.csv", "seeds.csv", "epcc.csv", "program.cpp", "a.csv", "options.csv"}
+EXAMPLES = {"directives.csv", "pages.csv", "points.csv", "protocols.csv", "times.csv", "threads.csv", "seeds.csv", "swim.csv", "v1280.csv", "epcc.csv", "program.cpp", "a.csv", "options.csv"}
 
 
 def comments(name: str) -> Iterator[tuple[int, str]]:

@@ -324,9 +324,8 @@ class Phases {
   std::uint64_t uneven() const {
     return static_cast<std::uint64_t>(std::count_if(phases_.begin(), phases_.end(), [](const auto& phase) {
       const Members& members = phase.second;
-      return std::any_of(members.begin(), members.end(), [&](const auto& one) {
-        return one.second.traced != members.begin()->second.traced;
-      });
+      return std::any_of(members.begin(), members.end(),
+                         [&](const auto& one) { return one.second.traced != members.begin()->second.traced; });
     }));
   }
 

@@ -29,7 +29,8 @@ std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& 
 std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output);
 
 /// Between two barriers of a parallel region (fork and join included) all members compute equally long, together as
-/// long as traced: each one's intervals all grow or shrink alike. Returns the number of such phases that were not equal.
+/// long as traced: each one's intervals all grow or shrink alike. Returns the number of such phases that were not
+/// equal.
 std::uint64_t balance(const File& file, const std::filesystem::path& output);
 
 }  // namespace sdsm::trace

@@ -185,13 +185,12 @@ TEST_CASE("locks are left out but for those of ordered regions") {
 TEST_CASE("balanced threads compute equally long between barriers, together as long as traced") {
   const Scratch scratch;
   // Up to the barrier 300 and 100 ns, behind it 0 and 7: each thread's intervals keep their proportion.
-  write_to(scratch / "a.trace",
-           {.before = {.compute_ns = 50},
-            .first = {{.compute_ns = 100, .end = {.kind = EventKind::task}},
-                      {.compute_ns = 200, .end = barrier_of_both},
-                      {.compute_ns = 0}},
-            .second = {{.compute_ns = 100, .end = barrier_of_both}, {.compute_ns = 7}},
-            .after = {.compute_ns = 60}});
+  write_to(scratch / "a.trace", {.before = {.compute_ns = 50},
+                                 .first = {{.compute_ns = 100, .end = {.kind = EventKind::task}},
+                                           {.compute_ns = 200, .end = barrier_of_both},
+                                           {.compute_ns = 0}},
+                                 .second = {{.compute_ns = 100, .end = barrier_of_both}, {.compute_ns = 7}},
+                                 .after = {.compute_ns = 60}});
   CHECK(balance(File(scratch / "a.trace"), scratch / "b.trace") == 2);
   const auto computes = [&](std::uint32_t thread) {
     std::vector<std::uint64_t> found;
