@@ -62,7 +62,8 @@ class Outcome:
         return (
             any(isinstance(o, str) for seeds in self.outcomes.values() for o in seeds.values())
             or any(row.failed for row in self.by_protocol)
-            or any(row.status != "done" for row in (*self.overheads, *self.on_v1280))
+            or any(row.status != "done" for row in self.overheads)
+            or any(row.status != "done" for row in self.on_v1280)
         )
 
     def first_results(self) -> dict[Configuration, Result]:
