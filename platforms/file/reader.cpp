@@ -70,6 +70,8 @@ class Reader {
     const LinkSpec link = reference_link();
     keep_messages_of_faults();
     std::vector<UncertainCost> uncertain = uncertain_costs();
+    const std::optional<WireModel> model = notes_.empty() ? std::nullopt : std::optional(settings_.model);
+    note_unlikely_faults();
     return {path_,
             std::move(reading_.costs),
             std::move(order_),
@@ -81,7 +83,7 @@ class Reader {
             latency_,
             settings_.changes,
             changes_.recorded(),
-            notes_.empty() ? std::nullopt : std::optional(settings_.model),
+            model,
             std::move(notes_),
             std::move(protocols_),
             std::move(host_speeds_),
@@ -249,6 +251,21 @@ class Reader {
     notes_.push_back(fmt::format(
         "note: messages alone take longer than what --set leaves of {}: the factor acts on the processor part instead.",
         fmt::join(kept, ", ")));
+  }
+
+  /// Ten times what a fault of several messages takes on Ethernet of 10 Mbit/s: more is a slip of the unit.
+  void note_unlikely_faults() {
+    const Time likely_at_most = from_seconds(50e-3);
+    for (const FaultRule& rule : fault_rules) {
+      const Time cost = reading_.costs.fault[static_cast<std::size_t>(rule.kind)];
+      const auto given = places_.find(fmt::format("fault.{}", rule.name));
+      if (cost <= likely_at_most || given == places_.end()) continue;
+      notes_.push_back(
+          fmt::format("{}:{}: warning: {} is {:.6g} ms, and on no known cluster is it more than {:.0f} ms. Is its unit "
+                      "right?",
+                      path_.string(), line_of(given->second), given->first, to_seconds(cost) * 1e3,
+                      to_seconds(likely_at_most) * 1e3));
+    }
   }
 
   std::string was_of(std::string_view id) const {

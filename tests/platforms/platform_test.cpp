@@ -243,6 +243,15 @@ TEST_CASE("several settings of one cost act in their order") {
   CHECK(fault_of(with_settings({}, {"fault.WROH=x3", "fault.WROH=20us"}), FaultKind::WROH) == us(20));
 }
 
+TEST_CASE("a fault of half a second is taken, with a question after its unit") {
+  const Platform slip = with_settings({}, {"fault.RUMR=587ms"});
+  CHECK(fault_of(slip, FaultKind::RUMR) == us(587000));
+  REQUIRE(slip.notes.size() == 1);
+  CHECK(slip.notes[0].find(": warning: fault.RUMR is 587 ms, and on no known cluster is it more than 50 ms") !=
+        std::string::npos);
+  CHECK(with_settings({}, {"fault.RUMR=50ms"}).notes.empty());
+}
+
 TEST_CASE("half of a fault is half of its processor part where its messages take longer, and that is told") {
   // p3-score, store and forward: the request takes 2 x 110 B / 12.5 MB/s + 2 x 5 us = 27.6 us; the page (4330 B in
   // frames of 1538 B) 346.4 + 123.04 + 10 = 479.44 us. So of RUMR's 587 us 507.04 are messages, and 79.96 the
