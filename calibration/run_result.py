@@ -6,7 +6,7 @@ Every command that reads them reads them here. Fields that this version does not
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
@@ -21,6 +21,22 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
 Count = Annotated[int, msgspec.Meta(ge=0, lt=10**18)]
 Positive = Annotated[int, msgspec.Meta(ge=1, lt=1 << 32)]
 Words = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
+#: What `extrapolated` names, in words; those of a layout in one.
+_OF_LAYOUT = {"barrier": "barriers", "lock": "locks"}
+_EXTRAPOLATED = {
+    "page-size": "pages of this size", "atomic": "atomic operations", "memory-bus": "so many threads that share a node's memory",
+}  # fmt: skip
+
+
+def why_extrapolated(names: Iterable[str]) -> str:
+    """In words, what the platform lacks; empty if nothing is extrapolated."""
+    told = list(names)
+    lacking = [_EXTRAPOLATED.get(name, name) for name in told if name not in _OF_LAYOUT]
+    if of_layout := [words for name, words in _OF_LAYOUT.items() if name in told]:
+        lacking.append(f"{' and '.join(of_layout)} of this layout")
+    return f"extrapolated: the platform has no costs of {' and '.join(lacking)}" if lacking else ""
 
 
 class Times(msgspec.Struct, frozen=True):

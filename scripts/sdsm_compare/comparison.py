@@ -94,6 +94,7 @@ def document(comparison: Comparison) -> dict[str, object]:
                 "high_s": one.time.high_s,
                 "difference": one.difference,
                 "is_beyond": one.is_beyond,
+                "extrapolated": list(one.result.extrapolated),
                 "account_s": {row.name: row.values[number] for row in comparison.accounts},
                 "counts": {row.name: row.values[number] for row in comparison.counts},
             }

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from calibration.run_result import why_extrapolated
 from sdsm_compare.comparison import Compared, Comparison, Row
 from sdsm_plot.series import Point
 
@@ -50,7 +51,13 @@ def _times(comparison: Comparison) -> list[str]:
             f"[{number}]{'' if number > 9 else ' '} {one.result.file:{width}}  {one.result.kind:9} {layout:>7} {time.samples:>7}"
             f"{time.time_s:>11.4g}{time.low_s:>11.4g}{time.high_s:>11.4g} {one.difference:>+8.1%} {first.time_s / time.time_s:>8.3f}"
         )
-    return lines
+    return [*lines, *(f"  {line}." for line in extrapolations(comparison))]
+
+
+def extrapolations(comparison: Comparison) -> list[str]:
+    """A line for each prediction that rests on costs that were not measured."""
+    results = enumerate((one.result for one in comparison.results), start=1)
+    return [f"[{number}] is {why_extrapolated(one.extrapolated)}" for number, one in results if one.extrapolated]
 
 
 def _settings(comparison: Comparison) -> list[str]:

@@ -33,7 +33,7 @@ class Layout:
 @dataclass(frozen=True)
 class Point:
     """What is simulated. scale: the options that scale computing; settings: those of --set; others: all further ones,
-    each with its value.
+    with their values.
     """
 
     trace: str
@@ -51,16 +51,25 @@ class Point:
         words = (self.trace, "--platform", self.platform, *layout, "--placement", self.placement)
         return ["simulate", "--quiet", *words, *self.scale, *settings, *self.others]
 
+    def _given(self) -> dict[str, tuple[str, ...]]:
+        """Values in `others`, by option; none of an option that stands alone."""
+        found: dict[str, tuple[str, ...]] = {}
+        for word in self.others:
+            if word.startswith("--"):
+                option = word
+                found[option] = ()
+            else:
+                found[option] += (word,)
+        return found
 
     def option(self, name: str, usual: str) -> str:
         """The value that `others` gives; else the usual one."""
-        pairs = dict(zip(self.others[::2], self.others[1::2], strict=True))
-        return pairs.get(name, usual)
+        return next(iter(self._given().get(name, ())), usual)
 
     def having(self, name: str, value: str) -> Point:
         """The same with this value in `others`."""
-        pairs = dict(zip(self.others[::2], self.others[1::2], strict=True)) | {name: value}
-        return replace(self, others=tuple(word for pair in pairs.items() for word in pair))
+        given = self._given() | {name: (value,)}
+        return replace(self, others=tuple(word for option, values in given.items() for word in (option, *values)))
 
 
 @dataclass(frozen=True)

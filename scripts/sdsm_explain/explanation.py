@@ -9,6 +9,7 @@ from pathlib import Path
 
 from calibration import places, run_result
 from calibration.children import CommandFailed, CommandRunner
+from calibration.command_line import BAD_INPUT
 from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_explain.alternatives import Alternative, Point, alternatives
@@ -29,14 +30,18 @@ class Outcome:
     """An alternative, simulated. time_s: None where it cannot be; then `why` says why.
 
     gain: how many times faster than the point that is explained.
-    is_extrapolated: whether it rests on costs that the platform has for other layouts only.
+    extrapolated: kinds of cost that the platform does not have for it, as in docs/result-format.md.
     """
 
     alternative: Alternative
     time_s: float | None
     gain: float
-    is_extrapolated: bool = False
+    extrapolated: tuple[str, ...] = ()
     why: str = ""
+
+    @property
+    def is_extrapolated(self) -> bool:
+        return bool(self.extrapolated)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,12 @@ class Explanation:
 
 def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], None]) -> Explanation:
     """Simulates the point and its alternatives. folder: for intermediate files. Raises CommandFailed."""
+    if point.option("--protocol", "") == "hardware":
+        why = (
+            "--protocol hardware: there hardware shares memory, so no page costs anything that could be explained. "
+            "`sdsm simulate --protocol hardware` tells where the time goes; leave --protocol out to explain a software DSM"
+        )
+        raise CommandFailed(why, BAD_INPUT, why)
     runner = CommandRunner()
     sdsm = str(places.PROGRAMS / "sdsm")
     pages = folder / "pages.csv"
@@ -175,7 +186,7 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
             other = work.simulate(one)
         except CommandFailed as error:
             return Outcome(one, None, 0.0, why=error.said or str(error))
-        return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, bool(other.extrapolated))
+        return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, other.extrapolated)
 
     with ThreadPoolExecutor(WORKERS) as pool:
         try:
@@ -189,7 +200,7 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
 def findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
     """What stands out, in sentences, the costliest first."""
     all_s = result.makespan_s * len(result.threads)
-    costs = [*_waits(result, all_s), *_of_memory(found, all_s)]
+    costs = [*_waits(result, all_s), *_of_memory(found, all_s), *_of_dropped_copies(result, found, all_s)]
     return (text for cost_s, text in sorted(costs, key=lambda one: -one[0]) if cost_s >= NOTABLE * all_s)
 
 
@@ -220,6 +231,30 @@ def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, st
         "from another node than its home. Place them where they are used (--placement, or sdsm_galloc and sdsm_map in the program), and "
         "let each thread initialise its own part"
     )
+
+
+def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
+    """Of pages that no thread writes in parallel regions: what fetching them costs beyond once for each node, s."""
+    if result.protocol not in ("scash", "home-open"):
+        return  # JIAJIA drops what somebody has written
+    again = []
+    for one in found:
+        at_most_once = one.pages * (result.nodes - 1)
+        is_read_only = one.pages and not one.written_by_one + one.written_apart + one.written_together + one.diffs
+        if is_read_only and one.fetches > at_most_once:
+            again.append((one, one.cost_s * (one.fetches - at_most_once) / one.fetches))
+    at_barriers = result.options.get("invalidation") != "changed"
+    locks, atomics = (sum(getattr(thread, name) for thread in result.threads) for name in ("locks", "atomics"))
+    droppers = [
+        *(["barriers"] if at_barriers else []),
+        *([f"locks ({locks} taken)"] if locks else []),
+        *([f"atomic operations and fences ({atomics})"] if atomics else []),
+    ]
+    if again and droppers:
+        yield _sum(again), (
+            f"Pages that nobody writes in parallel regions are fetched again and again: {_listed(again, all_s)}. Copies are dropped, "
+            f"changed or not, by {', '.join(droppers)}" + (". --invalidation changed keeps them at barriers" if at_barriers else "")
+        )
 
 
 def _sum(costs: Sequence[tuple[Array, float]]) -> float:
@@ -254,8 +289,8 @@ def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float,
 
 
 def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:
-    """The term, waiting apart, of which the thread has most beyond the mean of all, in words; by how much, s."""
-    own, others = last.account_s(), _means(threads)
+    """The term, waiting apart, of which the thread has most beyond the mean of the others, in words; by how much, s."""
+    own, others = last.account_s(), _means([thread for thread in threads if thread.id != last.id])
     work = [term for term in own if term not in ("barrier", "idle")]
     most = max(work, key=lambda term: own[term] - others[term])
     return _in_words(most), own[most] - others[most]

@@ -14,7 +14,7 @@ import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
-from sdsm_explain.source import Line, frames_at, is_newer, line_of_touch, lines_of_calls
+from sdsm_explain.source import Line, demangled, frames_at, is_newer, line_of_touch, lines_of_calls
 from sdsm_report.tracing import sha256
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -180,13 +180,14 @@ def arrays(
         tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
     touches = _touches(info, frames)
     allocated = _allocations(info, frames, traced)
+    shown = demangled(tallies)
     found = []
     for name, tally in tallies.items():
         own = regions.get(name, [])
         used = [uses[region.id] for region in own if region.id in uses]
         found.append(
             Array(
-                name=name,
+                name=shown[name],
                 pages=sum(region.pages for region in own),
                 placement=own[0].placement if own else "",
                 cost_s=tally.cost_s,

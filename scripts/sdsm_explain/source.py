@@ -27,6 +27,25 @@ class Line:
         return f"{Path(self.file).name}:{self.number}"
 
 
+def demangled(names: Iterable[str]) -> dict[str, str]:
+    """Names of C++ as its source has them, of those whose first word is mangled; by the names. As they are without binutils'
+    c++filt.
+    """
+    found = {name: name for name in names}
+    mangled = [name for name in found if name.startswith("_Z")]
+    tool = shutil.which("c++filt")
+    if not mangled or tool is None:
+        return found
+    # Of a name and its size in brackets it knows the name; what stands on a line alone comes back on a line alone.
+    told = "".join(f"{name}\n" for name in mangled)
+    try:
+        done = subprocess.run([tool], input=told, capture_output=True, text=True, errors="replace", timeout=TIME_LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return found
+    lines = done.stdout.splitlines()
+    return found | dict(zip(mangled, lines, strict=True)) if len(lines) == len(mangled) else found
+
+
 def is_newer(file: str, time: float) -> bool:
     """Whether it was changed after that time (s since 1970), and so may be another one than was traced."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calibration.run_result import why_extrapolated
 from sdsm_explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm_explain.memory import Array
 
@@ -41,7 +42,7 @@ def verdict(explanation: Explanation) -> str:
     if best is not None and best.time_s is not None:
         words.append(f"{best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")
         if best.is_extrapolated:
-            words.append("(Both are extrapolated: the platform has no costs of this layout.)")
+            words.append(f"(Both are {why_extrapolated(best.extrapolated)}.)")
     elif explanation.outcomes:
         words.append("Nothing that you can choose makes it 5% faster.")
     return " ".join(words)
@@ -113,5 +114,5 @@ def _outcomes(explanation: Explanation) -> list[str]:
 def _outcome(one: Outcome) -> str:
     if one.time_s is None:
         return f"  {one.alternative.what:<49} not simulated: {one.why}"
-    marked = " (extrapolated: the platform has no costs of this layout)" if one.is_extrapolated else ""
+    marked = f" ({why_extrapolated(one.extrapolated)})" if one.is_extrapolated else ""
     return f"  {one.alternative.what:<49} {one.time_s:>10.4g} s  {one.gain:>6.2f} times as fast{marked}"

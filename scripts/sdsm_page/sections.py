@@ -64,12 +64,17 @@ def of_result(source: Text, naming: Naming, with_gains: bool, folder: Path, say:
     if isinstance(result, run_result.Simulation):
         told, why = _explained(result, naming, with_gains, folder, say)
         if told is not None:
-            return Page(title, [words.verdict(told)], [*_of_explanation(told, naming), *_threads(result), *how], files)
-        return Page(title, [f"{result.makespan_s:.4g} s predicted."], [Section("Which memory costs it", sentences=[why]), *_threads(result), *how], files)
+            return Page(title, [words.verdict(told), *_lacking(result)], [*_of_explanation(told, naming), *_threads(result), *how], files)
+        return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [Section("Which memory costs it", sentences=[why]), *_threads(result), *how], files)
     assert isinstance(result, run_result.Native)
     times = [one.makespan_s for one in result.runs]
     verdict = f"{result.median_s:.4g} s measured: median of {len(times)} run{'s' if len(times) > 1 else ''}, {min(times):.4g} to {max(times):.4g} s."
     return Page(title, [verdict], [*_threads(result), *how], files)
+
+
+def _lacking(result: run_result.Simulation) -> list[str]:
+    """What it rests on that was not measured."""
+    return [f"This is {run_result.why_extrapolated(result.extrapolated)}."] if result.extrapolated else []
 
 
 def _files(results: Iterable[run_result.Run]) -> list[str]:
@@ -137,7 +142,8 @@ def _array(one: explanation.Array, told: explanation.Explanation) -> Row:
 def _outcome(one: explanation.Outcome) -> Row:
     about = "" if one.alternative.is_choice else "another machine"
     if one.is_extrapolated:
-        about += ", extrapolated" if about else "extrapolated"
+        why = run_result.why_extrapolated(one.extrapolated)
+        about += f", {why}" if about else why
     if one.time_s is None:
         return (one.alternative.what, "", "", one.why or "could not be simulated")
     return (one.alternative.what, f"{one.time_s:.4g}", f"{one.gain:.2f}", about)
@@ -170,7 +176,7 @@ def _compared(compared: comparison.Comparison) -> Iterator[Section]:
         own = (one.result.file, one.result.kind, one.result.program, f"{time.nodes}x{time.threads_per_node}", str(time.samples))
         times = (f"{time.time_s:.4g}", f"{time.low_s:.4g}", f"{time.high_s:.4g}", f"{one.difference:+.1%}", f"{first.time_s / time.time_s:.3f}")
         rows.append((f"[{number}]", *own, *times))
-    yield Section("Times", columns=columns, rows=rows)
+    yield Section("Times", sentences=[f"{line}." for line in table.extrapolations(compared)], columns=columns, rows=rows)
     numbered = tuple(f"[{number}]" for number in range(1, len(compared.results) + 1))
     yield Section(
         "Where the time goes",
@@ -202,6 +208,8 @@ def of_sweep(kept: Kept, naming: Naming) -> Page:
     for one in kept.done[:MOST_ROWS]:
         times = (f"{one.value('time'):.4g}", f"{one.value('speedup'):.3g}") if one.result else ("", "")
         why = "failed" if naming.is_anonymous and one.error else one.error
+        if one.result is not None:
+            why = run_result.why_extrapolated(one.result.extrapolated)
         rows.append((*(one.point.values.get(axis, "") for axis in axes), *times, why))
     left = len(kept.done) - len(rows)
     told = [f"{len(kept.done)} points, {len(failed)} failed."] + ([f"The first {MOST_ROWS} are shown."] if left else [])

@@ -30,7 +30,7 @@ class Result:
     settings: what else may make a time differ (platform, network, placement, ...), by name.
     variant:  what mostly differs from layout to layout, but may not between samples of one: trace or program, by name and
               hash, and compute factor (unless a sequential time gave it, which is a setting).
-    extrapolated: whether a prediction rests on costs that were not measured for its layout.
+    extrapolated: kinds of cost that the platform does not have for a prediction, as in docs/result-format.md.
     times_s:  the predicted time, or that of each run.
     band_s:   the middle 90 % of a prediction, where it was made with --uncertainty.
     account_s: where the time went, mean over threads, by term; of several runs that of the one of median time.
@@ -45,7 +45,7 @@ class Result:
     settings: tuple[tuple[str, str], ...]
     variant: tuple[tuple[str, str], ...]
     times_s: tuple[float, ...]
-    extrapolated: bool = False
+    extrapolated: tuple[str, ...] = ()
     band_s: tuple[float, float] | None = None
     account_s: tuple[tuple[str, float], ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
@@ -93,7 +93,7 @@ def result_of(source: Text) -> Result:
         line = source.json_line("makespan_s" if kind == PREDICTED else "runs")
         source.refuse(line, "a time of 0 s, of which no speedup can be made. Leave out the file")
     program = printable(" ".join([Path(run.program[0]).name, *run.program[1:]]))
-    extrapolated = isinstance(run, run_result.Simulation) and bool(run.extrapolated)
+    extrapolated = run.extrapolated if isinstance(run, run_result.Simulation) else ()
     chosen = tuple(sorted(settings.items()))
     layout = (run.nodes, run.threads_per_node)
     return Result(

@@ -57,7 +57,7 @@ def point(results: Sequence[Result]) -> Point:
     first = results[0]
     return Point(
         first.nodes, first.threads_per_node, statistics.median_low(times), min(ends), max(ends), len(times),
-        any(result.extrapolated for result in results),
+        any(bool(result.extrapolated) for result in results),
     )  # fmt: skip
 
 

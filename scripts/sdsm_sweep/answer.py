@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from calibration.run_result import why_extrapolated
 from sdsm_sweep.results import Done
 from sdsm_sweep.spec import Question, Spec
 
@@ -39,7 +40,13 @@ def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[st
         low_s, high_s = time_range(places[best])
         between = f" ({low_s:.4g} to {high_s:.4g} s)" if question.what == "time" and low_s < high_s else ""
         axis = question.axis.removeprefix("set ")
-        yield f"{where}{question.what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}"
+        yield f"{where}{question.what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}{marked(places[best])}"
+
+
+def marked(points: Sequence[Done]) -> str:
+    """What the platform lacks for them, in brackets; empty if nothing."""
+    why = why_extrapolated(dict.fromkeys(name for one in points if one.result for name in one.result.extrapolated))
+    return f" ({why})" if why else ""
 
 
 def time_range(points: Sequence[Done]) -> tuple[float, float]:

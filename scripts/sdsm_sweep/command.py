@@ -12,6 +12,7 @@ from calibration import places
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BAD_INPUT, BadInput, Parser, command, file_name, say, told, whole
 from calibration.output_file import csv_text, json_text, write_output
+from calibration.run_result import why_extrapolated
 from sdsm_sweep import kept, parquet, slurm
 from sdsm_sweep.points import Point, points
 from sdsm_sweep.results import Computer, Done, Here, processors, simulate
@@ -99,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.part:
             return _simulate_part(_points(spec, folder, tell), options.part, folder, here, jobs, tell)
         done, answers = swept(spec, folder, here, jobs, tell)
-    print(f"{folder}/points.csv: {len(done)} points")
+    print(f"{folder}/points.csv: {len(done)} points{_extrapolated(done)}")
     if options.parquet:
         write_output(folder / "points.parquet", parquet.content(rows(done)))
         print(f"{folder}/points.parquet")
@@ -107,6 +108,13 @@ def main(arguments: list[str] | None = None) -> int:
     for sentence in answers:
         print(sentence)
     return _status(done)
+
+
+def _extrapolated(done: Sequence[Done]) -> str:
+    results = [one.result for one in done if one.result is not None and one.result.extrapolated]
+    if not results:
+        return ""
+    return f", {len(results)} of them {why_extrapolated(dict.fromkeys(name for one in results for name in one.extrapolated))}"
 
 
 def _status(done: Sequence[Done]) -> int:

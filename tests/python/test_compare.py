@@ -12,6 +12,7 @@ import pytest
 from run_results import native, simulation, thread
 from sdsm_compare.command import main
 from sdsm_compare.comparison import compare
+from sdsm_compare.comparison import document as comparison_document
 from sdsm_compare.table import text
 from sdsm_plot.results import read_files
 
@@ -37,6 +38,15 @@ MEASURED = native(
 PREDICTED = simulation(
     2, 1.5, threads=threads({"compute": 1.0, "fault": {"RUMR": 0.5}}, {"compute": 0.5, "fault": {"RUMR": 1.0}}, faults={"RUMR": 10})
 )
+
+
+def test_a_prediction_whose_costs_were_not_measured_is_marked_by_what_lacks(files):
+    lacking = PREDICTED | {"extrapolated": ["page-size", "lock"]}
+    comparison = compare(read_files(files(measured=MEASURED, predicted=lacking)))
+    told = "  [2] is extrapolated: the platform has no costs of pages of this size and locks of this layout."
+    assert told in text(comparison).splitlines()
+    assert [one["extrapolated"] for one in comparison_document(comparison)["results"]] == [[], ["page-size", "lock"]]
+    assert "extrapolated" not in text(compare(read_files(files(measured=MEASURED, predicted=PREDICTED))))
 
 
 def test_a_difference_is_of_the_reference_and_most_of_it_is_the_term_that_differs_most(files):

@@ -18,8 +18,10 @@ from calibration.readers.text import Text
 from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
 from sdsm_explain.command import _point, main, parser
-from sdsm_explain.memory import TraceInfo, arrays
-from sdsm_explain.source import Line, _parsed, lines_of_calls
+from sdsm_explain.explanation import Outcome, findings
+from sdsm_explain.memory import Array, TraceInfo, arrays
+from sdsm_explain.source import Line, _parsed, demangled, lines_of_calls
+from sdsm_explain.words import _outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -321,3 +323,63 @@ def test_a_trace_keeps_how_fast_its_machine_was_and_so_does_a_mended_one(traced,
         speeds.append(json.loads(told.stdout)["header"]["speed_flops"])
     # No machine of the last thirty years is slower than 10 Mf, and none makes four additions in a tenth of a nanosecond.
     assert speeds[0] == speeds[1] and 1e7 < speeds[0] < 4e10
+
+
+def test_names_of_cxx_are_told_as_the_source_has_them():
+    names = ["_ZN4grid5cellsE", "_ZZ4mainE5cells (64.0 KiB)", "cells", "heap #1"]
+    shown = ["grid::cells", "main::cells (64.0 KiB)", "cells", "heap #1"]
+    assert demangled(names) == dict(zip(names, shown, strict=True))
+
+
+def test_what_an_alternative_lacks_is_told_by_its_kind():
+    options = parser().parse_args(["a.trace", "-p", "p3-score", "-n", "4"])
+    one = next(one for one in alternatives(_point(options), 1.0) if one.what == "--page-size 8KiB")
+    assert "(extrapolated: the platform has no costs of pages of this size)" in _outcome(Outcome(one, 2.0, 1.5, ("page-size",)))
+    both = _outcome(Outcome(one, 2.0, 1.5, ("barrier", "lock")))
+    assert "no costs of barriers and locks of this layout)" in both
+    assert "extrapolated" not in _outcome(Outcome(one, 2.0, 1.5))
+
+
+def test_a_machine_whose_hardware_shares_memory_is_refused_by_its_own_reason(capsys):
+    assert main(["a.trace", "-p", "v1280", "-n", "1", "-t", "4", "--protocol", "hardware"]) == 2
+    error = capsys.readouterr().err
+    assert "hardware shares memory" in error and "--pages" not in error and error.count("\n") == 1
+
+
+def parsed(document: dict[str, Any]) -> run_result.Simulation:
+    return run_result.read(Text("made", json.dumps(document)), run_result.Simulation)
+
+
+def test_what_a_late_thread_does_more_is_held_against_the_others_alone():
+    # Thread 2 computes 5.9 s where the others compute 1 and 3 s: 3.9 s more than their mean, and they wait for it.
+    computing_s = (1.0, 3.0, 5.9)
+    threads = [thread(number, number, {"compute": own_s, "barrier": 6.0 - own_s}) for number, own_s in enumerate(computing_s)]
+    told = next(one for one in findings(parsed(simulation(3, 6.0, threads=threads)), []) if one.startswith("Barriers"))
+    assert "thread 2 comes last most. It spends 3.9 s more than others on computing" in told
+
+
+def read_only(fetches: int, **changed: Any) -> Array:
+    """Ten pages whose faults cost 4 s."""
+    figures = {"cost_s": 4.0, "shared_s": 0.0, "away_s": 0.0, "faults": fetches, "fetches": fetches, "diffs": 0, "line": None}
+    counts = {"written_by_one": 0, "written_apart": 0, "written_together": 0}
+    return Array(**({"name": "table", "pages": 10, "placement": "block", **figures, **counts, "touches": ()} | changed))
+
+
+def test_pages_that_nobody_writes_are_named_where_copies_are_dropped():
+    def told(array: Array, **more: Any) -> list[str]:
+        document = simulation(2, 4.0, **more)
+        return [one for one in findings(parsed(document), [array]) if one.startswith("Pages that nobody writes")]
+
+    # One other node fetches 10 pages once; of 40 fetches 30 come again, and cost 3 of 8 s.
+    (again,) = told(read_only(40))
+    assert "table (37.5% of all time)" in again and "--invalidation changed keeps them at barriers" in again
+    assert told(read_only(10)) == []
+    assert told(read_only(40, written_by_one=1)) == [] and told(read_only(40, diffs=1)) == []
+    assert told(read_only(40), protocol="jiajia") == []
+
+
+def test_options_that_stand_alone_stay_beside_those_with_values():
+    point = Point("a.trace", "p3-score", Layout(2, 1), others=("--full-page-diffs", "--prefetch", "1"))
+    assert (point.option("--prefetch", "0"), point.option("--page-size", "4KiB")) == ("1", "4KiB")
+    assert point.having("--prefetch", "4").others == ("--full-page-diffs", "--prefetch", "4")
+    assert {"--prefetch 0", "--prefetch 4"} <= {one.what for one in alternatives(point, 1.0)}

@@ -21,7 +21,7 @@ from calibration import run_result
 from calibration.readers.text import Text
 from run_results import native, simulation, thread
 from sdsm_explain.memory import Array
-from sdsm_page import again
+from sdsm_page import again, sections
 from sdsm_page.command import main
 from sdsm_page.figure import PARTS, cost_by_part
 
@@ -256,6 +256,15 @@ def test_the_command_of_a_run_names_what_it_ran_with():
     (command,) = again.commands(run_result.read(Text("made", json.dumps(document)), run_result.Native))
     words = " ".join(command)
     assert "--protocol home-open" in words and "--atomics lock" in words and "--transport tcp" in words
+
+
+def test_a_page_says_what_a_prediction_lacks():
+    def lacking(*names: str) -> list[str]:
+        document = simulation(2, 4.0, extrapolated=list(names))
+        return sections._lacking(run_result.read(Text("made", json.dumps(document)), run_result.Simulation))
+
+    assert lacking("barrier", "lock") == ["This is extrapolated: the platform has no costs of barriers and locks of this layout."]
+    assert lacking() == []
 
 
 def test_computing_by_host_speed_is_made_again_by_it():
