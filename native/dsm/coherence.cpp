@@ -543,7 +543,9 @@ void flush(Sync sync, const Grant* granted) {
     const NodeGuard guard;
     await_late_diffs();
     log_flush(sync, granted);
-    if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sync);
+    // In flag mode a companion may have told this thread by a plain store what it has changed before.
+    const Sync sent = is_in_flag_mode() ? Sync::acquire : sync;
+    if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sent);
   }
   spend(&Tally::diff_ns, timelines::State::diff, begun);
 }

@@ -183,6 +183,11 @@ def test_of_two_changes_that_companions_send_home_the_later_one_stays(sender):
         assert (result.returncode, result.stdout, result.stderr) == (0, "3\n", "")
 
 
+def test_who_takes_a_lock_sees_what_a_companion_told_its_holder_by_a_flag():
+    result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "companions_lock")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
 def test_a_companion_sees_nothing_older_behind_a_flag_that_its_node_is_being_told_of():
     for _ in range(8):  # without the rule about one in two is wrong
         result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "companions_flag")
