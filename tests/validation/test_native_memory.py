@@ -214,7 +214,8 @@ def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
         capture_output=True, text=True, check=False,
     )
     assert (result.returncode, result.stderr) == (0, "")
-    assert float(result.stdout.split()[0]) < 100
+    # Resting takes 2 ms. A loop that turns takes 68 ms and more, even where 20 others want the processors.
+    assert float(result.stdout.split()[0]) < 20
 
 
 def test_turns_by_variables_on_a_stack_go_on_where_threads_rest():
