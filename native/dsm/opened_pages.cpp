@@ -123,8 +123,21 @@ void open_page(const Place& place, Permission permission) {
                                    (permission == Permission::read_write ? writable : 0));
 }
 
+/// What the node had to give up stays shut: the page's home may be a companion outside of the team, which goes on
+/// knowing who may write it.
+void forget_what_is_shut() REQUIRES(node().mutex) {
+  std::erase_if(opened.own, [](std::uintptr_t page) REQUIRES(node().mutex) {
+    std::uint8_t& bits = opened_bits(page);
+    const bool is_shut = (bits & readable) == 0;
+    if (is_shut) bits = 0;
+    return is_shut;
+  });
+}
+
 void rest_own_pages() {
-  if (self.home_pages == HomePages::read_only) rest(opened.own, Owner::home);
+  if (self.home_pages == HomePages::open) return;
+  if (self.layout.threads_per_node > 1) forget_what_is_shut();
+  rest(opened.own, Owner::home);
 }
 
 void shut_copies() {

@@ -188,6 +188,11 @@ def test_who_takes_a_lock_sees_what_a_companion_told_its_holder_by_a_flag():
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+def test_a_thread_asks_for_a_page_whose_home_is_a_companion_outside_of_the_team():
+    result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "home_outside_team")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 missed\n", "")
+
+
 def test_a_companion_sees_nothing_older_behind_a_flag_that_its_node_is_being_told_of():
     for _ in range(8):  # without the rule about one in two is wrong
         result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "companions_flag")
