@@ -11,6 +11,7 @@ void AtomicOperations::operate(Thread& thread, ProcessId home, std::function<voi
     thread.waited(Spent::lock, since);
     done();
   };
+  thread.uncontended.spend(cluster_.costs.atomic_own());
   // Its instruction traps, wherever the page is.
   cluster_.clock.at(since + cluster_.costs.atomic_own(), [this, &thread, home, finish] {
     if (cluster_.owner_of(thread.id(), home) != Owner::remote) return finish();
@@ -22,6 +23,8 @@ void AtomicOperations::operate(Thread& thread, ProcessId home, std::function<voi
 void AtomicOperations::ask(Thread& thread, ProcessId home, std::function<void()> answered) {
   const Time local = cluster_.costs.message_local(atomic_payload);
   const Time receiving = cluster_.costs.home_part(local);
+  const NodeId at = cluster_.layout.node_of(home);
+  thread.uncontended.spend(2 * local + cluster_.idle->both_ways(thread.node(), at, atomic_payload));
   const auto answer = [this, &thread, home, receiving, answered = std::move(answered)] {
     cluster_.thread(home).account.count_served(cluster_.clock.now(), MessageKind::atomic_reply, atomic_payload);
     const auto kind = static_cast<std::size_t>(MessageKind::atomic_reply);

@@ -89,6 +89,12 @@ void Cluster::send_now(const Outgoing& message, std::function<void()> arrived) {
   });
 }
 
+std::vector<Uncontended> Cluster::uncontended() const {
+  std::vector<Uncontended> found;
+  for (const auto& thread : threads) found.push_back(thread->uncontended);
+  return found;
+}
+
 void Cluster::note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages) {
   if (options.timeline != nullptr) options.timeline->faults(thread.id(), kind, first, pages, thread.local_now());
   for (std::uint64_t i = 0; options.page_figures && i < pages; ++i) {

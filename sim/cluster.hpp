@@ -20,6 +20,7 @@
 #include "models/scash/directives.hpp"
 #include "models/scash/node_pages.hpp"
 #include "sim/atomic_operations.hpp"
+#include "sim/baselines.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"
 #include "sim/lock_manager.hpp"
@@ -135,6 +136,10 @@ class Cluster {
   std::optional<ReplayedOrder> order;
   std::optional<Spins> spins;  ///< if the trace has any
   std::unique_ptr<Room> room;
+  std::unique_ptr<IdleNetwork> idle;
+  BaselineWindow baselines;
+  /// Of all threads, at this moment.
+  std::vector<Uncontended> uncontended() const;
 
  private:
   void send_now(const Outgoing& message, std::function<void()> arrived);

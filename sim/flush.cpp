@@ -40,6 +40,8 @@ void Flush::next_piece() {
   rest_ = rest_ - piece;
   const Twinned& diff = diffs_[diff_];
   const Time local = cluster_.costs.message_local(piece);
+  const NodeId to = cluster_.layout.node_of(diff.home);
+  thread_.uncontended.spend(local + (diff.local ? Time{} : cluster_.idle->time(thread_.node(), to, piece)));
   if (diff.local) {
     // The home is the same memory: the work is charged, nothing crosses the network.
     cluster_.clock.at(now + local, [this] { next_piece(); });

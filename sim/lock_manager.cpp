@@ -62,14 +62,16 @@ void LockManager::grant_next(LockId lock) {
 void LockManager::grant(ProcessId manager, Waiter waiter) {
   if (!cluster_.costs.lock_is_measured(cluster_.layout)) cluster_.extrapolated_lock = true;
   const Time local = cluster_.costs.lock_local(cluster_.layout);
-  cluster_.clock.at(cluster_.clock.now() + local, [this, manager, waiter = std::move(waiter)] {
+  cluster_.clock.at(cluster_.clock.now() + local, [this, manager, local, waiter = std::move(waiter)] {
     const NodeId from = cluster_.layout.node_of(manager);
     if (from != waiter.thread->node()) {
       cluster_.thread(manager).account.count_served(cluster_.clock.now(), waiter.answer, control_payload);
     }
     const Outgoing answer{manager, waiter.thread->id(), static_cast<std::size_t>(waiter.answer), control_payload};
-    cluster_.send(answer, [this, waiter] {
+    cluster_.send(answer, [this, manager, local, waiter] {
       waiter.thread->waited(Spent::lock, waiter.since);
+      const NodeId at = cluster_.layout.node_of(manager);
+      waiter.thread->uncontended.spend(local + cluster_.idle->both_ways(waiter.thread->node(), at, control_payload));
       waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
       waiter.granted();
     });

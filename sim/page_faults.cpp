@@ -40,7 +40,17 @@ void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<voi
   fetch_ = {kind, home, cluster_.jittered(at_home) + logged, {}, served, beside};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
-  thread_.spend(spent_on(kind), cluster_.jittered(at_requester) + 2 * logged);
+  const Time own = cluster_.jittered(at_requester) + 2 * logged;
+  thread_.spend(spent_on(kind), own);
+  const auto [request, reply] = payloads(beside);
+  const NodeId home_node = cluster_.layout.node_of(home);
+  thread_.uncontended.spend(local - own + cluster_.idle->time(thread_.node(), home_node, request) +
+                            cluster_.idle->time(home_node, thread_.node(), reply));
+}
+
+PageFaults::Payloads PageFaults::payloads(std::uint64_t beside) const {
+  const Bytes pages{static_cast<std::int64_t>(1 + beside) * cluster_.page_size.count};
+  return {cluster_.tables.request_payload + bytes_of_names(beside), cluster_.tables.reply_beside_page + pages};
 }
 
 void PageFaults::issue_fetch() {
@@ -53,14 +63,13 @@ void PageFaults::issue_fetch() {
   const NodeId home_node = cluster_.layout.node_of(fetch_.home);
   const bool travels = home_node != thread_.node();
   const Tables& tables = cluster_.tables;
-  const Bytes request = tables.request_payload + bytes_of_names(fetch_.beside);
+  const Bytes request = payloads(fetch_.beside).request;
   if (travels) thread_.account.count_message(fetch_.since, tables.request, request);
   cluster_.send({thread_.id(), fetch_.home, tables.request, request}, [this, travels] {
     cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
       if (fetch_.served) fetch_.served();
       const Tables& kinds = cluster_.tables;
-      const Bytes pages{static_cast<std::int64_t>(1 + fetch_.beside) * cluster_.page_size.count};
-      const Bytes reply = kinds.reply_beside_page + pages;
+      const Bytes reply = payloads(fetch_.beside).reply;
       if (travels) {
         cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);
       }

@@ -32,6 +32,11 @@ class PageFaults {
              std::uint64_t beside = 0);
 
  private:
+  struct Payloads {
+    Bytes request, reply;
+  };
+  /// Of a fetch that brings `beside` further pages.
+  Payloads payloads(std::uint64_t beside) const;
   void issue_fetch();
 
   Cluster& cluster_;

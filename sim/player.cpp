@@ -227,7 +227,13 @@ void Player::note_clock(const trace::Event& event) {
   ++clock_calls_seen_;
   if (clock_calls_seen_ != 1 && clock_calls_seen_ != clock_calls_) return;
   thread_.catch_up_and_wait();
-  (clock_calls_seen_ == 1 ? cluster_.window.begin : cluster_.window.end) = cluster_.clock.now();
+  const bool begins = clock_calls_seen_ == 1;
+  (begins ? cluster_.window.begin : cluster_.window.end) = cluster_.clock.now();
+  if (begins) {
+    cluster_.baselines.begin(cluster_.uncontended());
+  } else {
+    cluster_.baselines.end(cluster_.uncontended());
+  }
 }
 
 }  // namespace sdsm::sim

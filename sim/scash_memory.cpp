@@ -54,6 +54,8 @@ void ScashMemory::spin(ProcessId by, std::uint64_t events) {
       thread_.waited(Spent::lock, since);
       then();
     };
+    const NodeId asked = cluster_.layout.node_of(by);
+    thread_.uncontended.spend(cluster_.idle->both_ways(thread_.node(), asked, control_payload));
     const auto answer = [=, this] { cluster_.send({by, thread_.id(), {}, control_payload}, go_on); };
     cluster_.send({thread_.id(), by, {}, control_payload}, [=, this] { cluster_.spins->ask(by, events, answer); });
   };

@@ -44,6 +44,11 @@ std::string stand_in(ProtocolKind protocol, const std::string& cost) {
   return "a message-level model";
 }
 
+/// For which layout or size it was not measured.
+std::string unmeasured(const std::string& cost, Layout layout) {
+  return cost == "page-size" ? "pages of this size" : fmt::format("{}x{}", layout.nodes, layout.threads_per_node);
+}
+
 struct Request {
   std::string trace;
   std::string platform;
@@ -290,6 +295,10 @@ void print_report(const Request& request, const Platform& platform, Layout layou
              request.network);
   fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
   if (uncertainty) print_uncertainty(*uncertainty);
+  if (result.baselines) {
+    fmt::print("without any waiting {} (each action at its cost), waiting at barriers alone {}\n",
+               format_time(result.baselines->counts), format_time(result.baselines->critical_path));
+  }
   fmt::print("\n");
   const auto marked = [&](const std::string& cost) {
     const auto& names = result.extrapolated;
@@ -312,8 +321,8 @@ void print_report(const Request& request, const Platform& platform, Layout layou
   if (shown < result.threads.size())
     fmt::print("  ... and {} more (--json gives all)\n", result.threads.size() - shown);
   for (const std::string& cost : result.extrapolated) {
-    fmt::print("* extrapolated: no {} was measured on {}x{}, so {} stands in for it\n", cost, layout.nodes,
-               layout.threads_per_node, stand_in(request.options.protocol, cost));
+    fmt::print("* extrapolated: no {} was measured on {}, so {} stands in for it\n", cost, unmeasured(cost, layout),
+               stand_in(request.options.protocol, cost));
   }
   fmt::print("\nFaults and messages, all threads:");
   const std::span<const FaultRow> kinds = tables_of(request.options.protocol).faults;
@@ -425,9 +434,8 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
   }
   for (const std::string& what : result.extrapolated) {
     say(fmt::format(
-        "warning: {} gives no {} cost for {}x{}; {} stands in for it, and the result is marked as "
-        "extrapolated.",
-        request.platform, what, layout.nodes, layout.threads_per_node, stand_in(request.options.protocol, what)));
+        "warning: {} gives no {} cost for {}; {} stands in for it, and the result is marked as extrapolated.",
+        request.platform, what, unmeasured(what, layout), stand_in(request.options.protocol, what)));
   }
   for (const Beyond& beyond : beyond_calibration(platform, layout, result)) {
     say(

@@ -259,6 +259,9 @@ Result result_of(Cluster& cluster) {
   if (cluster.options.memory_bound > 0 && !cluster.costs.memory_bus_is_measured(cluster.layout.threads_per_node)) {
     result.extrapolated.emplace_back("memory-bus");
   }
+  if (base_of(cluster.options.protocol) == ProtocolKind::scash && !cluster.order) {
+    result.baselines = cluster.baselines.between(cluster.uncontended());
+  }
   result.remote_faults = cluster.remote_faults;
   result.pages = std::move(cluster.page_book);
   result.readings = std::move(cluster.readings);
@@ -292,6 +295,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
     program.sources[0] = std::make_unique<ObservedSource>(std::move(program.sources[0]), progress, program.intervals);
   }
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
+  cluster.idle = std::make_unique<IdleNetwork>(topology, row.model, costs);
   if (program.has_spins) cluster.spins.emplace(layout.processes());
   // One process meets nobody, and a run of one records nothing.
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);

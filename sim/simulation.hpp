@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,9 +50,10 @@ struct Result {
   std::vector<std::string> extrapolated;
   std::uint64_t remote_faults = 0;
   trace::PageBook pages;  ///< of the measured region, if the options ask for it; regions are numbered as in the trace
-  trace::Readings readings;        ///< of the whole run, if the options ask for them
-  Window window;                   ///< the measured region
-  std::vector<std::string> links;  ///< names, by the numbers that the timeline has
+  trace::Readings readings;            ///< of the whole run, if the options ask for them
+  Window window;                       ///< the measured region
+  std::optional<Baselines> baselines;  ///< under SCASH, unless an order of a run was repeated
+  std::vector<std::string> links;      ///< names, by the numbers that the timeline has
 };
 
 /// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if a route is missing.

@@ -56,6 +56,7 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
   switch (courses::barrier[phase].deed) {
     case protocol::Deed::ask: {
       const std::size_t meeting = round->meetings++;
+      meet_uncontended(*round, round->synchronisations[meeting]);
       round->met[meeting] = cluster_.clock.now() + round->synchronisations[meeting];
       return cluster_.clock.at(round->met[meeting], next);
     }
@@ -63,6 +64,15 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
     case protocol::Deed::settle: return round->is_of_gang ? drop_in_gang(round, next) : drop(round, next);
     case protocol::Deed::tell:
     case protocol::Deed::heed: throw std::logic_error("a barrier's course has no such step");
+  }
+}
+
+void TeamBarrier::meet_uncontended(const Round& round, Time synchronisation) {
+  Time last{};
+  for (const Member& member : round.members) last = std::max(last, member.thread->uncontended.path);
+  for (const Member& member : round.members) {
+    member.thread->uncontended.path = last;
+    member.thread->uncontended.spend(synchronisation);
   }
 }
 
@@ -85,6 +95,8 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   for (Member& member : round->members) {
     member.dirty_home_pages = cluster_.pages(member.thread->node()).take_dirty_home_pages(member.thread->id());
     most = std::max(most, member.dirty_home_pages);
+    member.thread->uncontended.spend(static_cast<std::int64_t>(member.dirty_home_pages) *
+                                     cluster_.costs.costs().dirty_home_page);
     nodes.insert(member.thread->node());
   }
   for (const NodeId node : nodes) cluster_.pages(node).drop(Sync::barrier);

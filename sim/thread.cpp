@@ -19,6 +19,7 @@ void Thread::spend(Spent item, Time duration) {
     charges_.push_back({item, 0, duration});
   }
   ahead_ += duration;
+  uncontended.spend(duration);
 }
 
 void Thread::spend_faults(Spent item, std::uint64_t count, Time duration) {
@@ -30,6 +31,7 @@ void Thread::spend_faults(Spent item, std::uint64_t count, Time duration) {
     charges_.push_back({item, count, duration});
   }
   ahead_ += duration;
+  uncontended.spend(duration);
 }
 
 void Thread::catch_up(std::function<void()> then) {

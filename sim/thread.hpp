@@ -7,6 +7,7 @@
 
 #include "models/ids.hpp"
 #include "sim/account.hpp"
+#include "sim/baselines.hpp"
 #include "sim/clock.hpp"
 
 namespace sdsm::sim {
@@ -55,6 +56,7 @@ class Thread {
   void steal(Time duration) { stolen_ += duration; }
 
   Account account;
+  Uncontended uncontended;  ///< beside simulated time
   Doorbell bell;
 
  private:

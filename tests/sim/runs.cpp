@@ -20,6 +20,8 @@ std::string bytes_of(const sim::Result& result) {
   add(result.makespan);
   add(result.whole_makespan);
   add(result.remote_faults);
+  add(result.baselines.has_value());
+  add(result.baselines.value_or(sim::Baselines{}));
   add(result.threads.size());
   for (const sim::ThreadResult& thread : result.threads) add(thread);
   for (const std::string& name : result.extrapolated) bytes += name + '\n';
@@ -34,6 +36,11 @@ sim::Result result_from(const std::string& bytes) {
     std::memcpy(&value, bytes.data() + at, sizeof value);
     at += sizeof value;
   };
+  bool has_baselines = false;
+  sim::Baselines baselines;
+  take(has_baselines);
+  take(baselines);
+  if (has_baselines) result.baselines = baselines;
   std::size_t threads = 0;
   take(result.makespan);
   take(result.whole_makespan);

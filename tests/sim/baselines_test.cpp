@@ -1,0 +1,117 @@
+/// What a prediction would be without queues: by hand, and against simulations in which nobody queues.
+
+#include "tests/catch.hpp"
+#include "tests/platforms/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+Result simulated(const TestProgram& program, const RunOptions& options = {}) {
+  Result result = run(p3_score(), NetworkKind::queue, program, options);
+  if (options.protocol == ProtocolKind::scash) REQUIRE(result.baselines);
+  return result;
+}
+
+Time barrier_of(Layout layout) {
+  return read_platform(p3_score()).costs.barrier.at(layout);
+}
+
+}  // namespace
+
+TEST_CASE("without any waiting a thread pays for its own actions; at barriers it waits for the last") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 3000);
+  program.barrier(0, 3000);
+  program.barrier(1, 1000);
+  const Result result = simulated(program);
+  // Fork, two barriers, join: 661 us each. Thread 0 writes the region's page (8 us) and protects it again (18.95 us);
+  // thread 1 reads it (587 us).
+  CHECK(result.baselines->counts == us(4 * 661 + 587 + 1000 + 3000));
+  CHECK(result.baselines->critical_path == us(4 * 661 + 8 + 18.95 + 587 + 3000 + 3000));
+  CHECK(result.whole_makespan == result.baselines->critical_path);
+}
+
+TEST_CASE("two fetches from one home queue in the simulation alone") {
+  TestProgram program({3, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {reads(0)});
+  program.barrier(2, 1000, {reads(0)});
+  const Result result = simulated(program);
+  // Both workers read the region's page, then page 0: 587 us each from process 0.
+  CHECK(result.baselines->counts == 3 * barrier_of({3, 1}) + us(2 * 587 + 1000));
+  CHECK(result.baselines->critical_path == 3 * barrier_of({3, 1}) + us(8 + 18.95 + 2 * 587 + 1000));
+  CHECK(result.whole_makespan > result.baselines->critical_path);
+}
+
+TEST_CASE("where nobody queues the critical path is the makespan") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(2000);
+  SECTION("diffs, of a word and of a whole page") {
+    program.barrier(0, 20'000);
+    program.barrier(1, 30'000, {writes(0), writes(2, 100, 1, {1024, 1})});
+  }
+  SECTION("pages of the own home that are written") {
+    program.barrier(0, 30'000, {writes(0, 0, 1), writes(2)});
+    program.barrier(1, 20'000);
+  }
+  SECTION("a lock that one thread takes") {
+    program.acquire(1, 5, 30'000);
+    program.release(1, 5, 10, {writes(0)});
+    program.barrier(1);
+    program.barrier(0, 20'000);
+  }
+  SECTION("an atomic operation at another node") {
+    program.interval(1, 30'000, {}, {trace::EventKind::atomic, 1, 0, 0});
+    program.barrier(1);
+    program.barrier(0, 20'000);
+  }
+  const Result result = simulated(program);
+  CHECK(result.baselines->critical_path == result.whole_makespan);
+  CHECK(result.baselines->counts < result.whole_makespan);
+}
+
+TEST_CASE("a wait for a lock is in neither") {
+  TestProgram program({2, 1});
+  for (std::uint32_t thread = 0; thread < 2; ++thread) {
+    program.acquire(thread, 5, thread == 0 ? 100 : 200);
+    program.release(thread, 5, 50'000);
+    program.barrier(thread);
+  }
+  const Result result = simulated(program);
+  CHECK(result.baselines->critical_path < us(60'000));
+  CHECK(result.whole_makespan > us(100'000));
+}
+
+TEST_CASE("baselines are those of the measured region") {
+  TestProgram program({2, 1});
+  program.clock(0, 100);
+  program.barrier_of_all(1000);
+  program.clock(0, 100);
+  const Result result = simulated(program);
+  // Thread 1 comes to the barrier 587 us (the region's page) and 1000 us after the fork, of which 100 us are before
+  // the region.
+  CHECK(result.makespan == us(587 + 1000 + 661));
+  CHECK(result.baselines->critical_path == result.makespan);
+  CHECK(result.baselines->counts == result.makespan);
+}
+
+TEST_CASE("jitter moves no baseline") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {reads(0), writes(2)});
+  const Result plain = simulated(program), jittered = simulated(program, {.jitter = 0.5});
+  CHECK(plain.baselines->critical_path == jittered.baselines->critical_path);
+  CHECK(plain.baselines->counts == jittered.baselines->counts);
+}
+
+TEST_CASE("JIAJIA has no baselines") {
+  TestProgram program({2, 1});
+  program.barrier_of_all(1000);
+  const auto jiajia = p3_score().parent_path() / "p3-jiajia.xml";
+  CHECK_FALSE(run(jiajia, NetworkKind::queue, program, {.protocol = ProtocolKind::jiajia}).baselines);
+}
