@@ -13,6 +13,7 @@ from calibration.command_line import BAD_INPUT
 from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_explain.alternatives import Alternative, Point, alternatives
+from sdsm_explain.locks import Lock, locks_of
 from sdsm_explain.memory import Array, arrays, parse_info
 
 FORMAT = 1
@@ -51,6 +52,7 @@ class Explanation:
     computing_s: of all threads together: what one processor with memory of its own would need.
     findings:    sentences, the costliest first.
     notes:       what the simulator says of how far the prediction holds.
+    locks:       the most taken first, if locks cost enough for a finding.
     outcomes:    choices, then other machines, each the fastest first.
     """
 
@@ -63,6 +65,7 @@ class Explanation:
     notes: tuple[str, ...]
     has_sites: bool
     outcomes: tuple[Outcome, ...]
+    locks: tuple[Lock, ...] = ()
 
     @property
     def all_threads_s(self) -> float:
@@ -100,9 +103,10 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     terms = _terms(result.threads)
     work = _Work(runner, sdsm, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
+    locks = locks_of(sdsm, point.trace) if "--without-locks" in _mendings(result, found) else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
-        tuple(findings(result, found)), tuple(notes), bool(info.header.sites), outcomes,
+        tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,
     )  # fmt: skip
 
 
@@ -197,10 +201,10 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
     return tuple(sorted(done, key=lambda one: (not one.alternative.is_choice, -one.gain)))
 
 
-def findings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator[str]:
+def findings(result: run_result.Simulation, found: Sequence[Array], locks: Sequence[Lock] = ()) -> Iterator[str]:
     """What stands out, in sentences, the costliest first."""
     all_s = result.makespan_s * len(result.threads)
-    costs = [*_waits(result, all_s), *_of_memory(found, all_s), *_of_dropped_copies(result, found, all_s)]
+    costs = [*_waits(result, all_s, locks), *_of_memory(found, all_s), *_of_dropped_copies(result, found, all_s)]
     return (text for cost_s, text in sorted(costs, key=lambda one: -one[0]) if cost_s >= NOTABLE * all_s)
 
 
@@ -270,7 +274,7 @@ def _pages(count: int) -> str:
     return f"{count} page{'' if count == 1 else 's'}"
 
 
-def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float, str]]:
+def _waits(result: run_result.Simulation, all_s: float, locks: Sequence[Lock]) -> Iterator[tuple[float, str]]:
     threads = result.threads
     barrier_s = sum(thread.time_s.barrier for thread in threads)
     last = min(threads, key=lambda thread: (thread.time_s.barrier, thread.id))
@@ -284,8 +288,15 @@ def _waits(result: run_result.Simulation, all_s: float) -> Iterator[tuple[float,
     lock_s, count = sum(thread.time_s.lock for thread in threads), sum(thread.locks for thread in threads)
     yield lock_s, (
         f"Locks, atomic operations and flags take {lock_s / all_s:.1%} of all time ({count} locks taken). Each also drops copies of "
-        "pages, which are fetched again. Do more under each, or let each thread collect its own and combine once"
+        f"pages, which are fetched again.{_hottest(locks)} Do more under each, or let each thread collect its own and combine once"
     )
+
+
+def _hottest(locks: Sequence[Lock]) -> str:
+    if not locks:
+        return ""
+    first, everything = locks[0], sum(one.taken for one in locks)
+    return f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
 
 
 def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:

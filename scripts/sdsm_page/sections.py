@@ -98,7 +98,7 @@ def _explained(
     if told.result.makespan_s != result.makespan_s:
         return None, f"Simulated again it takes {told.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
     arrays = tuple(naming.array(one) for one in told.arrays)
-    told = replace(told, arrays=arrays, findings=tuple(explanation.findings(told.result, arrays)))
+    told = replace(told, arrays=arrays, findings=tuple(explanation.findings(told.result, arrays, told.locks)))
     if naming.is_anonymous:
         told = replace(told, notes=(), outcomes=tuple(replace(one, why="") for one in told.outcomes))
     return told, ""

@@ -19,6 +19,7 @@ from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
 from sdsm_explain.command import _point, main, parser
 from sdsm_explain.explanation import Outcome, findings
+from sdsm_explain.locks import most_taken
 from sdsm_explain.memory import Array, TraceInfo, arrays
 from sdsm_explain.source import Line, _parsed, demangled, lines_of_calls
 from sdsm_explain.words import _outcome
@@ -81,7 +82,7 @@ def explained(traced, tmp_path_factory):
         ("columns", r"False sharing: heap #1, allocated at LINE .*share out the other loop"),
         ("rows", r"False sharing: heap #1, allocated at LINE .*share out the other loop"),
         ("copies", r"Blocks are allocated again and again: 80 blocks, allocated at LINE"),
-        ("lock", "Locks, atomic operations and flags take"),
+        ("lock", "Locks, atomic operations and flags take .* The most taken is the unnamed critical section: "),
         ("barriers", "Most of it is what barriers themselves take"),
         ("uneven", "Most of it is waiting for others: thread 3 comes last most. It spends "),
     ],
@@ -383,3 +384,14 @@ def test_options_that_stand_alone_stay_beside_those_with_values():
     assert (point.option("--prefetch", "0"), point.option("--page-size", "4KiB")) == ("1", "4KiB")
     assert point.having("--prefetch", "4").others == ("--full-page-diffs", "--prefetch", "4")
     assert {"--prefetch 0", "--prefetch 4"} <= {one.what for one in alternatives(point, 1.0)}
+
+
+def test_the_most_taken_lock_is_told_by_its_class_and_number():
+    def taken(thread: int, kind: str, number: int) -> str:
+        end = f'"end":{{"kind":"acquire","detail":"{kind}","object":{number},"value":0,"team":0}}'
+        return f'{{"type":"interval","thread":{thread},"compute_ns":1,{end}}}\n'
+
+    lines = [taken(0, "critical", 0), taken(0, "lock", 4), taken(1, "lock", 4), taken(1, "lock", 4), "{}", taken(2, "atomic", 1)]
+    assert [(one.name, one.taken, one.threads) for one in most_taken(lines)] == [
+        ("lock number 4", 3, 2), ("atomic operations that gcc compiles to calls", 1, 1), ("the unnamed critical section", 1, 1),
+    ]  # fmt: skip
