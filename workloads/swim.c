@@ -234,8 +234,9 @@ static void close_fields(const struct model* m, const struct implementation* by)
   close_corners(m);
 }
 
-/* Steps from the initial fields on. Returns the sums of the last one. */
-static struct sums solve(struct model m, const struct implementation* by, long iterations) {
+/* Steps from the initial fields on. Returns the sums of the last one. `ends`: when each step ended, unless it is NULL.
+ */
+static struct sums solve(struct model m, const struct implementation* by, long iterations, double* ends) {
   struct sums sums = {0, 0};
   for (long k = 0; k < iterations; ++k) {
     m.step_s = k == 0 ? dt_s : 2 * dt_s;  // the first old fields are those of the beginning
@@ -247,6 +248,7 @@ static struct sums solve(struct model m, const struct implementation* by, long i
     close_fields(&m, by);
     sums = by->sum(&m);
     by->loop(&m, advance, m.size);
+    if (ends) ends[k] = omp_get_wtime();
   }
   return sums;
 }
@@ -274,7 +276,7 @@ static void check(const struct model* result, struct sums sums, long iterations)
     for (long j = 0; j < m.size - 1; ++j) {
       for (long i = 0; i < m.size - 1; ++i) pressure += row_of(&m, p, j)[i];
     }
-    const struct sums expected = solve(m, &implementations[0], iterations);
+    const struct sums expected = solve(m, &implementations[0], iterations, NULL);
     check_sum("the pressures", sums.pressure, pressure);
     check_sum("the speeds", sums.speed, expected.speed);
   }
@@ -296,11 +298,12 @@ struct options {
   struct run_options run;
   long size;
   long iterations;
+  int steps;
 };
 
 static void print_help(void) {
   printf(
-      "usage: swim [--impl N] [--size N] [--iterations N] [--no-check] [--hash] [--output FILE]\n"
+      "usage: swim [--impl N] [--size N] [--iterations N] [--steps] [--no-check] [--hash] [--output FILE]\n"
       "\n"
       "The shallow-water equations on a periodic plane: velocities and pressure of a wave, by fourteen arrays in one\n"
       "piece of memory. Threads: OMP_NUM_THREADS.\n"
@@ -310,6 +313,7 @@ static void print_help(void) {
       "                  the sums by thread and without a lock\n"
       "  --size N        rows and columns of each array, 3 to %d (default 250; SPEC's train data: 3802)\n"
       "  --iterations N  time steps (default 30; SPEC's train data: 300)\n"
+      "  --steps         read the clock after each step, and print when it ended\n"
       "  --no-check      do not compare with the sequential fields afterwards\n"
       "  --hash          print a hash of the result, to compare runs\n"
       "  --output FILE   write the result to FILE: u, v and p, each of size x size doubles, as they are in memory\n"
@@ -321,10 +325,11 @@ static void print_help(void) {
 }
 
 static struct options read_options(int argc, char** argv) {
-  enum { opt_size = 1, opt_iterations };
+  enum { opt_size = 1, opt_iterations, opt_steps };
   static const struct option known[] = {
       {"size", required_argument, NULL, opt_size},
       {"iterations", required_argument, NULL, opt_iterations},
+      {"steps", no_argument, NULL, opt_steps},
       RUN_OPTION_ROWS,
   };
   struct options options = {.run = {.implementation = 1, .check = 1}, .size = 250, .iterations = 30};
@@ -333,6 +338,7 @@ static struct options read_options(int argc, char** argv) {
     switch (option) {
       case opt_size: options.size = integer_option(program, "--size", optarg, 3, max_size); break;
       case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 0, 1000000000); break;
+      case opt_steps: options.steps = 1; break;
       default: read_run_option(program, option, 3, print_help, &options.run);
     }
   }
@@ -350,12 +356,16 @@ int main(int argc, char** argv) {
   m.memory = (double*)allocate_parts(program, threads, (bytes_of(&m) + (size_t)threads - 1) / (size_t)threads).memory;
   enum { largest_page = 65536 };
   if (options.run.implementation == 2) m.sums = allocate_parts(program, threads, largest_page);
+  double* const ends = options.steps ? malloc(((size_t)options.iterations + 1) * sizeof(double)) : NULL;
+  if (options.steps && !ends) stop(status_failed, program, "no memory for the ends of %ld steps", options.iterations);
   initialise(&m);
   start_threads();
   const double begin = omp_get_wtime();
-  const struct sums sums = solve(m, &implementations[options.run.implementation], options.iterations);
+  const struct sums sums = solve(m, &implementations[options.run.implementation], options.iterations, ends);
   const double end = omp_get_wtime();
+  for (long k = 0; ends && k < options.iterations; ++k) printf("step %ld: %.6f s\n", k + 1, ends[k] - begin);
   printf("time: %.6f s\n", end - begin);
+  free(ends);
 
   hand_over(program, &options.run, m.memory, results * points(&m) * sizeof(double));
   if (options.run.check) check(&m, sums, options.iterations);

@@ -24,11 +24,11 @@ DESCRIPTION = """\
 Swim (SPEC OMPM2001's train data) on OpenMP over JIAJIA, as [HY] ran it on eight Alphas: predicted beside published.
 
 Traces a few iterations (workloads/swim), simulates them under JIAJIA's protocol before and after [HY]'s optimisations, and
-extrapolates to the whole run, as each further iteration does the same. Computing comes from the published one-thread times,
+extrapolates to the whole run, as each further iteration takes the same time. Computing comes from the published one-thread times,
 what messages cost from the time on two threads (--calibrate); times on more threads and after the optimisations are
-predicted, and no simulation reads them. One more run, longer than those extrapolated from, shows how straight the line is.
+predicted, and no simulation reads them. The last column shows how straight the line is.
 
-In full size: 40 minutes, 4 GB of memory, 300 MB of disk on two processors. Ctrl-C leaves what is done; the next call goes
+In full size: 10 minutes, 4 GB of memory, 300 MB of disk on two processors. Ctrl-C leaves what is done; the next call goes
 on from there. Prints the tables and leaves them in RESULTS (swim.txt, swim.csv), with traces/ and simulations/."""
 
 EPILOG = """\
@@ -38,7 +38,7 @@ Examples:
   scripts/swim --threads 4 --platform my.xml    another cluster
   scripts/swim --calibrate         find the platform's message cost again, from the time on two threads
 
-straight: a longer run's extrapolated time over its simulated one, less 1. Exit status: 0 done; 1 a run failed or the job
+steps differ by: how much the iterations extrapolated from differ from their mean, at most. Exit status: 0 done; 1 a run failed or the job
 was interrupted; 2 bad usage or input."""
 
 
@@ -59,9 +59,8 @@ def parser() -> argparse.ArgumentParser:
     of = published_swim()
     p.add_argument("--size", type=whole(16, 8192), default=of.size, metavar="N", help=f"rows and columns (default: {of.size})")
     p.add_argument(
-        "--iterations", type=numbers(2, 100, 2), default=(3, 6), metavar="A,B", help="of the traces to extrapolate from (3,6)"
+        "--iterations", type=numbers(2, 100, 2), default=(3, 6), metavar="A,B", help="trace B, extrapolate from the ends of A and B (3,6)"
     )
-    p.add_argument("--check", type=whole(0, 1000), default=12, metavar="N", help="iterations of the longer run; 0: none (12)")
     p.add_argument("--threads", type=numbers(2, 64), default=THREADS, metavar="LIST", help="numbers of threads (2,4,8)")
     p.add_argument("--platform", type=platform_name, default=PLATFORMS / f"{jiajia_alpha.NAME}.xml", help="(jiajia-alpha.xml)")
     p.add_argument("--calibrate", action="store_true", help="only find and print what a message costs")
@@ -79,8 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise BadInput(f"{options.build / 'sdsm'} does not exist. Build it: cmake --preset release && cmake --build --preset release")
     if not options.platform.is_file():
         raise BadInput(f"{options.platform} is no file. Name a platform file with --platform")
-    if options.check and options.check <= options.iterations[1]:
-        raise BadInput(f"--check {options.check} is not more than --iterations. Give more, or 0 for none")
     options.results.mkdir(parents=True, exist_ok=True)
     return calibrate(options, FOLDER) if options.calibrate else predict(options, FOLDER)
 
@@ -88,8 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def predict(options: argparse.Namespace, published: Path) -> int:
     """The tables. `published`: folder of the published tables."""
     swim = published_swim(published)
-    counts = (*options.iterations, *([options.check] if options.check else []))
-    runs = [SwimTrace(options.size, count, threads) for threads in options.threads for count in counts]
+    runs = [SwimTrace(options.size, options.iterations[1], threads) for threads in options.threads]
     started, load = time.monotonic(), os.getloadavg()[0]
     with Progress(len(runs) * (1 + len(VARIANTS))) as progress:
         job = _job(options, swim, progress.finish)
@@ -108,7 +104,7 @@ def predict(options: argparse.Namespace, published: Path) -> int:
     is_published = options.size == swim.size
     few, more = options.iterations
     text = (
-        f"Swim, {options.size} x {options.size}, {swim.iterations} iterations extrapolated from {few} and {more}, on "
+        f"Swim, {options.size} x {options.size}, {swim.iterations} iterations by the line from {few} to {more}, on "
         f"{options.platform.stem}: seconds [HY]\n{tables.text(lines, is_published, published)}"
     )
     if not is_published:
@@ -125,15 +121,9 @@ def _one_thread_s(swim: Swim, variant: str, size: int) -> float:
 
 
 def _line(job: Job, options: argparse.Namespace, swim: Swim, threads: int, variant: tables.Variant) -> Line:
-    def extrapolated(to: int) -> tables.Simulated:
-        return job.extrapolated(threads, variant, options.platform, options.iterations, to)
-
-    result = extrapolated(swim.iterations)
-    straight = None
-    if options.check:
-        checked = job.simulate(SwimTrace(options.size, options.check, threads), variant, options.platform)
-        straight = (checked.time_s, extrapolated(options.check).time_s)
-    return Line(variant, threads, result.time_s, result, straight)
+    first, last = options.iterations
+    few = job.simulate(SwimTrace(options.size, last, threads), variant, options.platform)
+    return Line(variant, threads, few.time_s(first, swim.iterations), few, few.unevenness(first))
 
 
 def calibrate(options: argparse.Namespace, published: Path) -> int:
@@ -143,15 +133,16 @@ def calibrate(options: argparse.Namespace, published: Path) -> int:
         raise BadInput(f"--calibrate is for the published size. Leave out --size {options.size}")
     with Progress(1) as progress:
         job = _job(options, swim, progress.say)
-        for count in options.iterations:
-            job.trace(SwimTrace(options.size, count, CALIBRATED_THREADS))
+        first, last = options.iterations
+        run = SwimTrace(options.size, last, CALIBRATED_THREADS)
+        job.trace(run)
 
         def time_s(cost_us: float) -> float:
             platform = options.results / f"message-{cost_us:.2f}us.xml"
             write_output(platform, jiajia_alpha.platform(message_fixed_us=cost_us))
-            found = job.extrapolated(CALIBRATED_THREADS, VARIANTS[0], platform, options.iterations, swim.iterations)
-            progress.say(f"a message of {cost_us:.2f} us: {found.time_s:.2f} s")
-            return found.time_s
+            found_s = job.simulate(run, VARIANTS[0], platform).time_s(first, swim.iterations)
+            progress.say(f"a message of {cost_us:.2f} us: {found_s:.2f} s")
+            return found_s
 
         cost_us = fitted(time_s, calibrated_s(published), 20.0, 60.0)
     print(

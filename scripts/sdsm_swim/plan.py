@@ -56,7 +56,7 @@ class SwimTrace:
     @property
     def arguments(self) -> tuple[str, ...]:
         size = ("--size", str(self.size), "--iterations", str(self.iterations))
-        return ("--impl", str(IMPLEMENTATION), *size, "--no-check")
+        return ("--impl", str(IMPLEMENTATION), *size, "--steps", "--no-check")
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from sdsm_swim.plan import CALIBRATED_THREADS, VARIANTS, Variant
 
 @dataclass(frozen=True)
 class Line:
-    """One variant on so many threads. whole: extrapolated; None for one thread, whose time is the calibration itself.
-    straight: the third run's time, simulated, and as the first two extrapolate to it."""
+    """One variant on so many threads. few: what was simulated; None for one thread, whose time is the calibration itself.
+    unevenness: of the steps extrapolated from."""
 
     variant: Variant
     threads: int
     time_s: float
-    whole: Simulated | None = None
-    straight: tuple[float, float] | None = None
+    few: Simulated | None = None
+    unevenness: float = 0.0
 
     @property
     def use(self) -> str:
@@ -40,19 +40,19 @@ def error(line: Line, published: float) -> float:
 
 def text(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> str:
     """`has_published`: the lines are of the published program, not of another size."""
-    out = [f"{'optimisations':34} {'threads':>7} {'time s':>9} {'published':>9} {'error':>7}  {'':11}  straight"]
+    out = [f"{'optimisations':34} {'threads':>7} {'time s':>9} {'published':>9} {'error':>7}  {'':11}  steps differ by"]
     for line in lines:
         published = published_s(line, folder) if has_published else None
         told = f"{published:9.2f} {100 * error(line, published):+6.1f}%" if published is not None else f"{'':9} {'':7}"
-        straight = f"{100 * (line.straight[1] / line.straight[0] - 1):+.2f}%" if line.straight else ""
-        out.append(f"{line.variant.name:34} {line.threads:7} {line.time_s:9.2f} {told}  {line.use:11}  {straight}".rstrip())
-    out += ["", f"{'optimisations':34} {'threads':>7} {'faults':>9} {'requests':>9} {'diffs':>9} {'messages':>9} {'MB':>8}"]
+        differ = f"{100 * line.unevenness:.2f}%" if line.few else ""
+        out.append(f"{line.variant.name:34} {line.threads:7} {line.time_s:9.2f} {told}  {line.use:11}  {differ}".rstrip())
+    iterations = max((len(line.few.ends_s) - 1 for line in lines if line.few), default=0)
+    out += ["", f"In the first {iterations} iterations, all threads:", f"{'optimisations':34} {'threads':>7} {'faults':>9} {'requests':>9} {'diffs':>9} {'messages':>9} {'MB':>8}"]
     for line in lines:
-        if line.whole:
-            w = line.whole
+        if few := line.few:
             out.append(
-                f"{line.variant.name:34} {line.threads:7} {w.faults:9.0f} {w.page_requests:9.0f} {w.diffs:9.0f} "
-                f"{w.messages:9.0f} {w.message_bytes / 1e6:8.0f}"
+                f"{line.variant.name:34} {line.threads:7} {few.faults:9} {few.page_requests:9} {few.diffs:9} "
+                f"{few.messages:9} {few.message_bytes / 1e6:8.0f}"
             )
     return "\n".join(out)
 
@@ -66,13 +66,13 @@ def rows(lines: Sequence[Line], has_published: bool, folder: Path = FOLDER) -> l
             "use": line.use,
             "time_s": round(line.time_s, 3),
             "published_s": published_s(line, folder) if has_published else None,
-            "check_simulated_s": line.straight[0] if line.straight else None,
-            "check_extrapolated_s": line.straight[1] if line.straight else None,
-            "faults": round(line.whole.faults) if line.whole else None,
-            "page_requests": round(line.whole.page_requests) if line.whole else None,
-            "diffs": round(line.whole.diffs) if line.whole else None,
-            "messages": round(line.whole.messages) if line.whole else None,
-            "message_bytes": round(line.whole.message_bytes) if line.whole else None,
+            "steps_differ_by": round(line.unevenness, 5) if line.few else None,
+            "step_ends_s": " ".join(f"{end_s:.4f}" for end_s in line.few.ends_s) if line.few else None,
+            "faults": line.few.faults if line.few else None,
+            "page_requests": line.few.page_requests if line.few else None,
+            "diffs": line.few.diffs if line.few else None,
+            "messages": line.few.messages if line.few else None,
+            "message_bytes": line.few.message_bytes if line.few else None,
         }
         for line in lines
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 from calibration import jiajia_alpha, published
 from calibration.command_line import RunFailed
 from calibration.places import PLATFORMS
+from run_results import simulation, thread
 from sdsm_swim import tables
-from sdsm_swim.job import Simulated, fitted
+from sdsm_swim.job import Job, Simulated, fitted
 from sdsm_swim.plan import VARIANTS, calibrated_s, published_swim
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,9 +66,30 @@ def test_the_times_on_one_thread_and_on_two_before_the_optimisations_are_calibra
 
 
 def test_further_iterations_cost_what_the_last_ones_did():
-    few, more = Simulated(10, 100, 0, 7, 1, 5), Simulated(16, 130, 0, 7, 4, 8)
-    # Three more iterations: 6 s and 30 faults. To 12 from 6: twice as much again.
-    assert more.beyond(few, 2) == Simulated(28, 190, 0, 7, 10, 14)
+    # The first two iterations take 30 and 4 s, the others 2 s each: ten of them end at 10 + 34 + 8 x 2 s.
+    simulated = Simulated((10, 40, 44, 46, 48), 0, 0, 0, 0, 0)
+    assert simulated.time_s(2, 10) == 60
+    assert simulated.unevenness(2) == 0
+    # Steps of 4, 2 and 2 s: the first is half as long again as their mean.
+    assert simulated.unevenness(1) == pytest.approx(0.5)
+
+
+def test_the_initialisations_measured_computing_gives_way_to_the_published_sequential_share(tmp_path):
+    counts = {"messages": 2, "served": 1, "messages_by_kind": {"GETP": 2}, "faults": {"RUMR": 9}}
+    faults = {"RUMR": 0.0}
+    threads = [thread(0, 0, {"compute": 5.0, "barrier": 3.0, "fault": faults}, **counts), thread(1, 1, {"compute": 6.0, "idle": 2.0})]
+    # In the whole run thread 0 also computes for 7 s, faults for 1 s.
+    whole = [
+        thread(0, 0, {"compute": 12.0, "barrier": 3.0, "fault": {"RUMR": 1.0}}, **counts),
+        thread(1, 1, {"compute": 6.0, "idle": 10.0}),
+    ]
+    document = simulation(2, 8.0, threads=threads, whole_run={"makespan_s": 16.0, "threads": whole})
+    job = Job(tmp_path, tmp_path, published_swim(), 3802, print)
+    readings = "thread,reading,clock,time_s\n0,0,omp_get_wtime,8.0\n0,1,omp_get_wtime,12.0\n0,2,omp_get_wtime,16.0\n0,3,omp_get_wtime,16.1\n"
+    found = job.simulated(json.dumps(document), readings, tmp_path / "some.json", VARIANTS[0])
+    # Without 7 s, and with 0.5 % of 267.67 s. The last reading is no step's.
+    assert found.ends_s == pytest.approx([at - 7 + 0.005 * 267.67 for at in (8, 12, 16)])
+    assert (found.faults, found.page_requests, found.messages) == (9, 2, 3)
 
 
 def test_a_cost_is_fitted_where_a_curved_time_meets_the_wanted_one():
@@ -83,6 +106,16 @@ def test_a_cost_is_fitted_where_a_curved_time_meets_the_wanted_one():
 def test_a_time_below_that_without_the_cost_is_refused():
     with pytest.raises(RunFailed, match="at no cost above zero"):
         fitted(lambda cost_us: 100 + cost_us, 90, 20, 60)
+
+
+def test_the_program_tells_when_each_step_ended():
+    command = [ROOT / "build" / "workloads" / "swim", "--size", "61", "--iterations", "3"]
+    told = subprocess.run([*command, "--steps"], capture_output=True, text=True, check=True).stdout
+    ends = [float(line.split()[-2]) for line in told.splitlines() if line.startswith(("step", "time"))]
+    assert len(ends) == 4
+    assert ends == sorted(ends)
+    assert "check: identical" in told
+    assert "step" not in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def swim(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -107,10 +140,11 @@ def results(tmp_path_factory) -> Path:
     return folder
 
 
-def test_a_longer_run_lies_on_the_line_through_two_short_ones(results):
+def test_iterations_behind_the_third_take_equally_long(results):
     for key, row in rows(results).items():
         if key[1] > 1:
-            assert float(row["check_extrapolated_s"]) == pytest.approx(float(row["check_simulated_s"]), rel=0.05), key
+            assert len(row["step_ends_s"].split()) == 7
+            assert float(row["steps_differ_by"]) < 0.03, key
 
 
 def test_placement_takes_page_requests_away_from_two_and_four_threads(results):
@@ -128,7 +162,7 @@ def test_one_thread_takes_its_published_time_over_the_square_of_the_sizes(result
 def test_a_second_job_goes_on_from_what_the_first_has_left(results):
     made = {path: path.stat().st_mtime_ns for path in results.rglob("*") if path.is_file() and path.parent != results}
     text = (results / "swim.txt").read_text()
-    lost = next(path for path in made if path.parent.name == "simulations" and "12i-4t-none" in path.name)
+    lost = next(path for path in made if path.parent.name == "simulations" and "4t-none" in path.name)
     lost.unlink()
     again = swim(results)
     assert again.returncode == 0, again.stderr
@@ -141,7 +175,6 @@ def test_a_second_job_goes_on_from_what_the_first_has_left(results):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--check", "6"), "is not more than --iterations"),
         (("--iterations", "6,3"), "no list of 2 ascending whole numbers"),
         (("--threads", "1"), "not a whole number from 2"),
         (("--platform", "nothing.xml"), "is no file"),
