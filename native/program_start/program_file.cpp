@@ -82,7 +82,9 @@ void check_program(const std::filesystem::path& program) {
         "built for libomp (clang, or Intel's compiler). Build it with gcc -fopenmp: only libgomp's calls are known.");
   }
   if (!uses("GOMP_") && !uses("omp_")) {
-    refuse("does not use OpenMP. Build it with gcc, g++ or gfortran -fopenmp.");
+    refuse(
+        "does not use OpenMP itself. Build it with gcc, g++ or gfortran -fopenmp; if only its libraries use OpenMP, "
+        "link one of them statically.");
   }
 }
 
