@@ -233,7 +233,7 @@ void notify(ProcessId to, Head head, const void* payload) {
   send(to, head, payload);
 }
 
-Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) {
+Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) {
   const int socket = sockets[index_of(to)];
   Head reply;
   log_message(TimedEvent::Kind::asks, to, head);

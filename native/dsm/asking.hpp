@@ -29,7 +29,7 @@ Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = 
 void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(application) EXCLUDES(handling);
 /// As ask(), for an answer that comes at once, with `bytes` bytes of payload: looks for it before it sleeps. `to` is
 /// another process.
-Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::uint16_t bytes) REQUIRES(application);
+Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) REQUIRES(application);
 
 /// As tell(), from the thread that handles a request, to another process. If that has ended, the service thread
 /// notices.

@@ -38,14 +38,15 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   const std::uint64_t begun = now_ns();
   count_message(place.home, MessageKind::atomic_request, atomic_payload.count);
   program::AtomicOutcome outcome;
+  const OperationAt asked_for{operation, address - place.address};
   const Head question{.kind = WireKind::atomic,
-                      .bytes = sizeof operation,
-                      .address = address,
+                      .bytes = sizeof asked_for,
+                      .address = place.address,
                       .value = is_in_flags ? PageWish::of(place.id, Right::write).number : 0};
   if (place.owner == Owner::home) {
-    ask(place.home, question, &operation, &outcome);
+    ask(place.home, question, &asked_for, &outcome);
   } else {
-    ask_soon(place.home, question, &operation, &outcome, sizeof outcome);
+    ask_soon(place.home, question, &asked_for, &outcome, sizeof outcome);
   }
   spend(&Tally::lock_ns, timelines::State::lock, begun);
   return outcome;
@@ -128,7 +129,7 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   const bool tries_again = operation.compares() && failed_exchange == address;
   const std::uint64_t begun = now_ns();
   if (!tries_again) end_work(trace::EventKind::atomic);
-  if (address % page_bytes + operation.bytes > page_bytes) {
+  if (slot_of(address + operation.bytes - 1) != slot_of(address)) {
     end_run(
         {"an atomic operation at address 0x", Hexadecimal(address),
          " reaches over the end of a page, and each page may be at home elsewhere. Align the variable to its size"});

@@ -33,8 +33,8 @@ bool has_arrived(std::uint32_t process) REQUIRES(handling) {
 }
 
 /// As many of the ended epoch's notices from number `first` on as go into a message.
-std::uint16_t bytes_from(std::size_t first) REQUIRES(handling) {
-  return static_cast<std::uint16_t>(std::min(most_notices, office.ended.size() - first) * sizeof(NoticeRun));
+std::uint32_t bytes_from(std::size_t first) REQUIRES(handling) {
+  return static_cast<std::uint32_t>(std::min(most_notices, office.ended.size() - first) * sizeof(NoticeRun));
 }
 
 /// What the members of the team are told.

@@ -59,7 +59,9 @@ bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
 }
 
 void make_twin(const Place& place) {
-  std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
+  for_each_piece_of(place.address, place.parts, [](std::uintptr_t begin, std::size_t bytes) {
+    std::memcpy(twin_of(begin), view_of(begin), bytes);
+  });
 }
 
 constinit std::atomic<std::uint64_t> shut_by_touches = 0;
@@ -109,9 +111,10 @@ Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) 
   if (self.prefetch == 0 || is_in_flag_mode() || !trace::has_prefetch(info.kind)) return fetched;
   for (const std::uint64_t index : following(homes_of(info), place.id.index, self.prefetch, processes())) {
     const PageId id{place.id.region, index};
-    const std::uintptr_t address = info.begin + index * page_bytes;
-    if (is_arriving(address) || !node().pages.prefetch(self.process, id)) continue;
-    fetched.places[fetched.count++] = {id, address, place.home, Owner::remote};
+    const std::uintptr_t part = std::max(info.begin, slot_of(info.begin) + index * shared_page_bytes());
+    const WholePage page = page_at(*find_range(part), part, index_of(id.region));
+    if (page.parts == 0 || is_arriving(page.address) || !node().pages.prefetch(self.process, id)) continue;
+    fetched.places[fetched.count++] = {id, page.address, place.home, Owner::remote, page.parts};
   }
   return fetched;
 }
@@ -122,16 +125,17 @@ std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES
   std::array<std::uint32_t, most_prefetch> names;
   for (std::size_t i = 1; i < fetched.count; ++i)
     names[i - 1] = static_cast<std::uint32_t>(fetched.places[i].id.index - first.id.index);
-  const auto bytes = static_cast<std::uint16_t>((fetched.count - 1) * sizeof names[0]);
+  const auto bytes = static_cast<std::uint32_t>((fetched.count - 1) * sizeof names[0]);
   const Head question{.kind = WireKind::page_request, .bytes = bytes, .address = first.address, .value = wish};
   count_message(first.home, MessageKind::page_request, static_cast<std::uint64_t>(payload_of(question).count));
   asked.prefetched += fetched.count - 1;
-  if (fetched.count == 1) return ask_soon(first.home, question, nullptr, view_of(first.address), page_bytes).value;
-  static std::byte pages[(1 + most_prefetch) * page_bytes];
-  const auto all = static_cast<std::uint16_t>(fetched.count * page_bytes);
-  const std::uint64_t value = ask_soon(first.home, question, names.data(), pages, all).value;
+  const std::size_t each = shared_page_bytes();
+  if (fetched.count == 1 && first.parts == all_parts())
+    return ask_soon(first.home, question, nullptr, view_of(first.address), each).value;
+  static std::byte* const pages = reserve_array<std::byte>((1 + most_prefetch) * each);
+  const std::uint64_t value = ask_soon(first.home, question, names.data(), pages, fetched.count * each).value;
   for (std::size_t i = 0; i < fetched.count; ++i)
-    std::memcpy(view_of(fetched.places[i].address), pages + i * page_bytes, page_bytes);
+    take_content(fetched.places[i].address, fetched.places[i].parts, pages + i * each);
   return value;
 }
 
@@ -430,9 +434,11 @@ class Diffs {
   };
 
   void encode(const Place& place) REQUIRES(node().mutex) {
-    const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded_);
+    const EncodedDiff diff =
+        encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded_, place.parts);
     if (!diff.change) return;
-    node().pages.changed(place.id, place.owner, diff.change);
+    const auto words = static_cast<std::uint16_t>(shared_page_bytes() / static_cast<std::size_t>(diff_word.count));
+    node().pages.changed(place.id, place.owner, diff.change, words);
     diffs_.push_back({place, buffer_.size(), diff});
     buffer_.insert(buffer_.end(), encoded_.diff, encoded_.diff + diff.bytes);
     buffer_.insert(buffer_.end(), encoded_.twin_words, encoded_.twin_words + diff.twin_bytes());
@@ -502,11 +508,13 @@ void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mut
 bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   const Range* range = find_range(address);
   if (range == nullptr) return false;
-  place.address = page_down(address);
   std::uint32_t id = no_region;
-  const RegionInfo* region = region_at(*range, place.address, id);
+  const RegionInfo* region = region_at(*range, page_down(address), id);
   if (region == nullptr) return false;
-  place.id = {RegionId{id}, (place.address - region->begin) / page_bytes};
+  const WholePage page = page_at(*range, page_down(address), id);
+  place.address = page.address;
+  place.parts = page.parts;
+  place.id = {RegionId{id}, page_index(*region, address)};
   place.home = home_of_page(*range, place.address, *region, place.id);
   place.owner = owner_of(self.layout, self.process, place.home);
   return true;

@@ -48,7 +48,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 3;
+inline constexpr std::uint32_t control_version = 4;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -95,6 +95,7 @@ struct Welcome {
   ProtocolKind protocol{};
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
+  std::uint32_t page_bytes = 0;  ///< of a page
   /// File descriptor of the memory that the processes of this node share (a memfd that the launcher made, empty), and
   /// that this process inherits.
   std::int32_t node_memory = -1;

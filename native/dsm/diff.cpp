@@ -101,9 +101,15 @@ void add_runs(Runs& runs, std::size_t word, const Block& block) {
   if ((block.changed >> (block_words - 1)) == 0) runs.close();
 }
 
+/// Words of a page, from one on up to another.
+struct Words {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
 /// Finds the runs of changed words.
-Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin) {
-  for (std::size_t word = 0; word < words_per_page; word += block_words) {
+Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin, const Words& words) {
+  for (std::size_t word = words.first; word < words.end; word += block_words) {
     const Block block = compare_block(page + word * 4, twin + word * 4);
     if (block.changed == 0) {
       runs.close();
@@ -129,13 +135,13 @@ Runs encode_blocks(Runs runs, const std::byte* page, std::byte* twin) {
 #pragma GCC target("avx512f,avx512vpopcntdq,bmi,bmi2,lzcnt,popcnt")
 
 /// The same by whole cache lines: no step depends on which words have changed, only on whether any has, or all have.
-Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin) {
-  using Words [[gnu::vector_size(64)]] = std::uint32_t;
-  const Words lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin, const Words& among) {
+  using Line [[gnu::vector_size(64)]] = std::uint32_t;
+  const Line lanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   // A lane of the heads, the same one of the words, the next one of the heads...
   const __m512i first_lanes = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const __m512i last_lanes = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  for (std::size_t word = 0; word < words_per_page; word += block_words) {
+  for (std::size_t word = among.first; word < among.end; word += block_words) {
     const __m512i now = *reinterpret_cast<const volatile __m512i*>(page + word * 4);
     auto* const twin_line = reinterpret_cast<__m512i*>(twin + word * 4);
     const __m512i before = *twin_line;
@@ -163,8 +169,8 @@ Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin) {
     }
     const std::uint32_t begins = changed & ~(changed << 1 | goes_on);
     // How many adjacent words from each lane on have changed: the ones that end its bits.
-    const Words rest = (Words{} + changed) >> lanes;
-    const auto lengths = reinterpret_cast<Words>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(rest & ~(rest + 1))));
+    const Line rest = (Line{} + changed) >> lanes;
+    const auto lengths = reinterpret_cast<Line>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(rest & ~(rest + 1))));
     const auto heads = reinterpret_cast<__m512i>(lengths << 16 | (lanes + static_cast<std::uint32_t>(word)));
     const __m512i first = _mm512_permutex2var_epi32(heads, first_lanes, now);
     const __m512i last = _mm512_permutex2var_epi32(heads, last_lanes, now);
@@ -189,17 +195,23 @@ Runs encode_lines(Runs runs, const std::byte* page, std::byte* twin) {
 
 /// What is written at once reaches beyond a diff's end by less than this.
 constexpr std::size_t overrun = 64;
-static_assert(8 + 4 * (words_per_page + 1) + overrun <= most_diff_bytes,
+static_assert(8 + 4 * (words_per_page + 1) + overrun <= most_diff_bytes(least_page.count),
               "a run more is a word less, as one that did not change lies between two");
 
-using EncodeBlocks = Runs(Runs, const std::byte*, std::byte*);
+using EncodeBlocks = Runs(Runs, const std::byte*, std::byte*, const Words&);
 
 EncodedDiff encode_by(EncodeBlocks& encode, std::uint64_t address, const std::byte* page, std::byte* twin,
-                      DiffBuffer& buffer) {
+                      DiffBuffer& buffer, std::uint32_t parts) {
   Runs runs;
   runs.at = buffer.diff + sizeof address;
   runs.twin_at = buffer.twin_words;
-  runs = encode(runs, page, twin);
+  for (Words words; parts != 0;) {
+    const auto gap = static_cast<unsigned>(std::countr_zero(parts));
+    const auto length = static_cast<unsigned>(std::countr_one(parts >> gap));
+    words = {words.end + gap * words_per_page, words.end + (gap + length) * words_per_page};
+    runs = encode(runs, page, twin, words);
+    parts = gap + length < 32 ? parts >> (gap + length) : 0;
+  }
   EncodedDiff diff{runs.change, 0};
   if (!diff.change) return diff;
   std::memcpy(buffer.diff, &address, sizeof address);
@@ -245,16 +257,18 @@ bool store_word(std::byte* home, std::uint32_t now, std::uint32_t before) {
 
 }  // namespace
 
-EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer) {
-  return encode_by(takes_lines ? encode_lines : encode_blocks, address, page, twin, buffer);
+EncodedDiff encode_diff(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer,
+                        std::uint32_t parts) {
+  return encode_by(takes_lines ? encode_lines : encode_blocks, address, page, twin, buffer, parts);
 }
 
-EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer) {
-  return encode_by(encode_blocks, address, page, twin, buffer);
+EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, std::byte* twin, DiffBuffer& buffer,
+                                 std::uint32_t parts) {
+  return encode_by(encode_blocks, address, page, twin, buffer, parts);
 }
 
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
-                std::byte* page, std::optional<std::size_t>* torn) {
+                std::byte* page, std::optional<std::size_t>* torn, std::size_t words) {
   std::size_t at = sizeof(std::uint64_t);
   std::size_t twin_at = 0;
   while (at < bytes) {
@@ -263,7 +277,7 @@ bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twi
     std::memcpy(&head, diff + at, sizeof head);
     at += sizeof head;
     const std::size_t length = std::size_t{head.words} * 4;
-    if (head.words == 0 || head.first + head.words > words_per_page) return false;
+    if (head.words == 0 || std::size_t{head.first} + head.words > words) return false;
     if (length > bytes - at || length > twin_bytes - twin_at) return false;
     std::byte* home = page + std::size_t{head.first} * 4;
     for (std::size_t i = 0; i < length; i += 4) {

@@ -17,7 +17,9 @@ void for_each_piece(const std::byte* diff, const std::byte* twin_words, const En
                     Send send) NO_THREAD_SAFETY_ANALYSIS {
   constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
   const std::uint32_t bytes = encoded.bytes;
-  const auto twin_share = [&](std::uint32_t sent) { return encoded.twin_bytes() * sent / bytes; };
+  const auto twin_share = [&](std::uint32_t sent) {
+    return static_cast<std::uint32_t>(std::uint64_t{encoded.twin_bytes()} * sent / bytes);
+  };
   for (std::uint32_t sent = 0; sent < bytes;) {
     const std::uint32_t piece = std::min(most, bytes - sent);
     const std::uint32_t twin_begin = twin_share(sent);
@@ -25,10 +27,9 @@ void for_each_piece(const std::byte* diff, const std::byte* twin_words, const En
     std::byte payload[2 * most + 1];
     std::memcpy(payload, diff + sent, piece);
     std::memcpy(payload + piece, twin_words + twin_begin, twin_piece);
-    const DiffPiece sizes{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(encoded.twin_bytes()),
-                          static_cast<std::uint16_t>(piece)};
+    const DiffPiece sizes{bytes, encoded.twin_bytes(), static_cast<std::uint16_t>(piece)};
     send(Head{.kind = WireKind::diff,
-              .bytes = static_cast<std::uint16_t>(piece + twin_piece),
+              .bytes = piece + twin_piece,
               .address = sent,
               .value = std::bit_cast<std::uint64_t>(sizes)},
          payload);

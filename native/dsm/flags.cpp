@@ -118,7 +118,7 @@ struct Rest {
   bool has_rested = false;  ///< in this wait
   CodeByte trapped[1 + program::Wait::most_exits];
   std::size_t count = 0;
-  std::uintptr_t variable = 0;
+  std::uintptr_t page = 0;          ///< of the variable for whose change it waits
   const std::byte* view = nullptr;  ///< of the variable
   std::uint64_t seen = 0;           ///< of it, before the load
 };
@@ -162,12 +162,16 @@ bool may_rest() {
 
 void watch_if_open(std::uintptr_t variable) {
   const NodeGuard guard;
-  if (find_range(variable) != nullptr && is_open(program::page_down(variable)))
-    watch_page(program::page_down(variable));
+  const Range* const range = find_range(variable);
+  if (range == nullptr) return;
+  const std::uint32_t id = region_number(*range, page_down(variable));
+  if (id == no_region) return;
+  const std::uintptr_t page = page_at(*range, page_down(variable), id).address;
+  if (is_open(page)) watch_page(page);
 }
 
 bool is_as_seen() REQUIRES(application) {
-  return is_still_open(program::page_down(rest.variable)) && value_of(rest.view) == rest.seen;
+  return is_still_open(rest.page) && value_of(rest.view) == rest.seen;
 }
 
 bool is_signal_due(std::uint64_t mask) {
@@ -260,11 +264,11 @@ bool come_to_load(std::uintptr_t instruction, std::uintptr_t variable) {
   if (trace::is_open_at_home(region(index_of(place.id.region)).kind)) return false;
   if (rest.turn == Turn::none || rest.loop != loop) rest.has_rested = false;
   take_traps_away();
-  const std::uintptr_t page = program::page_down(variable);
+  const std::uintptr_t part = page_down(variable);
   rest.loop = loop;
   rest.turn = Turn::loads;
-  rest.variable = variable;
-  rest.view = find_range(variable)->view_of(std::min(variable, page + page_bytes - sizeof rest.seen));
+  rest.page = place.address;
+  rest.view = find_range(variable)->view_of(std::min(variable, part + page_bytes - sizeof rest.seen));
   rest.seen = value_of(rest.view);
   lay_traps({loop->behind});
   return true;

@@ -5,6 +5,7 @@
 
 #include "models/atomics.hpp"
 #include "models/ids.hpp"
+#include "models/page_size.hpp"
 #include "models/placement.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/dsm/threads.hpp"
@@ -19,6 +20,7 @@ struct Self {
   HomePages home_pages{};
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
+  std::uint32_t page_bytes = least_page.count;  ///< of a page (larger_pages.hpp)
   int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;  ///< file of the node's memory
   bool wants_page_log = false;

@@ -42,7 +42,7 @@ std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) {
   return memory == wanted ? static_cast<std::byte*>(memory) : nullptr;
 }
 
-const Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
+Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
   if (map.count == most_ranges) end_run({"the run-time knows too many ranges of memory"});
   Range range;
   range.begin = begin;
@@ -64,6 +64,7 @@ const Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_conten
   range.region_of = reserve_array<std::uint32_t>(bytes / page_bytes);
   range.first_toucher = reserve_array<std::uint32_t>(bytes / page_bytes);
   range.opened = reserve_array<std::uint8_t>(bytes / page_bytes);
+  range.parts = reserve_array<std::uint16_t>(bytes / page_bytes);
   map_at_start.ranges[map.count] = range;
   return &map_at_start.ranges[map_at_start.count++];
 }

@@ -21,7 +21,9 @@ struct Range {
   std::uint32_t* region_of = nullptr;      ///< by page; 0: not known here
   std::uint32_t* first_toucher = nullptr;  ///< by page, of those that have one: its number + 1; 0: not known here
   std::uint8_t* opened = nullptr;          ///< by page: what opened_pages.cpp notes
+  std::uint16_t* parts = nullptr;          ///< by page: the same, of pages of several parts
   std::uint64_t offset = 0;                ///< in the file
+  bool is_heap = false;
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
   std::size_t page_number(std::uintptr_t address) const { return (address - begin) / page_bytes; }
@@ -32,7 +34,7 @@ struct Range {
 /// Makes [begin, begin + bytes) node memory, readable and writable, in place of what is mapped there; keeps its
 /// contents if `keep_contents`. Null if there is no such address space. All processes add the same ranges in the same
 /// order.
-const Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false) REQUIRES(starting);
+Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents = false) REQUIRES(starting);
 
 /// add_range() that ends the run if there is no address space for `what`.
 void need_range(std::uintptr_t begin, std::size_t bytes, const char* what, bool keep_contents = false)

@@ -10,15 +10,17 @@
 
 #include "models/scash/node_pages.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/larger_pages.hpp"
 
 namespace sdsm::dsm {
 
 /// A page as the protocol knows it, and where it is: at the same address in every process.
 struct Place {
   PageId id;
-  std::uintptr_t address = 0;  ///< 0: the page is gone, and changes of it concern nobody
+  std::uintptr_t address = 0;  ///< of its first part; 0: the page is gone, and changes of it concern nobody
   ProcessId home{};
   Owner owner{};
+  Parts parts = 1;
 };
 
 struct Arriving {

@@ -37,6 +37,18 @@ std::uint8_t& opened_bits(std::uintptr_t page) REQUIRES(node().mutex) {
   return range->opened[range->page_number(page)];
 }
 
+/// Of a page that has been opened.
+Parts opened_parts(std::uintptr_t page) REQUIRES(node().mutex) {
+  if (shared_page_bytes() == page_bytes) return 1;
+  const Range* range = find_range(page);
+  return range->parts[range->page_number(page)];
+}
+void note_parts(const Place& place) REQUIRES(node().mutex) {
+  if (shared_page_bytes() == page_bytes) return;
+  const Range* range = find_range(place.address);
+  range->parts[range->page_number(place.address)] = place.parts;
+}
+
 int protection_of(Permission permission) {
   switch (permission) {
     case Permission::unmapped: return PROT_NONE;
@@ -44,6 +56,15 @@ int protection_of(Permission permission) {
     case Permission::read_write: break;
   }
   return PROT_READ | PROT_WRITE;
+}
+
+/// False if the kernel has no mappings for it.
+bool protect_pieces(std::uintptr_t page, Parts parts, int protection) {
+  bool is_done = true;
+  for_each_piece_of(page, parts, [&](std::uintptr_t begin, std::size_t bytes) {
+    is_done = is_done && set_protection(begin, begin + bytes, protection);
+  });
+  return is_done;
 }
 
 /// Shuts all pages, the resting ones too: what the protocol allows is opened again at the next access, uncounted.
@@ -62,13 +83,21 @@ void shut_everything() REQUIRES(node().mutex) {
 bool protect(std::vector<std::uintptr_t>& pages, Permission permission) REQUIRES(node().mutex) {
   watched = 0;
   std::sort(pages.begin(), pages.end());
-  for (std::size_t i = 0; i < pages.size();) {
-    const std::uintptr_t begin = pages[i];
-    std::uintptr_t end = begin + page_bytes;
-    while (++i < pages.size() && pages[i] <= end) end = pages[i] + page_bytes;
-    if (!set_protection(begin, end, protection_of(permission))) return false;
+  AddressRange adjacent{0, 0};
+  const auto protect_adjacent = [&] {
+    return adjacent.begin == adjacent.end || set_protection(adjacent.begin, adjacent.end, protection_of(permission));
+  };
+  bool is_done = true;
+  for (const std::uintptr_t page : pages) {
+    for_each_piece_of(page, opened_parts(page), [&](std::uintptr_t begin, std::size_t bytes) {
+      if (begin != adjacent.end) {
+        is_done = is_done && protect_adjacent();
+        adjacent.begin = begin;
+      }
+      adjacent.end = begin + bytes;
+    });
   }
-  return true;
+  return is_done && protect_adjacent();
 }
 
 /// Gives the pages their resting protection.
@@ -82,8 +111,20 @@ void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex
 bool has_copy(std::uintptr_t page) REQUIRES(node().mutex) {
   const std::uint32_t id = region_number(*find_range(page), page);
   if (id == no_region) return false;
-  const PageId known{RegionId{id}, (page - region(id).begin) / page_bytes};
+  const PageId known{RegionId{id}, page_index(region(id), page)};
   return node().pages.process_permission(self.process, known, Owner::remote) != Permission::unmapped;
+}
+
+void take_parts_away(Place& place, const AddressRange& from) {
+  std::uint32_t left = 0;
+  for_each_piece_of(place.address, place.parts, [&](std::uintptr_t begin, std::size_t bytes) {
+    for (std::uintptr_t part = begin; part < begin + bytes; part += page_bytes) {
+      if (!from.holds(part)) left |= std::uint32_t{1} << (part - place.address) / page_bytes;
+    }
+  });
+  const auto first = static_cast<unsigned>(std::countr_zero(left));
+  place.address = left == 0 ? 0 : place.address + first * page_bytes;
+  place.parts = left == 0 ? Parts{0} : static_cast<Parts>(left >> first);
 }
 
 }  // namespace
@@ -110,8 +151,9 @@ void end_without_mappings() {
 }
 
 void open_page(const Place& place, Permission permission) {
+  note_parts(place);
   const auto open = [&, protection = protection_of(permission)] {
-    return set_protection(place.address, place.address + page_bytes, protection);
+    return protect_pieces(place.address, place.parts, protection);
   };
   if (!open()) {
     shut_everything();
@@ -164,7 +206,7 @@ void shut_page(std::uintptr_t page) {
   if (is_own_memory(page)) return;
   if (watched == page) watched = 0;
   opened_bits(page) &= listed;
-  if (!set_protection(page, page + page_bytes, PROT_NONE)) shut_everything();
+  if (!protect_pieces(page, opened_parts(page), PROT_NONE)) shut_everything();
 }
 
 bool may_be_written(std::uintptr_t page) {
@@ -192,20 +234,22 @@ bool is_own_memory(std::uintptr_t page) {
 
 void forget_pages(std::uintptr_t begin, std::uint64_t count) {
   if (!own.is_protected) return;
+  const Range& range = *find_range(begin);
   const std::uintptr_t end = begin + count * page_bytes;
-  const auto is_inside = [&](std::uintptr_t address) { return address >= begin && address < end; };
+  const AddressRange forgotten{begin, range.is_heap ? slot_up(end) : end};
+  // Pages that are left with parts there are opened anew, with those that they have then.
+  const AddressRange shut{std::max(slot_of(begin), range.begin), std::min(slot_up(end), range.end)};
   const NodeGuard guard;
   for (auto* pages : {&opened.own, &opened.copies}) {
     std::erase_if(*pages, [&](std::uintptr_t page) REQUIRES(node().mutex) {
-      if (is_inside(page)) opened_bits(page) = 0;
-      return is_inside(page);
+      if (!shut.holds(page)) return false;
+      opened_bits(page) = !forgotten.holds(page) && may_be_written(page) ? was_writable : 0;
+      return true;
     });
   }
-  if (!set_protection(begin, end, PROT_NONE)) shut_everything();
+  if (!set_protection(shut.begin, shut.end, PROT_NONE)) shut_everything();
   // Other pages may come to these addresses, and get twins of their own there.
-  for (Place& place : node().twinned) {
-    if (is_inside(place.address)) place.address = 0;
-  }
+  for (Place& place : node().twinned) take_parts_away(place, forgotten);
 }
 
 void look_anew() {

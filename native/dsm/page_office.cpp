@@ -24,8 +24,8 @@ namespace {
 struct Incoming {
   std::uint32_t bytes = 0;
   std::uint32_t twin_bytes = 0;
-  std::byte diff[most_diff_bytes];
-  std::byte twin_words[most_twin_bytes];
+  std::vector<std::byte> diff;  ///< as long as the longest so far
+  std::vector<std::byte> twin_words;
 };
 /// By process; behind them, of the late ones.
 constinit std::vector<Incoming> incoming GUARDED_BY(handling);
@@ -38,10 +38,21 @@ Incoming& incoming_of(ProcessId from, const Head& head) REQUIRES(handling) {
 /// The `bytes` at `address`, which lie on one page.
 std::byte* view_of(ProcessId from, std::uint64_t address, std::size_t bytes = page_bytes) {
   const Range* range = find_range(address);
-  if (range == nullptr || address % page_bytes + bytes > page_bytes) {
+  if (range == nullptr || slot_of(address + bytes - 1) != slot_of(address) || bytes > range->end - address) {
     end_run({"process ", Decimal(index_of(from)), " asks for a page that does not exist"});
   }
   return range->view_of(address);
+}
+
+/// What a page_reply carries of a page.
+const std::byte* content_of(ProcessId from, std::uint64_t address, std::byte* room) {
+  view_of(from, address);
+  return slot_content(address, room);
+}
+
+/// Bytes from a page's address to the end of its slot, as far as the node has memory there.
+std::size_t bytes_behind(std::uint64_t address) {
+  return std::min(slot_of(address) + shared_page_bytes(), find_range(address)->end) - address;
 }
 
 /// Once: what the home cannot know must not stay unsaid.
@@ -54,12 +65,14 @@ void tell_of_torn_word(std::uint64_t address) REQUIRES(handling) {
 }
 
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
-  std::byte* const page = view_of(from, address_of_diff(diff.diff));
+  const std::uint64_t address = address_of_diff(diff.diff.data());
+  std::byte* const page = view_of(from, address);
   std::optional<std::size_t> torn;
-  if (!apply_diff(diff.diff, diff.bytes, diff.twin_words, diff.twin_bytes, page, &torn)) {
+  if (!apply_diff(diff.diff.data(), diff.bytes, diff.twin_words.data(), diff.twin_bytes, page, &torn,
+                  bytes_behind(address) / diff_word.count)) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
-  if (torn) tell_of_torn_word(address_of_diff(diff.diff) + *torn);
+  if (torn) tell_of_torn_word(address + *torn);
   if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
   notify(from, {.kind = WireKind::late_done});
 }
@@ -73,22 +86,26 @@ void operate_now(ProcessId from, void* memory, const program::AtomicOperation& o
 }  // namespace
 
 void send_page(ProcessId from, const Head& head, bool is_changed) {
-  count_served(from, static_cast<std::uint64_t>(page_payload.count));
-  answer(from, {.kind = WireKind::page_reply, .bytes = page_bytes, .value = is_changed ? 1U : 0U},
-         view_of(from, head.address));
+  static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
+  const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
+  count_served(from, bytes);
+  answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .value = is_changed ? 1U : 0U},
+         content_of(from, head.address, room));
 }
 
 void send_pages(ProcessId from, const Head& head, const std::byte* names) {
   const std::size_t further = head.bytes / sizeof(std::uint32_t);
   if (further == 0) return send_page(from, head, is_changed_by_others(head.address));
   if (further > most_prefetch) end_run({"process ", Decimal(index_of(from)), " asks for too many pages at once"});
-  static std::byte pages[(1 + most_prefetch) * page_bytes];
-  Head reply{.kind = WireKind::page_reply, .bytes = static_cast<std::uint16_t>((1 + further) * page_bytes)};
+  const std::size_t each = shared_page_bytes();
+  static std::byte* const pages = reserve_array<std::byte>((2 + most_prefetch) * each);
+  std::byte* const room = pages + (1 + most_prefetch) * each;
+  Head reply{.kind = WireKind::page_reply, .bytes = static_cast<std::uint32_t>((1 + further) * each)};
   for (std::size_t i = 0; i <= further; ++i) {
     std::uint32_t behind = 0;
     if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
-    const std::uint64_t page = head.address + std::uint64_t{behind} * page_bytes;
-    std::memcpy(pages + i * page_bytes, view_of(from, page), page_bytes);
+    const std::uint64_t page = i == 0 ? head.address : slot_of(head.address) + std::uint64_t{behind} * each;
+    std::memcpy(pages + i * each, content_of(from, page, room), each);
     if (is_changed_by_others(page)) reply.value |= std::uint64_t{1} << i;
   }
   count_served(from, reply.bytes);
@@ -104,35 +121,39 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   Incoming& diff = incoming_of(from, head);
   if (head.address == 0) diff.bytes = diff.twin_bytes = 0;
   const auto sizes = std::bit_cast<DiffPiece>(head.value);
-  const std::uint32_t twin_piece = head.bytes - std::min(head.bytes, sizes.bytes);
-  if (head.address != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes > most_diff_bytes ||
-      sizes.twin_bytes > most_twin_bytes || diff.bytes + sizes.bytes > sizes.diff_bytes ||
-      diff.twin_bytes + twin_piece > sizes.twin_bytes) {
+  const auto own_bytes = static_cast<std::uint32_t>(sizes.bytes);
+  const std::uint32_t twin_piece = head.bytes - std::min<std::uint32_t>(head.bytes, own_bytes);
+  if (head.address != diff.bytes || sizes.bytes > head.bytes ||
+      sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) || sizes.twin_bytes > shared_page_bytes() ||
+      diff.bytes + sizes.bytes > sizes.diff_bytes || diff.twin_bytes + twin_piece > sizes.twin_bytes) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
   }
-  std::memcpy(diff.diff + diff.bytes, payload, sizes.bytes);
-  std::memcpy(diff.twin_words + diff.twin_bytes, payload + sizes.bytes, twin_piece);
-  diff.bytes += sizes.bytes;
+  if (diff.diff.size() < sizes.diff_bytes) diff.diff.resize(sizes.diff_bytes);
+  if (diff.twin_words.size() < sizes.twin_bytes) diff.twin_words.resize(sizes.twin_bytes);
+  std::memcpy(diff.diff.data() + diff.bytes, payload, own_bytes);
+  std::memcpy(diff.twin_words.data() + diff.twin_bytes, payload + own_bytes, twin_piece);
+  diff.bytes += own_bytes;
   diff.twin_bytes += twin_piece;
   if (diff.bytes < sizes.diff_bytes) {
     if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
     return;
   }
-  const std::uint64_t page = address_of_diff(diff.diff);
+  const std::uint64_t page = address_of_diff(diff.diff.data());
   note_changed(page);
   if (may_change_now(from, page)) return apply(from, head.kind, diff);
   change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
 }
 
 void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
-  program::AtomicOperation operation;
-  if (head.bytes == sizeof operation) std::memcpy(&operation, payload, sizeof operation);
+  OperationAt asked_for;
+  if (head.bytes == sizeof asked_for) std::memcpy(&asked_for, payload, sizeof asked_for);
+  const program::AtomicOperation& operation = asked_for.operation;
   const bool is_known = operation.kind <= program::AtomicKind::compare_exchange_pair &&
                         std::has_single_bit(operation.bytes) && operation.bytes <= sizeof operation.operand;
   if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
-  void* const memory = view_of(from, head.address, operation.bytes);
-  const std::uint64_t page = page_down(head.address);
-  const auto operate = [=]() REQUIRES(handling) { operate_now(from, memory, operation); };
+  const std::uint64_t page = head.address;
+  void* const memory = view_of(from, page + asked_for.offset, operation.bytes);
+  const auto operate = [=]() REQUIRES(handling) { operate_now(from, memory, asked_for.operation); };
   if (self.atomics == Atomics::relaxed) return change_alone(page, operate);
   operate_alone(page, operate);
 }

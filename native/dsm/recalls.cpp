@@ -100,40 +100,56 @@ bool shut(Recall& recall) REQUIRES(handling, node().mutex) {
   return true;
 }
 
-/// Takes the copy from the node, all of whose processes have shut it. Returns its content if it was changed.
-const std::byte* take_copy(const Recall& recall) REQUIRES(node().mutex) {
+/// Whether the node has changed the page since it was twinned; all its parts are added to `parts`.
+bool is_changed(std::uintptr_t page, Parts& parts) REQUIRES(node().mutex) {
+  const auto twinned = std::find_if(node().twinned.begin(), node().twinned.end(),
+                                    [&](const Place& place) { return place.address == page; });
+  if (twinned == node().twinned.end()) return false;
+  parts = twinned->parts;
+  const Range& range = *find_range(page);
+  bool is_same = true;
+  for_each_piece_of(page, parts, [&](std::uintptr_t begin, std::size_t bytes) {
+    is_same = is_same && std::memcmp(range.view_of(begin), range.twin_of(begin), bytes) == 0;
+  });
+  return !is_same;
+}
+
+/// Takes the copy from the node, all of whose processes have shut it. Returns what it has of its content, if that was
+/// changed.
+Parts take_copy(const Recall& recall) REQUIRES(node().mutex) {
   node().given_up.erase(find_given_up(recall.page));
   pthread_cond_broadcast(&node().arrival);
   const PageId id = recall.kept.page();
   const bool keeps_reading = recall.kept.right() == Right::read;
-  const std::byte* content = nullptr;
+  Parts parts = 0;
   if (is_asked_for(recall.page)) {
     // The home comes to this node's request later: the node has no copy, or has not written it.
     const bool has_copy = std::any_of(node().arriving.begin(), node().arriving.end(), [&](const Arriving& arriving) {
       return arriving.address == recall.page && arriving.has_copy;
     });
-    if (!has_copy || keeps_reading) return nullptr;
+    if (!has_copy || keeps_reading) return 0;
   } else if (node().pages.node_permission(id, Owner::remote) == Permission::read_write) {
-    const Range& range = *find_range(recall.page);
-    const std::byte* view = range.view_of(recall.page);
-    if (std::memcmp(view, range.twin_of(recall.page), page_bytes) != 0) content = view;
+    if (!is_changed(recall.page, parts)) parts = 0;
   }
   give_up_copy(id, keeps_reading);
-  return content;
+  return parts;
 }
 
 bool try_to_give_up(Recall& recall) REQUIRES(handling) {
   if (!node().mutex.try_lock()) return false;
   const bool is_done = (recall.is_shut || shut(recall)) && recalls.late_diffs == 0;
-  const std::byte* content = is_done && recall.takes_copy ? take_copy(recall) : nullptr;
+  const Parts parts = is_done && recall.takes_copy ? take_copy(recall) : Parts{0};
   // Nobody changes the page before its home grants it again.
   node().mutex.unlock();
   if (!is_done) return false;
+  const auto bytes = static_cast<std::uint32_t>(parts == 0 ? 0 : shared_page_bytes());
   const Head head{.kind = WireKind::recalled,
-                  .bytes = static_cast<std::uint16_t>(content == nullptr ? 0 : page_bytes),
+                  .bytes = bytes,
                   .address = recall.page,
-                  .value = recall.was_written ? 1U : 0U};
-  if (content != nullptr) count_late_diff(recall.home, page_bytes);
+                  .value = Recalled{recall.was_written, parts}.number()};
+  static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
+  const std::byte* const content = parts == 0 ? nullptr : slot_content(recall.page, room);
+  if (parts != 0) count_late_diff(recall.home, bytes);
   if (recall.home == self.process) {
     hear_recalled(head, content);
   } else {
@@ -151,7 +167,7 @@ void send_late_diffs(bool of_stacks_only) {
     if (of_stacks_only && !is_of_stack) continue;
     const Range& range = *find_range(place.address);
     const EncodedDiff diff =
-        encode_diff(place.address, range.view_of(place.address), range.twin_of(place.address), buffer);
+        encode_diff(place.address, range.view_of(place.address), range.twin_of(place.address), buffer, place.parts);
     if (!diff.change) continue;
     ++recalls.late_diffs;
     ++node().late_diffs;

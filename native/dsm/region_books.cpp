@@ -33,6 +33,15 @@ void name_pages(std::uintptr_t begin, std::uint64_t pages, std::uint32_t id) {
   }
 }
 
+/// What process 0 has told. Or forgets it: id is no_region.
+void name_known(const KnownRegion& known, std::uint32_t id) {
+  name_pages(known.begin, known.pages, id);
+  for (const WholePage& page : {known.first, known.last}) {
+    for_each_piece_of(page.address, page.parts,
+                      [&](std::uintptr_t begin, std::size_t bytes) { name_pages(begin, bytes / page_bytes, id); });
+  }
+}
+
 std::uint32_t next_number() REQUIRES(heap::books_lock) {
   const std::uint32_t id = stack_region(processes()) + made++;
   if (id > most_regions) end_run({"the program allocates more blocks than the run-time can name"});
@@ -93,12 +102,17 @@ KnownRegion known_region(std::uintptr_t page) {
   std::uintptr_t end = begin + page_bytes;
   while (begin > range->begin && region_number(*range, begin - page_bytes) == id) begin -= page_bytes;
   while (end < range->end && region_number(*range, end) == id) end += page_bytes;
-  return {id, region(id), begin, (end - begin) / page_bytes};
+  KnownRegion known{id, region(id), begin, (end - begin) / page_bytes, {}, {}};
+  // Elsewhere what lies around them is of no interest.
+  const bool is_amid_others = shared_page_bytes() > page_bytes && !range->is_heap;
+  if (is_amid_others) known.first = page_at(*range, begin, id);
+  if (is_amid_others) known.last = page_at(*range, end - page_bytes, id);
+  return known;
 }
 
 void learn_region(const KnownRegion& known) {
   regions[known.id] = known.info;
-  name_pages(known.begin, known.pages, known.id);
+  name_known(known, known.id);
   learned.push_back(known);
 }
 
@@ -110,7 +124,7 @@ void learn_generation(std::uint32_t other) {
   if (other <= generation()) return;
   known_generation.store(other, std::memory_order_relaxed);
   // The fixed regions stay for good; what was asked for may have changed.
-  for (const KnownRegion& known : learned) name_pages(known.begin, known.pages, no_region);
+  for (const KnownRegion& known : learned) name_known(known, no_region);
   learned.clear();
 }
 

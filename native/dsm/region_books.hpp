@@ -8,6 +8,7 @@
 
 #include "models/placement.hpp"
 #include "native/dsm/control.hpp"
+#include "native/dsm/larger_pages.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/program/shared_memory.hpp"
 #include "workloads/trace/region_numbers.hpp"
@@ -25,6 +26,7 @@ struct KnownRegion {
   RegionInfo info;
   std::uintptr_t begin = 0;  ///< of those pages
   std::uint64_t pages = 0;   ///< 0: the page asked for belongs to no region
+  WholePage first, last;     ///< that the first and the last of them are of: others may lie between their parts
 };
 
 /// Before any other function here.

@@ -18,8 +18,8 @@ const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32
 }
 
 RegionHomes homes_of(const RegionInfo& info) {
-  if (info.kind == trace::RegionKind::thread_stack) return homes_of_stack(ProcessId{info.owner}, info.pages);
-  return {info.placement, info.pages, std::nullopt};
+  if (info.kind == trace::RegionKind::thread_stack) return homes_of_stack(ProcessId{info.owner}, page_count(info));
+  return {info.placement, page_count(info), std::nullopt};
 }
 
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& info, PageId id) {
@@ -45,8 +45,9 @@ int home_of_address(std::uintptr_t address) {
   std::uint32_t id = no_region;
   const RegionInfo* info = region_at(*range, page_down(address), id);
   if (info == nullptr) return -1;
-  const PageId page{RegionId{id}, (address - info->begin) / page_bytes};
-  return static_cast<int>(index_of(home_of_page(*range, page_down(address), *info, page)));
+  const PageId page{RegionId{id}, page_index(*info, address)};
+  const std::uintptr_t begin = page_at(*range, page_down(address), id).address;
+  return static_cast<int>(index_of(home_of_page(*range, begin, *info, page)));
 }
 
 }  // namespace sdsm::program

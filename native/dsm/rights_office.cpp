@@ -185,8 +185,9 @@ void hear_recalled(const Head& head, const std::byte* content) {
   const auto found = office.pages.find(head.address);
   if (found == office.pages.end() || found->second.awaited == 0) return;
   SharedPage& page = found->second;
-  page.is_changed |= head.value != 0;
-  if (head.bytes == page_bytes) std::memcpy(find_range(head.address)->view_of(head.address), content, page_bytes);
+  const Recalled recalled = Recalled::of(head.value);
+  page.is_changed |= recalled.was_written;
+  if (head.bytes > 0) take_content(head.address, recalled.parts, content);
   if (--page.awaited > 0) return;
   for (const PageSharing::Loss& loss : page.ending) page.sharing.lose(loss);
   page.ending.clear();

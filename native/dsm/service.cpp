@@ -37,7 +37,7 @@ struct Service {
   std::vector<int> sockets;                    ///< by process
   std::vector<std::deque<Underway>> underway;  ///< by process
   std::size_t underway_count = 0;
-  std::byte payload[most_payload] = {};  ///< of the message that is being received
+  std::byte payload[most_page.count] = {};  ///< of the message that is being received
 };
 constinit Service own GUARDED_BY(service);
 
@@ -114,7 +114,7 @@ void answer_process(ProcessId from) REQUIRES(service) {
   const std::uint64_t received_ns = now_ns();
   Head head;
   if (!receive_all(socket, &head, sizeof head)) return forget_process(from);
-  if (head.bytes > most_payload || !receive_all(socket, own.payload, head.bytes)) return forget_process(from);
+  if (head.bytes > sizeof own.payload || !receive_all(socket, own.payload, head.bytes)) return forget_process(from);
   std::deque<Underway>& before = own.underway[index_of(from)];
   if (head.ticket != 0 || !before.empty()) {
     before.push_back({head, {own.payload, own.payload + head.bytes}});

@@ -28,7 +28,10 @@ HeapGuard::~HeapGuard() {
 }
 
 std::uintptr_t reserve_heap(std::uintptr_t begin, std::size_t bytes) {
-  return add_range(begin, bytes) != nullptr ? begin : 0;
+  Range* const range = add_range(begin, bytes);
+  if (range == nullptr) return 0;
+  range->is_heap = true;
+  return begin;
 }
 
 namespace shared_heap {

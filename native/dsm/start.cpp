@@ -178,9 +178,10 @@ void prepare() REQUIRES(starting) {
   find_program_image();
   make_node();
   start_region_books();
-  need_range(administrative_address, administrative_pages * page_bytes, "administrative pages");
-  set_fixed_region(administrative_region,
-                   {administrative_address, administrative_pages, trace::RegionKind::globals, Placement::initial});
+  const std::size_t administrative_bytes = administrative_pages * shared_page_bytes();
+  need_range(administrative_address, administrative_bytes, "administrative pages");
+  set_fixed_region(administrative_region, {administrative_address, administrative_bytes / page_bytes,
+                                           trace::RegionKind::globals, Placement::initial});
   name_region(administrative_region);
   make_stacks();
   heap::start();

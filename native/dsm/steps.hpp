@@ -3,16 +3,17 @@
 #pragma once
 
 #include "models/scash/directives.hpp"
+#include "native/dsm/larger_pages.hpp"
 #include "native/dsm/synchronisation.hpp"
-#include "native/program/raw_memory.hpp"
 
 namespace sdsm::dsm {
 
 /// The run-time's own pages in shared memory, at the same address in all processes: far from what the kernel chooses.
+/// None shares a slot with another.
 inline constexpr std::uintptr_t administrative_address = 0x1f0000000000;
 
-constexpr std::uintptr_t address_of(AdministrativePage page) {
-  return administrative_address + static_cast<std::uintptr_t>(page) * program::page_bytes;
+inline std::uintptr_t address_of(AdministrativePage page) {
+  return administrative_address + static_cast<std::uintptr_t>(page) * shared_page_bytes();
 }
 
 inline constexpr auto nothing = [] {};

@@ -8,12 +8,13 @@
 
 #include "models/page_sharing.hpp"
 #include "models/scash/messages.hpp"
+#include "native/program/atomic_operation.hpp"
 
 namespace sdsm::dsm {
 
 /// Numbers up to `lock_release` are those of MessageKind: messages that the protocol counts. The others are replies,
 /// and messages of this run-time of which SCASH's sources say nothing.
-enum class WireKind : std::uint16_t {
+enum class WireKind : std::uint8_t {
   page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
                     ///< behind the first it lies (std::uint32_t). Answer: page_reply
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
@@ -29,7 +30,7 @@ enum class WireKind : std::uint16_t {
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
   page_reply,  ///< value: bit i: page i was changed since the last barrier by an atomic operation, or in flag mode;
-               ///< payload: the pages
+               ///< payload: the pages' slots (larger_pages.hpp)
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello
@@ -57,7 +58,7 @@ enum class WireKind : std::uint16_t {
   map_again,      ///< address, value: as unmap_pages. Answer: done; value: 1 if all are of blocks
   room_of,        ///< address. Answer: done; value: bytes
   used_pages,     ///< address, value: begin and end in a large block. Answer: done; those of the first used pages
-  put_page,       ///< address: page; payload: its bytes, for its new home. Answer: done
+  put_page,       ///< address: part of a page; payload: its bytes, for its new home. Answer: done
   shut_copies,    ///< to a companion on the node (coherence.hpp). Answer: done
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,    ///< address: construct; payload: ConstructState. No answer
@@ -67,10 +68,10 @@ enum class WireKind : std::uint16_t {
   home_request,   ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
   recall,         ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept; payload:
                   ///< how many pages the home has granted this process so far. Answer: recalled
-  recalled,       ///< address: page; value: 1 if it was changed; payload: the page, if it comes home. No answer
+  recalled,       ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
   turn_ask,       ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
   turn_end,       ///< no answer
-  atomic,         ///< address; value: PageWish; payload: program::AtomicOperation. Answer: done; payload:
+  atomic,         ///< address: page; value: PageWish; payload: OperationAt. Answer: done; payload:
                   ///< program::AtomicOutcome
   gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
   gang_left,      ///< address, value: as in barrier_arrive. No answer
@@ -97,9 +98,24 @@ struct GangDivision {
   std::uint64_t arguments = 0;  ///< alike for all
 };
 
+/// A number below 2^24, in three bytes: pages of 64 KiB that come together are longer than 2^16.
+class ThreeBytes {
+ public:
+  constexpr ThreeBytes() = default;
+  constexpr ThreeBytes(std::uint32_t number)  // NOLINT(google-explicit-constructor)
+      : bytes_{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),
+               static_cast<std::uint8_t>(number >> 16)} {}
+  constexpr operator std::uint32_t() const {  // NOLINT(google-explicit-constructor)
+    return bytes_[0] | std::uint32_t{bytes_[1]} << 8 | std::uint32_t{bytes_[2]} << 16;
+  }
+
+ private:
+  std::uint8_t bytes_[3] = {};
+};
+
 struct Head {
   WireKind kind{};
-  std::uint16_t bytes = 0;       ///< of the payload that follows
+  ThreeBytes bytes = 0;          ///< of the payload that follows
   std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
   std::uint64_t ticket = 0;  ///< on an emulated network: nobody may know of the message before (emulated_network.hpp)
   std::uint64_t address = 0;
@@ -134,12 +150,28 @@ struct OwnPage {
   static constexpr OwnPage of(std::uint64_t number) { return {static_cast<Right>(number >> 1), (number & 1) != 0}; }
 };
 
+/// What a process says of a page that it gives up.
+struct Recalled {
+  bool was_written = false;
+  std::uint16_t parts = 0;  ///< that its content has
+
+  constexpr std::uint64_t number() const { return std::uint64_t{parts} << 1 | (was_written ? 1U : 0U); }
+  static constexpr Recalled of(std::uint64_t number) {
+    return {(number & 1) != 0, static_cast<std::uint16_t>(number >> 1)};
+  }
+};
+
+/// An atomic operation, at so many bytes behind the begin of a page.
+struct OperationAt {
+  program::AtomicOperation operation;
+  std::uint64_t offset = 0;
+};
+
 /// Sizes that go with a piece of a diff, in bytes.
 struct DiffPiece {
-  std::uint16_t diff_bytes = 0;  ///< of the whole diff
-  std::uint16_t twin_bytes = 0;  ///< of all words of the twin
-  std::uint16_t bytes = 0;       ///< of the diff in this message
-  std::uint16_t unused = 0;
+  ThreeBytes diff_bytes;    ///< of the whole diff
+  ThreeBytes twin_bytes;    ///< of all words of the twin
+  std::uint16_t bytes = 0;  ///< of the diff in this message
 };
 
 /// Pages that a node wrote in an epoch (models/scash/node_pages.hpp).
@@ -157,6 +189,7 @@ constexpr bool answers_long_question(WireKind kind) {
          kind == WireKind::lock_grant;
 }
 
+/// Of messages that carry no page.
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 inline constexpr std::size_t most_notices = most_payload / sizeof(NoticeRun);
 

@@ -43,8 +43,8 @@ std::vector<NoticeRun> own_notices() REQUIRES(application) EXCLUDES(node().mutex
   return runs;
 }
 
-std::uint16_t bytes_of(std::size_t notices) {
-  return static_cast<std::uint16_t>(notices * sizeof(NoticeRun));
+std::uint32_t bytes_of(std::size_t notices) {
+  return static_cast<std::uint32_t>(notices * sizeof(NoticeRun));
 }
 
 /// Pages that this process's operations have told of lately, so that many on one page are told once.

@@ -63,7 +63,7 @@ class Cluster final : private Hosts::Listener {
 
   ClusterResult run(ProgramStart& start, int input) {
     make_secret();
-    if (options_.emulation) emulated_ = emulate(*options_.emulation, options_.layout);
+    if (options_.emulation) emulated_ = emulate(*options_.emulation, options_.layout, options_.page);
     start_processes(start, input);
     last_round_ = stage_began_ = Clock::now();
     for (std::uint32_t i = 0; i < size(); ++i) welcome(i);
@@ -177,6 +177,7 @@ class Cluster final : private Hosts::Listener {
     welcome.protocol = options_.protocol;
     welcome.invalidation = options_.invalidation;
     welcome.prefetch = options_.prefetch;
+    welcome.page_bytes = static_cast<std::uint32_t>(options_.page.count);
     welcome.node_memory = memory_descriptor;
     welcome.emulation = emulated_.emulation;
     if (emulated_.wires.get() >= 0) welcome.emulation.wires = wires_descriptor;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/ids.hpp"
+#include "models/page_size.hpp"
 #include "models/protocol/registry.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/run_command/cluster_process.hpp"
@@ -22,6 +23,7 @@ struct ClusterOptions {
   ProtocolKind protocol = ProtocolKind::scash;
   Invalidation invalidation = Invalidation::all;
   std::uint32_t prefetch = 0;
+  Bytes page = least_page;
   HeapPlacement placement{};
   Atomics atomics{};
   dsm::Transport transport{};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platforms/file/platform.hpp"
+#include "workloads/trace/larger_pages.hpp"
 #include "workloads/trace/region_numbers.hpp"
 
 namespace sdsm::run_command {
@@ -41,16 +42,25 @@ void read_network(const std::filesystem::path& path, dsm::Emulation& emulation) 
 
 class ScheduleWriter {
  public:
-  ScheduleWriter(const trace::File& file, double factor)
-      : file_(file), factor_(factor), regions_(trace::running_regions(file.regions(), file.header().threads)) {}
+  ScheduleWriter(const trace::File& file, double factor, Bytes page)
+      : file_(file),
+        factor_(factor),
+        page_(page),
+        regions_(trace::running_regions(file.regions(), file.header().threads)) {}
 
   Descriptor write() {
     const std::uint32_t threads = file_.header().threads;
     bytes_.resize((threads + 1) * sizeof(dsm::SchedulePlace));
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
       set_place(thread);
-      trace::ThreadCursor cursor = file_.thread(thread);
-      while (const trace::Interval* interval = cursor.next()) append(*interval);
+      if (page_ == least_page) {
+        trace::ThreadCursor cursor = file_.thread(thread);
+        while (const trace::Interval* interval = cursor.next()) append(*interval);
+      } else {
+        trace::LargerPages pages(file_.regions(), page_);
+        trace::ThreadCursor cursor = file_.thread(thread, trace::Detail::pages);
+        while (const trace::Interval* interval = cursor.next()) append(pages.of(*interval));
+      }
     }
     set_place(threads);
     Descriptor memory = make_memory("sdsm-schedule");
@@ -93,6 +103,7 @@ class ScheduleWriter {
 
   const trace::File& file_;
   double factor_;
+  Bytes page_;
   std::vector<std::uint32_t> regions_;
   std::vector<std::byte> bytes_;
 };
@@ -102,7 +113,7 @@ struct Schedule {
   bool has_region = false;  ///< the program's clock delimits what is measured
 };
 
-Schedule make_schedule(const EmulationRequest& request, const Layout& layout) {
+Schedule make_schedule(const EmulationRequest& request, const Layout& layout, Bytes page) {
   trace::check_scale(request.scale);
   const trace::File file(*request.trace);
   if (file.header().threads != layout.processes()) {
@@ -110,15 +121,21 @@ Schedule make_schedule(const EmulationRequest& request, const Layout& layout) {
                                             request.trace->string(), file.header().threads, layout.processes(),
                                             layout.processes()));
   }
+  if (page != least_page && file.format() < trace::format_version) {
+    throw std::invalid_argument(
+        fmt::format("pages of {} bytes (--page-size): {} is of format {}, which does not tell where they lie. Trace "
+                    "the program again, or give --page-size {}",
+                    page.count, request.trace->string(), file.format(), least_page.count));
+  }
   const bool whole = false;
   const trace::TraceSurvey survey = trace::survey(file, whole);
   const double factor = trace::compute_factor(request.scale, file, survey, whole);
-  return {ScheduleWriter(file, factor).write(), survey.clock_calls >= 2};
+  return {ScheduleWriter(file, factor, page).write(), survey.clock_calls >= 2};
 }
 
 }  // namespace
 
-EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout) {
+EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout, Bytes page) {
   if (layout.nodes > dsm::most_emulated_nodes) {
     throw std::invalid_argument(fmt::format("at most {} nodes can be emulated", dsm::most_emulated_nodes));
   }
@@ -135,7 +152,7 @@ EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout) {
   }
   bool at_once = true;
   if (request.trace) {
-    Schedule schedule = make_schedule(request, layout);
+    Schedule schedule = make_schedule(request, layout, page);
     cluster.schedule = std::move(schedule.file);
     at_once = !schedule.has_region;
   }

@@ -219,6 +219,18 @@ void add_outputs(CLI::App& app, RunRequest& request) {
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
 }
 
+/// Throws BadInput if the outputs name pages of another size.
+void check_page_size(const RunRequest& request) {
+  if (request.cluster.page == least_page) return;
+  const auto refuse = [&](const char* option, const char* why) {
+    throw BadInput(fmt::format("pages of {} bytes (--page-size): {} {} pages of {} bytes. Leave it out, or give "
+                               "--page-size {}",
+                               request.cluster.page.count, option, why, least_page.count, least_page.count));
+  };
+  if (!request.order.empty()) refuse("--order", "is of");
+  if (!request.pages.empty()) refuse("--pages", "names");
+}
+
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
   Arguments arguments(argc, argv);
@@ -235,15 +247,9 @@ int run(int argc, char** argv) {
       ->check(one_of({"as-asked", "round-robin", "block", "first-touch"}))
       ->type_name("as-asked|round-robin|block|first-touch");
   app.add_option("--page-size", options.page_size,
-                 "size of a page: 4096 bytes are run, larger pages are simulated only")
-      ->check([](const std::string& text) -> std::string {
-        if (std::string problem = page_size_text_problem(text); !problem.empty()) return problem;
-        if (parse_page_size(text) == least_page) return {};
-        return fmt::format(
-            "'{}': sdsm run shares pages of 4096 bytes, which the machine protects; larger ones are "
-            "simulated only. Leave it out, and give sdsm simulate the --page-size",
-            text);
-      })
+                 "size of a page: 4096 bytes times a power of two, up to 64KiB. Larger pages have several of the "
+                 "machine's [4096]")
+      ->check(&page_size_text_problem)
       ->type_name("BYTES");
   app.add_option(
          "--atomics", options.atomics,
@@ -274,6 +280,8 @@ int run(int argc, char** argv) {
   }
   request.cluster.wants_page_figures = !request.pages.empty();
   request.cluster.wants_order = !request.order.empty();
+  if (!options.page_size.empty()) request.cluster.page = parse_page_size(options.page_size);
+  check_page_size(request);
   check_invalidation(options.invalidation, request.cluster.protocol);
   request.cluster.invalidation = options.invalidation.value_or(Invalidation::all);
   check_prefetch(request.cluster.prefetch, request.cluster.protocol, request.cluster.wants_order);

@@ -143,6 +143,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
   Json& options = document["options"];
   options = {{"placement", sdsm::name_of(description.options.placement)},
              {"atomics", sdsm::name_of(description.options.atomics)},
+             {"page_bytes", description.options.page.count},
              {"transport", name_of(description.options.transport)},
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
   if (description.options.invalidation == Invalidation::changed) options["invalidation"] = "changed";

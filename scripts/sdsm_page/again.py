@@ -44,6 +44,10 @@ def _scale(result: run_result.Simulation, others: list[str]) -> Iterator[str]:
         yield from ("--sequential-trace", others[0]) if how == "sequential-trace" and others else ()
 
 
+def _option_of(name: str) -> str:
+    return "--page-size" if name == "page_bytes" else f"--{name.replace('_', '-')}"
+
+
 def _others(result: run_result.Simulation) -> Iterator[str]:
     if result.protocol != "scash":
         yield from ("--protocol", result.protocol)
@@ -55,7 +59,7 @@ def _others(result: run_result.Simulation) -> Iterator[str]:
     for name, value in result.options.items():
         if name in _SPECIAL or value is False or value == usual.get(name) or isinstance(value, list):
             continue
-        yield "--page-size" if name == "page_bytes" else f"--{name.replace('_', '-')}"
+        yield _option_of(name)
         if value is not True:
             yield str(value)
 
@@ -74,7 +78,8 @@ def commands(result: run_result.Run) -> Iterator[list[str]]:
         rule = ["--placement", str(placement)] if placement != "as-asked" else []
         repeat = ["--repeat", str(len(result.runs))] if len(result.runs) > 1 else []
         given = ["--protocol", result.protocol] if result.protocol != "scash" else []
-        for name, usual in (("atomics", "home"), ("transport", "unix")):
+        usually = {"atomics": "home", "transport": "unix", "page_bytes": 4096, "invalidation": "all", "prefetch": 0}
+        for name, usual in usually.items():
             if result.options.get(name, usual) != usual:
-                given += [f"--{name}", str(result.options[name])]
+                given += [_option_of(name), str(result.options[name])]
         yield ["sdsm", "run", *layout, *given, *rule, *repeat, "--json", "result.json", "--", *result.program]

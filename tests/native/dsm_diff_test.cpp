@@ -123,7 +123,7 @@ TEST_CASE("both ways of encoding a diff write what the format says, whatever lie
       }
     }
     const DiffByWords expected = diff_by_words(pages.page, pages.twin);
-    const EncodedDiff diff = encoder(7, pages.page.data(), pages.twin.data(), buffer);
+    const EncodedDiff diff = encoder(7, pages.page.data(), pages.twin.data(), buffer, 1);
     if (expected.diff.empty()) {
       REQUIRE(diff.bytes == 0);
       continue;
@@ -134,6 +134,51 @@ TEST_CASE("both ways of encoding a diff write what the format says, whatever lie
     REQUIRE(diff.twin_bytes() == 4 * expected.twin_words.size());
     REQUIRE(std::memcmp(buffer.twin_words, expected.twin_words.data(), diff.twin_bytes()) == 0);
     REQUIRE(pages.twin == pages.page);
+  }
+}
+
+TEST_CASE("runs that meet where parts of a larger page do are one, and what lies amid its parts is not its own") {
+  const auto encoder = GENERATE(encode_diff, encode_diff_anywhere);
+  struct alignas(64) Part : Page {};
+  using Larger = std::array<Part, 4>;
+  Larger page{}, twin{}, home{};
+  set_word(page[0], 1023, 1);
+  set_word(page[1], 0, 2);
+  set_word(page[1], 1023, 3);
+  set_word(page[2], 0, 4);  // another page's
+  set_word(page[3], 0, 5);
+  DiffBuffer buffer;
+  const EncodedDiff diff = encoder(0x200000010000, page[0].data(), twin[0].data(), buffer, 0b1011);
+  CHECK(diff.change == Change{4, 3});
+  CHECK(diff.bytes == 8 + 3 * 4 + 4 * 4);
+  const auto applied = [&](std::size_t words) {
+    return apply_diff(buffer.diff, diff.bytes, buffer.twin_words, diff.twin_bytes(), home[0].data(), nullptr, words);
+  };
+  CHECK(!applied(3 * words_per_page));  // reaches beyond the home's memory
+  home = {};
+  REQUIRE(applied(4 * words_per_page));
+  for (const std::size_t part : {0, 1, 3}) {
+    CHECK(static_cast<Page&>(home[part]) == static_cast<Page&>(page[part]));
+    CHECK(static_cast<Page&>(twin[part]) == static_cast<Page&>(page[part]));
+  }
+  CHECK(static_cast<Page&>(home[2]) == Page{});
+  CHECK(static_cast<Page&>(twin[2]) == Page{});
+}
+
+TEST_CASE("a page of 64 KiB whose words have all changed is one run, and one of which every second has the most") {
+  const auto encoder = GENERATE(encode_diff, encode_diff_anywhere);
+  struct alignas(64) Part : Page {};
+  constexpr std::size_t parts = 16, words = parts * words_per_page;
+  std::vector<Part> page(parts), twin(parts), home(parts);
+  const std::size_t step = GENERATE(1U, 2U);
+  for (std::size_t word = 0; word < words; word += step) set_word(page[word / 1024], word % 1024, 7);
+  DiffBuffer buffer;
+  const EncodedDiff diff = encoder(0, page[0].data(), twin[0].data(), buffer, 0xffff);
+  CHECK(diff.bytes == (step == 1 ? 8U + 4 + 4 * 16384 : 8U + 8 * 8192));
+  REQUIRE(apply_diff(buffer.diff, diff.bytes, buffer.twin_words, diff.twin_bytes(), home[0].data(), nullptr, words));
+  for (std::size_t part = 0; part < parts; ++part) {
+    REQUIRE(static_cast<Page&>(home[part]) == static_cast<Page&>(page[part]));
+    REQUIRE(static_cast<Page&>(twin[part]) == static_cast<Page&>(page[part]));
   }
 }
 

@@ -382,7 +382,8 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
           "under home-open nobody knows what homes write");
   refused({"-n", "2", "--prefetch", "15"}, "--prefetch: '15' is not a whole number from 0 to 14");
   refused({"-n", "2", "--prefetch", "1", "--order", "-"}, "--prefetch and --order do not go together");
-  refused({"-n", "2", "--page-size", "8KiB"}, "sdsm run shares pages of 4096 bytes");
+  refused({"-n", "2", "--page-size", "12KiB"}, "12288 bytes are not 4096 times a power of two");
+  refused({"-n", "2", "--page-size", "8KiB", "--order", "-"}, "--order is of pages of 4096 bytes");
   refused({"-n", "2", "--transport", "pigeon"}, "pigeon");
   refused({"-n", "2", "--timeout", "0"}, "0");
   for (const std::string seconds : {"nan", "inf", "0.09", "1e7", "10x"}) {

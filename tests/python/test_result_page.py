@@ -251,11 +251,12 @@ def test_the_size_of_a_page_is_an_option_where_it_is_another():
 
 
 def test_the_command_of_a_run_names_what_it_ran_with():
-    options = {"placement": "as-asked", "transport": "tcp", "atomics": "lock"}
+    options = {"placement": "as-asked", "transport": "tcp", "atomics": "lock", "page_bytes": 8192, "prefetch": 2}
     document = native(2, 4.0, protocol="home-open", options=options)
     (command,) = again.commands(run_result.read(Text("made", json.dumps(document)), run_result.Native))
     words = " ".join(command)
     assert "--protocol home-open" in words and "--atomics lock" in words and "--transport tcp" in words
+    assert "--page-size 8192" in words and "--prefetch 2" in words and "--invalidation" not in words
 
 
 def test_a_page_says_what_a_prediction_lacks():
