@@ -1,7 +1,7 @@
-/// Diffs as they travel. A diff is the page's address (8 bytes), then for each run of changed words its place from there
-/// on and its length in words (2 bytes each) and the new words, as models/diff.hpp counts them. The twin's words travel with it,
-/// uncounted. They show the home which bytes of a word changed, so two processes may change different bytes of one
-/// word, and whether somebody else has changed the same bytes meanwhile.
+/// Diffs as they travel. A diff is the page's address (8 bytes), then for each run of changed words its place from
+/// there on and its length in words (2 bytes each) and the new words, as models/diff.hpp counts them. The twin's words
+/// travel with it, uncounted. They show the home which bytes of a word changed, so two processes may change different
+/// bytes of one word, and whether somebody else has changed the same bytes meanwhile.
 #pragma once
 
 #include <cstddef>

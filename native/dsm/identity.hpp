@@ -21,8 +21,8 @@ struct Self {
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
   std::uint32_t page_bytes = least_page.count;  ///< of a page (larger_pages.hpp)
-  int control = -1;      ///< socket to the launcher; -1: none, the program runs alone
-  int node_memory = -1;  ///< file of the node's memory
+  int control = -1;                             ///< socket to the launcher; -1: none, the program runs alone
+  int node_memory = -1;                         ///< file of the node's memory
   bool wants_page_log = false;
   bool wants_timeline = false;
   std::uint64_t begun_ns = 0;  ///< when this process began

@@ -1,5 +1,5 @@
-/// Pages of 4096 times a power of two bytes (models/page_size.hpp). A page lies in a slot: memory that is aligned to the
-/// size of a page, and as long. Of that a page is what one region has, in parts of 4096 bytes, which the machine
+/// Pages of 4096 times a power of two bytes (models/page_size.hpp). A page lies in a slot: memory that is aligned to
+/// the size of a page, and as long. Of that a page is what one region has, in parts of 4096 bytes, which the machine
 /// protects: arrays that are placed lie amid the globals. A page's address is that of its first part.
 #pragma once
 
@@ -53,8 +53,8 @@ void for_each_piece_of(std::uintptr_t address, Parts parts, Use use) {
   }
 }
 
-/// The bytes of the slot that holds `address`, as a message carries them; `room` holds them where the node's memory ends
-/// amid the slot.
+/// The bytes of the slot that holds `address`, as a message carries them; `room` holds them where the node's memory
+/// ends amid the slot.
 const std::byte* slot_content(std::uintptr_t address, std::byte* room);
 /// Puts what is the page's of them into the node's memory.
 void take_content(std::uintptr_t address, Parts parts, const std::byte* slot);

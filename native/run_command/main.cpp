@@ -223,9 +223,10 @@ void add_outputs(CLI::App& app, RunRequest& request) {
 void check_page_size(const RunRequest& request) {
   if (request.cluster.page == least_page) return;
   const auto refuse = [&](const char* option, const char* why) {
-    throw BadInput(fmt::format("pages of {} bytes (--page-size): {} {} pages of {} bytes. Leave it out, or give "
-                               "--page-size {}",
-                               request.cluster.page.count, option, why, least_page.count, least_page.count));
+    throw BadInput(
+        fmt::format("pages of {} bytes (--page-size): {} {} pages of {} bytes. Leave it out, or give "
+                    "--page-size {}",
+                    request.cluster.page.count, option, why, least_page.count, least_page.count));
   };
   if (!request.order.empty()) refuse("--order", "is of");
   if (!request.pages.empty()) refuse("--pages", "names");

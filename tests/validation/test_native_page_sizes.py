@@ -148,15 +148,30 @@ def test_atomic_operations(tmp_path, size, atomics):
     check_same_counts(tmp_path, 3, COUNTED, "atomics", size=size, atomics=atomics)
 
 
-@pytest.mark.parametrize("options", VARIANTS, ids=name_of)
-@pytest.mark.parametrize("size", SIZES[1:])
-@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (8, 1), (2, 2)])
-def test_random_programs_are_right(nodes, threads_per_node, size, options):
+LAYOUTS = ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2))
+
+
+def check_random_programs(seed: int, nodes: int, threads_per_node: int, size: str, options: tuple) -> None:
     own = ("--page-size", size, *options)
     for program in (("--pages", 40, "--steps", 60, "--locks", 4), MIXED):
-        command = (MEMORY_PROGRAMS / "random_program", "--seed", 7 + nodes, "--programs", 1, *program)
+        command = (MEMORY_PROGRAMS / "random_program", "--seed", seed, "--programs", 1, *program)
         done = on_cluster(nodes, threads_per_node, "as-asked", "unix", *command, options=own)
         assert (done.returncode, done.stderr) == (0, ""), f"{command}: {done.stderr}"
+
+
+@pytest.mark.parametrize("number", range(len(VARIANTS)), ids=lambda number: name_of(VARIANTS[number]))
+@pytest.mark.parametrize(("nodes", "threads_per_node"), LAYOUTS)
+def test_random_programs_are_right(nodes, threads_per_node, number):
+    check_random_programs(7 + nodes, nodes, threads_per_node, SIZES[1 + (number + nodes) % 4], VARIANTS[number])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", VARIANTS, ids=name_of)
+@pytest.mark.parametrize("size", SIZES[1:])
+@pytest.mark.parametrize(("nodes", "threads_per_node"), LAYOUTS)
+@pytest.mark.parametrize("seed", range(100, 1100, 100))
+def test_many_random_programs_are_right(seed, nodes, threads_per_node, size, options):
+    check_random_programs(seed + nodes, nodes, threads_per_node, size, options)
 
 
 @pytest.mark.parametrize("size", ["8KiB", "64KiB"])

@@ -1,4 +1,5 @@
-/* Changes that meet where pages do, of whatever size: 4096 to 65536 bytes. Ends with 0 if all that was written is found.
+/* Changes that meet where pages do, of whatever size: 4096 to 65536 bytes. Ends with 0 if all that was written is
+ * found.
  *
  * straddling block: thread 1 writes pieces of a block of 40 * 4096 bytes, whose numbers tests/validation/
  *   test_native_page_sizes.py counts by hand, and reads all of it.
@@ -19,8 +20,7 @@ static int write_and_read_a_block(void) {
   if (block == NULL) return 2;
   long sum = 0;
 #pragma omp parallel
-  {
-  }
+  {}
   omp_get_wtime();
 #pragma omp parallel firstprivate(block)
   {
@@ -55,8 +55,10 @@ static int write_globals(void) {
   struct {
     int* words;
     int count;
-  } const all[] = {{first, 5000}, {between_first_and_second, 3}, {second, 7001}, {behind_second, 9},
-                   {third, 1100}, {behind_third, 70},            {fourth, 40001}, {last, 5}};
+  } const all[] = {{first, 5000},   {between_first_and_second, 3},
+                   {second, 7001},  {behind_second, 9},
+                   {third, 1100},   {behind_third, 70},
+                   {fourth, 40001}, {last, 5}};
   enum { rounds = 4, arrays = sizeof all / sizeof all[0] };
   int wrong = 0;
   for (int round = 1; round <= rounds; ++round) {
