@@ -37,9 +37,12 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   for (const trace::Region& region : regions) has_prefetch.push_back(trace::has_prefetch(region.kind));
   homes.push_back(administrative_homes);
   has_prefetch.push_back(false);
-  if (costs.costs().invalidation == Invalidation::changed) notices = std::make_unique<WriteNotices>();
-  for (std::uint32_t i = 0; notices && i < regions.size(); ++i) {
-    if (trace::is_open_at_home(regions[i].kind)) notices->add_untold(RegionId{i});
+  for (std::uint32_t i = 0; i < regions.size(); ++i) {
+    if (trace::is_open_at_home(regions[i].kind)) untold_regions.push_back(RegionId{i});
+  }
+  if (costs.costs().invalidation == Invalidation::changed) {
+    notices = std::make_unique<WriteNotices>();
+    for (const RegionId region : untold_regions) notices->add_untold(region);
   }
   processors.resize(layout.nodes);
   readings.resize(layout.processes());

@@ -55,6 +55,7 @@ class JiajiaRoom final : public Room {
         forks_(cluster.layout.processes()) {
     for (std::uint32_t process = 0; process < cluster.layout.processes(); ++process) {
       pages_.emplace_back(ProcessId{process}, rules_);
+      for (const RegionId region : cluster.untold_regions) pages_.back().add_untold(region);
       notices_.emplace_back(rules_);
     }
   }
@@ -145,7 +146,9 @@ class JiajiaRoom final : public Room {
     Flag& state = flags_[flag];
     set_flag(flag, count.value_or(state.count + 1));
   }
-  void wait(std::uint64_t flag, ProcessId by, FlagWait wait, Granted granted) {
+  /// `handed`: by a thread that others wait for, too, as at a library's barrier.
+  void wait(std::uint64_t flag, ProcessId by, FlagWait wait, const std::vector<Notice>& handed, Granted granted) {
+    if (wait.comes) notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
     Flag& state = flags_[flag];
     state.waiting.push_back({by, wait.until, std::move(granted)});
     set_flag(flag, state.count + (wait.comes ? 1 : 0));
@@ -451,10 +454,12 @@ class JiajiaMemory final : public Memory {
             {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
              .exchange =
                  [=, this](const Step& step, Then then) {
+                   const std::vector<Notice> handed = wait.comes ? pages_.hand_on(object) : std::vector<Notice>{};
+                   count(jiajia::FurtherCount::notices, handed.size());
                    ask(
                        step, room_.manager_of_flag(flag),
-                       [=, this](const auto& granted) { room_.wait(flag, thread_.id(), wait, granted); },
-                       std::move(then));
+                       [=, this](const auto& granted) { room_.wait(flag, thread_.id(), wait, handed, granted); },
+                       std::move(then), handed.size());
                  }});
   }
 
@@ -680,8 +685,9 @@ class JiajiaMemory final : public Memory {
         });
   }
 
-  /// `ask`: at the manager.
-  void ask(const Step& step, ProcessId manager, std::function<void(const JiajiaRoom::Granted&)> ask, Then then) {
+  /// `ask`: at the manager. `notices`: that go with the question.
+  void ask(const Step& step, ProcessId manager, std::function<void(const JiajiaRoom::Granted&)> ask, Then then,
+           std::uint64_t notices = 0) {
     const Time since = cluster_.clock.now();
     const auto granted = [this, since, then = std::move(then)](const std::vector<Notice>& notices) {
       granted_ = notices;
@@ -690,12 +696,12 @@ class JiajiaMemory final : public Memory {
       then();
     };
     room_.send(
-        thread_.id(), manager, {{step.message, jiajia::lock_request_data}}, [] {},
+        thread_.id(), manager, {{step.message, jiajia::lock_request(notices)}}, [] {},
         [ask = std::move(ask), granted] { ask(granted); });
   }
 
   void heed_grant(SyncObject object, Then then) {
-    std::uint64_t invalid = 0;
+    std::uint64_t invalid = pages_.expire_untold();
     for (const Notice& notice : granted_) {
       invalid += pages_.heed_grant(notice, room_.home(notice.page), object) ? 1 : 0;
     }
@@ -731,7 +737,7 @@ class JiajiaMemory final : public Memory {
   }
 
   void heed_barrier(Then then) {
-    std::uint64_t invalid = 0, in = 0, out = 0;
+    std::uint64_t invalid = pages_.expire_untold(), in = 0, out = 0;
     for (const jiajia::Told& told : news_->told) {
       invalid += pages_.heed_barrier(told) ? 1 : 0;
       in += told.next != told.home && told.next == thread_.id() ? 1 : 0;

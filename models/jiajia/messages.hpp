@@ -75,6 +75,11 @@ constexpr Bytes notice_data(std::uint64_t notices, Bytes each) {
   return count + static_cast<std::int64_t>(notices) * each;
 }
 
+/// Data of a question for a lock; with notices where it hands on, too, as who comes to a library's barrier does.
+constexpr Bytes lock_request(std::uint64_t notices = 0) {
+  return lock_request_data + static_cast<std::int64_t>(notices) * handed_notice;
+}
+
 struct Letter {
   Message kind;
   Bytes data;

@@ -13,6 +13,8 @@ ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_
       twinned_(memory),
       written_(memory),
       marked_(memory),
+      untold_copies_(memory),
+      untold_(memory),
       fetched_(memory),
       held_(memory),
       scopes_(1, memory),
@@ -20,6 +22,18 @@ ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_
       latest_(memory),
       told_(memory),
       pages_(memory) {}
+
+void ProcessPages::add_untold(RegionId region) {
+  if (index_of(region) >= untold_.size()) untold_.resize(index_of(region) + 1);
+  untold_[index_of(region)] = true;
+}
+
+std::uint64_t ProcessPages::expire_untold() {
+  std::uint64_t invalid = 0;
+  for (const PageId page : untold_copies_) invalid += invalidate(page) ? 1 : 0;
+  untold_copies_.clear();
+  return invalid;
+}
 
 ProcessPages::Entry& ProcessPages::entry(PageId page) {
   return pages_.get(page, [] { return Chunk{}; })[pages_.slot(page)];
@@ -54,6 +68,8 @@ ProcessPages::AccessedRun ProcessPages::access_run(PageId first, std::uint64_t p
     const FaultRule& rule = rule_of(*kind);
     entry->copy = rule.after;
     if (rule.fetches_page && rules_.first_touch_moves) fetched_.push_back(first);
+    const std::uint32_t region = index_of(first.region);
+    if (rule.fetches_page && region < untold_.size() && untold_[region]) untold_copies_.push_back(first);
     if (rule.makes_twin) {
       entry->twin = static_cast<std::uint32_t>(twinned_.size());
       twinned_.push_back({first, home, {}});
@@ -165,10 +181,21 @@ std::vector<Notice> ProcessPages::leave_scope(LockId lock) {
   return handed;
 }
 
-std::vector<Notice> ProcessPages::hand_on(SyncObject object) {
+void ProcessPages::learn_own_notes() {
   const Pages& notes = scopes_.front();
   if (noted_ < notes.size()) ++interval_;
   for (; noted_ < notes.size(); ++noted_) learn({notes[noted_], self_, interval_}, std::nullopt);
+}
+
+std::vector<Notice> ProcessPages::all_known() {
+  learn_own_notes();
+  std::vector<Notice> known;
+  for (const auto& [key, at] : latest_) known.push_back(known_[at].notice);
+  return known;
+}
+
+std::vector<Notice> ProcessPages::hand_on(SyncObject object) {
+  learn_own_notes();
   std::vector<Notice> handed;
   std::size_t& told = told_[object];
   for (; told < known_.size(); ++told) {

@@ -31,6 +31,10 @@ class ProcessPages {
   ProcessPages(ProcessId self, const Rules& rules,
                std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
+  /// The process at home writes pages of this region unseen: stacks. No notice tells of that, so copies of them live
+  /// until the process next hears from others (expire_untold()).
+  void add_untold(RegionId region);
+
   /// The program chooses other rules. Pages keep what they were marked with under the old ones.
   void set_rules(const Rules& rules) { rules_ = rules; }
 
@@ -74,6 +78,9 @@ class ProcessPages {
   /// from it or by it.
   std::vector<Notice> hand_on(SyncObject object);
 
+  /// Under Scope::openmp: what it wrote or heard of since the last barrier of all, whoever knows.
+  std::vector<Notice> all_known();
+
   /// A barrier: all pages that the process has noted since the last one, in order.
   std::vector<PageId> take_notes();
 
@@ -85,6 +92,10 @@ class ProcessPages {
 
   /// One of a barrier arrives; a migrating page is taken over or given up. Returns whether a copy became invalid.
   bool heed_barrier(const Told& told);
+
+  /// What others hand on arrives, at a lock as at a barrier: copies of pages that their homes write unseen become
+  /// invalid. Returns how many.
+  std::uint64_t expire_untold();
 
   State state(PageId page, ProcessId home) const;
 
@@ -108,6 +119,7 @@ class ProcessPages {
     std::optional<SyncObject> from;  ///< empty: its own
   };
 
+  void learn_own_notes();
   bool learn(const Notice& notice, std::optional<SyncObject> from);
   Entry& entry(PageId page);
   State state(const Entry& entry, ProcessId home) const;
@@ -124,6 +136,8 @@ class ProcessPages {
   std::pmr::vector<Diff> twinned_;
   Pages written_;                   ///< home pages with `written`, and perhaps pages that have migrated
   Pages marked_;                    ///< pages with `written_before` or `others_wrote`, likewise
+  Pages untold_copies_;             ///< fetched since they last became invalid
+  std::pmr::vector<bool> untold_;   ///< by region
   Pages fetched_;                   ///< since the last barrier; under Rules::first_touch_moves
   std::pmr::vector<LockId> held_;   ///< locks, the innermost scope's last
   std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_; openmp: the first alone

@@ -15,7 +15,7 @@ namespace sdsm {
 #define SDSM_PROTOCOLS(row) \
   row(scash, "", "home-based release consistency, as on SCore") \
   row(home_open, "", "as scash, but pages stay writable on their home's node") \
-  row(jiajia, "it is simulated only", "scope consistency with write notices, as JIAJIA has it; simulated only") \
+  row(jiajia, "", "scope consistency with write notices, as JIAJIA has it") \
   row(hardware, "for this machine's own memory start the program without sdsm", "hardware shared memory of one node; simulated only")
 // clang-format on
 

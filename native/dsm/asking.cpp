@@ -31,6 +31,7 @@ struct LongQuestion {
   int socket = -1;
   bool is_answered = false;
   Head answer;
+  std::byte payload[most_payload] = {};
 };
 /// By process. The application thread's questions and what the service thread tells other service threads go over them.
 constinit std::vector<int> sockets_at_start GUARDED_BY(starting);
@@ -93,6 +94,7 @@ bool receive_head(int socket, Head& head) REQUIRES(application) {
     if (!is_asked_meanwhile(socket) || !answers_long_question(head.kind)) return true;
     asking.long_question.is_answered = true;
     asking.long_question.answer = head;
+    if (!receive_all(socket, asking.long_question.payload, head.bytes)) return false;
   }
 }
 
@@ -101,10 +103,12 @@ Head impatience(const Head& question) {
   return {.kind = WireKind::object_leave, .address = question.address};
 }
 
-/// The same for the long question itself, after which the wait is to end at `until_ns`.
-bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until_ns, Head& head) REQUIRES(application) {
+/// The answer to the long question itself, after which the wait is to end at `until_ns`.
+bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until_ns, Head& head, void* payload)
+    REQUIRES(application) {
   const int socket = sockets[index_of(to)];
-  asking.long_question = {socket, false, {}};
+  asking.long_question.is_answered = false;
+  asking.long_question.socket = socket;
   bool is_ready = false;
   while (!is_ready && !asking.long_question.is_answered) {
     is_ready = program::wait_for_input(socket, left_until(until_ns));
@@ -114,8 +118,10 @@ bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until
   }
   const bool is_here = asking.long_question.is_answered;
   asking.long_question.socket = -1;
-  if (is_here) head = asking.long_question.answer;
-  return is_here || receive_all(socket, &head, sizeof head);
+  if (!is_here) return receive_all(socket, &head, sizeof head) && receive_all(socket, payload, head.bytes);
+  head = asking.long_question.answer;
+  if (head.bytes > 0) std::memcpy(payload, asking.long_question.payload, head.bytes);
+  return true;
 }
 
 /// Most likely that process has ended, which the launcher knows more about.
@@ -208,8 +214,9 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
     const int socket = sockets[index_of(to)];
     log_message(TimedEvent::Kind::asks, to, head);
     if (!send(to, head, payload) ||
-        !(wait == Wait::with_handlers ? receive_long_answer(to, head, until_ns, reply) : receive_head(socket, reply)) ||
-        !receive_all(socket, answer_payload, reply.bytes)) {
+        !(wait == Wait::with_handlers
+              ? receive_long_answer(to, head, until_ns, reply, answer_payload)
+              : receive_head(socket, reply) && receive_all(socket, answer_payload, reply.bytes))) {
       end_without(to);
     }
     wait_for_arrival(reply.ticket);
@@ -254,9 +261,11 @@ bool is_at_barrier() {
 
 Head answer_of_barrier() {
   asking.long_wait.reset();
-  const LongQuestion open = std::exchange(asking.long_question, {});
+  LongQuestion open = std::exchange(asking.long_question, {});
   Head head = open.answer;
-  if (!open.is_answered && !receive_all(open.socket, &head, sizeof head)) end_without(barrier_master);
+  if (!open.is_answered &&
+      !(receive_all(open.socket, &head, sizeof head) && receive_all(open.socket, open.payload, head.bytes)))
+    end_without(barrier_master);
   return head;
 }
 

@@ -77,6 +77,7 @@ void end_fence() REQUIRES(application) {
 program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t address,
                                        const program::AtomicOperation& operation) REQUIRES(application) {
   ++asked.atomics;
+  if (plays_jiajia()) return operate_in_lock(address, operation);
   switch (self.atomics) {
     case Atomics::lock: return operate_in_lock(address, operation);
     case Atomics::relaxed: note_operation(place); return operate_at_home(place, address, operation);
@@ -150,7 +151,9 @@ void fence_shared() {
   const BlockedSignals blocked;
   end_work(trace::EventKind::fence);
   ++asked.atomics;
-  if (self.atomics != Atomics::relaxed) {
+  if (plays_jiajia()) {
+    synchronise_memory();
+  } else if (self.atomics != Atomics::relaxed) {
     begin_fence();
     end_fence();
   }

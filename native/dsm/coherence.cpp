@@ -29,6 +29,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
+#include "native/dsm/process_copies.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/regions.hpp"
@@ -339,23 +340,16 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
   const std::uint64_t begun = now_ns();
   const auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
-  take_fault(place, access, begun - trap_time_ns(), instruction);
+  if (plays_jiajia()) {
+    take_copy_fault(place, access, begun - trap_time_ns());
+  } else {
+    take_fault(place, access, begun - trap_time_ns(), instruction);
+  }
   if (!is_write && is_in_flag_mode()) come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
   send_long_page_log();
   send_long_timeline_log();
   resume_work(begun - looked_up);
   errno = saved_errno;
-}
-
-/// Sends a diff; flushes of one process are serial.
-void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) REQUIRES(application) {
-  const std::uint32_t bytes = encoded.bytes;
-  // The home of a local page is the same memory.
-  if (place.owner != Owner::local) {
-    for_each_piece(diff, diff + bytes, encoded, [&](const Head& head, const std::byte* payload) REQUIRES(application) {
-      ask(place.home, head, payload);
-    });
-  }
 }
 
 void count_diff(const Place& place, std::uint32_t bytes) REQUIRES(application) {
@@ -520,6 +514,14 @@ bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   return true;
 }
 
+void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded, std::uint16_t answers) {
+  // The home of a local page is the same memory.
+  if (place.owner == Owner::local) return;
+  const auto send = [&](const Head& head, const std::byte* payload)
+                        REQUIRES(application) { ask(place.home, head, payload); };
+  for_each_piece(diff, diff + encoded.bytes, encoded, send, answers);
+}
+
 void drop_all_copies() {
   node().pages.drop(Sync::acquire);
   node().stack_copies.clear();
@@ -530,12 +532,14 @@ void drop_all_copies() {
 
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
   if (!takes_faults(self.layout)) return;
+  if (plays_jiajia()) start_copies();
   take_signal(SIGSEGV, on_fault);
   protect_pages(stack, variables);
 }
 
 void flush(Sync sync, const Grant* granted) {
   if (!are_pages_protected()) return;
+  if (plays_jiajia()) return change_interval(sync);
   const std::uint64_t begun = now_ns();
   end_turn();
   if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
@@ -561,12 +565,13 @@ void flush(Sync sync, const Grant* granted) {
 void flush_pages(std::uintptr_t begin, std::uint64_t pages) {
   if (!are_pages_protected()) return;
   const NodeGuard guard;
+  if (plays_jiajia()) return send_copies_home({begin, begin + pages * page_bytes});
   diffs.find_in({begin, begin + pages * page_bytes});
   diffs.send_early();
 }
 
 void drop(Sync sync) {
-  if (!are_pages_protected()) return;
+  if (!are_pages_protected() || plays_jiajia()) return;
   const std::uint64_t begun = now_ns();
   const SyncRule rule = rule_of(sync);
   const NodeGuard guard;

@@ -37,6 +37,7 @@
 #include <cstdint>
 
 #include "models/atomics.hpp"
+#include "models/jiajia/rules.hpp"
 #include "models/placement.hpp"
 #include "models/protocol/registry.hpp"
 #include "native/dsm/emulation.hpp"
@@ -93,6 +94,7 @@ struct Welcome {
   HeapPlacement placement{};
   Atomics atomics{};
   ProtocolKind protocol{};
+  jiajia::Scope scope{};
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
   std::uint32_t page_bytes = 0;  ///< of a page
@@ -105,6 +107,11 @@ struct Welcome {
   std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; whoever connects must know it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };
+
+/// Which processes share memory: those of a node, but under JIAJIA none.
+constexpr Layout layout_of_memory(ProtocolKind protocol, const Layout& layout) {
+  return protocol == ProtocolKind::jiajia ? Layout{layout.processes(), 1} : layout;
+}
 
 /// An action of a process on what its node's processes share.
 struct PageEvent {

@@ -2,6 +2,7 @@
 /// what it does for others.
 #pragma once
 
+#include "models/jiajia/messages.hpp"
 #include "models/scash/messages.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/dsm/tally.hpp"
@@ -26,12 +27,18 @@ inline Tally tally_at(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling)
   return taken;
 }
 
-/// Counts a message if `to` is on another node.
-inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(application) {
+/// Counts a message if `to` is on another node. `kind`: as the protocol numbers them.
+inline void count_message_of_kind(ProcessId to, std::size_t kind, std::uint64_t bytes) REQUIRES(application) {
   if (is_on_own_node(to)) return;
-  ++asked.messages_by_kind[static_cast<std::size_t>(kind)];
+  ++asked.messages_by_kind[kind];
   ++asked.messages;
   asked.bytes += bytes;
+}
+inline void count_message(ProcessId to, MessageKind kind, std::uint64_t bytes) REQUIRES(application) {
+  count_message_of_kind(to, static_cast<std::size_t>(kind), bytes);
+}
+inline void count_message(ProcessId to, jiajia::Message kind, Bytes bytes) REQUIRES(application) {
+  count_message_of_kind(to, static_cast<std::size_t>(kind), static_cast<std::uint64_t>(bytes.count));
 }
 
 /// Counts what the service thread sends of this process's changes.
@@ -54,6 +61,11 @@ inline void count_served(ProcessId to, MessageKind kind, std::uint64_t bytes) RE
   if (is_on_own_node(to)) return;
   ++served.messages_by_kind[static_cast<std::size_t>(kind)];
   count_served(to, bytes);
+}
+inline void count_served(ProcessId to, jiajia::Message kind, Bytes bytes) REQUIRES(handling) {
+  if (is_on_own_node(to)) return;
+  ++served.messages_by_kind[static_cast<std::size_t>(kind)];
+  count_served(to, static_cast<std::uint64_t>(bytes.count));
 }
 
 }  // namespace sdsm::dsm

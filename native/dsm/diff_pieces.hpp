@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "native/dsm/diff.hpp"
 #include "native/dsm/wire.hpp"
@@ -11,10 +12,11 @@
 
 namespace sdsm::dsm {
 
-/// Calls `send` with the head and the payload of each. A piece takes its share of the twin's words.
+/// Calls `send` with the head and the payload of each. A piece takes its share of the twin's words, and the first one
+/// says how many `answers` the home counts.
 template <typename Send>
-void for_each_piece(const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded,
-                    Send send) NO_THREAD_SAFETY_ANALYSIS {
+void for_each_piece(const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded, Send send,
+                    std::uint16_t answers = 0) NO_THREAD_SAFETY_ANALYSIS {
   constexpr auto most = static_cast<std::uint32_t>(max_payload.count);
   const std::uint32_t bytes = encoded.bytes;
   const auto twin_share = [&](std::uint32_t sent) {
@@ -30,7 +32,7 @@ void for_each_piece(const std::byte* diff, const std::byte* twin_words, const En
     const DiffPiece sizes{bytes, encoded.twin_bytes(), static_cast<std::uint16_t>(piece)};
     send(Head{.kind = WireKind::diff,
               .bytes = piece + twin_piece,
-              .address = sent,
+              .address = std::uint64_t{std::exchange(answers, std::uint16_t{0})} << 32 | sent,
               .value = std::bit_cast<std::uint64_t>(sizes)},
          payload);
     sent += piece;

@@ -1,6 +1,7 @@
 /// The rest of what the front end asks of the engine: work-sharing, locks and the clock.
 #include "native/gomp/engine.hpp"
 
+#include "models/jiajia/courses.hpp"
 #include "models/locks.hpp"
 #include "models/scash/directives.hpp"
 #include "native/dsm/asking.hpp"
@@ -139,13 +140,21 @@ gomp::ConstructState& open_construct(std::uint64_t number) {
   application.check();
   ask(ProcessId{0}, {.kind = WireKind::open_state, .address = number}, nullptr, &opened_state);
   // What it points to was written by the thread that came first.
-  synchronise_memory();
+  if (plays_jiajia()) {
+    acquire_lock(jiajia::flush_lock);
+  } else {
+    synchronise_memory();
+  }
   return opened_state;
 }
 
 void close_construct(std::uint64_t number) {
   application.check();
-  synchronise_memory();
+  if (plays_jiajia()) {
+    release_lock(jiajia::flush_lock);
+  } else {
+    synchronise_memory();
+  }
   tell(ProcessId{0}, {.kind = WireKind::close_state, .bytes = sizeof opened_state, .address = number}, &opened_state);
 }
 

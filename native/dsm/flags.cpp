@@ -26,6 +26,8 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
+#include "native/gomp/message.hpp"
+#include "native/program/ending.hpp"
 #include "native/program/functions.hpp"
 #include "native/program/machine_code.hpp"
 #include "native/program/signals.hpp"
@@ -77,7 +79,18 @@ bool waits(const greg_t* registers) REQUIRES(application) {
   return false;
 }
 
+/// JIAJIA hands nothing on meanwhile. A thread that looks at a clock again and again seems to wait, too, so it may.
+void tell_of_wait() REQUIRES(application) {
+  constexpr unsigned long_enough = 250;  // half a second
+  static unsigned times = 0;
+  if (++times != long_enough) return;
+  gomp::message({"warning: thread ", program::Decimal(index_of(self.process)),
+                 " seems to wait in a loop for another thread's plain store, which JIAJIA hands on at locks and "
+                 "barriers alone. If the program does not go on, give --protocol scash"});
+}
+
 void end_wait() REQUIRES(application) {
+  if (plays_jiajia()) return tell_of_wait();
   samples.events = ~std::uint64_t{0};
   const bool was_in_it = are_all_in_flag_mode();
   change_flag_mode(FlagEvent::wait);

@@ -5,16 +5,21 @@
 
 #include "models/atomics.hpp"
 #include "models/ids.hpp"
+#include "models/jiajia/rules.hpp"
 #include "models/page_size.hpp"
 #include "models/placement.hpp"
+#include "models/protocol/registry.hpp"
 #include "models/scash/page_state.hpp"
 #include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {
 
 struct Self {
-  Layout layout;
+  Layout layout;    ///< of processes that share memory. Under JIAJIA none do
+  Layout machines;  ///< messages within one of its nodes count nothing
   ProcessId process{};
+  ProtocolKind protocol{};
+  jiajia::Rules jiajia;
   HeapPlacement placement{};
   Atomics atomics{};
   HomePages home_pages{};
@@ -40,7 +45,10 @@ inline NodeId own_node() {
   return self.layout.node_of(self.process);
 }
 inline bool is_on_own_node(ProcessId process) {
-  return self.layout.node_of(process) == own_node();
+  return self.machines.node_of(process) == self.machines.node_of(self.process);
+}
+inline bool plays_jiajia() {
+  return self.protocol == ProtocolKind::jiajia;
 }
 
 }  // namespace sdsm::dsm

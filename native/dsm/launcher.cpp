@@ -38,7 +38,10 @@ std::optional<Welcome> meet_launcher() {
   std::memcpy(&welcome, payload.data(), sizeof welcome);
   if (welcome.version != control_version) end_run({"the launcher is of another version than the run-time"});
   self_at_start.process = ProcessId{welcome.process};
-  self_at_start.layout = {welcome.nodes, welcome.threads_per_node};
+  self_at_start.machines = {welcome.nodes, welcome.threads_per_node};
+  self_at_start.layout = layout_of_memory(welcome.protocol, self.machines);
+  self_at_start.protocol = welcome.protocol;
+  self_at_start.jiajia.scope = welcome.scope;
   self_at_start.placement = welcome.placement;
   self_at_start.atomics = welcome.atomics;
   self_at_start.home_pages = home_pages_of(welcome.protocol);

@@ -11,6 +11,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/memory.hpp"
+#include "native/dsm/scopes.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/pthreads/engine.hpp"
 
@@ -140,15 +141,19 @@ std::uint32_t wake(const volatile void* object, std::uint32_t most) {
   application.check();
   const LockId lock = named(object).id;
   end_work(trace::EventKind::give);
-  release_memory();
-  const std::uint64_t woken = ask_manager(lock, WireKind::object_wake, most);
-  count_message(manager_of(lock, processes()), MessageKind::lock_release, control_payload.count);
+  const std::uint64_t woken = wake_enlisted(lock, most);
   begin_work();
   return static_cast<std::uint32_t>(woken);
 }
 
 void see_all() {
   application.check();
+  if (plays_jiajia()) {
+    // Others' atomic operations hand on by a lock of their own.
+    need_openmp_scope("a wait of the C++ library for an atomic variable");
+    acquire_lock(atomic_lock);
+    release_lock(atomic_lock);
+  }
   synchronise_memory();
 }
 

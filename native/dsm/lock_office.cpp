@@ -76,11 +76,10 @@ bool may_go(const Lock& lock, const Waiter& waiter) REQUIRES(handling) {
 void grant(Lock& lock, const Waiter& waiter, GrantSays what = GrantSays::yours) REQUIRES(handling) {
   if (!waiter.waits_for_wake) lock.number += waiter.demand.add;
   lock.holder = waiter.process;
-  count_served(waiter.process, MessageKind::lock_grant, control_payload.count);
-  answer(waiter.process, {.kind = WireKind::lock_grant,
-                          .generation = newest_generation(),
-                          .address = static_cast<std::uint64_t>(what),
-                          .value = lock.grants++});
+  answer_grant(waiter.process, {.kind = WireKind::lock_grant,
+                                .generation = newest_generation(),
+                                .address = static_cast<std::uint64_t>(what),
+                                .value = lock.grants++});
 }
 
 /// First come, first served, among those that may go on.
@@ -126,8 +125,7 @@ void wake(Lock& lock, ProcessId from, std::uint64_t most) REQUIRES(handling) {
 }
 
 void grant_flag(ProcessId to) REQUIRES(handling) {
-  count_served(to, MessageKind::lock_grant, control_payload.count);
-  answer(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
+  answer_grant(to, {.kind = WireKind::lock_grant, .generation = newest_generation()});
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ void shut_copies_for(ProcessId companion) REQUIRES(handling) {
 
 }  // namespace
 
-void handle(ProcessId from, const Head& head, const std::byte* payload) {
+void handle(ProcessId from, const Head& asked, const std::byte* payload) {
+  Head head = asked;
   heed_passing(head.generation);
+  if (has_notices_in_front(head.kind)) payload = take_notices(from, head, payload);
   switch (head.kind) {
     case WireKind::page_request: return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head);
     case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head);
@@ -35,8 +37,9 @@ void handle(ProcessId from, const Head& head, const std::byte* payload) {
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);
     case WireKind::barrier_arrive: return head.address == 0 ? arrive(from, head, payload) : arrive_in_gang(from, head);
-    case WireKind::write_notices: return gather_notices(head, payload);
-    case WireKind::more_notices: return tell_more_notices(from, head);
+    case WireKind::write_notices:
+      return plays_jiajia() ? gather_scope_notices(from, head, payload) : gather_notices(head, payload);
+    case WireKind::more_notices: return plays_jiajia() ? tell_more_of_scope(from, head) : tell_more_notices(from, head);
     case WireKind::gang_divided: return note_division(from, head, payload);
     case WireKind::gang_left: return leave_gang(head);
     case WireKind::lock_request: return request_lock(from, head, payload);

@@ -58,6 +58,18 @@ void await_flag(ProcessId from, const Head& head) REQUIRES(handling);
 /// All processes have left the constructs before `construct`.
 void forget_flags_before(std::uint64_t construct) REQUIRES(handling);
 
+// Write notices under JIAJIA (scopes.hpp), at managers of locks, flags and barriers.
+
+bool has_notices_in_front(WireKind kind);
+/// Takes the notices from the front of a question's payload, and returns what is behind them.
+const std::byte* take_notices(ProcessId from, Head& head, const std::byte* payload) REQUIRES(handling);
+void gather_scope_notices(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
+void tell_more_of_scope(ProcessId from, const Head& head) REQUIRES(handling);
+/// Answers a lock_grant, with the notices that its object has for the process.
+void answer_grant(ProcessId to, const Head& head) REQUIRES(handling);
+/// All of a team of that size have come to its barrier: answers each of them, with what it has to hear.
+void answer_team(std::uint32_t size, const Head& head) REQUIRES(handling);
+
 // The home of a page.
 
 void send_page(ProcessId from, const Head& head, bool is_changed) REQUIRES(handling);

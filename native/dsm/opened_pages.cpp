@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "native/dsm/process_copies.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/program/ending.hpp"
 
@@ -108,10 +109,11 @@ void rest(std::vector<std::uintptr_t>& pages, Owner owner) REQUIRES(node().mutex
 }
 
 /// Whether the process may still read this copy. What it has forgotten of regions it looks up at the next access.
-bool has_copy(std::uintptr_t page) REQUIRES(node().mutex) {
+bool has_copy(std::uintptr_t page) REQUIRES(application, node().mutex) {
   const std::uint32_t id = region_number(*find_range(page), page);
   if (id == no_region) return false;
   const PageId known{RegionId{id}, page_index(region(id), page)};
+  if (plays_jiajia()) return may_read_copy(known);
   return node().pages.process_permission(self.process, known, Owner::remote) != Permission::unmapped;
 }
 

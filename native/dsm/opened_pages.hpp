@@ -29,7 +29,7 @@ void open_page(const Place& place, Permission permission) REQUIRES(node().mutex)
 void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
 /// At a barrier that copies outlive: shuts those that the process has lost, and leaves the others readable.
-void shut_lost_copies() REQUIRES(node().mutex);
+void shut_lost_copies() REQUIRES(application, node().mutex);
 
 /// For flag mode. Shuts a page whose right to be used has ended.
 void shut_page(std::uintptr_t page) REQUIRES(node().mutex);

@@ -88,7 +88,11 @@ void operate_now(ProcessId from, void* memory, const program::AtomicOperation& o
 void send_page(ProcessId from, const Head& head, bool is_changed) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
-  count_served(from, bytes);
+  if (plays_jiajia()) {
+    count_served(from, jiajia::Message::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
+  } else {
+    count_served(from, bytes);
+  }
   answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .value = is_changed ? 1U : 0U},
          content_of(from, head.address, room));
 }
@@ -119,11 +123,12 @@ void receive_page(ProcessId from, const Head& head, const std::byte* page) {
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   Incoming& diff = incoming_of(from, head);
-  if (head.address == 0) diff.bytes = diff.twin_bytes = 0;
+  const auto before = static_cast<std::uint32_t>(head.address);
+  if (before == 0) diff.bytes = diff.twin_bytes = 0;
   const auto sizes = std::bit_cast<DiffPiece>(head.value);
   const auto own_bytes = static_cast<std::uint32_t>(sizes.bytes);
   const std::uint32_t twin_piece = head.bytes - std::min<std::uint32_t>(head.bytes, own_bytes);
-  if (head.address != diff.bytes || sizes.bytes > head.bytes ||
+  if (before != diff.bytes || sizes.bytes > head.bytes ||
       sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) || sizes.twin_bytes > shared_page_bytes() ||
       diff.bytes + sizes.bytes > sizes.diff_bytes || diff.twin_bytes + twin_piece > sizes.twin_bytes) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
@@ -134,12 +139,15 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   std::memcpy(diff.twin_words.data() + diff.twin_bytes, payload + own_bytes, twin_piece);
   diff.bytes += own_bytes;
   diff.twin_bytes += twin_piece;
+  for (auto answers = head.address >> 32; answers > 0; --answers) {
+    count_served(from, jiajia::Message::DIFFGRANT, jiajia::header);
+  }
   if (diff.bytes < sizes.diff_bytes) {
     if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
     return;
   }
   const std::uint64_t page = address_of_diff(diff.diff.data());
-  note_changed(page);
+  if (!plays_jiajia()) note_changed(page);
   if (may_change_now(from, page)) return apply(from, head.kind, diff);
   change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
 }

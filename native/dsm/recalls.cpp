@@ -20,6 +20,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/service.hpp"
+#include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -245,15 +246,21 @@ void note_company(bool has_company) {
 void come_to_wait() {
   is_wait_due = !is_in_company;
   if (is_wait_due) return;
+  if (plays_jiajia()) {
+    program::end_run(
+        {"the program waits in a loop for another thread's plain store, which JIAJIA hands on at locks and barriers "
+         "alone. Wait by a lock, a barrier or an atomic operation, or give --protocol scash"});
+  }
   change_flag_mode(FlagEvent::wait);
   ++asked.waits;
 }
 
 bool is_flag_mode_due() {
-  return !are_all_in_flag_mode() && is_in_company && self.layout.nodes > 1;
+  return !are_all_in_flag_mode() && is_in_company && self.layout.nodes > 1 && !plays_jiajia();
 }
 
 void change_flag_mode(FlagEvent event) {
+  if (plays_jiajia()) return;
   const FlagMode wanted = after(event, common_mode);
   // The processes of one node have all memory in common.
   if (wanted == common_mode || !is_in_company || self.layout.nodes == 1) return;

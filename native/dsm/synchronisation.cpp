@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "models/jiajia/courses.hpp"
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
 #include "native/dsm/asking.hpp"
@@ -18,11 +19,14 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/page_turns.hpp"
+#include "native/dsm/process_copies.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
+#include "native/dsm/scopes.hpp"
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
+#include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -47,7 +51,11 @@ Head obey(const Head& head) REQUIRES(application) {
     note_clock({head.value, head.address});
     end_worker();
   }
-  if (head.kind == WireKind::exit_run) end_initial(ExitKind{head.address}, static_cast<int>(head.value));
+  if (head.kind == WireKind::exit_run) {
+    // The exit functions see what the thread wrote that ends the program.
+    if (plays_jiajia()) synchronise_memory();
+    end_initial(ExitKind{head.address}, static_cast<int>(head.value));
+  }
   return head;
 }
 
@@ -65,6 +73,7 @@ struct Meeting {
 Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false) REQUIRES(application) {
   const Head arrival{
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
+  if (plays_jiajia()) return obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait));
   if (has_flushed && meeting.sync == Sync::barrier && has_notices()) return obey(exchange_notices(arrival));
   return obey(ask(meeting.master, arrival, nullptr, nullptr, wait));
 }
@@ -107,24 +116,40 @@ std::uint64_t wait_for_work() REQUIRES(application) {
   return now;
 }
 
-void count_lock_request(LockId lock) REQUIRES(application) {
-  count_message(manager_of(lock, processes()), MessageKind::lock_request, control_payload.count);
+void count_lock_request(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
+  if (plays_jiajia()) {
+    count_message(manager, jiajia::Message::ACQ, jiajia::header + jiajia::lock_request(scoped.handed.size()));
+  } else {
+    count_message(manager, MessageKind::lock_request, control_payload.count);
+  }
+}
+void count_lock_release(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
+  if (plays_jiajia()) {
+    count_letters(manager, jiajia::Message::REL, scoped.object, scoped.handed.size());
+  } else {
+    count_message(manager, MessageKind::lock_release, control_payload.count);
+  }
 }
 
-void heed_grant(LockId lock, const Head& answer) REQUIRES(application) {
+void heed_grant(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
   heed_generation(answer.generation);
-  const Grant granted{lock, answer.value};
-  flush(Sync::acquire, &granted);
-  drop(Sync::acquire);
+  if (plays_jiajia()) {
+    heed_notices(object);
+  } else {
+    const Grant granted{lock, answer.value};
+    flush(Sync::acquire, &granted);
+    drop(Sync::acquire);
+  }
   ++asked.locks;
 }
 
-void finish_acquire(LockId lock, const Head& answer) REQUIRES(application) {
+void finish_acquire(LockId lock, const Head& answer, const jiajia::SyncObject& object) REQUIRES(application) {
   {
     const Held guard(holding);
     held_locks.insert(lock);
   }
-  heed_grant(lock, answer);
+  heed_grant(lock, answer, object);
+  if (plays_jiajia() && object == jiajia::object_of(lock)) own_copies().enter_scope(lock);
 }
 
 Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex_demand) {
@@ -134,25 +159,15 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
           .value = std::bit_cast<std::uint64_t>(demand)};
 }
 
-void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
-  const program::HeldSignals held;
-  flush_output();
-  if (self.wants_page_log) {
-    const NodeGuard guard;
-    log_in_turn({.kind = PageEvent::Kind::barrier});
-  }
-  send_long_page_log();
-  send_long_timeline_log();
+void play(const Meeting& meeting, Barrier barrier, std::uint64_t& since) REQUIRES(application) {
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
   send_stacks_home();
   end_turn();
-  std::uint64_t since = now_ns();
+  since = now_ns();
   bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
   bool has_flushed = false;
-  const std::uint64_t diffs_before = asked.diff_ns;
-  const std::uint64_t protect_before = asked.protect_ns;
   for (const courses::Step& step : courses::barrier) {
     switch (step.deed) {
       case protocol::Deed::ask:
@@ -176,6 +191,56 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
       case protocol::Deed::tell:
       case protocol::Deed::heed: break;  // no step of a barrier
     }
+  }
+}
+
+/// JIAJIA's. The next interval begins at once, so that what handlers store meanwhile belongs to it.
+void play_in_scope(Barrier barrier, std::uint64_t& since) REQUIRES(application) {
+  for (const jiajia::courses::Step& step : jiajia::courses::barrier) {
+    switch (step.deed) {
+      case protocol::Deed::flush: change_interval(Sync::barrier); break;
+      case protocol::Deed::ask:
+        if (barrier == Barrier::fork_worker) {
+          since = wait_for_work();
+        } else {
+          heed_generation(synchronise({}, Wait::with_handlers).generation);
+        }
+        break;
+      case protocol::Deed::heed: heed_barrier(); break;
+      case protocol::Deed::settle:
+      case protocol::Deed::tell: break;
+    }
+  }
+}
+
+/// What a question for a grant says. Who comes to a library's barrier hands on as well.
+Scoped scoped_question(LockId lock, const Head& question) REQUIRES(application) {
+  if (!plays_jiajia()) return {};
+  const bool is_of_mutex =
+      question.kind == WireKind::lock_request &&
+      (question.value == 0 || std::bit_cast<engine::Demand>(question.value) == engine::mutex_demand);
+  const jiajia::SyncObject object = object_of(lock, is_of_mutex ? engine::mutex_demand : engine::semaphore_demand);
+  if (!is_of_mutex) need_openmp_scope("flags, or a barrier, condition, semaphore or shared lock of the C library");
+  if (question.kind == WireKind::object_meet) return handed_at(object);
+  return {.object = object};
+}
+
+void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
+  const program::HeldSignals held;
+  flush_output();
+  if (self.wants_page_log) {
+    const NodeGuard guard;
+    log_in_turn({.kind = PageEvent::Kind::barrier});
+  }
+  send_long_page_log();
+  send_long_timeline_log();
+  std::uint64_t since = now_ns();
+  const std::uint64_t diffs_before = asked.diff_ns;
+  const std::uint64_t protect_before = asked.protect_ns;
+  if (plays_jiajia()) {
+    play_in_scope(barrier, since);
+  } else {
+    play(meeting, barrier, since);
   }
   ++asked.barriers;
   spend(&Tally::barrier_ns, timelines::State::barrier, since);
@@ -213,13 +278,15 @@ GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::u
   const std::uint64_t since = now_ns();
   question.generation = generation();
   question.address = index_of(lock);
+  const ProcessId manager = manager_of(lock, processes());
+  const Scoped scoped = scoped_question(lock, question);
   // What handlers write meanwhile goes home when the lock is here.
-  const Head grant = ask(manager_of(lock, processes()), question, payload, nullptr, Wait::with_handlers, until_ns);
+  const Head grant = ask_in_scope(manager, question, scoped, payload, Wait::with_handlers, until_ns);
   spend(&Tally::lock_ns, timelines::State::lock, since);
   const GrantSays what{grant.address};
   if (what == GrantSays::too_late) return what;
-  count_lock_request(lock);
-  finish_acquire(lock, grant);
+  count_lock_request(manager, scoped);
+  finish_acquire(lock, grant, scoped.object);
   return what;
 }
 
@@ -234,8 +301,11 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
   Head answer;
+  const ProcessId manager = manager_of(lock, processes());
+  const Head question = lock_head(WireKind::lock_try, lock, demand);
+  const Scoped scoped = plays_jiajia() ? Scoped{.object = object_of(lock, demand)} : Scoped{};
   for (;;) {
-    answer = ask(manager_of(lock, processes()), lock_head(WireKind::lock_try, lock, demand));
+    answer = ask_in_scope(manager, question, scoped);
     if (answer.kind == WireKind::lock_grant || demand != engine::mutex_demand) break;
     // Who gave it back before this thread came here says so, even if the manager has yet to hear of it.
     const ProcessId holder{static_cast<std::uint32_t>(answer.value)};
@@ -245,26 +315,36 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
   }
   spend(&Tally::lock_ns, timelines::State::lock, since);
   if (answer.kind != WireKind::lock_grant) return false;
-  count_lock_request(lock);
-  finish_acquire(lock, answer);
+  count_lock_request(manager, scoped);
+  finish_acquire(lock, answer, scoped.object);
   return true;
 }
 
 void release_lock(LockId lock, engine::Demand demand) {
   const program::HeldSignals held;
   release_memory();
+  bool was_held = false;
   {
     const Held guard(holding);
-    held_locks.erase(lock);
+    was_held = held_locks.erase(lock) > 0;
   }
   const ProcessId manager = manager_of(lock, processes());
+  Scoped scoped;
+  if (plays_jiajia()) {
+    if (!was_held && demand == engine::mutex_demand) {
+      program::end_run(
+          {"a thread gives back a lock that another one has taken: under JIAJIA a lock's scope is its "
+           "holder's. Give --protocol scash"});
+    }
+    scoped = handed_at(lock, demand);
+  }
   if (demand == engine::mutex_demand) {
-    tell(manager, lock_head(WireKind::lock_release, lock));
+    tell_in_scope(manager, lock_head(WireKind::lock_release, lock), scoped);
   } else {
     // Waits for the answer: a thread that hears of it from this one must find it done, as nobody asks the holder.
-    ask(manager, lock_head(WireKind::object_give, lock, demand));
+    ask_in_scope(manager, lock_head(WireKind::object_give, lock, demand), scoped);
   }
-  count_message(manager, MessageKind::lock_release, control_payload.count);
+  count_lock_release(manager, scoped);
 }
 
 bool holds_lock(LockId lock) {
@@ -285,28 +365,50 @@ void release_memory() {
   flush(Sync::release);
 }
 
+std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
+  release_memory();
+  const ProcessId manager = manager_of(lock, processes());
+  const Head question{
+      .kind = WireKind::object_wake, .generation = generation(), .address = index_of(lock), .value = most};
+  need_openmp_scope("a condition of the C library");
+  const Scoped scoped = plays_jiajia() ? handed_at(object_of(lock, engine::semaphore_demand)) : Scoped{};
+  const std::uint64_t woken = ask_in_scope(manager, question, scoped).value;
+  count_lock_release(manager, scoped);
+  return woken;
+}
+
 void post_flag(std::uint64_t flag, std::uint64_t value) {
   const program::HeldSignals held;
+  need_openmp_scope("a flag");
   flush(Sync::release);
   const ProcessId manager = manager_of_flag(flag, processes());
-  tell(manager, {.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value});
-  count_message(manager, MessageKind::lock_release, control_payload.count);
+  const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
+  const Scoped scoped = plays_jiajia() ? handed_at({jiajia::SyncObject::Kind::flag, flag}) : Scoped{};
+  tell_in_scope(manager, post, scoped);
+  count_lock_release(manager, scoped);
 }
 
 void await_flag(std::uint64_t flag, std::uint64_t value) {
   const program::HeldSignals held;
+  need_openmp_scope("a wait for a flag");
   flush(Sync::acquire);
   const std::uint64_t since = now_ns();
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
-  const Head grant = ask(manager, wanted, nullptr, nullptr, Wait::with_handlers);
+  const Scoped scoped{.object = {jiajia::SyncObject::Kind::flag, flag}};
+  const Head grant = ask_in_scope(manager, wanted, scoped, nullptr, Wait::with_handlers);
   spend(&Tally::lock_ns, timelines::State::lock, since);
-  count_message(manager, MessageKind::lock_request, control_payload.count);
-  heed_grant(ordered_lock, grant);
+  count_lock_request(manager, scoped);
+  heed_grant(ordered_lock, grant, scoped.object);
 }
 
 void synchronise_memory() {
   const program::HeldSignals held;
+  if (plays_jiajia()) {
+    if (!are_pages_protected()) return;
+    acquire_lock(jiajia::flush_lock);
+    return release_lock(jiajia::flush_lock);
+  }
   flush(Sync::acquire);
   drop(Sync::acquire);
 }

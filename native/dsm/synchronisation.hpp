@@ -39,6 +39,8 @@ void post_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 void await_flag(std::uint64_t flag, std::uint64_t value) REQUIRES(application);
 /// Asks the lock's manager what it answers at once, by a number.
 std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) REQUIRES(application);
+/// A release of memory that wakes at most so many of those who wait for the lock's object. Returns how many.
+std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) REQUIRES(application);
 /// Flushes, without a lock.
 void release_memory() REQUIRES(application);
 /// Flushes and drops copies.

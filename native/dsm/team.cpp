@@ -8,6 +8,7 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/dsm/scopes.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/steps.hpp"
@@ -86,6 +87,7 @@ void run_team(const gomp::TeamStart& start) {
     return;
   }
   const gomp::TeamStart team = start;
+  if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");
   flush_output();
   {
     const Held nothing_is_handled(handling);
@@ -117,6 +119,12 @@ void barrier(std::uint32_t team_size) {
 
 void gang_barrier(const gomp::Gang& gang) {
   application.check();
+  if (plays_jiajia() && gang.size > 1) {
+    program::end_run(
+        {"the program divides its team (sdsm_divide), and under JIAJIA sdsm run has no barriers of gangs. Give "
+         "--protocol "
+         "scash"});
+  }
   end_work(gomp::EventKind::barrier);
   if (gang.size > 1) {
     pass_gang_barrier(gang);

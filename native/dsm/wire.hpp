@@ -18,7 +18,8 @@ enum class WireKind : std::uint8_t {
   page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
                     ///< behind the first it lies (std::uint32_t). Answer: page_reply
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
-  diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
+  diff,             ///< a piece of a diff; address: bytes of the diff before it (upper half: JIAJIA's answers that the
+                    ///< home counts with it, one for several diffs); value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here
   barrier_arrive,   ///< address: key of a gang, and value: its size; 0: the team's, and value: notices_are_here or 0;
                     ///< payload: NoticeRuns. Answer: barrier_release (when all have come), or quit

@@ -147,11 +147,12 @@ class Cluster final : private Hosts::Listener {
     const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (nothing.get() < 0) fail("/dev/null");
     members_.reserve(size());
-    for (std::uint32_t node = 0; node < options_.layout.nodes; ++node) {
+    const Layout memory_layout = dsm::layout_of_memory(options_.protocol, options_.layout);
+    for (std::uint32_t node = 0; node < memory_layout.nodes; ++node) {
       // Its processes inherit it: a name in a file system would have to be removed.
       const Descriptor memory(memfd_create("sdsm-node", MFD_CLOEXEC));
       if (memory.get() < 0) fail_with_remedy("a node's memory cannot be made");
-      for (std::uint32_t thread = 0; thread < options_.layout.threads_per_node; ++thread) {
+      for (std::uint32_t thread = 0; thread < memory_layout.threads_per_node; ++thread) {
         throw_if_interrupted("interrupted during the start: all processes are stopped");
         const InheritedFiles files{memory.get(), emulated_.wires.get(), emulated_.schedule.get()};
         int ends[2];
@@ -175,6 +176,7 @@ class Cluster final : private Hosts::Listener {
     welcome.placement = options_.placement;
     welcome.atomics = options_.atomics;
     welcome.protocol = options_.protocol;
+    welcome.scope = options_.scope;
     welcome.invalidation = options_.invalidation;
     welcome.prefetch = options_.prefetch;
     welcome.page_bytes = static_cast<std::uint32_t>(options_.page.count);

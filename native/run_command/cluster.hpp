@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/ids.hpp"
+#include "models/jiajia/rules.hpp"
 #include "models/page_size.hpp"
 #include "models/protocol/registry.hpp"
 #include "models/scash/page_state.hpp"
@@ -21,6 +22,7 @@ namespace sdsm::run_command {
 struct ClusterOptions {
   Layout layout;
   ProtocolKind protocol = ProtocolKind::scash;
+  jiajia::Scope scope = jiajia::Scope::openmp;
   Invalidation invalidation = Invalidation::all;
   std::uint32_t prefetch = 0;
   Bytes page = least_page;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
@@ -139,7 +141,9 @@ struct Options {
   Size size;
   HostsRequest hosts;
   std::string placement;
-  std::string atomics{name_of(Atomics::home)};
+  std::string atomics;
+  std::string scope;
+  std::string simulated_only;  ///< an option of sdsm simulate's that this command does not have
   std::string page_size;
   std::optional<Invalidation> invalidation;
   double timeout;  ///< seconds
@@ -232,6 +236,52 @@ void check_page_size(const RunRequest& request) {
   if (!request.pages.empty()) refuse("--pages", "names");
 }
 
+/// What sdsm simulate has under jiajia and this command does not, so that it can say so. The help does not show them.
+void add_simulated_only(CLI::App& app, Options& options) {
+  for (const char* flag : {"--home-migration", "--adaptive-write-detection"}) {
+    app.add_flag_callback(flag, [&options, flag] { options.simulated_only = flag; })->group("");
+  }
+  for (const char* option : {"--first-touch-migration", "--fork", "--quirks", "--privatize"}) {
+    app.add_option_function<std::string>(option,
+                                         [&options, option](const std::string&) { options.simulated_only = option; })
+        ->group("");
+  }
+}
+
+/// Throws BadInput where JIAJIA is asked for what it does not have, or sdsm run does not have of it.
+void check_jiajia(const RunRequest& request, const Options& options) {
+  if (!options.simulated_only.empty()) {
+    throw BadInput(fmt::format(
+        "{} is simulated only: sdsm run --protocol jiajia leaves pages at home where they were placed, and takes every "
+        "home write's fault. Leave it out, or give it to sdsm simulate",
+        options.simulated_only));
+  }
+  if (request.cluster.protocol != ProtocolKind::jiajia) {
+    if (options.scope.empty()) return;
+    throw BadInput(
+        fmt::format("--scope is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia",
+                    name_of(request.cluster.protocol)));
+  }
+  const auto refuse = [](const std::string& what) {
+    throw BadInput(what + " is not run under jiajia. Leave it out, or give --protocol scash");
+  };
+  if (!options.atomics.empty() && options.atomics != "lock" && options.atomics != "refuse") {
+    refuse("--atomics " + options.atomics);
+  }
+  for (const auto& [option, is_given] : std::initializer_list<std::pair<const char*, bool>>{
+           {"--order", !request.order.empty()},
+           {"--pages", !request.pages.empty()},
+           {"--timeline", !request.timeline.file.empty()},
+           {"--page-size", request.cluster.page != least_page},
+           {"--emulate", !options.emulated_platform.empty()},
+       }) {
+    if (is_given) refuse(option);
+  }
+  if (request.cluster.hosts && request.cluster.layout.threads_per_node > 1) {
+    refuse("--hosts with several threads a node");
+  }
+}
+
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
   Arguments arguments(argc, argv);
@@ -256,9 +306,15 @@ int run(int argc, char** argv) {
          "--atomics", options.atomics,
          "do inline atomic operations (omp atomic, a reduction over one variable, std::atomic, omp flush) at the "
          "page's home, under one lock as Omni does, or at the home without ordering other memory; or refuse "
-         "programs that have any, and show their places [home]")
+         "programs that have any, and show their places [home; under jiajia lock]")
       ->check(one_of({"home", "lock", "relaxed", "refuse"}))
       ->type_name("home|lock|relaxed|refuse");
+  app.add_option("--scope", options.scope,
+                 "under jiajia, what an unlock hands on: openmp is all that the thread wrote or heard of since the "
+                 "last barrier, lock is JIAJIA's own, what it wrote under the lock [openmp]")
+      ->check(one_of({"openmp", "lock"}))
+      ->type_name("openmp|lock");
+  add_simulated_only(app, options);
   add_hosts(app, options.hosts);
   app.add_option("--timeout", options.timeout,
                  "end the run when a process has not answered for this long. A process that computes answers, so a "
@@ -275,7 +331,13 @@ int run(int argc, char** argv) {
   if (!parse(app, std::move(arguments.own))) return done;
   request.program = std::move(arguments.program);
   request.cluster.placement = *heap_placement_named(options.placement);
-  request.cluster.atomics = atomics_named(options.atomics);
+  const bool is_jiajia = request.cluster.protocol == ProtocolKind::jiajia;
+  if (options.atomics.empty()) {
+    request.cluster.atomics = is_jiajia ? Atomics::lock : Atomics::home;
+  } else {
+    request.cluster.atomics = atomics_named(options.atomics);
+  }
+  if (options.scope == "lock") request.cluster.scope = jiajia::Scope::lock;
   if (request.program.empty()) {
     throw BadInput("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
@@ -297,6 +359,7 @@ int run(int argc, char** argv) {
   }
   set_hosts(options.hosts, request);
   request.cluster.layout = layout_of(options.size, static_cast<std::uint32_t>(options.hosts.options.hosts.size()));
+  check_jiajia(request, options);
   const timelines::Selection shown = selection_of(request.timeline, request.cluster.layout.processes());
   if (!request.timeline.file.empty()) {
     if (request.cluster.hosts) {

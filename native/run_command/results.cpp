@@ -43,7 +43,7 @@ std::uint64_t fault_time(const dsm::Tally& tally) {
   return sum;
 }
 
-std::vector<Column> columns(const std::vector<dsm::Result>& processes) {
+std::vector<Column> columns(const Tables& tables, const std::vector<dsm::Result>& processes) {
   const auto time = [](std::string title, std::uint64_t dsm::Tally::*which) {
     return Column{std::move(title), [which](const dsm::Tally& tally) { return time_cell(tally.*which); }};
   };
@@ -59,13 +59,12 @@ std::vector<Column> columns(const std::vector<dsm::Result>& processes) {
       time("lock", &dsm::Tally::lock_ns),
       time("idle", &dsm::Tally::idle_ns),
   };
-  for (const FaultRule& rule : fault_rules) {
-    const auto kind = static_cast<std::size_t>(rule.kind);
+  for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
     const bool occurs = std::any_of(processes.begin(), processes.end(),
                                     [&](const dsm::Result& result) { return result.region.faults[kind] > 0; });
     if (!occurs) continue;
-    all.push_back(
-        {std::string(rule.name), [kind](const dsm::Tally& tally) { return std::to_string(tally.faults[kind]); }});
+    all.push_back({std::string(tables.faults[kind].name),
+                   [kind](const dsm::Tally& tally) { return std::to_string(tally.faults[kind]); }});
   }
   for (auto& column : {count("messages", &dsm::Tally::messages), count("bytes", &dsm::Tally::bytes),
                        count("diffs", &dsm::Tally::diffs), count("barriers", &dsm::Tally::barriers),
@@ -109,7 +108,8 @@ Json thread_list(const ClusterOptions& options, const std::vector<dsm::Result>& 
              {"pages_served", tally.pages_served},
              {"page_service_s", seconds(tally.page_service_ns)}};
     if (options.prefetch > 0) own["prefetched"] = tally.prefetched;
-    threads.push_back(results::thread(scash::tables(), id, options.layout.node_of(id), times_of(tally), tally, own));
+    threads.push_back(
+        results::thread(tables_of(options.protocol), id, options.layout.node_of(id), times_of(tally), tally, own));
   }
   return threads;
 }
@@ -147,6 +147,9 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
              {"transport", name_of(description.options.transport)},
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
   if (description.options.invalidation == Invalidation::changed) options["invalidation"] = "changed";
+  if (description.options.protocol == ProtocolKind::jiajia) {
+    options["scope"] = description.options.scope == jiajia::Scope::lock ? "lock" : "openmp";
+  }
   if (description.options.prefetch > 0) options["prefetch"] = description.options.prefetch;
   if (description.options.hosts) {
     for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
@@ -163,7 +166,9 @@ std::string name_of(dsm::Transport transport) {
   return "?";
 }
 
-std::string report_text(const std::string& program, const Layout& layout, const std::vector<dsm::Result>& processes) {
+std::string report_text(const std::string& program, const ClusterOptions& options,
+                        const std::vector<dsm::Result>& processes) {
+  const Layout& layout = options.layout;
   const bool has_region = processes.front().clock_calls >= 2;
   std::string text = fmt::format("sdsm: {} on {} of {}: {:.4f} s", program, plural(layout.nodes, "node"),
                                  plural(layout.threads_per_node, "thread"), makespan_s(processes));
@@ -176,7 +181,7 @@ std::string report_text(const std::string& program, const Layout& layout, const 
   for (std::uint32_t i = 0; i < processes.size(); ++i) {
     rows.push_back({std::to_string(i), std::to_string(index_of(layout.node_of(ProcessId{i})))});
   }
-  for (const Column& column : columns(processes)) {
+  for (const Column& column : columns(tables_of(options.protocol), processes)) {
     rows[0].push_back(column.title);
     for (std::size_t i = 0; i < processes.size(); ++i) rows[i + 1].push_back(column.cell(processes[i].region));
   }

@@ -23,7 +23,8 @@ struct RunDescription {
 double makespan_s(const std::vector<dsm::Result>& processes);
 
 /// A table for people: what each thread spent its time on, and what it sent.
-std::string report_text(const std::string& program, const Layout& layout, const std::vector<dsm::Result>& processes);
+std::string report_text(const std::string& program, const ClusterOptions& options,
+                        const std::vector<dsm::Result>& processes);
 
 /// One line about several runs: median, minimum and maximum.
 std::string repeats_text(const std::vector<double>& makespans_s);

@@ -125,7 +125,7 @@ int run_program(const RunRequest& request) {
     ClusterResult result = run_cluster(start, request.cluster, input);
     if (request.repeat > 1) repeated_input.end_pass();
     if (!request.is_quiet) {
-      commands::tell(report_text(start.file.filename().string(), request.cluster.layout, result.processes));
+      commands::tell(report_text(start.file.filename().string(), request.cluster, result.processes));
     }
     if (result.status != 0) {
       commands::say(fmt::format("the program ended with status {}{}", result.status,

@@ -374,9 +374,23 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "4", "--nodes", "2", "--threads-per-node", "4"}, "-n 4 is not --nodes 2 times --threads-per-node 4");
   refused({"-n", "2", "--placement", "anywhere"}, "anywhere");
   refused({"-n", "2", "--placement", "foo"}, "--placement: 'foo' is none of as-asked, round-robin, block");
-  refused({"-n", "2", "--protocol", "jiajia"},
-          "'jiajia' is not played here: it is simulated only. Give one of scash, home-open");
-  refused({"-n", "2", "--protocol", "hardware"}, "start the program without sdsm");
+  refused({"-n", "2", "--protocol", "hardware"},
+          "'hardware' is not played here: for this machine's own memory start the program without sdsm. Give one of "
+          "scash, home-open, jiajia");
+  refused({"-n", "2", "--scope", "lock"}, "--scope is of protocol jiajia, but the protocol is scash");
+  refused({"-n", "2", "--protocol", "jiajia", "--scope", "page"}, "'page' is none of openmp, lock");
+  refused({"-n", "2", "--protocol", "jiajia", "--atomics", "home"}, "--atomics home is not run under jiajia");
+  refused({"-n", "2", "--protocol", "jiajia", "--prefetch", "1"}, "--prefetch is not played under jiajia");
+  refused({"-n", "2", "--protocol", "jiajia", "--invalidation", "changed"},
+          "--invalidation is not played under jiajia");
+  for (const std::string option : {"--home-migration", "--adaptive-write-detection"}) {
+    refused({"-n", "2", "--protocol", "jiajia", option}, option + " is simulated only");
+  }
+  refused({"-n", "2", "--protocol", "jiajia", "--page-size", "8KiB"}, "--page-size is not run under jiajia");
+  refused({"-n", "2", "--protocol", "jiajia", "--fork", "broadcast"}, "--fork is simulated only");
+  for (const std::string option : {"--order", "--pages", "--timeline", "--emulate"}) {
+    refused({"-n", "2", "--protocol", "jiajia", option, "p3-score"}, option + " is not run under jiajia");
+  }
   refused({"-n", "2", "--invalidation", "some"}, "--invalidation: 'some' is none of all, changed");
   refused({"-n", "2", "--invalidation", "changed", "--protocol", "home-open"},
           "under home-open nobody knows what homes write");

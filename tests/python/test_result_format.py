@@ -127,6 +127,8 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "simulation", folder / "c.json"
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--json", folder / "b.json", "--", *counted)
     yield "native", folder / "b.json"
+    run(BUILD / "sdsm", "run", "-q", "-n", "2", "--protocol", "jiajia", "--json", folder / "d.json", "--", *counted)
+    yield "native", folder / "d.json"
     for traced in (trace, mapping):
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)

@@ -1,4 +1,5 @@
 /// Are JIAJIA's rules right? Worked out by hand.
+#include "models/jiajia/process_pages.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/jiajia/played_cluster.hpp"
 
@@ -261,6 +262,39 @@ TEST_CASE("with --scope openmp flags and barriers of a part of the processes han
   CHECK(cluster.read(0, page) == 5);
   CHECK(sent(cluster, 1, Message::BARR) == 1);
   CHECK(sent(cluster, 2, Message::BARR) == 0);
+}
+
+TEST_CASE("copies of what its home writes unseen become invalid when a process hears from others, and no others do") {
+  ProcessPages pages(ProcessId{0}, {.scope = Scope::openmp});
+  const PageId of_stack{RegionId{3}, 5}, of_array{RegionId{2}, 5};
+  pages.add_untold(of_stack.region);
+  CHECK(pages.expire_untold() == 0);
+  CHECK(pages.access(of_stack, ProcessId{1}, Access::read) == Fault::RUMR);
+  CHECK(pages.access(of_array, ProcessId{1}, Access::read) == Fault::RUMR);
+  CHECK(pages.expire_untold() == 1);
+  CHECK(pages.state(of_stack, ProcessId{1}) == State::invalid);
+  CHECK(pages.state(of_array, ProcessId{1}) == State::read_only);
+  CHECK(pages.expire_untold() == 0);
+  CHECK(pages.access(of_stack, ProcessId{1}, Access::write) == Fault::WIVR);
+  pages.changed(of_stack, {1, 1});
+  CHECK(pages.end_interval(Sync::acquire).size() == 1);
+  pages.begin_interval(Sync::acquire);
+  CHECK(pages.expire_untold() == 1);
+}
+
+TEST_CASE("what a process knows goes on to whoever does not say who it is, again and again") {
+  ProcessPages pages(ProcessId{0}, {.scope = Scope::openmp});
+  const PageId own{RegionId{2}, 1}, others{RegionId{2}, 2};
+  pages.access(own, ProcessId{0}, Access::write);
+  pages.end_interval(Sync::release);
+  pages.begin_interval(Sync::release);
+  pages.heed_grant({others, ProcessId{2}, 7}, ProcessId{1}, object_of(LockId{4}));
+  const std::vector<Notice> known{{own, ProcessId{0}, 1}, {others, ProcessId{2}, 7}};
+  CHECK(pages.all_known() == known);
+  CHECK(pages.hand_on(object_of(LockId{4})) == std::vector<Notice>{known[0]});
+  CHECK(pages.all_known() == known);
+  CHECK(pages.take_notes() == std::vector<PageId>{own});
+  CHECK(pages.all_known().empty());
 }
 
 TEST_CASE("locks that overlap hand on what was written while they were held") {

@@ -1,0 +1,195 @@
+/// What a manager of locks, flags and barriers knows of written pages under JIAJIA, and whom it has to tell.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/jiajia/messages.hpp"
+#include "models/jiajia/notices.hpp"
+#include "native/dsm/counting.hpp"
+#include "native/dsm/offices.hpp"
+#include "native/dsm/scope_wire.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+using jiajia::Message;
+using jiajia::Notice;
+using jiajia::SyncObject;
+
+struct NoticeOffice {
+  NoticeOffice() NO_THREAD_SAFETY_ANALYSIS : locks(self.jiajia), met(self.jiajia) { asking.resize(processes()); }
+
+  struct Asker {
+    SyncObject object;                   ///< of its last question
+    std::vector<NoticedPages> gathered;  ///< of the message that is under way
+    std::vector<Notice> arrived;         ///< with which it came to the barrier
+    std::vector<NoticedPages> told;      ///< with the last answer
+  };
+  jiajia::LockNotices locks;
+  jiajia::BarrierNotices met;
+  std::vector<Asker> asking;          ///< by process
+  std::map<PageId, ProcessId> homes;  ///< of pages, under Scope::lock
+  std::uint32_t barriers = 0;         ///< that have ended, as far as this process has heard
+};
+NoticeOffice& office() REQUIRES(handling) {
+  static NoticeOffice office;
+  return office;
+}
+
+[[noreturn]] void end_at_nonsense(ProcessId from) {
+  program::end_run({"process ", program::Decimal(index_of(from)), " sent notices that contradict themselves"});
+}
+
+void gather(ProcessId from, const std::byte* runs, std::size_t count) REQUIRES(handling) {
+  std::vector<NoticedPages>& gathered = office().asking[index_of(from)].gathered;
+  const std::size_t before = gathered.size();
+  gathered.resize(before + count);
+  if (count > 0) std::memcpy(gathered.data() + before, runs, count * sizeof(NoticedPages));
+}
+
+std::vector<Notice> take_gathered(ProcessId from) REQUIRES(handling) {
+  std::vector<Notice> notices;
+  for (const NoticedPages& run : std::exchange(office().asking[index_of(from)].gathered, {})) {
+    for (std::uint64_t i = 0; i < run.pages; ++i) {
+      notices.push_back(notice_of(run, i));
+      if (run.home != no_process) office().homes[notices.back().page] = ProcessId{run.home};
+    }
+  }
+  return notices;
+}
+
+/// Who has passed more barriers than this process knows of tells it so; who has passed fewer said it before the last
+/// one, at which everybody heard.
+void hand_on(ProcessId from, const NoticeHead& head, const std::vector<Notice>& notices) REQUIRES(handling) {
+  NoticeOffice& own = office();
+  NoticeOffice::Asker& asker = own.asking[index_of(from)];
+  if (head.barriers > own.barriers) {
+    own.locks.barrier();
+    own.homes.clear();
+    own.barriers = head.barriers;
+  }
+  if (!head.hands) return;
+  if (asker.object.kind == SyncObject::Kind::team) {
+    asker.arrived = notices;
+    return;
+  }
+  const bool is_late = head.barriers < own.barriers;
+  own.locks.release(asker.object, from, is_late ? std::vector<Notice>{} : notices);
+}
+
+std::uint16_t bytes_of(std::size_t runs) {
+  return static_cast<std::uint16_t>(runs * sizeof(NoticedPages));
+}
+
+/// Answers with the first of these notices; the process asks for the rest.
+void answer_with(ProcessId to, Head head, Message message, const std::vector<Notice>& notices, std::uint32_t team = 0)
+    REQUIRES(handling) {
+  for (const jiajia::Letter& letter : jiajia::with_notices(message, notices.size())) {
+    count_served(to, letter.kind, jiajia::header + letter.data);
+  }
+  std::vector<NoticedPages>& told = office().asking[index_of(to)].told;
+  told.clear();
+  for (const Notice& notice : notices) add_notice(told, notice, no_process);
+  const AnswerHead in_front{static_cast<std::uint32_t>(told.size()), team};
+  const std::size_t first = std::min(told.size(), most_noticed);
+  std::byte payload[most_payload];
+  std::memcpy(payload, &in_front, sizeof in_front);
+  std::memcpy(payload + sizeof in_front, told.data(), bytes_of(first));
+  head.bytes = static_cast<std::uint16_t>(sizeof in_front + bytes_of(first));
+  answer(to, head, payload);
+}
+
+/// All processes are at a barrier: what everybody has to hear.
+std::vector<Notice> end_scope_of_all() REQUIRES(handling) {
+  NoticeOffice& own = office();
+  for (std::uint32_t i = 0; i < processes(); ++i) {
+    std::vector<PageId> pages;
+    for (const Notice& notice : std::exchange(own.asking[i].arrived, {})) {
+      if (notice.writer == ProcessId{i}) pages.push_back(notice.page);
+    }
+    own.met.arrive(ProcessId{i}, pages, {});
+  }
+  std::vector<Notice> notices;
+  for (const jiajia::Told& told : own.met.take([](PageId) { return ProcessId{}; }, false)) {
+    notices.push_back(told.notice);
+  }
+  return notices;
+}
+
+}  // namespace
+
+bool has_notices_in_front(WireKind kind) {
+  if (!plays_jiajia()) return false;
+  switch (kind) {
+    case WireKind::barrier_arrive:
+    case WireKind::lock_request:
+    case WireKind::lock_release:
+    case WireKind::lock_try:
+    case WireKind::object_give:
+    case WireKind::object_meet:
+    case WireKind::object_await:
+    case WireKind::object_wake:
+    case WireKind::flag_post:
+    case WireKind::flag_wait: return true;
+    default: return false;
+  }
+}
+
+const std::byte* take_notices(ProcessId from, Head& head, const std::byte* payload) {
+  NoticeHead notices;
+  if (head.bytes < sizeof notices) end_at_nonsense(from);
+  std::memcpy(&notices, payload, sizeof notices);
+  const std::size_t bytes = sizeof notices + bytes_of(notices.runs);
+  if (head.bytes < bytes) end_at_nonsense(from);
+  gather(from, payload + sizeof notices, notices.runs);
+  office().asking[index_of(from)].object = {notices.kind, notices.number};
+  hand_on(from, notices, take_gathered(from));
+  head.bytes = static_cast<std::uint16_t>(head.bytes - bytes);
+  return payload + bytes;
+}
+
+void gather_scope_notices(ProcessId from, const Head& head, const std::byte* payload) {
+  gather(from, payload, head.bytes / sizeof(NoticedPages));
+}
+
+void tell_more_of_scope(ProcessId from, const Head& head) {
+  const std::vector<NoticedPages>& told = office().asking[index_of(from)].told;
+  if (head.value >= told.size()) end_at_nonsense(from);
+  const std::size_t more = std::min<std::size_t>(most_noticed, told.size() - head.value);
+  answer(from, {.kind = WireKind::done, .bytes = bytes_of(more)}, told.data() + head.value);
+}
+
+void answer_grant(ProcessId to, const Head& head) {
+  if (!plays_jiajia()) {
+    count_served(to, MessageKind::lock_grant, control_payload.count);
+    return answer(to, head);
+  }
+  std::vector<Notice> notices = office().locks.grant(office().asking[index_of(to)].object, to);
+  std::erase_if(notices, [&](const Notice& notice) REQUIRES(handling) {
+    const auto home = office().homes.find(notice.page);
+    return home != office().homes.end() && !is_handed(self.jiajia, home->second, to);
+  });
+  answer_with(to, head, Message::ACQGRANT, notices);
+}
+
+void answer_team(std::uint32_t size, const Head& head) {
+  NoticeOffice& own = office();
+  const SyncObject team{SyncObject::Kind::team, size};
+  const bool is_of_all = size == processes();
+  const std::vector<Notice> of_all = is_of_all ? end_scope_of_all() : std::vector<Notice>{};
+  if (!is_of_all) {
+    for (std::uint32_t i = 0; i < size; ++i) {
+      own.locks.release(team, ProcessId{i}, std::exchange(own.asking[i].arrived, {}));
+    }
+  }
+  // This process goes on last: by then everything is counted that it may look at.
+  for (std::uint32_t i = size; i-- > 0;) {
+    answer_with(ProcessId{i}, head, Message::BARRGRANT, is_of_all ? of_all : own.locks.grant(team, ProcessId{i}), size);
+  }
+}
+
+}  // namespace sdsm::dsm

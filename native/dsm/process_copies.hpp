@@ -1,0 +1,31 @@
+/// JIAJIA on this process's pages: faults and the ends of intervals. models/jiajia/ decides; this file moves bytes and
+/// sets protections. A process has copies of its own, whatever node it is on, and no flag mode.
+#pragma once
+
+#include <cstdint>
+
+#include "models/jiajia/process_pages.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/node.hpp"
+
+namespace sdsm::dsm {
+
+/// Before the application thread begins.
+void start_copies() REQUIRES(starting) NO_THREAD_SAFETY_ANALYSIS;
+
+void take_copy_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES(application)
+    EXCLUDES(node().mutex);
+/// Whether the process may read its copy of the page.
+bool may_read_copy(PageId page) REQUIRES(application);
+
+/// The interval ends: what it changed goes home, and is noted. The next one begins.
+void change_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
+/// What these pages of a block hold goes home now, and counts at the interval's end: the block goes.
+void send_copies_home(const AddressRange& pages) REQUIRES(application, node().mutex);
+/// Copies have become invalid: shuts them. Precondition: change_interval().
+void shut_invalid_copies() REQUIRES(application) EXCLUDES(node().mutex);
+
+/// What models/jiajia/ knows of this process's pages.
+jiajia::ProcessPages& own_copies() REQUIRES(application);
+
+}  // namespace sdsm::dsm

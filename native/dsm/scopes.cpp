@@ -1,0 +1,204 @@
+#include "native/dsm/scopes.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "models/jiajia/counts.hpp"
+#include "models/jiajia/messages.hpp"
+#include "models/locks.hpp"
+#include "models/scash/courses.hpp"
+#include "native/dsm/counting.hpp"
+#include "native/dsm/process_copies.hpp"
+#include "native/dsm/regions.hpp"
+#include "native/dsm/scope_wire.hpp"
+#include "native/program/ending.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+using jiajia::Message;
+using jiajia::Notice;
+using jiajia::Scope;
+using jiajia::SyncObject;
+
+constinit std::uint32_t passed_barriers GUARDED_BY(application) = 0;
+/// What the last answer told.
+std::vector<NoticedPages> heard GUARDED_BY(application);
+std::uint32_t heard_in_team GUARDED_BY(application) = 0;  ///< of so many threads, if it was a barrier's
+std::size_t own_notes GUARDED_BY(application) = 0;        ///< that this process has told at its last barrier
+
+/// Its own pages a process never drops, so whose home it is does not matter where copies are dropped.
+ProcessId somebody_else() {
+  return ProcessId{index_of(self.process) + 1};
+}
+
+void count_further(jiajia::FurtherCount which, std::uint64_t more) REQUIRES(application) {
+  asked.further[static_cast<std::size_t>(which)] += more;
+}
+
+Scoped handed(const SyncObject& object, std::vector<Notice> notices) REQUIRES(application) {
+  count_further(jiajia::FurtherCount::notices, notices.size());
+  return {object, true, std::move(notices)};
+}
+
+/// Under Scope::lock the manager has to know where a page is at home.
+std::uint16_t home_told_of(PageId page) {
+  if (self.jiajia.scope != Scope::lock) return no_process;
+  const RegionInfo& info = region(index_of(page.region));
+  if (info.placement != Placement::first_touch) {
+    return static_cast<std::uint16_t>(index_of(homes_of(info).home(page.index, processes())));
+  }
+  const std::uintptr_t address = info.begin + page.index * page_bytes;
+  const Range* const range = find_range(address);
+  return static_cast<std::uint16_t>(range->first_toucher[range->page_number(address)] - 1);
+}
+
+std::vector<NoticedPages> runs_of(const std::vector<Notice>& notices) {
+  std::vector<NoticedPages> runs;
+  for (const Notice& notice : notices) {
+    add_notice(runs, notice, home_told_of(notice.page));
+  }
+  return runs;
+}
+
+/// What goes before the question's own payload.
+std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, std::size_t bytes, ProcessId to)
+    REQUIRES(application) {
+  const std::vector<NoticedPages> runs = runs_of(scoped.handed);
+  const std::size_t room = (most_payload - sizeof(NoticeHead) - bytes) / sizeof(NoticedPages);
+  std::size_t sent = 0;
+  while (runs.size() - sent > room) {
+    const std::size_t now = std::min(most_noticed, runs.size() - sent);
+    tell(to, {.kind = WireKind::write_notices, .bytes = static_cast<std::uint16_t>(now * sizeof(NoticedPages))},
+         runs.data() + sent);
+    sent += now;
+  }
+  const NoticeHead head{scoped.object.number, passed_barriers, static_cast<std::uint16_t>(runs.size() - sent),
+                        scoped.object.kind, scoped.hands};
+  std::vector<std::byte> all(sizeof head + (runs.size() - sent) * sizeof(NoticedPages) + bytes);
+  std::memcpy(all.data(), &head, sizeof head);
+  std::memcpy(all.data() + sizeof head, runs.data() + sent, (runs.size() - sent) * sizeof(NoticedPages));
+  if (bytes > 0) std::memcpy(all.data() + all.size() - bytes, payload, bytes);
+  return all;
+}
+
+/// The answer has the first ones; its manager has the rest.
+void hear(ProcessId manager, const std::byte* answer, std::size_t bytes) REQUIRES(application) {
+  heard.clear();
+  if (bytes == 0) return;
+  AnswerHead head;
+  std::memcpy(&head, answer, sizeof head);
+  const std::size_t total = head.runs;
+  heard_in_team = head.team;
+  heard.resize(total + most_noticed);
+  std::size_t have = (bytes - sizeof head) / sizeof(NoticedPages);
+  std::memcpy(heard.data(), answer + sizeof head, have * sizeof(NoticedPages));
+  while (have < total) {
+    const Head more = ask(manager, {.kind = WireKind::more_notices, .value = have}, nullptr, heard.data() + have);
+    have += more.bytes / sizeof(NoticedPages);
+  }
+  heard.resize(total);
+}
+
+std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
+  std::vector<Notice> notices;
+  for (const PageId page : pages) notices.push_back({page, self.process});
+  return notices;
+}
+
+template <typename Heed>
+void heed_all(Heed heed) REQUIRES(application) {
+  std::uint64_t invalid = own_copies().expire_untold();
+  for (const NoticedPages& run : heard) {
+    for (std::uint64_t i = 0; i < run.pages; ++i) invalid += heed(notice_of(run, i)) ? 1 : 0;
+  }
+  heard.clear();
+  count_further(jiajia::FurtherCount::invalidations, invalid);
+  if (invalid > 0) shut_invalid_copies();
+}
+
+}  // namespace
+
+SyncObject object_of(LockId lock, engine::Demand demand) {
+  if (demand == engine::mutex_demand) return jiajia::object_of(lock);
+  return {SyncObject::Kind::flag, flag_of(lock)};
+}
+
+Scoped handed_at(LockId lock, engine::Demand demand) {
+  if (demand == engine::mutex_demand) return handed(jiajia::object_of(lock), own_copies().leave_scope(lock));
+  return handed_at(object_of(lock, demand));
+}
+
+Scoped handed_at(const SyncObject& object) {
+  return handed(object, own_copies().hand_on(object));
+}
+
+Scoped handed_at_barrier() {
+  Scoped scoped{{SyncObject::Kind::team, processes()}, true};
+  if (self.jiajia.scope == Scope::openmp) {
+    scoped.handed = own_copies().all_known();
+  } else {
+    scoped.handed = notices_of(own_copies().take_notes());
+  }
+  own_notes = scoped.handed.size();
+  return scoped;
+}
+
+void count_letters(ProcessId to, Message kind, const SyncObject& object, std::size_t notices) {
+  const bool is_of_all = kind == Message::BARR && object.number == processes();
+  const bool is_of_others = self.jiajia.scope == Scope::openmp && !is_of_all;
+  for (const jiajia::Letter& letter : jiajia::with_notices(kind, notices, is_of_others)) {
+    count_message(to, letter.kind, jiajia::header + letter.data);
+  }
+}
+
+Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* payload, Wait wait,
+                  std::uint64_t until_ns) {
+  if (!plays_jiajia()) return ask(to, head, payload, nullptr, wait, until_ns);
+  static std::byte answer[most_payload];
+  const std::vector<std::byte> all = with_notices(scoped, payload, head.bytes, to);
+  head.bytes = static_cast<std::uint16_t>(all.size());
+  const Head reply = ask(to, head, all.data(), answer, wait, until_ns);
+  hear(to, answer, reply.bytes);
+  return reply;
+}
+
+void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) {
+  if (!plays_jiajia()) return tell(to, head);
+  const std::vector<std::byte> all = with_notices(scoped, nullptr, 0, to);
+  head.bytes = static_cast<std::uint16_t>(all.size());
+  tell(to, head, all.data());
+}
+
+void heed_notices(const SyncObject& object) {
+  // What handlers of signals have stored since this process asked goes home before copies die.
+  change_interval(Sync::acquire);
+  heed_all([&](const Notice& notice)
+               REQUIRES(application) { return own_copies().heed_grant(notice, somebody_else(), object); });
+}
+
+void heed_barrier() {
+  const SyncObject team{SyncObject::Kind::team, heard_in_team};
+  const bool is_of_all = heard_in_team == processes();
+  if (!is_of_all) {
+    own_notes = own_copies().hand_on(team).size();
+  } else if (self.jiajia.scope == Scope::openmp) {
+    own_notes = own_copies().take_notes().size();
+  }
+  count_further(jiajia::FurtherCount::notices, own_notes);
+  count_letters(barrier_master, Message::BARR, team, own_notes);
+  if (!is_of_all) return heed_notices(team);
+  change_interval(Sync::acquire);
+  ++passed_barriers;
+  heed_all([](const Notice& notice) REQUIRES(application) {
+    return own_copies().heed_barrier({notice, true, somebody_else(), somebody_else()});
+  });
+}
+
+void need_openmp_scope(const char* what) {
+  if (!plays_jiajia() || self.jiajia.scope == Scope::openmp) return;
+  program::end_run({"the program has ", what, ", which JIAJIA's own scopes do not know. Leave out --scope lock"});
+}
+
+}  // namespace sdsm::dsm
