@@ -128,9 +128,9 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   const auto sizes = std::bit_cast<DiffPiece>(head.value);
   const auto own_bytes = static_cast<std::uint32_t>(sizes.bytes);
   const std::uint32_t twin_piece = head.bytes - std::min<std::uint32_t>(head.bytes, own_bytes);
-  if (before != diff.bytes || sizes.bytes > head.bytes ||
-      sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) || sizes.twin_bytes > shared_page_bytes() ||
-      diff.bytes + sizes.bytes > sizes.diff_bytes || diff.twin_bytes + twin_piece > sizes.twin_bytes) {
+  if (before != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) ||
+      sizes.twin_bytes > shared_page_bytes() || diff.bytes + sizes.bytes > sizes.diff_bytes ||
+      diff.twin_bytes + twin_piece > sizes.twin_bytes) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
   }
   if (diff.diff.size() < sizes.diff_bytes) diff.diff.resize(sizes.diff_bytes);
