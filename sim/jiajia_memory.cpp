@@ -685,9 +685,9 @@ class JiajiaMemory final : public Memory {
         });
   }
 
-  /// `ask`: at the manager. `notices`: that go with the question.
+  /// `ask`: at the manager. `handed_on`: notices that go with the question.
   void ask(const Step& step, ProcessId manager, std::function<void(const JiajiaRoom::Granted&)> ask, Then then,
-           std::uint64_t notices = 0) {
+           std::uint64_t handed_on = 0) {
     const Time since = cluster_.clock.now();
     const auto granted = [this, since, then = std::move(then)](const std::vector<Notice>& notices) {
       granted_ = notices;
@@ -696,7 +696,7 @@ class JiajiaMemory final : public Memory {
       then();
     };
     room_.send(
-        thread_.id(), manager, {{step.message, jiajia::lock_request(notices)}}, [] {},
+        thread_.id(), manager, {{step.message, jiajia::lock_request(handed_on)}}, [] {},
         [ask = std::move(ask), granted] { ask(granted); });
   }
 
