@@ -255,6 +255,10 @@ Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::s
   return reply;
 }
 
+bool is_in_long_wait() {
+  return asking.long_wait.has_value();
+}
+
 bool is_at_barrier() {
   return asking.long_wait == WireKind::barrier_arrive;
 }

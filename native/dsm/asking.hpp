@@ -37,6 +37,8 @@ void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(han
 /// Goes on with what the process's connection had no room for.
 void send_backlog(ProcessId to) REQUIRES(service);
 
+/// In a handler of a signal that came while the thread waits for a lock or at a barrier.
+bool is_in_long_wait() REQUIRES(application);
 /// For handlers that never return: whether the thread was interrupted at a barrier, and the barrier's answer.
 bool is_at_barrier() REQUIRES(application);
 Head answer_of_barrier() REQUIRES(application);

@@ -83,7 +83,10 @@ bool waits(const greg_t* registers) REQUIRES(application) {
 void tell_of_wait() REQUIRES(application) {
   constexpr unsigned long_enough = 250;  // half a second
   static unsigned times = 0;
-  if (++times != long_enough) return;
+  static std::uint64_t events = 0;  // of the protocol: each ends a wait
+  times = events == events_so_far() ? times + 1 : 1;
+  events = events_so_far();
+  if (times != long_enough) return;
   gomp::message({"warning: thread ", program::Decimal(index_of(self.process)),
                  " seems to wait in a loop for another thread's plain store, which JIAJIA hands on at locks and "
                  "barriers alone. If the program does not go on, give --protocol scash"});

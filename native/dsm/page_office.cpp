@@ -10,9 +10,11 @@
 #include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/larger_pages.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/dsm/region_books.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
@@ -83,6 +85,14 @@ void operate_now(ProcessId from, void* memory, const program::AtomicOperation& o
   answer(from, {.kind = WireKind::done, .bytes = sizeof outcome}, &outcome);
 }
 
+/// Of the page in `slot` that is of the same region as `page`: what is known of pages is kept by their first parts. One
+/// of whose parts nothing is known here counts as changed.
+bool is_other_page_changed(std::uint64_t page, std::uint64_t slot) REQUIRES(handling) {
+  const Range& range = *find_range(page);
+  const WholePage other = page_at(range, slot, region_number(range, page));
+  return other.parts == 0 || is_changed_by_others(other.address);
+}
+
 }  // namespace
 
 void send_page(ProcessId from, const Head& head, bool is_changed) {
@@ -110,7 +120,9 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
     if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
     const std::uint64_t page = i == 0 ? head.address : slot_of(head.address) + std::uint64_t{behind} * each;
     std::memcpy(pages + i * each, content_of(from, page, room), each);
-    if (is_changed_by_others(page)) reply.value |= std::uint64_t{1} << i;
+    if (i == 0 ? is_changed_by_others(page) : is_other_page_changed(head.address, page)) {
+      reply.value |= std::uint64_t{1} << i;
+    }
   }
   count_served(from, reply.bytes);
   answer(from, reply, pages);

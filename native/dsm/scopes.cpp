@@ -65,6 +65,12 @@ std::vector<NoticedPages> runs_of(const std::vector<Notice>& notices) {
 /// What goes before the question's own payload.
 std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, std::size_t bytes, ProcessId to)
     REQUIRES(application) {
+  if (is_in_long_wait()) {
+    // Its manager knows one object by which the process waits, and its barrier what it has told before.
+    program::end_run(
+        {"a handler of a signal gives back a lock or a semaphore while its thread waits for one, which JIAJIA does not "
+         "know. Let the thread itself do it, or give --protocol scash"});
+  }
   const std::vector<NoticedPages> runs = runs_of(scoped.handed);
   const std::size_t room = (most_payload - sizeof(NoticeHead) - bytes) / sizeof(NoticedPages);
   std::size_t sent = 0;

@@ -78,7 +78,7 @@ def commands(result: run_result.Run) -> Iterator[list[str]]:
         rule = ["--placement", str(placement)] if placement != "as-asked" else []
         repeat = ["--repeat", str(len(result.runs))] if len(result.runs) > 1 else []
         given = ["--protocol", result.protocol] if result.protocol != "scash" else []
-        usually = {"atomics": "home", "transport": "unix", "page_bytes": 4096, "invalidation": "all", "prefetch": 0}
+        usually = {"atomics": "home", "transport": "unix", "page_bytes": 4096, "invalidation": "all", "prefetch": 0, "scope": "openmp"}
         for name, usual in usually.items():
             if result.options.get(name, usual) != usual:
                 given += [_option_of(name), str(result.options[name])]

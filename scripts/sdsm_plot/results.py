@@ -17,9 +17,12 @@ PREDICTED, MEASURED = "predicted", "measured"
 #: samples of one thing.
 _SETTINGS = {
     PREDICTED: ("placement", "full_page_diffs", "region", "jitter", "memory_bound",
-                "scope", "home_migration", "adaptive_write_detection", "first_touch_moves", "fork", "privatized"),
-    MEASURED: ("placement", "transport", "atomics"),
+                "scope", "home_migration", "adaptive_write_detection", "first_touch_moves", "fork", "privatized",
+                "page_bytes", "invalidation", "prefetch", "atomics", "quirks"),
+    MEASURED: ("placement", "transport", "atomics", "page_bytes", "invalidation", "prefetch", "scope"),
 }
+#: Of settings that results of older versions lack.
+_USUAL = {"page_bytes": 4096, "invalidation": "all", "prefetch": 0, "scope": "openmp", "quirks": []}
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,11 @@ def result_of(source: Text) -> Result:
     """Raises ReadError."""
     run: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     kind = PREDICTED if isinstance(run, run_result.Simulation) else MEASURED
-    settings = {name.replace("_", " "): str(run.options[name]) for name in _SETTINGS[kind] if name in run.options}
+    settings = {
+        name.replace("_", " "): str(run.options[name])
+        for name in _SETTINGS[kind]
+        if name in run.options and run.options[name] != _USUAL.get(name)
+    }
     settings["protocol"] = run.protocol
     named = [f"{Path(one.path).name} {one.sha256[:6]}" for one in run.inputs]
     variant = {f"input {number}": name for number, name in enumerate(named, start=1)}

@@ -76,10 +76,10 @@ class Job:
         """Makes the trace unless it is kept. Raises CommandFailed, Stopped."""
         if not self.retrace and self.tracer.is_kept(run) and self._balanced(run).exists():
             return self.say(f"{run.name}: kept")
-        self.tracer.trace(run)
         balanced = self._balanced(run)
-        mend = [str(self.build / "sdsm"), "trace", "mend", str(self.tracer.path(run)), "-o", str(balanced), "--balance"]
         balanced.unlink(missing_ok=True)
+        self.tracer.trace(run)
+        mend = [str(self.build / "sdsm"), "trace", "mend", str(self.tracer.path(run)), "-o", str(balanced), "--balance"]
         self.runner.run(mend, TIME_LIMIT_S)
         return self.say(f"{run.name}: traced")
 

@@ -63,6 +63,17 @@ def test_other_platforms_are_other_lines_named_by_what_differs(files):
     assert sorted(line.label for line in lines) == ["gigabit.xml", "machine.xml"]
 
 
+@pytest.mark.parametrize("setting", [("page_bytes", 65536), ("prefetch", 4), ("invalidation", "changed"), ("scope", "lock")])
+@pytest.mark.parametrize("result", [simulation, native])
+def test_other_pages_prefetches_and_scopes_are_no_samples_of_one_thing(files, result, setting):
+    name, value = setting
+    usual = {"page_bytes": 4096, "prefetch": 0, "invalidation": "all", "scope": "openmp"}
+    plain = {"placement": "as-asked", "transport": "unix"} if result is native else {"placement": "as-asked"}
+    names = files(*(result(2, 5, options=plain | more) for more in ({}, {name: usual[name]}, {name: value})))
+    lines = lines_of(names, 8)[0]["laplace --impl 4"]
+    assert sorted(line.points[0].samples for line in lines) == [1, 2]
+
+
 def test_other_compute_factors_traces_and_platforms_of_one_name_are_no_samples_of_one_thing(files):
     def labels(*documents: Any) -> list[str]:
         return sorted(line.label for line in lines_of(files(*documents), 8)[0]["laplace --impl 4"])

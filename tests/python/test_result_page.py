@@ -257,6 +257,9 @@ def test_the_command_of_a_run_names_what_it_ran_with():
     words = " ".join(command)
     assert "--protocol home-open" in words and "--atomics lock" in words and "--transport tcp" in words
     assert "--page-size 8192" in words and "--prefetch 2" in words and "--invalidation" not in words
+    document = native(2, 4.0, protocol="jiajia", options={"placement": "as-asked", "transport": "unix", "scope": "lock"})
+    (command,) = again.commands(run_result.read(Text("made", json.dumps(document)), run_result.Native))
+    assert "--protocol jiajia --scope lock" in " ".join(command)
 
 
 def test_a_page_says_what_a_prediction_lacks():
