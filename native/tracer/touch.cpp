@@ -51,8 +51,8 @@ constexpr std::uint32_t most_touches = 1024;
 struct Tracking {
   bool is_on = false;
   TwinPool twins;
-  // Pages that were opened, in order, and those that have a twin, in order of the writes. A page that was retired in
-  // the meantime is untouched again.
+  // Pages that were opened, in order, and those of them that were written, in order of the writes. A page that was
+  // retired in the meantime is untouched again.
   GrowingArray<std::uintptr_t> opened;
   GrowingArray<std::uintptr_t> written;
   /// Mappings that opened pages may have cost since all were protected.
@@ -75,16 +75,12 @@ bool is_like_neighbour(const Range& range, std::uintptr_t page, PageState state)
   return has_before || has_after;
 }
 
-/// Protects what the thread, which goes on, has opened. What was in its pages before stays known, but for those that
-/// are retired: what changes and changes back is no change.
-void shut_pages(VirtualThread& thread, const AddressRange& retired) REQUIRES(turn);
-
 /// Before there are more mappings than the kernel allows, all pages are protected again, which makes one of many.
 void limit_fragments(VirtualThread& thread, const Range& range, std::uintptr_t page, PageState state) REQUIRES(turn) {
   if (is_like_neighbour(range, page, state)) return;
   tracking.fragments += 2;
   if (tracking.fragments < most_fragments) return;
-  shut_pages(thread, {});
+  close_pages(thread, Closing::in_between);
 }
 
 bool is_open(std::uintptr_t page) REQUIRES(turn) {
@@ -100,7 +96,7 @@ void touch(VirtualThread& thread, Range& range, std::uintptr_t page, const Touch
   limit_fragments(thread, range, page, next);
   protect(page, page + page_bytes, is_write ? PROT_READ | PROT_WRITE : PROT_READ);
   if (info.state == PageState::untouched) tracking.opened.push_back(page);
-  if (is_write && info.twin == nullptr) {
+  if (is_write) {
     info.twin = tracking.twins.take();
     std::memcpy(info.twin, reinterpret_cast<const void*>(page), page_bytes);
     tracking.written.push_back(page);
@@ -210,22 +206,6 @@ void protect_opened() REQUIRES(turn) {
   tracking.fragments = 0;
 }
 
-void shut_pages(VirtualThread& thread, const AddressRange& retired) {
-  thread.is_split = true;
-  ChangeSender sender(thread, Closing::in_between, true);
-  std::size_t kept = 0;
-  for (const std::uintptr_t page : tracking.written) {
-    if (retired.holds(page)) {
-      send_change(sender, find_range(page)->page_of(page), page);
-    } else {
-      tracking.written[kept++] = page;
-    }
-  }
-  while (tracking.written.size() > kept) tracking.written.pop_back();
-  sender.send(true);
-  protect_opened();
-}
-
 }  // namespace
 
 void take_faults() {
@@ -246,7 +226,7 @@ void stop_tracking() {
 void close_pages(VirtualThread& thread, Closing closing) {
   if (!tracking.is_on) return;
   if (closing == Closing::in_between) {
-    if (tracking.opened.is_empty() && tracking.written.is_empty()) return;
+    if (tracking.opened.is_empty()) return;
     thread.is_split = true;
   }
   ChangeSender sender(thread, closing, thread.is_split);
@@ -297,11 +277,10 @@ void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
   Range* range = find_range(begin);
   bool has_open = false;
   for (std::uint64_t i = 0; i < pages && !has_open; ++i) {
-    const PageInfo& page = range->page_of(begin + i * page_bytes);
-    has_open = page.state != PageState::untouched || page.twin != nullptr;
+    has_open = range->page_of(begin + i * page_bytes).state != PageState::untouched;
   }
   // Rare enough to protect everything: the pages' touches go out under the block's own name.
-  if (has_open) shut_pages(running_thread(), {begin, begin + pages * page_bytes});
+  if (has_open) close_pages(running_thread(), Closing::in_between);
 }
 
 std::uint64_t times_shut_by_touches() {
