@@ -109,6 +109,7 @@ void hear(ProcessId manager, const std::byte* answer, std::size_t bytes) REQUIRE
 
 std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
   std::vector<Notice> notices;
+  notices.reserve(pages.size());
   for (const PageId page : pages) notices.push_back({page, self.process});
   return notices;
 }
