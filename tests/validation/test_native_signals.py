@@ -178,3 +178,12 @@ def test_a_handler_posts_the_semaphore_that_its_thread_waits_for(tmp_path, threa
     subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "posting", tmp_path / "posting.c"], check=True)
     with MarkedRun("-q", "-n", threads, "--", tmp_path / "posting") as run:
         assert (run.end(), run.errors) == (0, "")
+
+
+def test_under_jiajia_a_handler_that_posts_while_its_thread_waits_ends_the_run_with_the_remedy(tmp_path):
+    (tmp_path / "posting.c").write_text(POSTING)
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "posting", tmp_path / "posting.c"], check=True)
+    with MarkedRun("-q", "-n", 2, "--protocol", "jiajia", "--", tmp_path / "posting") as run:
+        assert run.end() == 1
+        assert "a handler of a signal gives back a lock or a semaphore while its thread waits for one" in run.errors
+        assert "give --protocol scash" in run.errors
