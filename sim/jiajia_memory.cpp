@@ -552,7 +552,9 @@ class JiajiaMemory final : public Memory {
                      then();
                    };
                    room_.send(
-                       thread_.id(), room_.manager_of_barrier(), with_notices(step.message, handed.size(), true), [] {},
+                       thread_.id(), room_.manager_of_barrier(),
+                       with_notices(step.message, handed.size(), jiajia::tells_of_others(room_.rules().scope, false)),
+                       [] {},
                        [=, this] { room_.arrive_in_part(team, thread_.id(), forked_at(why, came), handed, through); });
                  }});
   }
@@ -713,7 +715,8 @@ class JiajiaMemory final : public Memory {
     const Time since = cluster_.clock.now();
     count(jiajia::FurtherCount::notices, handed.size());
     room_.send(
-        thread_.id(), manager, with_notices(step.message, handed.size(), room_.rules().scope == Scope::openmp),
+        thread_.id(), manager,
+        with_notices(step.message, handed.size(), jiajia::tells_of_others(room_.rules().scope, false)),
         [this, since, then = std::move(then)] {
           thread_.waited(Spent::lock, since);
           then();

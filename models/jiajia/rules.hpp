@@ -91,6 +91,12 @@ enum class Scope : std::uint8_t {
   openmp,  ///< all that the process has or knows of since the last barrier, as an OpenMP program may expect
 };
 
+/// Whether a process tells of what others wrote, too, and names the writer with each notice: at a barrier of all, and
+/// under JIAJIA's own scopes, it tells of its own writes alone.
+constexpr bool tells_of_others(Scope scope, bool at_barrier_of_all) {
+  return scope == Scope::openmp && !at_barrier_of_all;
+}
+
 struct Rules {
   bool adaptive_write_detection = false;  ///< a home page that its home alone writes stays writable over barriers
   bool home_migration = false;            ///< a page that one process alone wrote moves there at a barrier

@@ -154,7 +154,7 @@ Scoped handed_at_barrier() {
 
 void count_letters(ProcessId to, Message kind, const SyncObject& object, std::size_t notices) {
   const bool is_of_all = kind == Message::BARR && object.number == processes();
-  const bool is_of_others = self.jiajia.scope == Scope::openmp && !is_of_all;
+  const bool is_of_others = jiajia::tells_of_others(self.jiajia.scope, is_of_all);
   for (const jiajia::Letter& letter : jiajia::with_notices(kind, notices, is_of_others)) {
     count_message(to, letter.kind, jiajia::header + letter.data);
   }
