@@ -140,6 +140,11 @@ ShutSignals::~ShutSignals() {
   set_kernel_mask(SIG_SETMASK, before_);
 }
 
+AdmittedFaults::AdmittedFaults() : before_(set_kernel_mask(SIG_UNBLOCK, bit_of(SIGSEGV))) {}
+AdmittedFaults::~AdmittedFaults() {
+  set_kernel_mask(SIG_SETMASK, before_);
+}
+
 BlockedSignals::BlockedSignals() {
   ++state.depth;
 }

@@ -67,6 +67,17 @@ class BlockedSignals {
   BlockedSignals& operator=(BlockedSignals&&) = delete;
 };
 
+/// In a handler of SIGSEGV: while one lives, another SIGSEGV may interrupt it.
+class AdmittedFaults {
+ public:
+  AdmittedFaults();
+  ~AdmittedFaults();
+  AdmittedFaults& operator=(AdmittedFaults&&) = delete;
+
+ private:
+  std::uint64_t before_;  ///< the kernel's mask
+};
+
 /// Lets handlers run while it lives, though they are held.
 class AdmittedSignals {
  public:

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <iterator>
 
-#include "native/program/callers.hpp"
 #include "native/program/program_image.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/objects.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/threads.hpp"
+#include "native/tracer/touch.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -103,7 +103,7 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   record.address = region.kind == trace::RegionKind::mapped ? program_image.variable_address(region.begin) : 0;
   record.caller = caller == 0 ? 0 : program_image.file_address(caller);
   if (caller != 0 && options.has_sites) {
-    const std::size_t calls = callers_in_program(record.calls, std::size(record.calls));
+    const std::size_t calls = look_up_callers(record.calls, std::size(record.calls));
     // A call is the last byte before where it returns to.
     for (std::size_t i = 0; i < calls; ++i) --record.calls[i];
     tell_objects_of(record.calls, calls);

@@ -55,6 +55,9 @@ struct Tracking {
   // retired in the meantime is untouched again.
   GrowingArray<std::uintptr_t> opened;
   GrowingArray<std::uintptr_t> written;
+  /// While who called is looked up: pages that it has read, which the program has not touched yet.
+  bool is_looking_up = false;
+  GrowingArray<std::uintptr_t> looked_at;
   /// Mappings that opened pages may have cost since all were protected.
   std::size_t fragments = 0;
   // Room for what is sent: the stack is the program's.
@@ -130,6 +133,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const bool explains = page_info.state == PageState::untouched || (is_write && page_info.state == PageState::read);
+  // Unwinding reads the stacks' pages, and the program's pointers to what handles exceptions.
+  if (tracking.is_looking_up && !is_write && page_info.state == PageState::untouched) {
+    tracking.looked_at.push_back(page);
+    return protect(page, page + page_bytes, PROT_READ);
+  }
   if (!explains) {
     if (++page_info.faults_again > most_faults_again) return pass_fault_to_program(signal, info, context);
     return;
@@ -140,7 +148,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // What a library's function touches, memcpy's, the program has called it for.
   std::uintptr_t returns_to = 0;
   const bool is_called = options.has_sites && !program_image.is_own_code(instruction);
-  if (is_called && callers_in_program(&returns_to, 1) == 1) instruction = returns_to - 1;
+  if (is_called) {
+    const AdmittedFaults admitted;
+    if (look_up_callers(&returns_to, 1) == 1) instruction = returns_to - 1;
+  }
   touch(thread, *range, page, {.at_ns = at_ns, .instruction = instruction, .is_write = is_write});
   thread.stopwatch.leave_touch(entered, at_ns);
   errno = saved_errno;
@@ -221,6 +232,15 @@ void stop_tracking() {
   if (!tracking.is_on) return;
   tracking.is_on = false;
   unprotect_all();
+}
+
+std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) {
+  tracking.is_looking_up = true;
+  const std::size_t count = callers_in_program(found, most);
+  tracking.is_looking_up = false;
+  for (const std::uintptr_t page : tracking.looked_at) protect(page, page + page_bytes, PROT_NONE);
+  tracking.looked_at.clear();
+  return count;
 }
 
 void close_pages(VirtualThread& thread, Closing closing) {

@@ -14,6 +14,10 @@ void start_tracking() REQUIRES(turn);
 /// Ends it: everything is readable and writable.
 void stop_tracking() REQUIRES(turn);
 
+/// callers_in_program(), without touching what it reads: the running thread has the pages that it had. A handler of
+/// SIGSEGV has to admit another.
+std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) REQUIRES(turn);
+
 /// Sends what the running thread has changed in its pages, and protects them: when the thread synchronises, or before
 /// another thread runs.
 void close_pages(VirtualThread& thread, Closing closing) REQUIRES(turn);

@@ -236,3 +236,27 @@ TEST_CASE("with --lines each touch has its instruction in the program's file, el
     CHECK(found.output.find("??") != 0);
   }
 }
+
+TEST_CASE("looking up who called touches nothing: with --lines a program touches the same pages as without") {
+  const TemporaryFolder folder;
+  std::vector<std::string> command = tracing(4, folder / "t.trace", {program("unwound")});
+  REQUIRE(run_command(command).status == 0);
+  std::vector<std::uint64_t> without;
+  {
+    const trace::File file(folder / "t.trace");
+    for (unsigned thread = 0; thread < 4; ++thread) without.push_back(file.totals(thread).page_touches);
+  }
+  command.insert(std::find(command.begin(), command.end(), "--"), "--lines");
+  const CommandResult with_lines = run_command(command);
+  INFO(with_lines.output);
+  REQUIRE(with_lines.status == 0);
+  const trace::File file(folder / "t.trace");
+  for (unsigned thread = 0; thread < 4; ++thread) {
+    INFO(thread);
+    CHECK(file.totals(thread).page_touches == without[thread]);
+  }
+  // Each allocation's chain of calls reaches main(), past the function that allocates for it.
+  for (const trace::Region& region : file.regions()) {
+    if (region.kind == trace::RegionKind::heap_block && region.pages == 8) CHECK(region.calls.size() >= 2);
+  }
+}
