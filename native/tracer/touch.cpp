@@ -217,6 +217,26 @@ void protect_opened() REQUIRES(turn) {
   tracking.fragments = 0;
 }
 
+/// The touches of pages that are about to go out under their block's own name. The thread's other pages stay as they
+/// are: what changes there and changes back is no change.
+void close_retired(VirtualThread& thread, const AddressRange& retired) REQUIRES(turn) {
+  Range* const range = find_range(retired.begin);
+  bool has_open = false;
+  for (std::uintptr_t page = retired.begin; page < retired.end; page += page_bytes) {
+    has_open |= range->page_of(page).state != PageState::untouched;
+  }
+  if (!has_open) return;
+  thread.is_split = true;
+  ChangeSender sender(thread, Closing::in_between, true);
+  for (std::uintptr_t page = retired.begin; page < retired.end; page += page_bytes) {
+    PageInfo& info = range->page_of(page);
+    if (info.twin != nullptr) send_change(sender, info, page);
+    info.state = PageState::untouched;
+  }
+  sender.send(true);
+  protect(retired.begin, retired.end, PROT_NONE);
+}
+
 }  // namespace
 
 void take_faults() {
@@ -294,13 +314,7 @@ using namespace tracer;
 void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
   enter();
   if (!tracking.is_on) return;
-  Range* range = find_range(begin);
-  bool has_open = false;
-  for (std::uint64_t i = 0; i < pages && !has_open; ++i) {
-    has_open = range->page_of(begin + i * page_bytes).state != PageState::untouched;
-  }
-  // Rare enough to protect everything: the pages' touches go out under the block's own name.
-  if (has_open) close_pages(running_thread(), Closing::in_between);
+  close_retired(running_thread(), {begin, begin + pages * page_bytes});
 }
 
 std::uint64_t times_shut_by_touches() {

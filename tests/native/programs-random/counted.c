@@ -359,6 +359,33 @@ static void master(void) {
   }
 }
 
+static void change_every_page(int value) {
+  for (int p = 0; p < pages; ++p) {
+    for (int i = 0; i < page_ints; i += 7) ((volatile int*)page(p))[i] = value;
+  }
+}
+
+/* A block is freed between a change and its end, by which there is none. */
+static void changed_back(void) {
+  volatile char* block = malloc(100000);
+  block[0] = 1;
+  change_every_page(1);
+  free((void*)block);
+  change_every_page(0);
+#pragma omp parallel
+  page(omp_get_thread_num())[1] = 2;
+}
+
+/* The same beside a team of one thread. */
+static void changed_back_beside_a_team(void) {
+  change_every_page(1);
+#pragma omp parallel num_threads(1)
+  page(1)[1] = 1;
+  change_every_page(0);
+#pragma omp parallel
+  page(omp_get_thread_num())[1] = 2;
+}
+
 /* Every thread stores all over every page; then its atomic operation takes its part of the sum home. */
 static void scattered(void) {
   long long sum = 0;
@@ -484,6 +511,8 @@ static const struct {
     {"mapped_memory", mapped_memory},
     {"stacks", stacks},
     {"master", master},
+    {"changed_back", changed_back},
+    {"changed_back_beside_a_team", changed_back_beside_a_team},
     {"scattered", scattered},
     {"scattered_behind_a_barrier", scattered_behind_a_barrier},
     {"scattered_behind_an_operation", scattered_behind_an_operation},
