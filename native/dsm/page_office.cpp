@@ -15,7 +15,7 @@
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
-#include "native/gomp/message.hpp"
+#include "native/dsm/torn_words.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
 
@@ -57,15 +57,6 @@ std::size_t bytes_behind(std::uint64_t address) {
   return std::min(slot_of(address) + shared_page_bytes(), find_range(address)->end) - address;
 }
 
-/// Once: what the home cannot know must not stay unsaid.
-void tell_of_torn_word(std::uint64_t address) REQUIRES(handling) {
-  static bool is_told = false;
-  if (std::exchange(is_told, true)) return;
-  gomp::message({"warning: two nodes changed the 4 bytes at address 0x", program::Hexadecimal(address),
-                 " at the same time, by plain stores; the later change was kept whole. If shorter variables lie there "
-                 "side by side, one has lost a change: align them to 4 bytes"});
-}
-
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
   const std::uint64_t address = address_of_diff(diff.diff.data());
   std::byte* const page = view_of(from, address);
@@ -74,7 +65,7 @@ void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handlin
                   bytes_behind(address) / diff_word.count)) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
-  if (torn) tell_of_torn_word(address + *torn);
+  if (torn) heed_torn_word(address + *torn);
   if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
   notify(from, {.kind = WireKind::late_done});
 }

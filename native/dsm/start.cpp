@@ -36,6 +36,7 @@
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/team.hpp"
+#include "native/dsm/torn_words.hpp"
 #include "native/dsm/trap_time.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
@@ -301,6 +302,7 @@ void leave_signals_to_application() {
   application.take();
   patch_calls();
   if (takes_faults(self.layout)) {
+    look_for_short_stores();
     take_over_locked_instructions();
     if (self.layout.nodes > 1) watch_waiting_code();
   }

@@ -251,6 +251,19 @@ def test_a_change_that_may_be_lost_in_a_word_is_told_of_with_its_address():
     assert re.fullmatch(r"sdsm: warning: two nodes changed the 4 bytes at address 0x[0-9a-f]+ at the same time.*\n", result.stderr)
 
 
+@pytest.mark.parametrize("options", [("--atomics", "lock"), ("--protocol", "jiajia")])
+def test_such_a_change_ends_a_run_that_orders_no_plain_stores(options):
+    result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "torn", options=options)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert re.search(r"two nodes changed the 4 bytes at address 0x[0-9a-f]+ .* Align them to 4 bytes", result.stderr)
+
+
+@pytest.mark.parametrize("options", [("--atomics", "lock"), ("--protocol", "jiajia")])
+def test_in_a_program_without_shorter_variables_a_word_is_what_somebody_stored(options):
+    result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "torn_words", options=options)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
 @pytest.mark.parametrize("program", ["litmus", "flag_litmus"])
 def test_litmus_programs_hold_under_the_compilers_own_run_time(program):
     result = run(PROGRAMS / program, OMP_NUM_THREADS="4")

@@ -1,0 +1,55 @@
+#include "native/dsm/torn_words.hpp"
+
+#include <link.h>
+
+#include <atomic>
+#include <utility>
+
+#include "native/dsm/identity.hpp"
+#include "native/gomp/message.hpp"
+#include "native/program/ending.hpp"
+#include "native/program/functions.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/short_stores.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+std::atomic<bool> has_short_stores = false;
+
+int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+  if (!program::is_of_program(*object)) return 0;
+  program::for_each_function(
+      *object,
+      [](const program::FunctionExtent& extent, void*) {
+        const auto* const code = reinterpret_cast<const std::uint8_t*>(extent.code.begin);
+        if (!has_short_stores && program::stores_short_variables(code, extent.code.end - extent.code.begin)) {
+          has_short_stores = true;
+        }
+      },
+      nullptr);
+  return has_short_stores ? 1 : 0;
+}
+
+}  // namespace
+
+void look_for_short_stores() {
+  if (self.atomics == Atomics::lock) dl_iterate_phdr(look_at, nullptr);
+}
+
+void heed_torn_word(std::uint64_t address) {
+  if (self.atomics == Atomics::lock) {
+    if (!has_short_stores) return;
+    program::end_run(
+        {"two nodes changed the 4 bytes at address 0x", program::Hexadecimal(address),
+         " at the same time, by plain stores: if atomic variables of 1 or 2 bytes lie there side by side, one has lost "
+         "a change. Align them to 4 bytes, or store them by atomic exchanges"});
+  }
+  static bool is_told = false;
+  if (std::exchange(is_told, true)) return;
+  gomp::message({"warning: two nodes changed the 4 bytes at address 0x", program::Hexadecimal(address),
+                 " at the same time, by plain stores; the later change was kept whole. If shorter variables lie there "
+                 "side by side, one has lost a change: align them to 4 bytes"});
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,46 @@
+/// Is code that stores variables of one or two bytes told from code that does not?
+#include "native/program/short_stores.hpp"
+
+#include "tests/catch.hpp"
+
+// Each function's code lies between its name and NAME_end.
+#define FUNCTION(name, body)                            \
+  asm(".text\n" #name ":\n" body "\n" #name "_end:\n"); \
+  extern "C" const std::uint8_t name[], name##_end[]
+
+// clang-format off
+FUNCTION(stores_byte, "xor %eax, %eax; mov %al, (%rdi); ret");
+FUNCTION(stores_number, "movb $1, 0x100(%rip); ret");
+FUNCTION(stores_half, "mov %ax, 2(%rdi,%rsi,4); ret");
+FUNCTION(stores_half_number, "movw $300, (%rdi); ret");
+FUNCTION(exchanges, "xchg %al, (%rdi); ret");
+FUNCTION(stores_by_frame, "push %rbp; mov %rsp, %rbp; movb $1, -1(%rbp); pop %rbp; ret");
+FUNCTION(unknown, "mov %eax, (%rdi); .byte 0x06; ret");
+FUNCTION(stores_words, "mov %eax, (%rdi); movl $1, 4(%rdi); mov %rax, 8(%rdi); movq $1, 16(%rdi); xchg %eax, (%rsi); ret");
+FUNCTION(loads, "mov (%rdi), %al; movzbl 1(%rdi), %ecx; mov (%rdi), %ax; mov %al, %cl; cmpb $1, (%rdi); sete %al; ret");
+FUNCTION(on_own_stack, "movb $1, 8(%rsp); mov %ax, (%rsp); movb $1, %fs:0x10; ret");
+FUNCTION(other_stores, "andb $1, (%rdi); movss %xmm0, (%rdi); ret");
+// clang-format on
+
+namespace {
+
+#define STORES_SHORT(name) sdsm::program::stores_short_variables(name, static_cast<std::size_t>(name##_end - name))
+
+TEST_CASE("Moves of one or two bytes to memory are found, and unknown code counts") {
+  CHECK(STORES_SHORT(stores_byte));
+  CHECK(STORES_SHORT(stores_number));
+  CHECK(STORES_SHORT(stores_half));
+  CHECK(STORES_SHORT(stores_half_number));
+  CHECK(STORES_SHORT(exchanges));
+  CHECK(STORES_SHORT(stores_by_frame));
+  CHECK(STORES_SHORT(unknown));
+}
+
+TEST_CASE("Stores of words, loads, and stores on the own stack are not") {
+  CHECK(!STORES_SHORT(stores_words));
+  CHECK(!STORES_SHORT(loads));
+  CHECK(!STORES_SHORT(on_own_stack));
+  CHECK(!STORES_SHORT(other_stores));
+}
+
+}  // namespace
