@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.children import CommandFailed, CommandRunner
 from calibration.microbench import Layout
-from calibration.output_file import csv_text, write_output
+from calibration.output_file import write_output
 from calibration.published import FOLDER, all_rows, number
 from calibration.readers import ReadError, epcc
 from calibration.readers.text import Text
@@ -75,24 +74,6 @@ def simulate(
         if not block.is_reference
     ]
 
-
-def write_rows(folder: Path, rows: Sequence[DirectiveRow]) -> None:
-    write_output(folder / TABLE, csv_text([asdict(row) for row in rows]))
-
-
-def read_rows(folder: Path) -> list[DirectiveRow]:
-    """Raises OSError or ValueError."""
-    with (folder / TABLE).open(newline="", encoding="utf-8") as file:
-        return [
-            DirectiveRow(
-                row["directive"],
-                int(row["nodes"]),
-                int(row["threads_per_node"]),
-                row["status"],
-                *(float(row[name]) if row[name] else None for name in ("predicted_us", "given_us")),
-            )
-            for row in csv.DictReader(file)
-        ]
 
 
 def text(rows: Sequence[DirectiveRow]) -> str:

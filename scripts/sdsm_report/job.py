@@ -23,6 +23,7 @@ from sdsm_report import directives, plan, protocols, tables, v1280
 from sdsm_report.plan import Configuration, SimulationRun, TraceRun
 from sdsm_report.progress import Progress
 from sdsm_report.report import Line, laplace_accuracy, line, second_series, thread_rows
+from sdsm_report.rows import write_rows
 from sdsm_report.simulation import Result, simulate
 from sdsm_report.tracing import Tracer
 
@@ -278,9 +279,9 @@ def _write_tables(settings: Settings, outcome: Outcome, lines: Sequence[Line]) -
     tables.write_text(results / "times.csv", csv_text([tables.line_row(line) for line in lines]))
     tables.write_text(results / "threads.csv", csv_text(thread_rows(outcome.first_results())))
     tables.write_text(results / "seeds.csv", csv_text(tables.seed_rows(lines, plan.FIRST_SEED)))
-    protocols.write_rows(results, outcome.by_protocol)
-    directives.write_rows(results, outcome.overheads)
-    v1280.write_rows(results, outcome.on_v1280)
+    write_rows(results / protocols.TABLE, outcome.by_protocol)
+    write_rows(results / directives.TABLE, outcome.overheads)
+    write_rows(results / v1280.TABLE, outcome.on_v1280)
     tables.write_text(results / "tables.txt", _text(outcome, lines, settings.published) + "\n")
 
 

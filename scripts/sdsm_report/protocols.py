@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.children import CommandFailed, CommandRunner
-from calibration.output_file import csv_text, write_output
+from calibration.output_file import write_output
 from calibration.published import FOLDER
 from sdsm_report.plan import FIRST_SEED, Configuration, Layout, SimulationRun, sequential_time_s
 from sdsm_report.simulation import TIME_LIMIT_S, parse_result
@@ -84,26 +83,6 @@ def simulate(
     sequential_s = sequential_time_s(configuration.program, 0, published)
     return ProtocolRow(*key, "done", makespan_s, sequential_s / makespan_s)
 
-
-def write_rows(folder: Path, rows: Sequence[ProtocolRow]) -> None:
-    write_output(folder / TABLE, csv_text([asdict(row) for row in rows]))
-
-
-def read_rows(folder: Path) -> list[ProtocolRow]:
-    """Raises OSError or ValueError."""
-    with (folder / TABLE).open(newline="", encoding="utf-8") as file:
-        return [
-            ProtocolRow(
-                row["program"],
-                int(row["implementation"]),
-                int(row["nodes"]),
-                row["protocol"],
-                row["platform"],
-                row["status"],
-                *(float(row[name]) if row[name] else None for name in ("predicted_s", "speedup")),
-            )
-            for row in csv.DictReader(file)
-        ]
 
 
 def sentences(rows: Sequence[ProtocolRow]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.children import CommandFailed, CommandRunner
 from calibration.microbench import Layout
-from calibration.output_file import csv_text, write_output
+from calibration.output_file import write_output
 from calibration.places import PLATFORMS
 from calibration.published import FOLDER, calibration_value
 from sdsm_report.plan import FFT_POINTS, FIRST_SEED, Configuration, SimulationRun
@@ -60,10 +60,6 @@ def simulate(
     folder.mkdir(parents=True, exist_ok=True)
     write_output(path, text)
     return HardwareRow(*row, "done", makespan_s)
-
-
-def write_rows(folder: Path, rows: list[HardwareRow]) -> None:
-    write_output(folder / TABLE, csv_text([asdict(row) for row in rows]))
 
 
 def text(rows: list[HardwareRow]) -> str:

@@ -14,8 +14,9 @@ from sdsm_report.figures import (
 )
 from sdsm_report.figures.entry import run
 from sdsm_report.plan import Configuration, Layout
-from sdsm_report.protocols import ProtocolRow, platform_of, read_rows, write_rows
+from sdsm_report.protocols import ProtocolRow, platform_of
 from sdsm_report.report import line
+from sdsm_report.rows import read_rows, write_rows
 from sdsm_report.simulation import Result, ThreadAccount
 from sdsm_report.tables import write_summary
 
@@ -129,8 +130,8 @@ def test_each_protocol_is_a_line_of_its_own_speedups_and_one_without_costs_is_no
         for protocol, speedups in (("scash", (1.0, 1.5)), ("jiajia", (1.0, 1.25)))
         for nodes, speedup in zip((1, 4), speedups, strict=True)
     ] + [ProtocolRow("laplace", 4, 1, "hardware", "p3-score.xml", "refused: it has one node")]
-    write_rows(tmp_path, rows)
-    assert read_rows(tmp_path) == rows
+    write_rows(tmp_path / "rows.csv", rows)
+    assert read_rows(tmp_path / "rows.csv", ProtocolRow) == rows
     (axes,) = protocols.draw(rows).axes
     drawn = {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
     assert drawn["scash (p3-scash.xml)"] == ([1, 4], [1.0, 1.5])

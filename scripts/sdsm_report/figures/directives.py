@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from sdsm_report.directives import DirectiveRow, read_rows
+from sdsm_report.directives import TABLE, DirectiveRow
 from sdsm_report.figures import style
+from sdsm_report.rows import read_rows
 
 NAME = "directives"
 
@@ -63,4 +64,4 @@ def draw(rows: Sequence[DirectiveRow]) -> Figure | None:
 if __name__ == "__main__":
     from sdsm_report.figures.entry import run
 
-    sys.exit(run(NAME, draw, read=read_rows))
+    sys.exit(run(NAME, draw, read=lambda folder: read_rows(folder / TABLE, DirectiveRow)))

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from sdsm_report.figures import style
-from sdsm_report.protocols import ProtocolRow, read_rows
+from sdsm_report.protocols import TABLE, ProtocolRow
+from sdsm_report.rows import read_rows
 
 NAME = "protocols"
 
@@ -58,4 +59,4 @@ def draw(rows: Sequence[ProtocolRow]) -> Figure | None:
 if __name__ == "__main__":
     from sdsm_report.figures.entry import run
 
-    sys.exit(run(NAME, draw, read=read_rows))
+    sys.exit(run(NAME, draw, read=lambda folder: read_rows(folder / TABLE, ProtocolRow)))
