@@ -208,7 +208,10 @@ void create_lock(gomp::LockClass lock_class, const void* lock) {
   lock_named(lock_class, lock).depth = 0;
 }
 
-void destroy_lock(gomp::LockClass /*lock_class*/, const void* /*lock*/) {}
+void reset_lock(gomp::LockClass lock_class, const void* lock) {
+  application.check();
+  if (NamedLock* const named = known_lock(lock_class, lock)) named->depth = 0;
+}
 
 void enter_ordered(const gomp::OrderedLoop& loop) {
   application.check();

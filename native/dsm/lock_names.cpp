@@ -18,14 +18,22 @@ LockId number_of(trace::LockClass lock_class, const Key& key) REQUIRES(applicati
   return LockId{static_cast<std::uint32_t>(named.value)};
 }
 
+Key key_of(trace::LockClass lock_class, const void* address) {
+  const auto number = lock_class == trace::LockClass::nest_lock ? trace::LockClass::lock : lock_class;
+  return {static_cast<std::uint64_t>(number), reinterpret_cast<std::uint64_t>(address)};
+}
+
 }  // namespace
 
 NamedLock& lock_named(trace::LockClass lock_class, const void* address) {
-  const auto number = lock_class == trace::LockClass::nest_lock ? trace::LockClass::lock : lock_class;
-  const Key key{static_cast<std::uint64_t>(number), reinterpret_cast<std::uint64_t>(address)};
-  const auto place = known.find(key);
-  if (place != known.end()) return place->second;
+  if (NamedLock* const lock = known_lock(lock_class, address)) return *lock;
+  const Key key = key_of(lock_class, address);
   return known.emplace(key, NamedLock{number_of(lock_class, key), 0}).first->second;
+}
+
+NamedLock* known_lock(trace::LockClass lock_class, const void* address) {
+  const auto place = known.find(key_of(lock_class, address));
+  return place == known.end() ? nullptr : &place->second;
 }
 
 }  // namespace sdsm::dsm

@@ -21,5 +21,7 @@ struct NamedLock {
 
 /// The lock at an address. Process 0 gives it a number at its first use anywhere.
 NamedLock& lock_named(trace::LockClass lock_class, const void* address) REQUIRES(application);
+/// The same; null if this process has not used it yet.
+NamedLock* known_lock(trace::LockClass lock_class, const void* address) REQUIRES(application);
 
 }  // namespace sdsm::dsm

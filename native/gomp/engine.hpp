@@ -106,9 +106,12 @@ bool try_acquire(gomp::LockClass lock_class, const void* lock);
 /// Returns how often the caller holds the nested lock afterwards; 0 if another thread holds it.
 int try_acquire_nested(const void* lock);
 void release(gomp::LockClass lock_class, const void* lock);
-/// The lock object starts or ends its life.
+/// The lock object starts its life, outside of parallel regions. Locks are numbered as they are created; the others, at
+/// their first use.
 void create_lock(gomp::LockClass lock_class, const void* lock);
-void destroy_lock(gomp::LockClass lock_class, const void* lock);
+/// The lock object ends its life, or starts it in a parallel region. There who comes first would number the locks, and
+/// would wait for each number.
+void reset_lock(gomp::LockClass lock_class, const void* lock);
 
 /// Waits until the turn of the caller's chunk has come. Events: acquire and release of class ordered.
 void enter_ordered(const gomp::OrderedLoop& loop);

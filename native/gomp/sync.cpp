@@ -57,7 +57,9 @@ void release(LockClass lock_class, const void* lock) {
   if (gomp::has_begun()) engine::release(lock_class, lock);
 }
 void create_lock(LockClass lock_class, const void* lock) {
-  if (gomp::has_begun()) engine::create_lock(lock_class, lock);
+  if (!gomp::has_begun()) return;
+  if (this_thread().active_level > 0) return engine::reset_lock(lock_class, lock);
+  engine::create_lock(lock_class, lock);
 }
 
 }  // namespace
@@ -77,13 +79,13 @@ SDSM_ENTRY_AS(void, GOMP_atomic_end, (), release(LockClass::atomic, nullptr))
 
 SDSM_LOCK_ROUTINE(void, omp_init_lock, create_lock(LockClass::lock, lock))
 SDSM_LOCK_ROUTINE(void, omp_init_lock_with_hint, create_lock(LockClass::lock, lock))
-SDSM_LOCK_ROUTINE(void, omp_destroy_lock, engine::destroy_lock(LockClass::lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_destroy_lock, engine::reset_lock(LockClass::lock, lock))
 SDSM_LOCK_ROUTINE(void, omp_set_lock, acquire(LockClass::lock, lock))
 SDSM_LOCK_ROUTINE(void, omp_unset_lock, release(LockClass::lock, lock))
 SDSM_LOCK_ROUTINE(int, omp_test_lock, !gomp::has_begun() || engine::try_acquire(LockClass::lock, lock) ? 1 : 0)
 SDSM_LOCK_ROUTINE(void, omp_init_nest_lock, create_lock(LockClass::nest_lock, lock))
 SDSM_LOCK_ROUTINE(void, omp_init_nest_lock_with_hint, create_lock(LockClass::nest_lock, lock))
-SDSM_LOCK_ROUTINE(void, omp_destroy_nest_lock, engine::destroy_lock(LockClass::nest_lock, lock))
+SDSM_LOCK_ROUTINE(void, omp_destroy_nest_lock, engine::reset_lock(LockClass::nest_lock, lock))
 SDSM_LOCK_ROUTINE(void, omp_set_nest_lock, acquire(LockClass::nest_lock, lock))
 SDSM_LOCK_ROUTINE(void, omp_unset_nest_lock, release(LockClass::nest_lock, lock))
 SDSM_LOCK_ROUTINE(int, omp_test_nest_lock, gomp::has_begun() ? engine::try_acquire_nested(lock) : 1)

@@ -36,6 +36,11 @@ class LockTable {
     return *place;
   }
 
+  /// Null if nobody has asked for it yet.
+  Lock* known(LockClass lock_class, const void* address) const {
+    return capacity_ == 0 ? nullptr : places_[place_of(key_of(lock_class, address))];
+  }
+
  private:
   std::size_t place_of(std::uint64_t key) const {
     std::size_t place = (key * 0x9e3779b97f4a7c15U) >> 32 & (capacity_ - 1);
@@ -79,6 +84,13 @@ class LockTable {
 };
 
 constinit LockTable locks GUARDED_BY(turn);
+
+void reset(Lock& lock, LockClass lock_class) REQUIRES(turn) {
+  lock.number = 0;
+  lock.holder = nullptr;
+  lock.depth = 0;
+  lock.lock_class = lock_class;
+}
 
 trace::Event lock_event(EventKind kind, const Lock& lock) {
   return {kind, static_cast<std::uint8_t>(lock.lock_class), lock.id, 0};
@@ -233,15 +245,13 @@ void release(LockClass lock_class, const void* address) {
 void create_lock(LockClass lock_class, const void* address) {
   enter();
   const Uninterrupted guard;
-  Lock& lock = find_lock(lock_class, address);
-  lock.number = 0;
-  lock.holder = nullptr;
-  lock.depth = 0;
-  lock.lock_class = lock_class;
+  reset(find_lock(lock_class, address), lock_class);
 }
 
-void destroy_lock(LockClass lock_class, const void* address) {
-  create_lock(lock_class, address);
+void reset_lock(LockClass lock_class, const void* address) {
+  enter();
+  const Uninterrupted guard;
+  if (Lock* const lock = locks.known(lock_class, address)) reset(*lock, lock_class);
 }
 
 void enter_ordered(const gomp::OrderedLoop& loop) {

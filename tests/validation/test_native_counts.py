@@ -108,6 +108,7 @@ def test_directives_of_which_no_timing_decides(tmp_path, directive, threads):
         "critical",
         "named_critical",
         "own_locks",
+        "locks_of_a_region",
         "lock_over_dirty_pages",
         "two_locks_at_once",
         "nested_lock",

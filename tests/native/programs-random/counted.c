@@ -28,6 +28,30 @@ static void false_sharing(void) {
   }
 }
 
+/* Locks made by all threads at once; who uses one first is fixed. */
+static void locks_of_a_region(void) {
+  enum { made = 1000 };
+  omp_lock_t* many = malloc(made * sizeof *many);
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < made; ++i) omp_init_lock(&many[i]);
+    for (int turn = 0; turn < omp_get_num_threads(); ++turn) {
+      if (turn == omp_get_thread_num()) {
+        for (int i = 0; i < 3; ++i) {
+          omp_set_lock(&many[(turn * 383 + i * 211) % made]);
+          ++page(i)[0];
+          omp_unset_lock(&many[(turn * 383 + i * 211) % made]);
+        }
+      }
+#pragma omp barrier
+    }
+#pragma omp for
+    for (int i = 0; i < made; ++i) omp_destroy_lock(&many[i]);
+  }
+  free(many);
+}
+
 /* Each reads what its neighbour wrote. */
 static void neighbours(void) {
 #pragma omp parallel
@@ -490,6 +514,7 @@ static const struct {
     {"critical", critical},
     {"named_critical", named_critical},
     {"own_locks", own_locks},
+    {"locks_of_a_region", locks_of_a_region},
     {"lock_over_dirty_pages", lock_over_dirty_pages},
     {"two_locks_at_once", two_locks_at_once},
     {"nested_lock", nested_lock},
