@@ -13,7 +13,15 @@ else()
 endif()
 target_include_directories(sdsm_catch_main PUBLIC ${CMAKE_SOURCE_DIR})
 
-# Everything labelled unit, and nothing else: what the sanitizer preset builds.
+# What all of the tests' own code is compiled with. It is built once and runs for seconds: -O1 builds a third faster.
+add_library(sdsm_test_code INTERFACE)
+target_link_libraries(sdsm_test_code INTERFACE sdsm_warnings)
+target_compile_options(sdsm_test_code INTERFACE $<$<CONFIG:Release>:-O1>)
+target_include_directories(sdsm_test_code INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(sdsm_test_code INTERFACE SDSM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SDSM_BINARY_DIR="${CMAKE_BINARY_DIR}")
+
+# Everything labelled unit, and nothing else: what the preset asan-ubsan builds. Tests that start threads have an
+# executable of their own, which the preset tsan names.
 add_custom_target(sdsm_unit_tests)
 
 # sdsm_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one executable; ctest runs each test case in a process of
@@ -30,9 +38,8 @@ function(sdsm_test name)
     message(FATAL_ERROR "sdsm_test(${name}): LABELS is one of unit, system and long, not '${ARG_LABELS}'")
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE sdsm_catch_main sdsm_warnings ${ARG_LIBRARIES})
+  target_link_libraries(${name} PRIVATE sdsm_catch_main sdsm_test_code ${ARG_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_compile_definitions(${name} PRIVATE SDSM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" SDSM_BINARY_DIR="${CMAKE_BINARY_DIR}")
   # Catch2 2 ends with status 0 when a name matches no test case (a semicolon in the name is enough): count it as failed.
   catch_discover_tests(${name} TEST_PREFIX "${name}/"
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300

@@ -56,9 +56,10 @@ def test_a_thousand_random_programs_are_right(first_seed):
     check_programs(first_seed, 20, *LAYOUTS[first_seed // 20 % len(LAYOUTS)])
 
 
+@pytest.mark.parametrize("rounds", [40, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
-def test_litmus_programs_show_no_forbidden_outcome(nodes, per_node):
-    result = started(nodes, per_node, "--", MEMORY_PROGRAMS / "litmus")
+def test_litmus_programs_show_no_forbidden_outcome(nodes, per_node, rounds):
+    result = started(nodes, per_node, "--", MEMORY_PROGRAMS / "litmus", rounds)
     assert (result.returncode, result.stderr) == (0, "")
 
 

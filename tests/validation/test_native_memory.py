@@ -145,20 +145,22 @@ def test_random_programs_are_right_about_an_ordinary_memory(threads):
         assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("rounds", [40, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (7, 1), (2, 2), (1, 4)])
-def test_litmus_programs_show_no_forbidden_outcome(nodes, threads_per_node, transport):
-    result = on_cluster(nodes, threads_per_node, "as-asked", transport, PROGRAMS / "litmus")
+def test_litmus_programs_show_no_forbidden_outcome(nodes, threads_per_node, transport, rounds):
+    result = on_cluster(nodes, threads_per_node, "as-asked", transport, PROGRAMS / "litmus", rounds)
     assert (result.returncode, result.stderr) == (0, "")
     # Each program ran as often as it should.
     lines = result.stdout.splitlines()
     assert len(lines) >= 14
-    assert {sum(int(times) for times in re.findall(r": (\d+)", line)) for line in lines} == {200}
+    assert {sum(int(times) for times in re.findall(r": (\d+)", line)) for line in lines} == {rounds}
 
 
+@pytest.mark.parametrize("rounds", [8, pytest.param(24, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (3, 1), (4, 1), (8, 1), (1, 2), (2, 2), (1, 4)])
-def test_flags_show_no_forbidden_outcome(nodes, threads_per_node):
-    result = on_cluster(nodes, threads_per_node, "round-robin", "unix", PROGRAMS / "flag_litmus", 24)
+def test_flags_show_no_forbidden_outcome(nodes, threads_per_node, rounds):
+    result = on_cluster(nodes, threads_per_node, "round-robin", "unix", PROGRAMS / "flag_litmus", rounds)
     assert (result.returncode, result.stderr) == (0, "")
     assert len(result.stdout.splitlines()) >= 11
 

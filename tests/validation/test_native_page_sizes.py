@@ -177,7 +177,7 @@ def test_many_random_programs_are_right(seed, nodes, threads_per_node, size, opt
 @pytest.mark.parametrize("size", ["8KiB", "64KiB"])
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (4, 1), (2, 2)])
 @pytest.mark.parametrize(
-    "program", ["straddling globals", "litmus", "flag_litmus 8", "late_diffs", "flags_on_stacks", "operations_elsewhere",
+    "program", ["straddling globals", "litmus 40", "flag_litmus 8", "late_diffs", "flags_on_stacks", "operations_elsewhere",
                 "placed_again", "kernel_buffers"]
 )
 def test_memory_stays_a_memory(program, nodes, threads_per_node, size):

@@ -49,12 +49,13 @@ def test_the_table_has_a_row_for_each_program_and_a_program_for_each_row():
     assert table() == {head(program)[0] for program in PROGRAMS} | entry_points
 
 
-@pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
-def test_missing_entry_points_are_told_by_name(tmp_path, command):
+@pytest.mark.parametrize(("command", "each"), [("sdsm-run", 4), ("sdsm-trace", 1)])
+def test_missing_entry_points_are_told_by_name(tmp_path, command, each):
+    """Both have them of one table, so a run, which takes longer to start, need not meet every one."""
     of_openacc = [name for name in MISSING if "acc_" in name or name.startswith("GOACC_")]
     others = [name for name in MISSING if name not in of_openacc]
     assert len(of_openacc) > 100 and len(others) > 20
-    for name in others + of_openacc[::10]:
+    for name in (others + of_openacc[::10])[::each]:
         assert f"the program calls {name}: " in said(tmp_path, command, "entry_point", name)
 
 

@@ -3,8 +3,8 @@
  * data races, so that OpenMP forbids these outcomes too, and any OpenMP run-time must pass.
  *
  * Variables lie on a page of their own or together on one, by turns, and by turns on pages of each home. Threads that a
- * program has no part for go from barrier to barrier. Status 0, or 1 if a forbidden outcome was seen (a line on stderr
- * for each program of which this is so). */
+ * program has no part for go from barrier to barrier. Argument: rounds of each program (200). Status 0, or 1 if a
+ * forbidden outcome was seen (a line on stderr for each program of which this is so). */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum {
-  rounds = 200,
   page_bytes = 4096,
   arena_pages = 24,
   most_threads = 64,
@@ -391,7 +390,7 @@ static const struct litmus programs[] = {
     {"ordered iterations", 1, ordered_sequence, right_or_wrong, 2, 2, {"right", "wrong"}},
 };
 
-static void run(const struct litmus* litmus) {
+static void run(const struct litmus* litmus, int rounds) {
   static int count[most_outcomes];
   memset(count, 0, sizeof count);
   handed_over = NULL;
@@ -420,13 +419,14 @@ static void run(const struct litmus* litmus) {
   putchar('\n');
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 200;
   arena = aligned_alloc(page_bytes, (size_t)arena_pages * page_bytes);
   if (arena == NULL) return 2;
   for (int i = 0; i < most_threads; ++i) omp_init_lock(&locks[i]);
   omp_init_nest_lock(&nest_lock);
   for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i) {
-    if (programs[i].threads <= omp_get_max_threads()) run(&programs[i]);
+    if (programs[i].threads <= omp_get_max_threads()) run(&programs[i], rounds);
   }
   free(arena);
   return failures == 0 ? 0 : 1;
