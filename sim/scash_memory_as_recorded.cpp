@@ -99,8 +99,9 @@ class AsRecorded final : public ScashMemory {
     throw std::invalid_argument(fmt::format(
         "thread {}, after {} intervals: {}, but {}. The recorded order is of another program or other arguments than "
         "the trace, or of a run whose threads did not do what they did in the trace. Record it and trace again; but "
-        "where timing decides who does what (who executes a single or a section, or takes a chunk of a dynamic or "
-        "guided loop), every run goes another way, and no order fits: simulate without --order",
+        "where timing decides who does what (who executes a single or a section, takes a chunk of a dynamic or guided "
+        "loop, or repeats an atomic operation that another thread came before, as in a reduction over floating-point "
+        "numbers), every run goes another way, and no order fits: simulate without --order",
         index_of(thread_.id()), intervals_, what, position()));
   }
 

@@ -467,6 +467,7 @@ int simulate(Request request) {
   }
   const Selection selection = selection_of(request.timeline, static_cast<std::uint32_t>(threads));
   refuse_waits(request, file);
+  trace::check_touches(file);
   check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
@@ -480,7 +481,16 @@ int simulate(Request request) {
   options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
 
   std::optional<trace::Order> order;
-  if (!request.order.empty()) order = trace::read_order(request.order);
+  if (!request.order.empty()) {
+    order = trace::read_order(request.order);
+    const bool is_unasked = !options.atomics && atomics_on(platform, options.atomics) != Atomics::home;
+    if (is_unasked && !request.is_silent && trace::count_of(file, trace::EventKind::atomic) > 0) {
+      say(
+          fmt::format("warning: {} does atomic operations otherwise than `sdsm run`, which does them at their pages' "
+                      "homes unless told. If the order is of such a run, give --atomics home",
+                      request.platform));
+    }
+  }
   const trace::Reductions reductions = trace::find_reductions(file);
   const auto program = [&] {
     Program made;
@@ -801,7 +811,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Example:\n"
       "  sdsm trace -n 4 -o laplace.trace -- ./laplace --impl 4\n"
-      "  sdsm simulate laplace.trace --platform platforms/p3-score.xml --nodes 4 --sequential-time 7.5s\n"
+      "  sdsm simulate laplace.trace --platform p3-score --nodes 4 --sequential-time 7.5s\n"
       "  sdsm simulate laplace.trace --platform p3-score --nodes 4 --set network.bandwidth=1Gbps --set 'fault.*=x0.5'\n"
       "  sdsm simulate laplace.trace --platform machine.xml --nodes 4 --uncertainty 100  (machine.xml: of sdsm "
       "calibrate)\n\n"

@@ -116,6 +116,7 @@ struct Schedule {
 Schedule make_schedule(const EmulationRequest& request, const Layout& layout, Bytes page) {
   trace::check_scale(request.scale);
   const trace::File file(*request.trace);
+  trace::check_touches(file);
   if (file.header().threads != layout.processes()) {
     throw std::invalid_argument(fmt::format("{} has {} threads, and this run {}. Trace the program again with -n {}",
                                             request.trace->string(), file.header().threads, layout.processes(),

@@ -83,7 +83,14 @@ void write_mended(const std::filesystem::path& path, const std::filesystem::path
   };
   const Way& way = ways[static_cast<std::size_t>(mending)];
   commands::check_output(output, {path});
-  const std::uint64_t count = way.mend(trace::File(path), output);
+  const trace::File file(path);
+  trace::check_touches(file);
+  if (file.format() < trace::format_version) {
+    throw BadInput(
+        fmt::format("{} is of format {}, which does not tell the changed lines of pages. Trace the program again",
+                    path.string(), file.format()));
+  }
+  const std::uint64_t count = way.mend(file, output);
   if (count == 0) throw BadInput(fmt::format("{}: {}, so nothing is mended and written", path.string(), way.nothing));
   fmt::print("{} {}\n", count, way.done);
 }

@@ -15,7 +15,9 @@
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
 #include "tests/workloads/programs/run_program.hpp"
+#include "tests/workloads/trace/format_1.hpp"
 #include "tests/workloads/trace/samples.hpp"
+#include "workloads/trace/limits.hpp"
 #include "workloads/trace/writer.hpp"
 
 using namespace sdsm;
@@ -342,18 +344,40 @@ TEST_CASE("the sequential time is what the compute of the region sums to") {
   CHECK(compute == Approx(7.5).epsilon(1e-6));
 }
 
-TEST_CASE("a trace that touches more pages than there is memory for ends before they are simulated") {
+TEST_CASE(
+    "a trace of more touches than memory has room for or than a processor can do ends before they are simulated") {
   TestProgram program({2, 1});
   program.pages = 1'000'000'000;
   program.barrier(0, 10, {test::reads(999'999'999)});
   program.barrier(1, 10, {test::reads(0)});
   const TraceFile sparse(program);
   CHECK(sdsm_command("simulate", sparse.arguments() + " --nodes 2 --max-memory 1MiB").status == 0);
-  program.barrier(0, 10, {test::reads(0, 0, 100'000'000)});
-  program.barrier(1, 10);
+  constexpr double most_us = 1e8 / trace::most_touches_per_ns / 2 * 1e-3;  // two threads
+  TestProgram impossible = program;
+  impossible.barrier(0, most_us - 20, {test::reads(0, 0, 100'000'000)});
+  impossible.barrier(1);
+  const TraceFile made_up(impossible);
+  const std::string mend = "mend --without-locks -o out.trace " + in_quotes(made_up.path().string());
+  check_refused("trace", mend, "which no processor can do");
+  check_refused("simulate", made_up.arguments() + " --nodes 2 --max-memory 100GiB", "which no processor can do");
+  program.barrier(0, most_us, {test::reads(0, 0, 100'000'000)});
+  program.barrier(1);
   const TraceFile dense(program);
   check_refused("simulate", dense.arguments() + " --nodes 2", "more pages than 2 nodes can hold in");
   check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
+}
+
+TEST_CASE("traces of format 1 are simulated, but not mended") {
+  const TraceFile trace;
+  const Scratch folder;
+  const auto older = folder / "older.trace";
+  trace::store(trace::write_format_1(trace::read(trace.path())), older);
+  CHECK(sdsm_command("simulate", in_quotes(older.string()) + " -q -n 2 --platform " + p3).status == 0);
+  for (const char* way : {"--pad", "--without-barriers", "--without-locks", "--balance"}) {
+    const std::string output = in_quotes((folder / "out.trace").string());
+    check_refused("trace", std::string("mend ") + way + " -o " + output + " " + in_quotes(older.string()),
+                  "is of format 1, which does not tell the changed lines");
+  }
 }
 
 TEST_CASE("bad input to simulate is one clear line and status 2") {

@@ -134,6 +134,20 @@ std::optional<std::string> problem_with_pages(const Interval& interval) {
   return std::nullopt;
 }
 
+std::optional<std::string> problem_with(const std::vector<Totals>& totals) {
+  // In floating point, as a damaged file's sums may be of any size.
+  double touches = 0, compute_ns = 0;
+  for (const Totals& one : totals) {
+    touches += static_cast<double>(one.page_touches);
+    compute_ns += static_cast<double>(one.compute_ns);
+  }
+  const double most = compute_ns * most_touches_per_ns * static_cast<double>(totals.size());
+  if (touches <= most_touches_at_once || touches <= most) return std::nullopt;
+  constexpr double ns_per_s = 1e9;
+  return fmt::format("{:.4g} page touches in {:.3g} s of computing, which no processor can do", touches,
+                     compute_ns / ns_per_s);
+}
+
 std::optional<std::string> problem_with(const Header& header) {
   if (header.sites.size() > max_sites) return fmt::format("{} sites are over {}", header.sites.size(), max_sites);
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "workloads/trace/trace.hpp"
 
@@ -19,6 +20,13 @@ inline constexpr std::uint64_t max_region_pages = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t max_runs_per_interval = std::uint64_t{1} << 24;
 /// Largest compute time of one thread's intervals together: what sdsm::Time (63 bits of picoseconds) can hold.
 inline constexpr std::uint64_t max_compute_ns = std::numeric_limits<std::int64_t>::max() / 1000;
+
+/// A processor needs longer to load from a page that it has not just loaded from: a miss of its translations alone
+/// takes nanoseconds. So a trace of many touches has computed, and no short file of a few instants keeps a simulation
+/// busy.
+inline constexpr std::uint64_t most_touches_per_ns = 10;
+/// Of a trace, whatever it computed: smaller ones are played in seconds.
+inline constexpr std::uint64_t most_touches_at_once = 10'000'000;
 
 /// Of one trace. Bounds its table, as regions are bounded.
 inline constexpr std::uint32_t max_sites = 1U << 20;
@@ -82,6 +90,10 @@ std::optional<std::string> problem_with(Change change, const ChangedLines& chang
 
 /// The same for an interval's lines. Precondition: they are as many as its touches ask for, and none is of no pages.
 std::optional<std::string> problem_with_pages(const Interval& interval);
+
+/// The same for the totals of all threads together. One touch of a mended trace (mended.hpp) may have become as many as
+/// there are threads.
+std::optional<std::string> problem_with(const std::vector<Totals>& totals);
 
 /// The same for a header's tables.
 std::optional<std::string> problem_with(const Header& header);

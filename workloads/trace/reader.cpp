@@ -410,6 +410,8 @@ void ThreadCursor::Impl::decode_runs(std::uint64_t runs) {
   if (runs > 0 && interval.touches[before].position < least_position) throw ContentError("a position that goes back");
   totals.touch_runs += runs;
   totals.page_touches += pages;
+  // Now, not at the thread's end: the footer's number is what problem_with(Totals) has looked at.
+  if (totals.page_touches > file->footer.totals[thread].page_touches) check_totals();
 }
 
 /// Passes over a section, if the piece has it.
@@ -556,6 +558,15 @@ std::uint64_t File::file_bytes() const {
 
 const std::filesystem::path& File::path() const {
   return impl_->file.path();
+}
+
+void check_touches(const File& file) {
+  std::vector<Totals> totals;
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) totals.push_back(file.totals(thread));
+  if (const auto problem = problem_with(totals)) {
+    throw FormatError(
+        fmt::format("{}: {}. The file is damaged or made up: trace again", file.path().string(), *problem));
+  }
 }
 
 std::uint64_t count_of(const File& file, EventKind kind) {

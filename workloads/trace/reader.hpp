@@ -69,6 +69,9 @@ class File {
   std::shared_ptr<Impl> impl_;
 };
 
+/// For who works on every touch: throws FormatError if the trace says more of them than a processor can have done.
+void check_touches(const File& file);
+
 /// Events of a kind, of all threads.
 std::uint64_t count_of(const File& file, EventKind kind);
 
