@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import functools
 import importlib
+import importlib.util
 import io
 import os
 import signal
@@ -139,7 +141,7 @@ def run(module: str) -> NoReturn:
     try:
         status = _refuse_another_version() or importlib.import_module(module).main()
     except ModuleNotFoundError as error:
-        status = _missing(error)
+        status = _missing(error, module)
     except KeyboardInterrupt:
         say("interrupted; nothing is left half done")
         status = RUN_FAILED
@@ -159,11 +161,26 @@ def _refuse_another_version() -> int:
 _OPTIONAL = {"pyarrow": "pyarrow", "pyarrow.parquet": "pyarrow", "distributed": "distributed", "cloudpickle": "distributed"}
 
 
-def _missing(error: ModuleNotFoundError) -> int:
+def _missing(error: ModuleNotFoundError, module: str = "") -> int:
+    """module: the command's, which could not be imported. An exit status."""
+    if module and {"-h", "--help"} & set(sys.argv[1:]) and (told := _description(module)):
+        print(f"usage: sdsm {Path(sys.argv[0]).name.removeprefix('sdsm-')} ...\n\n{told}")
     optional = _OPTIONAL.get(error.name or "")
     advice = f"Install it: {sys.executable} -m pip install {optional}" if optional else places.how_to_get_packages()
     say(f"the Python package {optional or error.name} is missing. {advice}")
     return RUN_FAILED
+
+
+def _description(module: str) -> str:
+    """The DESCRIPTION of a command's module that cannot be imported; empty if it has none."""
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        return ""
+    for statement in ast.parse(Path(found.origin).read_text(encoding="utf-8")).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="DESCRIPTION")], value=ast.Constant(value=str(text))):
+                return text
+    return ""
 
 
 def _open_closed_streams() -> None:

@@ -48,6 +48,8 @@ BURST = 16
 LEAST_LINES = 3
 #: Runs that a platform file may tell of a cost. Of more the first are told.
 LEAST_RUNS, MOST_RUNS = 3, 100
+#: Less is what the simulator's picoseconds and the digits of a file make.
+LEAST_MOVE_US = 1e-3
 #: Quantities with a parameter for each layout.
 BY_LAYOUT = ("barrier", "lock")
 #: What `sdsm simulate --jitter` takes.
@@ -116,7 +118,7 @@ class Service:
 @dataclass(frozen=True)
 class Data:
     """What was read, sorted by what it is good for. unused: what was read and says nothing about a platform. left_out: what
-    would say something wrong, and why."""
+    would say something wrong, and why. supposed: what files do not tell and was taken to be so."""
 
     batches: tuple[Batch, ...]
     services: tuple[Service, ...]
@@ -124,6 +126,7 @@ class Data:
     system: tuple[Batch, ...] = ()
     unused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    supposed: tuple[str, ...] = ()
 
     def runs(self, found: Iterable[tuple[Batch, Sequence[float]]]) -> tuple[float, ...] | None:
         """What a cost was in each run of all files, in one order for all costs: in a run of a file the mean over its layouts,
@@ -196,6 +199,7 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
     system: list[Batch] = []
     unused: list[str] = []
     left_out: list[str] = []
+    supposed: list[str] = []
     for reading in readings:
         used = False
         batches_before, services_before = len(batches), len(services)
@@ -223,6 +227,12 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
             services[services_before:] = [one for one in services[services_before:] if one.layout.threads <= count]
         overheads = list(_epcc(reading, layouts))
         batches += overheads
+        supposed += [
+            f"{reading.file}: EPCC's runs of {one.nodes} threads count as {one}, a thread on each node. If all ran on one node, "
+            f"give --layout 1x{one.nodes}"
+            for one in sorted({b.layout for b in overheads} - set(layouts))
+            if one.nodes > 1
+        ]
         on_network = any(
             m.quantity in ("message time, one way", "latency, one way", "bandwidth")
             or m.quantity.startswith("round-trip")
@@ -230,7 +240,7 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
         )
         if not (used or overheads or on_network):
             unused.append(f"{reading.file}: {reading.format} measures nothing that a platform file holds")
-    return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused), tuple(left_out))
+    return Data(tuple(batches), tuple(services), tuple(readings), tuple(system), tuple(unused), tuple(left_out), tuple(supposed))
 
 
 def _processors(reading: Reading) -> float:
@@ -272,7 +282,8 @@ def _epcc(reading: Reading, layouts: Sequence[Layout]) -> Iterable[Batch]:
         groups: dict[int, list[tuple[Measurement, Measurement | None]]] = {}
         times = {(m.run, m.quantity): m for m in reading.measurements if m.quantity.endswith(" time")}
         for m in reading.measurements:
-            if m.quantity == f"{construct} overhead" and "threads" in m.keys:
+            # Of a run that prints a median, too, the mean alone: they are no two runs.
+            if m.quantity == f"{construct} overhead" and m.statistic == "mean" and "threads" in m.keys:
                 groups.setdefault(int(m.keys["threads"]), []).append((m, times.get((m.run, f"{construct} time"))))
         for threads, found in groups.items():
             layout = next((given for given in layouts if given.threads == threads), Layout(threads, 1))
@@ -329,22 +340,27 @@ class Base:
         return [name for name in self._given if re.fullmatch(r"memory-bus\.[0-9]+", name)]
 
 
-def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({})) -> Fit:
+def fit(
+    data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({}), links: Network | None = None
+) -> Fit:
     """Every parameter that the data give, and the assumed ones that a platform file must hold.
 
-    base, given: reference network and properties of the base file. Groups that no file measures (all faults, the message,
-    all barriers, all locks) are the base's; of a group that was measured in part nothing is taken from there, as
-    another machine's costs do not mix with these. A measured network becomes the reference if the data hold faults or
-    releases, which were then measured on it; else the base's costs keep theirs, and only links change.
+    base, given: reference network and properties of the base file. links: what its links are, where all are alike.
+    Groups that no file measures (all faults, the message, all barriers, all locks) are the base's; of a group that was
+    measured in part nothing is taken from there, as another machine's costs do not mix with these. A measured network
+    becomes the reference if the data hold faults or releases, which were then measured on it; else the base's costs keep
+    theirs, and only links change: EPCC's barriers and locks were measured on these (as_on_reference).
 
     Raises CalibrationError if a group is neither measured nor in the base file.
     """
     fallback = Base(given)
-    notes: list[str] = [*(f"{why}. --oversubscribed takes all" for why in data.left_out), *data.unused]
+    notes: list[str] = [*(f"{why}. --oversubscribed takes all" for why in data.left_out), *data.unused, *data.supposed]
     rate, latency = networks.fit(data.readings, base)
+    is_reference = any(b.quantity in FAULTS or b.quantity.startswith("release.") for b in data.batches)
+    unmeasured = base if is_reference or links is None else links
     network = Network(
-        rate.estimate.value / 8e6 if rate else base.bandwidth,
-        latency.estimate.value if latency else base.latency_us,
+        rate.estimate.value / 8e6 if rate else unmeasured.bandwidth,
+        latency.estimate.value if latency else unmeasured.latency_us,
         base.links,
         base.frame,
     )
@@ -352,7 +368,6 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     checks: list[Check] = []
     covariance: dict[tuple[str, str], float] = {}
 
-    is_reference = any(b.quantity in FAULTS or b.quantity.startswith("release.") for b in data.batches)
     _faults(data, parameters, checks, fallback)
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
@@ -379,13 +394,46 @@ def fit(data: Data, base: Network, given: Mapping[str, str] = MappingProxyType({
     for name, value in msgspec.structs.asdict(base.frame).items():
         parameters.append(_assumed(f"frame.{name}", value, "B", "as the base file says"))
     extras |= _extras(data, parameters)
-    shape = _barrier_shape(parameters, network if is_reference else base, given)
+    shape = _barrier_shape(parameters, network, network if is_reference else base, given)
     curves = tuple(networks.pieces(data.readings, base))
     owner = "reference" if is_reference else "link"
     layouts = tuple(sorted({b.layout for b in data.batches}))
     return Fit(
         tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner, layouts, data.left_out
     )
+
+
+def as_on_reference(found: Fit, trial: Fit, simulated: Mapping[str, float]) -> Fit:
+    """Barriers and locks that were measured on the links, as they would be on the reference network, of which a platform
+    file tells them. simulated: what the simulator makes of `trial`'s on these links, us.
+
+    Raises CalibrationError for one that is shorter than its messages.
+    """
+    moved = []
+    for parameter in found.parameters:
+        longer = simulated.get(parameter.name, math.nan) - trial.value(parameter.name)
+        if parameter.kind != "measured" or parameter.name.split(".")[0] not in BY_LAYOUT or not abs(longer) > LEAST_MOVE_US:
+            moved.append(parameter)
+            continue
+        if parameter.value <= longer:
+            nodes = parameter.name.partition(".")[2].partition("x")[0]
+            latency = found.extras.get("link.latency")
+            told = f", whose latency of {latency.value:.4g} us is {latency.how}" if latency else ""
+            raise CalibrationError(
+                f"{parameter.sources[0]}: {parameter.name} took {parameter.value:.4g} us, but its messages take {longer:.4g} us longer on "
+                f"these links{told}, than on the reference network. If its threads ran on one node, give --layout 1x{nodes}; else correct "
+                "the links, or leave out what measured them"
+            )
+        how = f"{parameter.how}, less the {longer:.6g} us that messages take longer on these links than on the reference network"
+        moved.append(replace(parameter, value=parameter.value - longer, kind="fitted", how=how))
+    return replace(found, parameters=tuple(moved))
+
+
+def trial_of(found: Fit, value_us: float) -> Fit:
+    """The same with another value of all measured barriers and locks."""
+    is_meant = {p.name for p in found.parameters if p.kind == "measured" and p.name.split(".")[0] in BY_LAYOUT}
+    changed = (replace(p, value=value_us) if p.name in is_meant else p for p in found.parameters)
+    return replace(found, parameters=tuple(changed))
 
 
 def _remote(data: Data, quantity: str) -> list[Batch]:
@@ -581,9 +629,9 @@ def _by_layout(data: Data, parameters: list[Parameter], checks: list[Check], not
 
 
 def _barrier_shape(
-    parameters: Sequence[Parameter], network: Network, given: Mapping[str, str]
+    parameters: Sequence[Parameter], network: Network, reference: Network, given: Mapping[str, str]
 ) -> barrier_shape.Choice:
-    """Of measured barriers; the base's stay what the base file says."""
+    """Of barriers that were measured on `network`; the base's stay what the base file says. reference: of message.*."""
     found = {p.name: p for p in parameters}
     barriers = {
         layout_of(name.partition(".")[2]): Estimate(p.value, p.standard_error, p.samples)
@@ -601,7 +649,7 @@ def _barrier_shape(
     wire = network.idle_us(control)
     whole = found["message.fixed"].value + control * found["message.per-byte"].value
     link = network.wire_bytes(control) / network.bandwidth
-    return barrier_shape.choose(barriers, barrier_shape.Message(wire, link, whole - wire))
+    return barrier_shape.choose(barriers, barrier_shape.Message(wire, link, whole - reference.idle_us(control)))
 
 
 def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:

@@ -100,13 +100,14 @@ def platform(
         name: with_unit(fit.extras[f"link.{name}"]) for name in ("bandwidth", "latency") if f"link.{name}" in fit.extras
     }
     raised = False
+    all_alike = links_of(root, before)
     others: list[str] = []
     for node in topology(root):
         if isinstance(node, Element) and node.name in ("host", "cluster") and _cores(node, base) < cores:
             node = Element(node.name, {**node.attributes, "core": str(cores)})
             raised = True
         if measured and isinstance(node, Element) and node.name in LINKS:
-            if _is_reference(node, before):
+            if _is_like(node, before) or (fit.network_owner == "link" and all_alike is not None):
                 replaced = {LINKS[node.name][name]: value for name, value in measured.items()}
                 node = Element(node.name, {**node.attributes, **replaced}, node.children)
             else:
@@ -171,11 +172,28 @@ def _range(fit: Fit, given: Mapping[str, str]) -> list[Node]:
     return [Comment("The largest that was measured. Predictions beyond are extrapolated."), *told, Blank()] if told else []
 
 
-def _is_reference(link: Element, network: Network) -> bool:
-    """Whether a link is like those that the base measured on; others of a cluster with several kinds stay as they are."""
+def links_of(root: ElementTree.Element, reference: Network) -> Network | None:
+    """The network of a base file's links, if all are alike."""
+    kinds = {_kind(node) for node in topology(root) if isinstance(node, Element) and node.name in LINKS}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return None if kind is None or kind[0] <= 0 else replace(reference, bandwidth=kind[0], latency_us=kind[1])
+
+
+def _kind(link: Element) -> tuple[float, float] | None:
+    """Bytes/us and us."""
+    names = LINKS[link.name]
     try:
-        rate = quantity(link.attributes.get(LINKS[link.name]["bandwidth"], ""), BANDWIDTHS) / 1e6
-        latency = quantity(link.attributes.get(LINKS[link.name]["latency"], "0us"), TIMES_US)
+        rate = quantity(link.attributes.get(names["bandwidth"], ""), BANDWIDTHS) / 1e6
+        return rate, quantity(link.attributes.get(names["latency"], "0us"), TIMES_US)
     except ValueError:
-        return False
-    return abs(rate - network.bandwidth) <= 1e-9 * network.bandwidth and abs(latency - network.latency_us) <= 1e-9
+        return None
+
+
+def _is_like(link: Element, network: Network) -> bool:
+    """Whether a link is like those that the base measured on; others of a cluster with several kinds stay as they are."""
+    kind = _kind(link)
+    return (
+        kind is not None
+        and abs(kind[0] - network.bandwidth) <= 1e-9 * network.bandwidth
+        and abs(kind[1] - network.latency_us) <= 1e-9
+    )
