@@ -35,6 +35,19 @@ install(FILES scripts/requirements.txt scripts/requirements-sweep.txt DESTINATIO
 install(DIRECTORY workloads/include/sdsm DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.f90" PATTERN "*.c")
 install(DIRECTORY docs/ DESTINATION share/doc/sdsm/docs)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION share/doc/sdsm)
+install(FILES calibration/README.md DESTINATION share/doc/sdsm/calibration)
+# Their commands are a checkout's; here sdsm is on PATH, platforms have names, and programs lie elsewhere.
+install(CODE "
+  # CPack installs below a folder of its own, of which the package knows nothing.
+  string(REGEX REPLACE \".*/_CPack_Packages/[^/]+/[^/]+/[^/]+\" \"\" prefix \"\${CMAKE_INSTALL_PREFIX}\")
+  file(GLOB_RECURSE pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/doc/sdsm/*.md\")
+  foreach(page IN LISTS pages)
+    file(READ \"\${page}\" text)
+    string(REPLACE build/sdsm sdsm text \"\${text}\")
+    string(REPLACE build/workloads/ \"\${prefix}/${SDSM_HOME}/workloads/\" text \"\${text}\")
+    string(REGEX REPLACE \"(--platform|--base|-p|check|replay) platforms/([a-z0-9-]+)\\\\.xml\" \"\\\\1 \\\\2\" text \"\${text}\")
+    file(WRITE \"\${page}\" \"\${text}\")
+  endforeach()")
 
 # From the commands' --help, and so made of what has been built. The commands in Python need their packages for it.
 find_program(SDSM_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CMAKE_SYSTEM_PATH)

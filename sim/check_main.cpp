@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
                "sdsm check"};
   app.footer(
       std::string(
-          "Examples:\n  sdsm check platforms/p3-score.xml\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
+          "Examples:\n  sdsm check p3-score\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
           "'fault.*=x0.5'\n\n") +
       fmt::format("Limits: {} hosts, of which {} in one zone beside clusters; {} links of a route; {} blanks in a row; "
                   "{} MiB.\n\n",
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       return done;
     }
     if (path.empty())
-      throw BadInput("which platform? Name its file, or --properties: sdsm check platforms/p3-score.xml");
+      throw BadInput("which platform? Name its file, or --properties: sdsm check p3-score");
     path = find_platform(path);
     const Platform platform = read_platform(path, {changes});
     std::size_t hosts = 0;

@@ -14,7 +14,7 @@ import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
-from sdsm_explain.source import Line, demangled, frames_at, is_newer, line_of_touch, lines_of_calls
+from sdsm_explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
 from sdsm_report.tracing import sha256
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -166,9 +166,11 @@ def arrays(
     is_another = Path(program).is_file() and info.header.program_sha256 not in ("", sha256(Path(program)))
     if not Path(program).is_file():
         tell(f"{program} is not here, so its lines are not told. Call sdsm explain from the folder that it was traced in")
-    traced = 0.0 if is_another else trace.stat().st_mtime
-    for file in sorted({program, *(site.file for site in info.header.sites)}):
-        if (is_another and file == program) or is_newer(file, traced):
+    files = {program, *(site.file for site in info.header.sites)}
+    traced = dict.fromkeys(files, trace.stat().st_mtime) | ({program: 0.0} if is_another else {})
+    # A system's library has no lines that could be told.
+    for file in sorted(file for file in files if file == program or not is_of_system(file)):
+        if is_newer(file, traced[file]):
             tell(f"{Path(file).name} has changed since it was traced, so its lines are not told. Trace it again")
     tallies = _tallies(pages, {thread.id: _prices(thread, result.protocol) for thread in result.threads})
     regions: dict[str, list[Region]] = defaultdict(list)
@@ -176,10 +178,10 @@ def arrays(
         regions[region.name].append(region)
     uses = {use.region: use for use in info.uses}
     frames = _frames(info, traced)
-    if Path(program).is_file() and not is_newer(program, traced) and not is_another and info.header.sites and not any(frames):
+    if Path(program).is_file() and not is_newer(program, traced[program]) and info.header.sites and not any(frames):
         tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
     touches = _touches(info, frames)
-    allocated = _allocations(info, frames, traced)
+    allocated = _allocations(info, frames, traced[program])
     shown = demangled(tallies)
     found = []
     for name, tally in tallies.items():
@@ -303,11 +305,11 @@ def _tallies(file: Path, prices: Mapping[int, _Prices]) -> dict[str, _Tally]:
     return found
 
 
-def _frames(info: TraceInfo, traced: float) -> list[tuple[Line, ...]]:
-    """By site."""
+def _frames(info: TraceInfo, traced: Mapping[str, float]) -> list[tuple[Line, ...]]:
+    """By site. traced: when, by file."""
     sites = info.header.sites
     files = {site.file for site in sites}
-    frames = {file: frames_at(file, [site.address for site in sites if site.file == file], traced) for file in files}
+    frames = {file: frames_at(file, [site.address for site in sites if site.file == file], traced[file]) for file in files}
     return [frames[site.file].get(site.address, ()) for site in sites]
 
 

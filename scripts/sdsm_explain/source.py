@@ -54,6 +54,11 @@ def is_newer(file: str, time: float) -> bool:
         return False
 
 
+def is_of_system(library: str) -> bool:
+    """Whether a library lies where the system keeps its own, which come without debug information."""
+    return library.startswith(("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"))
+
+
 def frames_at(program: str, addresses: Iterable[int], traced: float) -> dict[int, tuple[Line, ...]]:
     """The lines of each address of `program` that debug information knows (gcc -g): the innermost inlined call's first,
     last the line in the function that the code belongs to.

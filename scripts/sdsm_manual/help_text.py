@@ -13,6 +13,8 @@ _POSITIONAL = re.compile(r"^  (\S(?:.*?\S)?)\s{2,}(\S.*)$")
 _CHOICES = re.compile(r"\{([^{}]+)\}|\b((?:[a-z][a-z0-9-]*\|)+[a-z][a-z0-9-]*)\b")
 #: What CLI11 adds to a metavariable.
 _ADDED = re.compile(r" (?:REQUIRED|\.\.\.|(?:Needs|Excludes): .*)")
+#: "Options:" or "results (without these: tables):"; a sentence that ends with a colon is none.
+_TITLE = re.compile(r"([A-Za-z][^.,;:()]{0,40}?(?: \(.*\))?):")
 _CONTINUATION = re.compile(r"^ {20,}\S")
 
 
@@ -63,7 +65,7 @@ def parse(text: str) -> Help:
     """text: what a command prints for --help. Raises ValueError if it says neither usage nor what the command does."""
     synopsis: list[str] = []
     sections = [Section("")]
-    in_usage = False
+    in_usage, is_first = False, True  # of its paragraph
     for line in map(str.rstrip, text.splitlines()):  # CLI11 2.4 prints a space behind a default
         if found := re.match(r"[Uu]sage: (.*)", line):
             synopsis, in_usage = [found[1]], True
@@ -71,7 +73,11 @@ def parse(text: str) -> Help:
             synopsis.append(line.strip())
         else:
             in_usage = False
-            _take(sections, line)
+            if is_first and (found := _TITLE.fullmatch(line)):
+                sections.append(Section(found[1]))
+            else:
+                _take(sections, line)
+        is_first = not line
     described = next((line for line in sections[0].lines if line.strip() and not line.startswith(("sdsm ", " "))), None)
     if not synopsis or described is None:
         raise ValueError("the help text has no usage line, or no sentence of what the command does")
@@ -80,9 +86,7 @@ def parse(text: str) -> Help:
 
 def _take(sections: list[Section], line: str) -> None:
     section = sections[-1]
-    if re.match(r"\S.*:$", line) and not line.startswith(("sdsm ", "-")):
-        sections.append(Section(line[:-1]))
-    elif found := _OPTION.match(line):
+    if found := _OPTION.match(line):
         section.entries.append(Entry(found[1], found[2] or ""))
     elif section.title.lower().startswith("positional") and (found := _POSITIONAL.match(line)):
         section.entries.append(Entry(found[1], found[2]))

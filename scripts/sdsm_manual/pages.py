@@ -11,7 +11,7 @@ def page(name: str, version: str, text: Help) -> str:
     lines += [".SH NAME", f"{_escaped(name.replace(' ', '-'))} \\- {_escaped(text.description.rstrip('.'))}"]
     lines += [".SH SYNOPSIS", _escaped(text.synopsis)]
     for number, section in enumerate(text.sections):
-        lines += _section(section, "DESCRIPTION" if number == 0 else section.title.upper())
+        lines += _section(section, "DESCRIPTION" if number == 0 else _heading(section.title))
     return "\n".join(lines) + "\n"
 
 
@@ -24,6 +24,12 @@ def overview(version: str, commands: dict[str, Help]) -> str:
         lines += [".TP", rf"\fB{_escaped(name)}\fR", _escaped(text.description)]
     lines += [".SH SEE ALSO", ", ".join(rf"\fBsdsm\-{_escaped(name)}\fR(1)" for name in commands)]
     return "\n".join(lines) + "\n"
+
+
+def _heading(title: str) -> str:
+    """In capitals, as in others' pages; what stands in brackets stays as it is."""
+    words, bracket, rest = title.partition("(")
+    return words.upper() + bracket + rest
 
 
 def _section(section: Section, title: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -144,6 +145,20 @@ def test_parts_of_two_versions_refuse_each_other_by_name(somebody):
 def test_a_missing_python_package_is_told_with_how_to_get_it(somebody):
     bare = somebody.calls("sdsm", "plot", "x.json", "-o", "y", status=1, SDSM_PYTHON="/usr/bin/python3", PYTHONPATH="", PYTHONNOUSERSITE="1")
     assert "is missing. Install it: " in bare.stderr and "requirements.txt" in bare.stderr
+
+
+def test_without_python_packages_each_command_still_says_what_it_does(somebody):
+    told = somebody.calls("sdsm", "--help", SDSM_PYTHON="/usr/bin/python3", PYTHONPATH="", PYTHONNOUSERSITE="1").stdout
+    assert [line for line in told.splitlines() if line.startswith("  ") and not line.endswith(".")] == []
+
+
+def test_installed_pages_show_installed_commands(somebody):
+    pages = somebody.prefix / "share" / "doc" / "sdsm"
+    texts = {path.relative_to(pages): path.read_text() for path in pages.rglob("*.md")}
+    assert {path: line for path, text in texts.items() for line in text.splitlines() if "build/sdsm " in line or "build/workloads" in line} == {}
+    first = re.search(r"```sh\n(.*?)```", texts[Path("README.md")], re.DOTALL)
+    assert first is not None
+    somebody.calls("bash", "-euc", first[1].replace("1024", "64"))
 
 
 def test_uninstalling_takes_away_every_file_and_its_own_folders_and_no_other(tmp_path):

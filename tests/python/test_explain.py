@@ -232,6 +232,27 @@ def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
     assert (second.name, second.cost_s, second.shared_s, second.away_s) == ("b", 2 + 3, 0, 5)
 
 
+def test_of_files_that_have_changed_since_the_trace_those_alone_are_told(tmp_path):
+    own = tmp_path / "libown.so"
+    own.touch()
+    pages = tmp_path / "pages.csv"
+    pages.write_text(TITLE)
+    os.utime(pages, (1, 1))  # stands for the trace, too
+    libc = next(path for path in Path("/lib").rglob("libc.so.6"))
+    sites = [{"file": str(file), "address": 16} for file in (libc, own)]
+    program = tmp_path / "p"
+    program.write_text("built again")
+    info = INFO | {"header": INFO["header"] | {"sites": sites, "program": [str(program)], "program_sha256": "0"}}
+    result = run_result.read(Text("result", json.dumps(RESULT)), run_result.Simulation)
+    told = []
+    arrays(result, pages, msgspec.convert(info, TraceInfo), pages, told.append)
+    assert sorted(line.partition(" ")[0] for line in told if "has changed" in line) == ["libown.so", "p"]
+    os.utime(own, (0, 0))
+    told.clear()
+    arrays(result, pages, msgspec.convert(info, TraceInfo), pages, told.append)
+    assert [line.partition(" ")[0] for line in told if "has changed" in line] == ["p"]
+
+
 def test_of_an_inlined_call_all_lines_are_known_the_innermost_first(tmp_path):
     source = tmp_path / "a.c"
     source.write_text("one\ntwo\n  three\n")

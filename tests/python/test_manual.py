@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdsm_manual import completions, help_text
+from sdsm_manual import completions, help_text, pages
 
 #: What one command prints with CLI11 2.1 and 2.4: a default stands behind a sign, or in brackets and a space.
 OLDER = """Predict.
@@ -30,3 +30,32 @@ def test_options_their_words_and_their_texts_are_those_of_the_command(text):
     assert entries[2].choices == ["block", "first-touch"]
     assert all(entry.takes_value for entry in entries)
     assert "--platform -t --threads --placement" in completions.bash({"simulate": help_text.parse(text)})
+
+
+WORDY = """usage: sdsm sweep SPEC
+
+Simulate what
+a file asks for:
+
+options:
+  -q, --quiet           no progress
+
+results (without any: tables):
+  --json FILE           all
+
+A file, a.toml (each value a list):
+  nodes = 2
+Further axes: all options.
+
+examples:
+  sdsm sweep a.toml
+"""
+
+
+def test_titles_become_headings_and_sentences_that_end_with_a_colon_do_not():
+    text = help_text.parse(WORDY)
+    assert [section.title for section in text.sections] == ["", "options", "results (without any: tables)", "", "examples"]
+    page = pages.page("sdsm sweep", "0", text).splitlines()
+    headings = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "RESULTS (without any: tables)", "EXAMPLES"]
+    assert [line[4:] for line in page if line.startswith(".SH")] == headings
+    assert "A file, a.toml (each value a list):" in page
