@@ -17,9 +17,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Check a platform file: properties, their units, hosts, routes, costs against the network.",
                "sdsm check"};
   app.footer(
-      std::string(
-          "Examples:\n  sdsm check p3-score\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
-          "'fault.*=x0.5'\n\n") +
+      std::string("Examples:\n  sdsm check p3-score\n  sdsm check p3-score --set network.bandwidth=1Gbps --set "
+                  "'fault.*=x0.5'\n\n") +
       fmt::format("Limits: {} hosts, of which {} in one zone beside clusters; {} links of a route; {} blanks in a row; "
                   "{} MiB.\n\n",
                   most_hosts, most_hosts_of_zone, most_links_of_route, most_blanks, most_platform_bytes >> 20) +
@@ -32,8 +31,7 @@ int main(int argc, char** argv) {
       fmt::print("{}", describe_properties());
       return done;
     }
-    if (path.empty())
-      throw BadInput("which platform? Name its file, or --properties: sdsm check p3-score");
+    if (path.empty()) throw BadInput("which platform? Name its file, or --properties: sdsm check p3-score");
     path = find_platform(path);
     const Platform platform = read_platform(path, {changes});
     std::size_t hosts = 0;
