@@ -495,6 +495,10 @@ TEST_CASE("lines of far more pages than a file of its size tells of are refused 
     parts.blocks[0].content.insert(parts.blocks[0].content.end(), once.begin(), once.end());
   }
   parts.footer["threads"][0]["intervals"] = 200;
+  // The footer's number of touches is looked at before all else, so more than that end it at once.
+  CHECK_THROWS_WITH(read_all(),
+                    ContainsSubstring("thread 0 has 1 intervals, 2 runs") && ContainsSubstring("but the footer says"));
+  parts.footer["threads"][0]["page_touches"] = 200ULL * pages;
   CHECK_THROWS_WITH(read_all(), ContainsSubstring("than a file of this size tells of"));
 }
 
