@@ -498,16 +498,8 @@ def _bic(fitted: Line, points: int, parameters: int) -> float:
     return fitted.chi2 + parameters * math.log(points)
 
 
-def _messages(
-    data: Data,
-    parameters: list[Parameter],
-    checks: list[Check],
-    covariance: dict[tuple[str, str], float],
-    notes: list[str],
-    base: Base,
-) -> dict[str, Parameter]:
-    if not any(b.quantity.startswith("release.") for b in data.batches) and base.add(MESSAGE_COSTS, parameters):
-        return {}
+def _release_points(data: Data) -> list[Point]:
+    """By size of the diff: what its release takes beyond an empty one."""
     empty = {_key(b): b for b in _remote(data, "release.0")}
     sizes = sorted(
         int(name.partition(".")[2])
@@ -520,6 +512,20 @@ def _messages(
         if parts:
             each = [b.estimate.minus(none.estimate) for b, none in parts]
             points.append((words, pooled(each), tuple(b.source for b, _ in parts)))
+    return points
+
+
+def _messages(
+    data: Data,
+    parameters: list[Parameter],
+    checks: list[Check],
+    covariance: dict[tuple[str, str], float],
+    notes: list[str],
+    base: Base,
+) -> dict[str, Parameter]:
+    if not any(b.quantity.startswith("release.") for b in data.batches) and base.add(MESSAGE_COSTS, parameters):
+        return {}
+    points = _release_points(data)
     single = [point for point in points if costs.diff(point[0]).messages == 1]
     if len(single) < 2:
         raise CalibrationError(

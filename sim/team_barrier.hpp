@@ -58,9 +58,9 @@ class TeamBarrier {
   Sync sync_on(const Round& round, NodeId node) const;
   /// Does phase number `phase` and those after it.
   void proceed(const RoundPtr& round, std::size_t phase);
-  /// Both call `done` when all members are done.
   /// In the baselines, whose members wait for the last one only.
   static void meet_uncontended(const Round& round, Time synchronisation);
+  /// These call `done` when all members are done.
   void flush(const RoundPtr& round, std::function<void()> done);
   void drop(const RoundPtr& round, std::function<void()> done);
   void drop_in_gang(const RoundPtr& round, const std::function<void()>& done);
