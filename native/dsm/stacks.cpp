@@ -3,6 +3,7 @@
 #include "native/dsm/identity.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/program/stacks.hpp"
+#include "native/program/thread_locals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -10,7 +11,6 @@ namespace {
 // Far from what the kernel chooses.
 constexpr std::uintptr_t stacks_address = 0x300000000000;
 constexpr std::uintptr_t control_address = 0x310000000000;
-constexpr std::uint64_t control_stack_bytes = 1 << 20;
 
 struct StackSizes {
   std::uint64_t initial = 0;
@@ -29,7 +29,7 @@ void name_stack(std::uint32_t id, const AddressRange& range, trace::RegionKind k
 }  // namespace
 
 void make_stacks() {
-  sizes_at_start = {initial_stack_bytes(), other_stack_bytes(), control_stack_bytes + thread_local_bytes()};
+  sizes_at_start = {initial_stack_bytes(), other_stack_bytes(), thread_memory_bytes()};
   need_range(stacks_address, stack_of(processes() - 1).end + page_bytes - stacks_address, "the threads' stacks");
   need_range(control_address, processes() * sizes.control, "the threads' own variables");
   for (std::uint32_t i = 0; i < processes(); ++i) {

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "models/scash/directives.hpp"
 #include "native/dsm/answering.hpp"
@@ -51,6 +50,7 @@
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
 #include "native/program/static_arrays.hpp"
+#include "native/program/thread_locals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -209,35 +209,8 @@ void call_main(void* /*unused*/) {
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }
 
-/// The thread-local variables of the program and its libraries, of the calling thread.
-std::vector<AddressRange> own_thread_locals() {
-  std::vector<AddressRange> found;
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* ranges) {
-        if (!is_of_program(*object)) return 0;
-        for (int i = 0; i < object->dlpi_phnum; ++i) {
-          if (object->dlpi_phdr[i].p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
-          const auto begin = reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data);
-          static_cast<std::vector<AddressRange>*>(ranges)->push_back({begin, begin + object->dlpi_phdr[i].p_memsz});
-        }
-        return 0;
-      },
-      &found);
-  return found;
-}
-
-/// `constructed` are the thread-local variables of the thread that ran the constructors: copies them to the initial
-/// one.
-void take_over_thread_locals(const std::vector<AddressRange>& constructed) {
-  const std::vector<AddressRange> own = own_thread_locals();
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    std::memcpy(reinterpret_cast<void*>(own[i].begin), reinterpret_cast<const void*>(constructed[i].begin),
-                own[i].end - own[i].begin);
-  }
-}
-
 void* run_application(void* constructed) {
-  if (is_initial()) take_over_thread_locals(*static_cast<const std::vector<AddressRange>*>(constructed));
+  if (is_initial()) take_over_thread_locals(*static_cast<const GrowingArray<AddressRange>*>(constructed));
   give_signal_stack();
   gomp::start_initial_thread();
   has_started.store(1);
@@ -258,7 +231,7 @@ void start_application_thread() {
   pthread_attr_init(&attributes);
   const AddressRange stack = control_of(index_of(self.process));
   pthread_attr_setstack(&attributes, reinterpret_cast<void*>(stack.begin), stack.end - stack.begin);
-  static std::vector<AddressRange> constructed;  // it is read after this function has returned
+  static GrowingArray<AddressRange> constructed;  // it is read after this function has returned
   constructed = own_thread_locals();
   pthread_t thread;
   const int error = real_pthread_create(&thread, &attributes, run_application, &constructed);

@@ -27,7 +27,8 @@ std::optional<std::string> RegionNamer::name_of(const RegionFacts& region) const
       return fmt::format("heap #{} ({}, {}+{:#x})", region.number, format_bytes(region.bytes), program_, region.caller);
     case trace::RegionKind::small_heap: return "small heap blocks";
     case trace::RegionKind::initial_stack: return "initial stack";
-    case trace::RegionKind::thread_stack: return fmt::format("stack of thread {}", region.owner);
+    case trace::RegionKind::thread_stack:
+      return fmt::format("{} of thread {}", region.number == 0 ? "stack" : "thread-local variables", region.owner);
   }
   return std::nullopt;
 }

@@ -55,7 +55,7 @@ void pass(VirtualThread& self, const trace::Event& event) REQUIRES(turn) {
 AtomicOutcome operate_untouched(const VirtualThread& self, std::uintptr_t address, const AtomicOperation& operation)
     REQUIRES(turn) {
   auto* const memory = reinterpret_cast<void*>(address);
-  if (!is_tracked() || self.stack.holds(address)) return operate(operation, memory);
+  if (!is_tracked() || self.stack.holds(address) || self.locals.holds(address)) return operate(operation, memory);
   const std::uintptr_t page = address & ~(page_bytes - 1);
   const PageInfo& info = find_range(address)->page_of(page);
   protect(page, page + page_bytes, PROT_READ | PROT_WRITE);

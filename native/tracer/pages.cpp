@@ -30,10 +30,10 @@ constinit Memory memory GUARDED_BY(turn);
 
 }  // namespace
 
-void add_range(std::uintptr_t begin, std::uintptr_t end) {
+void add_range(std::uintptr_t begin, std::uintptr_t end, bool is_of_threads) {
   if (memory.range_count == most_ranges) end_run({"the tracer knows too many ranges of memory"});
   const std::size_t pages = (end - begin) / page_bytes;
-  memory.ranges[memory.range_count] = {begin, end, reserve_array<PageInfo>(pages)};
+  memory.ranges[memory.range_count] = {begin, end, reserve_array<PageInfo>(pages), is_of_threads};
   ++memory.range_count;
 }
 
@@ -53,19 +53,22 @@ RegionInfo& region_info(std::uint32_t region) {
 }
 
 void protect(std::uintptr_t begin, std::uintptr_t end, int protection) {
-  if (!set_protection(begin, end, protection)) {
-    end_run({"the kernel has no mapping left for traced memory. Set vm.max_map_count to 65530 or more."});
-  }
+  if (!set_protection(begin, end, protection)) end_without_mappings();
+}
+
+void end_without_mappings() {
+  end_run({"the kernel has no mapping left for traced memory. Set vm.max_map_count to 65530 or more."});
 }
 
 void protect_all() {
   for (std::size_t i = 0; i < memory.range_count; ++i) {
-    protect(memory.ranges[i].begin, memory.ranges[i].end, PROT_NONE);
+    if (!memory.ranges[i].is_of_threads) protect(memory.ranges[i].begin, memory.ranges[i].end, PROT_NONE);
   }
 }
 
 void unprotect_all() {
   for (std::size_t i = 0; i < memory.range_count; ++i) {
+    if (memory.ranges[i].is_of_threads) continue;
     // One mapping at most is left of each range: the kernel cannot refuse.
     protect(memory.ranges[i].begin, memory.ranges[i].end, PROT_READ | PROT_WRITE);
   }

@@ -29,13 +29,14 @@ struct Range {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
   PageInfo* pages = nullptr;
+  bool is_of_threads = false;  ///< each thread's part is shut and opened with the thread (stacks.hpp)
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
   PageInfo& page_of(std::uintptr_t address) const { return pages[(address - begin) / page_bytes]; }
 };
 
 /// Makes [begin, end) a traced range.
-void add_range(std::uintptr_t begin, std::uintptr_t end) REQUIRES(turn, starting);
+void add_range(std::uintptr_t begin, std::uintptr_t end, bool is_of_threads = false) REQUIRES(turn, starting);
 
 /// The range that holds `address`, or null.
 Range* find_range(std::uintptr_t address) REQUIRES(turn);
@@ -50,8 +51,9 @@ inline std::uint64_t page_index(std::uint32_t region, std::uintptr_t address) RE
 
 /// Changes the protection of whole pages of traced memory. The run ends if the kernel refuses.
 void protect(std::uintptr_t begin, std::uintptr_t end, int protection);
+[[noreturn]] void end_without_mappings();
 
-/// Protects every page of every range (all untouched), or opens them all.
+/// Protects every page of every range (all untouched), or opens them all; but for those of threads.
 void protect_all() REQUIRES(turn);
 void unprotect_all() REQUIRES(turn);
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "native/program/stacks.hpp"
+#include "native/program/thread_locals.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
@@ -17,8 +18,16 @@ struct Stacks {
   std::uint64_t initial_bytes = 0;
   std::uintptr_t others_begin = 0;
   std::uint64_t others_bytes = 0;
+  std::uint64_t below_block = 0;  ///< where thread-local variables begin
 };
 constinit Stacks stacks GUARDED_BY(turn);
+
+// The thread's id lies there, which must be the same in each pass: std::barrier chooses places by it.
+constexpr std::uintptr_t thread_memory_address = 0x1d0000000000;
+
+std::uint64_t thread_memory_slot() {
+  return thread_memory_bytes() + region_alignment;
+}
 
 }  // namespace
 
@@ -34,6 +43,37 @@ void reserve_stacks(std::uint32_t threads) {
   stacks.initial_begin = region_up(reinterpret_cast<std::uintptr_t>(memory) + page_bytes);
   stacks.others_begin = stacks.initial_begin + stack_slot(stacks.initial_bytes);
   add_range(stacks.initial_begin, stacks.others_begin + slot * (threads - 1));
+  stacks.below_block = thread_locals_below_block();
+  if (has_thread_locals()) {
+    add_range(thread_memory_address, thread_memory_address + threads * thread_memory_slot(), true);
+  }
+}
+
+bool has_thread_locals() {
+  return stacks.below_block > 0;
+}
+
+AddressRange make_thread_memory(std::uint32_t thread) {
+  const std::uintptr_t begin = thread_memory_address + thread * thread_memory_slot();
+  const std::uint64_t bytes = thread_memory_bytes();
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  void* const place = reinterpret_cast<void*>(begin);
+  if (mmap(place, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != place) {
+    end_run({"there is no address space for thread ", Decimal(thread), ". Is `ulimit -v` too low?"});
+  }
+  return {begin, begin + bytes};
+}
+
+AddressRange name_thread_locals(std::uint32_t thread, const AddressRange& memory, std::uintptr_t block) {
+  RegionInfo region;
+  region.begin = memory.begin;
+  region.pages = (memory.end - memory.begin) / page_bytes;
+  region.kind = trace::RegionKind::thread_stack;
+  region.placement = Placement::initial;
+  region.owner = thread;
+  constexpr std::uint32_t behind_its_stack = 1;
+  add_region(region, memory.end - memory.begin, 0, behind_its_stack);
+  return {page_down(block - stacks.below_block), memory.end};
 }
 
 Stack stack_of(std::uint32_t thread) {

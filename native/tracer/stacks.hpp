@@ -1,9 +1,11 @@
-/// The stacks that the program's code runs on. They are traced memory, as other threads may have pointers into them. A
-/// stack's owner uses it freely; while the owner does not run, the stack is protected like any page.
+/// The stacks that the program's code runs on, and its threads' thread-local variables. They are traced memory, as other
+/// threads may have pointers into them. The owner uses them freely; while it does not run, they are protected like any
+/// page.
 #pragma once
 
 #include <cstdint>
 
+#include "native/program/program_image.hpp"
 #include "native/program/stacks.hpp"
 #include "native/tracer/threads.hpp"
 
@@ -11,9 +13,17 @@ namespace sdsm::tracer {
 using namespace program;
 
 /// Reserves a stack for each of `threads` threads: the first as large as the shell's limit, the others as OMP_STACKSIZE
-/// says (else 8 MiB).
+/// says (else 8 MiB). From here on it is known whether the program has thread-local variables.
 void reserve_stacks(std::uint32_t threads) REQUIRES(turn, starting);
 Stack stack_of(std::uint32_t thread) REQUIRES(turn);
+bool has_thread_locals() REQUIRES(turn);
+
+/// Memory for a thread's block, its thread-local variables and the tracer's own frames. Ends the run if there is none.
+program::AddressRange make_thread_memory(std::uint32_t thread) REQUIRES(turn);
+/// What of that memory other threads may reach: `block` is the thread's, at the end of it. Makes the whole a region of the
+/// trace. Precondition: has_thread_locals().
+program::AddressRange name_thread_locals(std::uint32_t thread, const program::AddressRange& memory,
+                                         std::uintptr_t block) REQUIRES(turn);
 
 /// Makes a thread's stack a region of the trace.
 void name_stack(std::uint32_t thread) REQUIRES(turn);

@@ -2,9 +2,11 @@
 #include "native/tracer/start.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,8 +17,10 @@
 #include "native/program/locked_instructions.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
+#include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/static_arrays.hpp"
+#include "native/program/thread_locals.hpp"
 #include "native/program/unseen.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -143,15 +147,10 @@ void call_main(void* /*unused*/) {
   std::exit(program.status);
 }
 
-int run_main(int argc, char** argv, char** environment) {
-  starting.take();
-  turn.take();
-  program.argc = argc;
-  program.argv = argv;
-  program.environment = environment;
+/// By the thread that is to run the program. `memory`: where its block lies, if the program has thread-local variables.
+void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   calibrate_clocks();
-  start_threads();
-  name_stack(0);
+  start_threads(memory);
   give_signal_stack();
   take_faults();
   gomp::start_initial_thread();
@@ -168,6 +167,52 @@ int run_main(int argc, char** argv, char** environment) {
   }
   program.is_started = true;
   sdsm_call_on_stack(running_thread().stack.end, call_main, nullptr);
+}
+
+/// What the process's first thread leaves to the one that it makes.
+struct Initial {
+  AddressRange memory;
+  GrowingArray<AddressRange> constructed;  ///< its thread-local variables, which the constructors may have set
+};
+
+void* run_initial_thread(void* argument) {
+  starting.take();
+  turn.take();
+  const auto& initial = *static_cast<const Initial*>(argument);
+  take_over_thread_locals(initial.constructed);
+  run_program(initial.memory);
+  return nullptr;
+}
+
+/// Where the dynamic linker has put the thread-local variables of the process's first thread, no run has them: there
+/// they lie at the end of the stack that a thread is made with.
+[[noreturn]] void run_in_new_thread() REQUIRES(turn, starting) {
+  Initial initial{make_thread_memory(0), own_thread_locals()};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, reinterpret_cast<void*>(initial.memory.begin),
+                        initial.memory.end - initial.memory.begin);
+  pthread_t thread{};
+  turn.give_up();
+  const int error = real_pthread_create(&thread, &attributes, run_initial_thread, &initial);
+  if (error != 0) {
+    end_run({"no thread can be created: error ", Decimal(static_cast<std::uint64_t>(error)),
+             ". Is `ulimit -u` or `ulimit -v` too low?"});
+  }
+  // The program's signals are for the program's threads.
+  const std::uint64_t all = ~std::uint64_t{0};
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, nullptr, sizeof all);
+  for (;;) syscall(SYS_pause);
+}
+
+int run_main(int argc, char** argv, char** environment) {
+  starting.take();
+  turn.take();
+  program.argc = argc;
+  program.argv = argv;
+  program.environment = environment;
+  if (has_thread_locals()) run_in_new_thread();
+  run_program({});
   return program.status;
 }
 

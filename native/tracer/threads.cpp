@@ -1,5 +1,6 @@
 #include "native/tracer/threads.hpp"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -7,11 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 #include "native/program/processes.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/stacks.hpp"
+#include "native/program/system_calls.hpp"
 #include "native/tracer/deadlock.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -37,6 +40,16 @@ struct Threads {
 };
 constinit Threads threads GUARDED_BY(turn);
 
+long as_argument(const void* pointer) {
+  return reinterpret_cast<long>(pointer);
+}
+
+#if defined(__has_attribute) && __has_attribute(no_stack_protector)
+#define SDSM_WITHOUT_THREAD_LOCALS __attribute__((no_stack_protector))
+#else
+#define SDSM_WITHOUT_THREAD_LOCALS
+#endif
+
 /// Room on a control stack for the frames that are on it when the program's code is called.
 constexpr std::uintptr_t control_margin = 4096;
 
@@ -53,6 +66,41 @@ void let_run(VirtualThread& next) {
   syscall(SYS_futex, &next.may_run, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
+/// Opens or shuts what other threads reach of a thread's block and variables.
+void set_locals(VirtualThread& thread, bool are_shut) REQUIRES(turn) {
+  if (thread.locals.begin == thread.locals.end || thread.are_locals_shut == are_shut) return;
+  protect(thread.locals.begin, thread.locals.end, are_shut ? PROT_NONE : PROT_READ | PROT_WRITE);
+  thread.are_locals_shut = are_shut;
+}
+
+/// Those of all threads that have run, but for the one that runs.
+void shut_other_locals() REQUIRES(turn) {
+  for (std::uint32_t i = 0; i < threads.count; ++i) {
+    VirtualThread& thread = threads.all[i];
+    if (&thread != &running_thread() && thread.kernel_id != 0) set_locals(thread, true);
+  }
+}
+
+/// As let_run() and wait_for_turn(). Meanwhile the thread's own `locals` are shut. Those of the C library are among them
+/// (errno), and those of the tracer: so all calls are the kernel's, and no signal may come.
+SDSM_WITHOUT_THREAD_LOCALS void wait_without(const program::AddressRange& locals, VirtualThread& self,
+                                             VirtualThread& next) {
+  const std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  call_kernel(SYS_rt_sigprocmask, {{SIG_BLOCK, as_argument(&all), as_argument(&before), sizeof all}});
+  const long error = call_kernel(
+      SYS_mprotect,
+      {{static_cast<long>(locals.begin), static_cast<long>(locals.end - locals.begin), PROT_NONE}});
+  if (error != 0) end_without_mappings();
+  next.may_run.store(1, std::memory_order_release);
+  call_kernel(SYS_futex, {{as_argument(&next.may_run), FUTEX_WAKE_PRIVATE, 1}});
+  while (self.may_run.load(std::memory_order_acquire) == 0) {
+    call_kernel(SYS_futex, {{as_argument(&self.may_run), FUTEX_WAIT_PRIVATE, 0}});
+  }
+  self.may_run.store(0, std::memory_order_relaxed);
+  call_kernel(SYS_rt_sigprocmask, {{SIG_SETMASK, as_argument(&before), 0, sizeof before}});
+}
+
 struct HandOver {
   VirtualThread* from;
   VirtualThread* to;
@@ -66,12 +114,20 @@ void hand_over(void* argument) REQUIRES(turn) {
   if (is_tracked()) {
     shut_stack(self.stack);
     open_stack(next.stack);
+    set_locals(next, false);
   }
+  const program::AddressRange locals = is_tracked() ? self.locals : program::AddressRange{};
+  self.are_locals_shut = locals.begin < locals.end;
   const program::ShutSignals shut;
   turn.give_up();
   watched.running.store(&next, std::memory_order_release);
-  let_run(next);
-  wait_for_turn(self);
+  if (locals.begin < locals.end) {
+    wait_without(locals, self, next);
+    turn.take();
+  } else {
+    let_run(next);
+    wait_for_turn(self);
+  }
 }
 
 void switch_to(VirtualThread& next) REQUIRES(turn) {
@@ -161,13 +217,44 @@ void schedule_in_between(VirtualThread& self, std::uint64_t more_ns) REQUIRES(tu
   end_run({"an error of sdsm's: thread ", Decimal(thread.number), " ", how});
 }
 
+/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor: also while that is shut.
+void leave_restartable_sequences() {
+  const auto* const offset = static_cast<const std::ptrdiff_t*>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
+  if (offset == nullptr) return;  // before glibc 2.35
+  char* const area = static_cast<char*>(__builtin_thread_pointer()) + *offset;
+  constexpr int unregister = 1;
+  constexpr std::uint32_t signature = 0x53053053;  // glibc's, on x86
+  // How many bytes it has given the kernel it does not tell: 32, and more where the kernel knows more.
+  for (std::size_t bytes = 20; bytes <= 512; bytes += 4) {
+    if (syscall(SYS_rseq, area, bytes, unregister, signature) == 0) return;
+  }
+  int processor = 0;  // a negative one: nothing is registered
+  std::memcpy(&processor, area + sizeof processor, sizeof processor);
+  if (processor >= 0) {
+    end_run(
+        {"the C library has told the kernel of restartable sequences in a way that the tracer does not know. Set "
+         "GLIBC_TUNABLES=glibc.pthread.rseq=0."});
+  }
+}
+
+void run_in_teams(void* argument) ASSERT_CAPABILITY(turn) {
+  work_in_teams(*static_cast<VirtualThread*>(argument));
+}
+
 void* run_posix_thread(void* argument) {
   auto& self = *static_cast<VirtualThread*>(argument);
   wait_for_turn(self);
+  self.kernel_id = static_cast<pid_t>(syscall(SYS_gettid));
   give_signal_stack();
   self.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
   program::HeldSignals::take_over(self.signals);  // until its first interval begins
-  work_in_teams(self);
+  if (!has_thread_locals()) work_in_teams(self);
+  leave_restartable_sequences();
+  // Its first frames may lie on a page of its variables, which are shut while it waits.
+  const std::uintptr_t below_variables = self.control_stack;
+  self.control_stack -= control_margin;
+  sdsm_call_on_stack(below_variables, run_in_teams, &self);
+  __builtin_unreachable();
 }
 
 }  // namespace
@@ -189,7 +276,7 @@ VirtualThread& running_thread() {
   return *watched.running.load(std::memory_order_relaxed);
 }
 
-void start_threads() {
+void start_threads(const program::AddressRange& memory) {
   threads.all = reserve_array<VirtualThread>(options.thread_limit);
   for (std::uint32_t i = 0; i < options.thread_limit; ++i) {
     new (&threads.all[i]) VirtualThread();
@@ -200,9 +287,18 @@ void start_threads() {
   VirtualThread& initial = threads.all[0];
   initial.status = ThreadStatus::runnable;
   initial.posix_thread = pthread_self();
+  initial.kernel_id = static_cast<pid_t>(syscall(SYS_gettid));
   initial.exists = true;
   initial.control_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - control_margin;
   watched.running.store(&initial, std::memory_order_release);
+  name_stack(0);
+  if (!has_thread_locals()) return;
+  leave_restartable_sequences();
+  initial.locals = name_thread_locals(0, memory, reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+}
+
+void open_all_locals() {
+  for (std::uint32_t i = 0; i < threads.count; ++i) set_locals(threads.all[i], false);
 }
 
 VirtualThread& thread_of(std::uint32_t number) {
@@ -230,30 +326,25 @@ void create_thread(VirtualThread& thread) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   // The program's code does not run on it: signal frames and the tracer's own frames do.
-  constexpr std::size_t control_stack_bytes = 128 * 1024;
-  const std::size_t bytes = region_up(control_stack_bytes + thread_local_bytes());
-  // The thread's id lies there, which must be the same in each pass: std::barrier chooses places by it.
-  constexpr std::uintptr_t control_stacks_address = 0x1d0000000000;
-  void* const place = reinterpret_cast<void*>(control_stacks_address + thread.number * (bytes + region_alignment));
-  if (mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
-           0) == place) {
-    pthread_attr_setstack(&attributes, place, bytes);
-  } else {
-    pthread_attr_setstacksize(&attributes, bytes);
-  }
+  const program::AddressRange memory = make_thread_memory(thread.number);
+  pthread_attr_setstack(&attributes, reinterpret_cast<void*>(memory.begin), memory.end - memory.begin);
   // It begins with what this thread holds.
   thread.signals = program::HeldSignals::held_now();
   thread.signals.depth = 1;
+  // The C library links its threads' blocks with one another.
+  open_all_locals();
   const int error = [&] {
     const program::ShutSignals shut;  // which it inherits, too, until its turn comes
     return real_pthread_create(&thread.posix_thread, &attributes, run_posix_thread, &thread);
   }();
+  if (is_tracked()) shut_other_locals();
   pthread_attr_destroy(&attributes);
   if (error != 0) {
     end_run({"thread ", Decimal(thread.number), " cannot be created: error ",
              Decimal(static_cast<std::uint64_t>(error)),
              is_address_space_limited() ? ". Is `ulimit -v` too low?" : ". Is `ulimit -u` too low?"});
   }
+  if (has_thread_locals()) thread.locals = name_thread_locals(thread.number, memory, thread.posix_thread);
 }
 
 void stop(VirtualThread& self, ThreadStatus status, const void* waits_for) {

@@ -10,6 +10,7 @@
 
 #include "native/gomp/engine.hpp"
 #include "native/program/clock_row.hpp"
+#include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/thread_safety.hpp"
@@ -94,6 +95,7 @@ struct VirtualThread {
   std::uint32_t number = 0;
   Stack stack;  ///< that the program's code uses
   pthread_t posix_thread{};
+  pid_t kernel_id = 0;
   program::SignalState signals;  ///< that it begins with
 
   std::atomic<int> may_run = 0;  ///< a futex: the turn is handed on through it
@@ -119,6 +121,9 @@ struct VirtualThread {
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised
   GrowingArray<Touch> touches GUARDED_BY(turn);       ///< of the interval that it is in
   std::uintptr_t control_stack GUARDED_BY(turn) = 0;  ///< where it may wait while its stack is protected
+  /// Its thread-local variables and its block. Empty if the program has no thread-local variables.
+  program::AddressRange locals GUARDED_BY(turn);
+  bool are_locals_shut GUARDED_BY(turn) = false;
   bool exists GUARDED_BY(turn) = false;
 };
 
@@ -155,8 +160,11 @@ class Uninterrupted {
   bool was_inside_;
 };
 
-/// Sets up all threads; the caller becomes thread 0.
-void start_threads() REQUIRES(turn, starting);
+/// Sets up all threads; the caller becomes thread 0, whose block lies in `memory`, if the program has thread-local
+/// variables.
+void start_threads(const program::AddressRange& memory) REQUIRES(turn, starting);
+/// For the end of tracking. They are shut again at the next turn but one.
+void open_all_locals() REQUIRES(turn);
 VirtualThread& thread_of(std::uint32_t number) REQUIRES(turn);
 /// Number of threads that exist.
 std::uint32_t thread_count() REQUIRES(turn);

@@ -252,6 +252,7 @@ void stop_tracking() {
   if (!tracking.is_on) return;
   tracking.is_on = false;
   unprotect_all();
+  open_all_locals();
 }
 
 std::size_t look_up_callers(std::uintptr_t* found, std::size_t most) {

@@ -112,6 +112,7 @@ void* watch(void* /*unused*/) {
   std::uint64_t seen = 0;
   unsigned looks = 0;
   const timespec pause{0, look_every_ns};
+  const auto own_process = getpid();
   for (;;) {
     // The raw call: `nanosleep` is a scheduling point of virtual threads.
     syscall(SYS_nanosleep, &pause, nullptr);
@@ -119,7 +120,8 @@ void* watch(void* /*unused*/) {
     looks = now == seen ? looks + 1 : 0;
     seen = now;
     if (is_time_for_sample(looks) && !watched.is_inside && watched.is_in_team) {
-      pthread_kill(watched.running.load()->posix_thread, preemption_signal());
+      // Not pthread_kill(), which looks into the thread's block: that may be shut by now.
+      syscall(SYS_tgkill, own_process, watched.running.load()->kernel_id, preemption_signal());
     }
   }
 }

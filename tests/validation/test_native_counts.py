@@ -99,6 +99,22 @@ def test_directives_of_which_no_timing_decides(tmp_path, directive, threads):
     assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
 
 
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize(
+    ("directive", "size"),
+    [
+        *(("static", 1), ("static", 16), ("affinity", 0)),
+        *((clause, size) for clause in ("private", "firstprivate", "copyin") for size in (1, 2187)),
+    ],
+)
+def test_loops_and_clauses(tmp_path, directive, size, threads):
+    """With `copyin` all threads read the initial one's thread-local variables."""
+    numbers = ("--samples", 2, "--repetitions", 8, "--delay", 10, "--iterations", 32)
+    program = (WORKLOADS / "epcc", "--directive", directive, *(("--size", size) if size else ()), *numbers)
+    run, simulation = executed(tmp_path, threads, *program), simulated(tmp_path, threads, *program)
+    assert counts(run["whole_run"]) == counts(simulation["whole_run"])
+
+
 @pytest.mark.parametrize("threads", [2, 3, 4, 8])
 @pytest.mark.parametrize(
     "name",
@@ -167,8 +183,7 @@ CHANGED_BACK = {(61, 3), (161, 2)}
 @pytest.mark.parametrize("threads", [2, 3, 4])
 @pytest.mark.parametrize("seed", [1, 11, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(21, 221, 10))])
 def test_random_programs(tmp_path, seed, threads):
-    """Of other threads' thread-local variables a trace knows nothing."""
-    options = ("--seed", seed, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams")
+    options = ("--seed", seed, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams,thread-locals")
     program = (MEMORY_PROGRAMS / "random_program", *options)
     left_out = ("diff_bytes", "bytes") if (seed, threads) in CHANGED_BACK else ()
     assert counts(executed(tmp_path, threads, *program), left_out) == counts(
@@ -176,7 +191,7 @@ def test_random_programs(tmp_path, seed, threads):
     )
 
 
-RANDOM = ("--seed", 31, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams")
+RANDOM = ("--seed", 31, "--programs", 3, "--phases", 10, "--steps", 40, "--with", "cells,teams,thread-locals")
 SMALL = [
     (WORKLOADS / "laplace", "--impl", 4, "--size", 256, "--iterations", 5, "--no-check"),
     (MEMORY_PROGRAMS / "random_program", *RANDOM),

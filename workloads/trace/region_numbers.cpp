@@ -2,20 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace sdsm::trace {
 
 std::vector<std::uint32_t> running_regions(const std::vector<Region>& regions, std::uint32_t processes) {
   std::vector<std::uint32_t> numbers;
   std::uint32_t made = 0;
   bool is_first = true;
+  std::set<std::uint32_t> with_stack;
   for (const Region& region : regions) {
     switch (region.kind) {
       case RegionKind::globals:  // the program's own come first
         numbers.push_back(is_first ? globals_region : first_made_region(processes) + made++);
         is_first = false;
         break;
-      case RegionKind::initial_stack: numbers.push_back(stack_region(0)); break;
-      case RegionKind::thread_stack: numbers.push_back(stack_region(region.owner)); break;
+      case RegionKind::initial_stack:
+        numbers.push_back(stack_region(0));
+        with_stack.insert(0);
+        break;
+      case RegionKind::thread_stack: {
+        const bool is_stack = with_stack.insert(region.owner).second;
+        numbers.push_back(is_stack ? stack_region(region.owner) : control_region(region.owner));
+        break;
+      }
       default: numbers.push_back(first_made_region(processes) + made++);
     }
   }
