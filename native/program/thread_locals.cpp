@@ -16,8 +16,7 @@ GrowingArray<AddressRange> own_thread_locals() {
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           if (object->dlpi_phdr[i].p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
           const auto begin = reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data);
-          static_cast<GrowingArray<AddressRange>*>(ranges)->push_back(
-              {begin, begin + object->dlpi_phdr[i].p_memsz});
+          static_cast<GrowingArray<AddressRange>*>(ranges)->push_back({begin, begin + object->dlpi_phdr[i].p_memsz});
         }
         return 0;
       },

@@ -18,9 +18,9 @@ void take_over_thread_locals(const GrowingArray<AddressRange>& constructed);
 /// How far below a thread's block they begin, in bytes; 0 if there are none. The same for all threads.
 std::uint64_t thread_locals_below_block();
 
-/// Of a thread's block, its thread-local variables and a stack for the run-time's own code. Both run-times give a thread
-/// so many bytes, which end at a multiple of region_alignment: so its variables lie on the same pages in a trace and in
-/// a run.
+/// Of a thread's block, its thread-local variables and a stack for the run-time's own code. Both run-times give a
+/// thread so many bytes, which end at a multiple of region_alignment: so its variables lie on the same pages in a trace
+/// and in a run.
 std::uint64_t thread_memory_bytes();
 
 }  // namespace sdsm::program

@@ -14,8 +14,9 @@ namespace sdsm::program_start {
 /// What a run-time knows of a region, beside its pages.
 struct RegionFacts {
   trace::RegionKind kind{};
-  std::uint32_t owner = 0;    ///< of thread stacks
-  std::uint32_t number = 0;   ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables
+  std::uint32_t owner = 0;  ///< of thread stacks
+  std::uint32_t number =
+      0;  ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of static arrays: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0

@@ -1,6 +1,6 @@
-/// The stacks that the program's code runs on, and its threads' thread-local variables. They are traced memory, as other
-/// threads may have pointers into them. The owner uses them freely; while it does not run, they are protected like any
-/// page.
+/// The stacks that the program's code runs on, and its threads' thread-local variables. They are traced memory, as
+/// other threads may have pointers into them. The owner uses them freely; while it does not run, they are protected
+/// like any page.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ bool has_thread_locals() REQUIRES(turn);
 
 /// Memory for a thread's block, its thread-local variables and the tracer's own frames. Ends the run if there is none.
 program::AddressRange make_thread_memory(std::uint32_t thread) REQUIRES(turn);
-/// What of that memory other threads may reach: `block` is the thread's, at the end of it. Makes the whole a region of the
-/// trace. Precondition: has_thread_locals().
+/// What of that memory other threads may reach: `block` is the thread's, at the end of it. Makes the whole a region of
+/// the trace. Precondition: has_thread_locals().
 program::AddressRange name_thread_locals(std::uint32_t thread, const program::AddressRange& memory,
                                          std::uintptr_t block) REQUIRES(turn);
 

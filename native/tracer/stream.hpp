@@ -66,7 +66,8 @@ struct RegionRecord {
   std::uint8_t placement = 0;
   std::uint16_t lead_pages = 0;  ///< between the boundary of 64 KiB below the region and its first page
   std::uint32_t owner = 0;
-  std::uint32_t number = 0;  ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables
+  std::uint32_t number =
+      0;  ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables
   std::uint64_t pages = 0;
   std::uint64_t bytes = 0;    ///< asked for
   std::uint64_t address = 0;  ///< of static arrays: in the addresses of the program's or the library's file

@@ -81,16 +81,15 @@ void shut_other_locals() REQUIRES(turn) {
   }
 }
 
-/// As let_run() and wait_for_turn(). Meanwhile the thread's own `locals` are shut. Those of the C library are among them
-/// (errno), and those of the tracer: so all calls are the kernel's, and no signal may come.
+/// As let_run() and wait_for_turn(). Meanwhile the thread's own `locals` are shut. Those of the C library are among
+/// them (errno), and those of the tracer: so all calls are the kernel's, and no signal may come.
 SDSM_WITHOUT_THREAD_LOCALS void wait_without(const program::AddressRange& locals, VirtualThread& self,
                                              VirtualThread& next) {
   const std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   call_kernel(SYS_rt_sigprocmask, {{SIG_BLOCK, as_argument(&all), as_argument(&before), sizeof all}});
   const long error = call_kernel(
-      SYS_mprotect,
-      {{static_cast<long>(locals.begin), static_cast<long>(locals.end - locals.begin), PROT_NONE}});
+      SYS_mprotect, {{static_cast<long>(locals.begin), static_cast<long>(locals.end - locals.begin), PROT_NONE}});
   if (error != 0) end_without_mappings();
   next.may_run.store(1, std::memory_order_release);
   call_kernel(SYS_futex, {{as_argument(&next.may_run), FUTEX_WAKE_PRIVATE, 1}});
@@ -217,7 +216,8 @@ void schedule_in_between(VirtualThread& self, std::uint64_t more_ns) REQUIRES(tu
   end_run({"an error of sdsm's: thread ", Decimal(thread.number), " ", how});
 }
 
-/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor: also while that is shut.
+/// The kernel notes in a thread's block, whenever it lets the thread go on, on which processor: also while that is
+/// shut.
 void leave_restartable_sequences() {
   const auto* const offset = static_cast<const std::ptrdiff_t*>(dlsym(RTLD_DEFAULT, "__rseq_offset"));
   if (offset == nullptr) return;  // before glibc 2.35

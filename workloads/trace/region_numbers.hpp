@@ -16,8 +16,8 @@ inline constexpr std::uint32_t administrative_region = 2;
 constexpr std::uint32_t stack_region(std::uint32_t process) {
   return 3 + 2 * process;
 }
-/// Number of the region that holds the process's thread-local variables. In a trace it is a second `thread_stack` of its
-/// thread, behind the stack.
+/// Number of the region that holds the process's thread-local variables. In a trace it is a second `thread_stack` of
+/// its thread, behind the stack.
 constexpr std::uint32_t control_region(std::uint32_t process) {
   return 4 + 2 * process;
 }
