@@ -136,18 +136,14 @@ class Table:
         ]
 
     def _step(self, row: Row) -> str:
-        """The term of the account that differs most where the directive runs alone."""
+        """The term of the account that differs most where the directive runs alone, and what was done more often."""
         trace, result = self._folder / f"{row.nodes}.alone.trace", self._folder / f"{row.nodes}.alone.json"
         program = self._suite.command(self._build, row.nodes, row.directive)
         self._trace(trace, row.nodes, program)
         self._run(trace, row.nodes, program, "--json", str(result))
         simulated = Text("sdsm simulate's JSON", self._simulate(trace, row.nodes, "--json", "-"))
-        predicted = _mean_account_s(run_result.read(simulated, run_result.Simulation))
-        measured = _mean_account_s(run_result.read(Text(str(result), result.read_text()), run_result.Native))
-        terms = dict.fromkeys((*predicted, *measured))
-        differing = max(terms, key=lambda term: abs(predicted.get(term, 0.0) - measured.get(term, 0.0)))
-        times = f"{1e3 * predicted.get(differing, 0.0):.1f} of {1e3 * measured.get(differing, 0.0):.1f} ms"
-        return f"{differing}: {times} a thread"
+        measured = Text(str(result), result.read_text())
+        return differing_step(run_result.read(simulated, run_result.Simulation), run_result.read(measured, run_result.Native))
 
     def _trace(self, trace: Path, nodes: int, program: Sequence[str]) -> None:
         command = [str(self._build / "sdsm"), "trace", "--quiet", "-n", str(nodes), "-o", str(trace), "--", *program]
@@ -161,6 +157,18 @@ class Table:
     def _simulate(self, trace: Path, nodes: int, *options: str) -> str:
         command = [str(self._build / "sdsm"), "simulate", str(trace), "--platform", str(self._platform)]
         return self._runner.run([*command, "--nodes", str(nodes), "--compute-factor", "1", *options], TIME_LIMIT_S)
+
+
+def differing_step(predicted: run_result.Run, measured: run_result.Run) -> str:
+    """The term that differs most, in milliseconds of a thread. A compare-exchange (an atomic update of a double, say) that
+    another thread's came before is done again: then the run has more operations than the program."""
+    predicted_s, measured_s = _mean_account_s(predicted), _mean_account_s(measured)
+    terms = dict.fromkeys((*predicted_s, *measured_s))
+    differing = max(terms, key=lambda term: abs(predicted_s.get(term, 0.0) - measured_s.get(term, 0.0)))
+    times = f"{1e3 * predicted_s.get(differing, 0.0):.1f} of {1e3 * measured_s.get(differing, 0.0):.1f} ms a thread"
+    once, done = (statistics.fmean(thread.atomics for thread in run.threads) for run in (predicted, measured))
+    again = f"; {done:.0f} atomic operations for {once:.0f}" if done > once else ""
+    return f"{differing}: {times}{again}"
 
 
 def _mean_account_s(run: run_result.Run) -> dict[str, float]:

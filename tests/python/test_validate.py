@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from calibration import run_result
+from calibration.readers.text import Text
 from run_results import native, simulation, thread
 from sdsm_validate import command, epcc, figure, plan, tables
 from sdsm_validate.outcome import Line, accuracy, median_interval
@@ -225,6 +227,19 @@ def test_epccs_table_alone_has_each_directive_and_the_step_that_costs_otherwise(
     assert "compute: 2200.0 of 2000.0 ms a thread" in out
     assert {path.name for path in results.iterdir()} >= {"epcc.csv", "epcc.png", "epcc.svg", "epcc", "tables.txt"}
     assert (results / "epcc" / "2.predicted.txt").read_text() == (build / "predicted.txt").read_text()
+
+
+def test_operations_that_were_done_again_are_told_beside_the_step():
+    def run(made: dict, kind: type, lock_s: float, *atomics: int) -> run_result.Run:
+        times = {"compute": 1.0 - lock_s, "lock": lock_s}
+        made["threads"] = [thread(number, number, times, atomics=count) for number, count in enumerate(atomics)]
+        return run_result.read(Text("result", json.dumps(made)), kind)
+
+    predicted = run(simulation(2, 1.0), run_result.Simulation, 0.060, 132, 132)
+    again = run(native(2, 1.0), run_result.Native, 0.128, 132, 302)
+    assert epcc.differing_step(predicted, again) == "lock: 60.0 of 128.0 ms a thread; 217 atomic operations for 132"
+    same = run(native(2, 1.0), run_result.Native, 0.128, 132, 132)
+    assert epcc.differing_step(predicted, same) == "lock: 60.0 of 128.0 ms a thread"
 
 
 def test_a_table_that_fails_is_told_and_the_lines_are_there(build, tmp_path, capsys):

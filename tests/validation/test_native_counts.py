@@ -108,11 +108,46 @@ def test_directives_of_which_no_timing_decides(tmp_path, directive, threads):
     ],
 )
 def test_loops_and_clauses(tmp_path, directive, size, threads):
-    """With `copyin` all threads read the initial one's thread-local variables."""
+    """With `copyin`, which each of them has, all threads read the initial one's thread-local variables."""
     numbers = ("--samples", 2, "--repetitions", 8, "--delay", 10, "--iterations", 32)
     program = (WORKLOADS / "epcc", "--directive", directive, *(("--size", size) if size else ()), *numbers)
     run, simulation = executed(tmp_path, threads, *program), simulated(tmp_path, threads, *program)
     assert counts(run["whole_run"]) == counts(simulation["whole_run"])
+
+
+def of_nodes(result: dict, per_node: int) -> list[list]:
+    """A node's threads together: which of them comes to a page first differs."""
+    threads = result["whole_run"]["threads"]
+    summed = ("barriers", "locks", "messages", "diffs", "diff_bytes", "bytes", "served")
+    nodes = [threads[first : first + per_node] for first in range(0, len(threads), per_node)]
+    faults = [sum(sum(thread["faults"].values()) for thread in node) for node in nodes]
+    return [faults, *([sum(thread[count] for thread in node) for node in nodes] for count in summed)]
+
+
+@pytest.mark.parametrize(
+    "directive",
+    ["parallel", "for", "parallel-for", "barrier", "static", "affinity", "private", "firstprivate", "copyin"],
+)
+def test_directives_of_companions(tmp_path, directive):
+    sized = ("--size", 2187) if directive in ("private", "firstprivate", "copyin") else ()
+    numbers = ("--samples", 2, "--repetitions", 8, "--delay", 10, "--iterations", 32)
+    program = (WORKLOADS / "epcc", "--directive", directive, *sized, *numbers)
+    run, simulation = executed(tmp_path, 4, *program, per_node=2), simulated(tmp_path, 4, *program, per_node=2)
+    assert of_nodes(run, 2) == of_nodes(simulation, 2)
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("rows", [1, 2187])
+def test_behind_a_flush(tmp_path, rows, threads):
+    """Who wants a page gets it there amid an interval, so how often it is fetched is a matter of timing."""
+    numbers = ("--samples", 2, "--repetitions", 8, "--delay", 10)
+    program = (WORKLOADS / "epcc", "--directive", "flush", "--size", rows, *numbers)
+    run, simulation = executed(tmp_path, threads, *program), simulated(tmp_path, threads, *program)
+    decided = [
+        [(thread["barriers"], thread["locks"], thread["faults"]["WROH"]) for thread in one["whole_run"]["threads"]]
+        for one in (run, simulation)
+    ]
+    assert decided[0] == decided[1]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 4, 8])

@@ -51,6 +51,10 @@ TEST_CASE("a run numbers what is there from the start first, then what the progr
                                     region(RegionKind::initial_stack),   region(RegionKind::heap_block),
                                     region(RegionKind::thread_stack, 1), region(RegionKind::mapped)};
   CHECK(running_regions(regions, 2) == std::vector<std::uint32_t>{1, 7, 3, 8, 5, 9});
+  // A thread's variables come behind its stack.
+  const std::vector<Region> with_variables{region(RegionKind::initial_stack), region(RegionKind::thread_stack, 0),
+                                           region(RegionKind::thread_stack, 1), region(RegionKind::thread_stack, 1)};
+  CHECK(running_regions(with_variables, 2) == std::vector<std::uint32_t>{3, 4, 5, 6});
   CHECK(fixed_region_name(5) == "stack of thread 1");
   CHECK(fixed_region_name(6) == "thread-local variables of thread 1");
 }
