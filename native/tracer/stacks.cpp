@@ -1,8 +1,11 @@
 #include "native/tracer/stacks.hpp"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "native/program/stacks.hpp"
+#include "native/program/static_arrays.hpp"
+#include "native/program/system_calls.hpp"
 #include "native/program/thread_locals.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
@@ -80,6 +83,13 @@ Stack stack_of(std::uint32_t thread) {
   if (thread == 0) return {stacks.initial_begin, stacks.initial_begin + stacks.initial_bytes};
   const std::uintptr_t begin = stacks.others_begin + (thread - 1) * stack_slot(stacks.others_bytes);
   return {begin, begin + stacks.others_bytes};
+}
+
+void give_zeros_back(const AddressRange& locals) {
+  for (std::uintptr_t page = locals.begin; page < locals.end; page += page_bytes) {
+    auto* const memory = reinterpret_cast<void*>(page);
+    if (!holds_values(memory, 1)) call_kernel(SYS_madvise, {{static_cast<long>(page), page_bytes, MADV_DONTNEED}});
+  }
 }
 
 void end_if_full(std::uint32_t thread, std::uintptr_t address, std::uintptr_t stack_pointer) {

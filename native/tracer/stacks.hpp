@@ -28,6 +28,10 @@ program::AddressRange name_thread_locals(std::uint32_t thread, const program::Ad
 /// Makes a thread's stack a region of the trace.
 void name_stack(std::uint32_t thread) REQUIRES(turn);
 
+/// Gives pages that hold only zeros back, which the kernel makes anew where they are used. A new thread's variables are
+/// mostly such, and opening and shutting takes as long as there are pages. By the thread whose variables they are.
+void give_zeros_back(const program::AddressRange& locals);
+
 /// Ends the run if the touch of `address`, where nothing is, came from a stack that is full.
 void end_if_full(std::uint32_t thread, std::uintptr_t address, std::uintptr_t stack_pointer) REQUIRES(turn);
 

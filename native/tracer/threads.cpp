@@ -250,6 +250,7 @@ void* run_posix_thread(void* argument) {
   program::HeldSignals::take_over(self.signals);  // until its first interval begins
   if (!has_thread_locals()) work_in_teams(self);
   leave_restartable_sequences();
+  if (is_tracked()) give_zeros_back(self.locals);
   // Its first frames may lie on a page of its variables, which are shut while it waits.
   const std::uintptr_t below_variables = self.control_stack;
   self.control_stack -= control_margin;
@@ -295,6 +296,7 @@ void start_threads(const program::AddressRange& memory) {
   if (!has_thread_locals()) return;
   leave_restartable_sequences();
   initial.locals = name_thread_locals(0, memory, reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+  if (is_tracked()) give_zeros_back(initial.locals);
 }
 
 void open_all_locals() {
