@@ -36,23 +36,54 @@ void add_protocol(CLI::App& app, ProtocolKind& protocol,
 void add_prefetch(CLI::App& app, std::uint32_t& pages) {
   app.add_option(
          "--prefetch", pages,
-         fmt::format("under scash and home-open, a fetch also brings those of the next K pages of the same home "
-                     "and array of which the node has no copy, 0 to {}",
-                     most_prefetch))
+         fmt::format(
+             "a fetch also brings those of the next K pages of the same home and array of which the node (under "
+             "jiajia the process) has no copy, 0 to {}",
+             most_prefetch))
       ->check(whole_number(0, most_prefetch))
       ->type_name("K")
       ->capture_default_str();
 }
 
-void check_prefetch(std::uint32_t pages, ProtocolKind protocol, bool has_order) {
+void check_prefetch(std::uint32_t pages, bool has_order) {
   if (pages == 0) return;
-  if (base_of(protocol) != ProtocolKind::scash) {
-    throw BadInput(
-        fmt::format("--prefetch is not played under {}. Leave it out, or give --protocol scash", name_of(protocol)));
-  }
   if (!has_order) return;
   throw BadInput(
       "--prefetch and --order do not go together: an order has the fetched pages alone. Leave one of them out");
+}
+
+void add_jiajia_rules(CLI::App& app, jiajia::Rules& rules, std::string& asked) {
+  app.add_option_function<std::string>(
+         "--scope",
+         [&](const std::string& name) {
+           asked = "--scope";
+           rules.scope = name == "lock" ? jiajia::Scope::lock : jiajia::Scope::openmp;
+         },
+         "under jiajia, what an unlock hands on: openmp is all that the thread wrote or heard of since the last "
+         "barrier, lock is what it wrote under the lock, as JIAJIA itself does")
+      ->check(one_of({"openmp", "lock"}))
+      ->type_name("openmp|lock")
+      ->default_str("openmp");
+  const auto add = [&](const char* name, bool jiajia::Rules::*rule, const char* help) {
+    app.add_flag_callback(
+        name,
+        [&rules, &asked, name, rule] {
+          asked = name;
+          rules.*rule = true;
+        },
+        help);
+  };
+  add("--home-migration", &jiajia::Rules::home_migration,
+      "under jiajia, a page that one thread alone wrote moves there at a barrier");
+  add("--adaptive-write-detection", &jiajia::Rules::adaptive_write_detection,
+      "under jiajia, a home page that its home alone writes stays writable at barriers");
+}
+
+void check_asked_of_jiajia(const std::string& asked, ProtocolKind protocol) {
+  if (protocol == ProtocolKind::jiajia || asked.empty()) return;
+  throw BadInput(
+      fmt::format("{} is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia", asked,
+                  name_of(protocol)));
 }
 
 void add_invalidation(CLI::App& app, std::optional<Invalidation>& invalidation, const std::string& otherwise) {

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "models/jiajia/rules.hpp"
 #include "models/protocol/registry.hpp"
 #include "models/scash/page_state.hpp"
 
@@ -20,7 +21,12 @@ void add_protocol(CLI::App& app, ProtocolKind& protocol,
 /// --prefetch, of the same commands.
 void add_prefetch(CLI::App& app, std::uint32_t& pages);
 /// Throws BadInput where it does not go with the rest.
-void check_prefetch(std::uint32_t pages, ProtocolKind protocol, bool has_order);
+void check_prefetch(std::uint32_t pages, bool has_order);
+
+/// --scope, --home-migration and --adaptive-write-detection, of the same commands. `asked`: one that was given.
+void add_jiajia_rules(CLI::App& app, jiajia::Rules& rules, std::string& asked);
+/// Throws BadInput where what was given is of JIAJIA and the protocol is another.
+void check_asked_of_jiajia(const std::string& asked, ProtocolKind protocol);
 
 /// --invalidation, of the same commands. `otherwise`: what holds without it, for the help.
 void add_invalidation(CLI::App& app, std::optional<Invalidation>& invalidation, const std::string& otherwise);

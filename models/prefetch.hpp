@@ -29,19 +29,27 @@ class FollowingPages {
 };
 
 /// The next `most` pages of the region behind `index` that have its home, among as many as round-robin placement needs
-/// for that. None of pages placed by first touch: nobody can tell where they are at home.
+/// for that. None of pages placed by first touch: nobody can tell where they are at home. `home_now`: of a page, from
+/// where it was placed.
+template <typename HomeNow>
 constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
-                                   std::uint32_t processes) {
+                                   std::uint32_t processes, HomeNow home_now) {
   FollowingPages found;
   if (!homes.owner && homes.placement == Placement::first_touch) return found;
-  const ProcessId home = homes.home(index, processes);
+  const ProcessId home = home_now(index, homes.home(index, processes));
   const std::uint64_t end = std::min(homes.pages, index + 1 + std::uint64_t{most} * processes);
   for (std::uint64_t page = index + 1; page < end && most > 0; ++page) {
-    if (homes.home(page, processes) != home) continue;
+    if (home_now(page, homes.home(page, processes)) != home) continue;
     found.add(page);
     --most;
   }
   return found;
+}
+
+/// The same where homes do not move.
+constexpr FollowingPages following(const RegionHomes& homes, std::uint64_t index, std::uint32_t most,
+                                   std::uint32_t processes) {
+  return following(homes, index, most, processes, [](std::uint64_t, ProcessId placed) { return placed; });
 }
 
 /// Payloads of a request that names so many further pages, and of its reply. The bytes for a name are ours: SCASH has

@@ -20,6 +20,7 @@
 #include "models/jiajia/notices.hpp"
 #include "models/jiajia/process_pages.hpp"
 #include "models/locks.hpp"
+#include "models/prefetch.hpp"
 #include "sim/cluster.hpp"
 #include "sim/course.hpp"
 #include "sim/memory.hpp"
@@ -58,6 +59,7 @@ class JiajiaRoom final : public Room {
       for (const RegionId region : cluster.untold_regions) pages_.back().add_untold(region);
       notices_.emplace_back(rules_);
     }
+    for (const RegionId region : cluster.untold_regions) met_.add_untold(region);
   }
 
   std::unique_ptr<Memory> memory_of(Thread& thread) override;
@@ -592,8 +594,27 @@ class JiajiaMemory final : public Memory {
       const Time each = cluster_.costs.fault_local(kind) + costs_.further(jiajia::Cost::log);
       return thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
     }
-    faults_.fetch(
-        number, home, [this, page, home] { room_.pages(home).give(page); }, costs_.further(jiajia::Cost::log));
+    const std::vector<PageId> beside = prefetched(page);
+    const auto served = [this, page, home, beside] {
+      room_.pages(home).give(page);
+      for (const PageId one : beside) room_.pages(home).give(one);
+    };
+    faults_.fetch(number, home, served, costs_.further(jiajia::Cost::log), beside.size());
+  }
+
+  /// What comes beside the page.
+  std::vector<PageId> prefetched(PageId page) {
+    std::vector<PageId> beside;
+    const std::uint32_t region = index_of(page.region);
+    if (cluster_.options.prefetch == 0 || !cluster_.has_prefetch[region]) return beside;
+    const auto home_now = [&](std::uint64_t index, ProcessId placed) {
+      return room_.home({page.region, index}, placed);
+    };
+    for (const std::uint64_t index : following(cluster_.homes[region], page.index, cluster_.options.prefetch,
+                                               cluster_.layout.processes(), home_now)) {
+      if (pages_.prefetch({page.region, index})) beside.push_back({page.region, index});
+    }
+    return beside;
   }
 
   void perform(std::span<const Step> course, Sync sync, const Carried& carried) {

@@ -149,13 +149,9 @@ void refuse_combinations(Request& request) {
   }
   if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
   check_invalidation(request.invalidation, request.options.protocol);
-  check_prefetch(request.options.prefetch, request.options.protocol, !request.order.empty());
-  if (request.options.protocol != ProtocolKind::jiajia) {
-    if (request.asked_of_jiajia.empty()) return;
-    throw BadInput(
-        fmt::format("{} is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia",
-                    request.asked_of_jiajia, name_of(request.options.protocol)));
-  }
+  check_prefetch(request.options.prefetch, !request.order.empty());
+  check_asked_of_jiajia(request.asked_of_jiajia, request.options.protocol);
+  if (request.options.protocol != ProtocolKind::jiajia) return;
   if (request.options.jiajia.home_migration && request.options.jiajia.first_touch_moves) {
     throw BadInput(
         "--home-migration and --first-touch-migration are two rules for the same moves. Leave one of them out");
@@ -689,31 +685,7 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
 }
 
 void add_jiajia(CLI::App& app, Request& request) {
-  app.add_option_function<std::string>(
-         "--scope",
-         [&](const std::string& name) {
-           request.asked_of_jiajia = "--scope";
-           request.options.jiajia.scope = name == "lock" ? jiajia::Scope::lock : jiajia::Scope::openmp;
-         },
-         "under jiajia, what an unlock hands on: openmp is all that the thread wrote or heard of since the last "
-         "barrier, "
-         "lock is what it wrote under the lock, as JIAJIA itself does")
-      ->check(one_of({"openmp", "lock"}))
-      ->type_name("openmp|lock")
-      ->default_str("openmp");
-  const auto add = [&](const char* name, bool jiajia::Rules::*rule, const char* help) {
-    app.add_flag_callback(
-        name,
-        [&request, name, rule] {
-          request.asked_of_jiajia = name;
-          request.options.jiajia.*rule = true;
-        },
-        help);
-  };
-  add("--home-migration", &jiajia::Rules::home_migration,
-      "under jiajia, a page that one thread alone wrote moves there at a barrier");
-  add("--adaptive-write-detection", &jiajia::Rules::adaptive_write_detection,
-      "under jiajia, a home page that its home alone writes stays writable at barriers");
+  add_jiajia_rules(app, request.options.jiajia, request.asked_of_jiajia);
   const auto of_jiajia = [&request](const char* name, auto take) {
     return [&request, name, take](const auto& value) {
       request.asked_of_jiajia = name;

@@ -10,6 +10,7 @@
 
 #include "models/ids.hpp"
 #include "models/jiajia/rules.hpp"
+#include "models/region_set.hpp"
 
 namespace sdsm::jiajia {
 
@@ -60,7 +61,11 @@ class LockNotices {
 class BarrierNotices {
  public:
   explicit BarrierNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : rules_(rules), notes_(memory), fetched_(memory), moves_(memory) {}
+      : rules_(rules), untold_(memory), notes_(memory), fetched_(memory), moves_(memory) {}
+
+  /// The process at home writes pages of this region unseen, and goes on doing so where they are: under
+  /// Rules::home_migration they never move.
+  void add_untold(RegionId region) { untold_.add(region); }
 
   void set_rules(const Rules& rules) { rules_ = rules; }
 
@@ -73,7 +78,7 @@ class BarrierNotices {
     std::vector<Told> told;
     for (const Notice& notice : single_or_several(notes_)) {
       const ProcessId before = home(notice.page);
-      told.push_back({notice, true, before, next_home(notice, before, rules_)});
+      told.push_back({notice, true, before, may_leave(notice.page) ? next_home(notice, before, rules_) : before});
     }
     if (rules_.first_touch_moves) add_moves(told, home, is_fork);
     notes_.clear();
@@ -83,6 +88,7 @@ class BarrierNotices {
 
  private:
   using Pairs = std::pmr::vector<std::pair<PageId, ProcessId>>;
+  bool may_leave(PageId page) const { return !untold_.holds(page.region); }
   static std::vector<Notice> single_or_several(Pairs& pairs);
   /// Whether the page may move once more; if so, it counts as moved.
   bool may_move(PageId page);
@@ -108,6 +114,7 @@ class BarrierNotices {
   }
 
   Rules rules_;
+  RegionSet untold_;
   Pairs notes_;
   Pairs fetched_;
   std::pmr::map<PageId, std::uint32_t> moves_;  ///< so far, by first touch

@@ -24,8 +24,7 @@ ProcessPages::ProcessPages(ProcessId self, const Rules& rules, std::pmr::memory_
       pages_(memory) {}
 
 void ProcessPages::add_untold(RegionId region) {
-  if (index_of(region) >= untold_.size()) untold_.resize(index_of(region) + 1);
-  untold_[index_of(region)] = true;
+  untold_.add(region);
 }
 
 std::uint64_t ProcessPages::expire_untold() {
@@ -68,8 +67,7 @@ ProcessPages::AccessedRun ProcessPages::access_run(PageId first, std::uint64_t p
     const FaultRule& rule = rule_of(*kind);
     entry->copy = rule.after;
     if (rule.fetches_page && rules_.first_touch_moves) fetched_.push_back(first);
-    const std::uint32_t region = index_of(first.region);
-    if (rule.fetches_page && region < untold_.size() && untold_[region]) untold_copies_.push_back(first);
+    if (rule.fetches_page && untold_.holds(first.region)) untold_copies_.push_back(first);
     if (rule.makes_twin) {
       entry->twin = static_cast<std::uint32_t>(twinned_.size());
       twinned_.push_back({first, home, {}});
@@ -92,6 +90,13 @@ void ProcessPages::changed(PageId page, Change change, std::uint16_t page_words)
   if (entry.copy != State::read_write) return;
   Diff& diff = twinned_[entry.twin];
   diff.change = merge(diff.change, change, page_words);
+}
+
+bool ProcessPages::prefetch(PageId page) {
+  State& copy = entry(page).copy;
+  if (copy == State::read_only || copy == State::read_write) return false;
+  copy = State::read_only;
+  return true;
 }
 
 void ProcessPages::give(PageId page) {

@@ -15,6 +15,7 @@
 #include "models/jiajia/rules.hpp"
 #include "models/page_table.hpp"
 #include "models/protocol/pages.hpp"
+#include "models/region_set.hpp"
 
 namespace sdsm::jiajia {
 
@@ -54,6 +55,9 @@ class ProcessPages {
   /// The process changed words of a page that it may write. A page without a twin remembers nothing. `page_words`:
   /// of a page.
   void changed(PageId page, Change change, std::uint16_t page_words = words_per_page);
+
+  /// The page comes beside one that is fetched from the same home, another process. False if the process has a copy.
+  bool prefetch(PageId page);
 
   /// The process gives another one a copy of a page whose home it is.
   void give(PageId page);
@@ -99,6 +103,9 @@ class ProcessPages {
 
   State state(PageId page, ProcessId home) const;
 
+  /// With adaptive write detection, at the begin of an interval behind a barrier: the home pages that are writable.
+  const std::pmr::vector<PageId>& written_at_home() const { return written_; }
+
  private:
   static constexpr std::uint32_t no_twin = 0xffffffff;
   struct Entry {
@@ -134,10 +141,10 @@ class ProcessPages {
   ProcessId self_;
   Rules rules_;
   std::pmr::vector<Diff> twinned_;
-  Pages written_;                   ///< home pages with `written`, and perhaps pages that have migrated
-  Pages marked_;                    ///< pages with `written_before` or `others_wrote`, likewise
-  Pages untold_copies_;             ///< fetched since they last became invalid
-  std::pmr::vector<bool> untold_;   ///< by region
+  Pages written_;        ///< home pages with `written`, and perhaps pages that have migrated
+  Pages marked_;         ///< pages with `written_before` or `others_wrote`, likewise
+  Pages untold_copies_;  ///< fetched since they last became invalid
+  RegionSet untold_;
   Pages fetched_;                   ///< since the last barrier; under Rules::first_touch_moves
   std::pmr::vector<LockId> held_;   ///< locks, the innermost scope's last
   std::pmr::vector<Pages> scopes_;  ///< notes: the barrier's, and then one for each of held_; openmp: the first alone

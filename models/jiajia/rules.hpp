@@ -108,6 +108,11 @@ struct Rules {
   bool fork_by_broadcast = false;  ///< [HY]: a message, not a barrier, begins a region of all processes
 };
 
+/// Whether what a process does at a barrier depends on where the pages are at home that it hears of.
+constexpr bool homes_matter_at_barriers(const Rules& rules) {
+  return rules.home_migration || rules.adaptive_write_detection || rules.first_touch_moves.has_value();
+}
+
 /// The trap of an access to a page in that state; empty if it takes none. After a trap the access is made again.
 constexpr std::optional<FaultKind> fault_of(Access access, State before, Place place, const Quirks& quirks) {
   if (quirks.reads_of_invalid_copies_write && before == State::invalid) access = Access::write;

@@ -6,8 +6,7 @@
 namespace sdsm {
 
 void WriteNotices::add_untold(RegionId region) {
-  if (index_of(region) >= untold_.size()) untold_.resize(index_of(region) + 1);
-  untold_[index_of(region)] = true;
+  untold_.add(region);
 }
 
 std::vector<std::pair<PageId, NodeId>> WriteNotices::take() {
@@ -30,7 +29,7 @@ void WriteNotices::publish() {
 }
 
 bool WriteNotices::written_by_others(PageId page, NodeId reader, std::uint32_t since) const {
-  if (index_of(page.region) < untold_.size() && untold_[index_of(page.region)]) return epoch_ > since;
+  if (untold_.holds(page.region)) return epoch_ > since;
   const Notices* notices = pages_.find(page);
   if (!notices) return false;
   const Notice& notice = (*notices)[pages_.slot(page)];

@@ -13,6 +13,7 @@
 #include "models/diff.hpp"
 #include "models/ids.hpp"
 #include "models/page_table.hpp"
+#include "models/region_set.hpp"
 #include "models/scash/page_state.hpp"
 
 namespace sdsm {
@@ -58,7 +59,7 @@ class WriteNotices {
   using Notices = std::array<Notice, chunk_pages>;
   std::uint32_t epoch_ = 0;
   std::pmr::vector<std::pair<PageId, NodeId>> pending_;
-  std::pmr::vector<bool> untold_;  ///< by region
+  RegionSet untold_;
   PageTable<Notices> pages_;
 };
 

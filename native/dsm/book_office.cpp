@@ -8,7 +8,7 @@
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/offices.hpp"
-#include "native/dsm/region_books.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/gomp/construct.hpp"
 #include "native/program/ending.hpp"
 
@@ -43,6 +43,12 @@ void open_next(SharedState& shared) REQUIRES(handling) {
 }
 
 }  // namespace
+
+ProcessId placed_home(PageId page) {
+  const RegionInfo& info = region(index_of(page.region));
+  if (info.placement != Placement::first_touch) return homes_of(info).home(page.index, processes());
+  return office.first_touches.home(page).value_or(ProcessId{0});
+}
 
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) {
   switch (head.kind) {

@@ -59,12 +59,6 @@ bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
   return find_arriving(address) != node().arriving.end();
 }
 
-void make_twin(const Place& place) {
-  for_each_piece_of(place.address, place.parts, [](std::uintptr_t begin, std::size_t bytes) {
-    std::memcpy(twin_of(begin), view_of(begin), bytes);
-  });
-}
-
 constinit std::atomic<std::uint64_t> shut_by_touches = 0;
 /// This thread has met others since the last barrier, and has not touched memory since (models/page_sharing.hpp).
 constinit bool has_met GUARDED_BY(application) = false;
@@ -99,45 +93,21 @@ bool is_open_at_home(const Place& place) {
   return trace::is_open_at_home(region(index_of(place.id.region)).kind);
 }
 
-/// A page, and those that come beside it (models/prefetch.hpp).
-struct Fetched {
-  std::array<Place, 1 + most_prefetch> places;
-  std::size_t count = 1;
-};
-
 /// Those that the node has no copy of come beside `place`; its tables say so now.
 Fetched with_prefetched(const Place& place) REQUIRES(application, node().mutex) {
-  Fetched fetched{{place}};
-  const RegionInfo& info = region(index_of(place.id.region));
-  if (self.prefetch == 0 || is_in_flag_mode() || !trace::has_prefetch(info.kind)) return fetched;
-  for (const std::uint64_t index : following(homes_of(info), place.id.index, self.prefetch, processes())) {
-    const PageId id{place.id.region, index};
-    const std::uintptr_t part = std::max(info.begin, slot_of(info.begin) + index * shared_page_bytes());
-    const WholePage page = page_at(*find_range(part), part, index_of(id.region));
-    if (page.parts == 0 || is_arriving(page.address) || !node().pages.prefetch(self.process, id)) continue;
-    fetched.places[fetched.count++] = {id, page.address, place.home, Owner::remote, page.parts};
-  }
-  return fetched;
+  if (is_in_flag_mode()) return {{place}};
+  return with_following(place, [](PageId id, std::uintptr_t address) REQUIRES(application, node().mutex) {
+    return !is_arriving(address) && node().pages.prefetch(self.process, id);
+  });
 }
 
-/// Returns the reply's value.
-std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES(application) {
-  const Place& first = fetched.places.front();
-  std::array<std::uint32_t, most_prefetch> names;
-  for (std::size_t i = 1; i < fetched.count; ++i)
-    names[i - 1] = static_cast<std::uint32_t>(fetched.places[i].id.index - first.id.index);
-  const auto bytes = static_cast<std::uint32_t>((fetched.count - 1) * sizeof names[0]);
-  const Head question{.kind = WireKind::page_request, .bytes = bytes, .address = first.address, .value = wish};
-  count_message(first.home, MessageKind::page_request, static_cast<std::uint64_t>(payload_of(question).count));
-  asked.prefetched += fetched.count - 1;
-  const std::size_t each = shared_page_bytes();
-  if (fetched.count == 1 && first.parts == all_parts())
-    return ask_soon(first.home, question, nullptr, view_of(first.address), each).value;
-  static std::byte* const pages = reserve_array<std::byte>((1 + most_prefetch) * each);
-  const std::uint64_t value = ask_soon(first.home, question, names.data(), pages, fetched.count * each).value;
-  for (std::size_t i = 0; i < fetched.count; ++i)
-    take_content(fetched.places[i].address, fetched.places[i].parts, pages + i * each);
-  return value;
+void count_request(ProcessId home, std::uint64_t further) REQUIRES(application) {
+  if (plays_jiajia()) {
+    return count_message(home, jiajia::Message::GETP,
+                         jiajia::header + jiajia::page_request_data + bytes_of_names(further));
+  }
+  count_message(home, MessageKind::page_request,
+                static_cast<std::uint64_t>((control_payload + bytes_of_names(further)).count));
 }
 
 /// Opens what has come beside a page, if the node still has it. Who touches a page that an atomic operation has changed
@@ -267,7 +237,8 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
       // A copy that was asked for before flag mode goes when the last process of the node enters it.
       is_allowed = place.owner == Owner::remote && is_in_flag_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
-      log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
+      log_in_turn(
+          {.value = place.id.index, .object = index_of(place.id.region), .fault = static_cast<std::uint8_t>(*kind)});
       resolve(place, rule_of(*kind));
       ++asked.faults[static_cast<std::size_t>(*kind)];
       // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.
@@ -498,6 +469,31 @@ void log_flush(Sync sync, const Grant* granted) REQUIRES(application, node().mut
 }
 
 }  // namespace
+
+void make_twin(const Place& place) {
+  for_each_piece_of(place.address, place.parts, [](std::uintptr_t begin, std::size_t bytes) {
+    std::memcpy(twin_of(begin), view_of(begin), bytes);
+  });
+}
+
+std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) {
+  const Place& first = fetched.places.front();
+  std::array<std::uint32_t, most_prefetch> names;
+  for (std::size_t i = 1; i < fetched.count; ++i)
+    names[i - 1] = static_cast<std::uint32_t>(fetched.places[i].id.index - first.id.index);
+  const auto bytes = static_cast<std::uint32_t>((fetched.count - 1) * sizeof names[0]);
+  const Head question{.kind = WireKind::page_request, .bytes = bytes, .address = first.address, .value = wish};
+  count_request(first.home, fetched.count - 1);
+  asked.prefetched += fetched.count - 1;
+  const std::size_t each = shared_page_bytes();
+  if (fetched.count == 1 && first.parts == all_parts())
+    return ask_soon(first.home, question, nullptr, view_of(first.address), each).value;
+  static std::byte* const pages = reserve_array<std::byte>((1 + most_prefetch) * each);
+  const std::uint64_t value = ask_soon(first.home, question, names.data(), pages, fetched.count * each).value;
+  for (std::size_t i = 0; i < fetched.count; ++i)
+    take_content(fetched.places[i].address, fetched.places[i].parts, pages + i * each);
+  return value;
+}
 
 bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   const Range* range = find_range(address);

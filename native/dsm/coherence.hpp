@@ -2,13 +2,16 @@
 /// sets protections.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
 #include "models/page_sharing.hpp"
+#include "models/prefetch.hpp"
 #include "models/protocol/pages.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/node.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::dsm {
@@ -18,6 +21,33 @@ void start_coherence(const program::AddressRange& stack, const program::AddressR
 
 /// Finds the page of `address` and its home. False if the address is not in shared memory, or not allocated there.
 bool find_place(std::uintptr_t address, Place& place) REQUIRES(application);
+
+void make_twin(const Place& place);
+
+/// A page, and those that come beside it (models/prefetch.hpp).
+struct Fetched {
+  std::array<Place, 1 + most_prefetch> places;
+  std::size_t count = 1;
+};
+/// The page, and the following ones that `wants` wants: called with a page and where it is.
+template <typename Wants>
+Fetched with_following(const Place& place, Wants wants) REQUIRES(application, node().mutex) {
+  Fetched fetched{{place}};
+  const RegionInfo& info = region(index_of(place.id.region));
+  if (self.prefetch == 0 || !trace::has_prefetch(info.kind)) return fetched;
+  const auto home_now = [&](std::uint64_t index, ProcessId placed) REQUIRES(application) {
+    return home_after_moves({place.id.region, index}, placed);
+  };
+  for (const std::uint64_t index : following(homes_of(info), place.id.index, self.prefetch, processes(), home_now)) {
+    const PageId id{place.id.region, index};
+    const WholePage page = page_of(info, id);
+    if (page.parts == 0 || !wants(id, page.address)) continue;
+    fetched.places[fetched.count++] = {id, page.address, place.home, Owner::remote, page.parts};
+  }
+  return fetched;
+}
+/// Fetches them. Returns the reply's value.
+std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES(application);
 
 /// A lock that this process has just got, and how often it was granted before.
 struct Grant {

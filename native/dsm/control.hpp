@@ -94,7 +94,7 @@ struct Welcome {
   HeapPlacement placement{};
   Atomics atomics{};
   ProtocolKind protocol{};
-  jiajia::Scope scope{};
+  jiajia::Rules jiajia;
   Invalidation invalidation{};
   std::uint32_t prefetch = 0;
   std::uint32_t page_bytes = 0;  ///< of a page
@@ -131,7 +131,7 @@ struct PageEvent {
   std::uint32_t object = 0;
   std::uint16_t bytes = 0;
   Kind kind{};
-  FaultKind fault{};
+  std::uint8_t fault = 0;  ///< as the protocol numbers them
 };
 
 /// What a process did from when to when, in nanoseconds of the machine's monotonic clock.

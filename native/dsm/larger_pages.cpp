@@ -30,6 +30,10 @@ std::uint64_t page_count(const RegionInfo& region) {
   return (slot_up(region.begin + region.pages * page_bytes) - slot_of(region.begin)) / shared_page_bytes();
 }
 
+std::uintptr_t first_part_of(const RegionInfo& region, std::uint64_t index) {
+  return std::max(region.begin, slot_of(region.begin) + index * shared_page_bytes());
+}
+
 const std::byte* slot_content(std::uintptr_t address, std::byte* room) {
   const Range& range = *find_range(address);
   const std::uintptr_t slot = slot_of(address);

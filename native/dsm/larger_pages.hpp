@@ -41,6 +41,8 @@ WholePage page_at(const Range& range, std::uintptr_t part, std::uint32_t id);
 /// The page's number in its region, and how many the region has.
 std::uint64_t page_index(const RegionInfo& region, std::uintptr_t address);
 std::uint64_t page_count(const RegionInfo& region);
+/// Where its page begins, if no other region has a part of it.
+std::uintptr_t first_part_of(const RegionInfo& region, std::uint64_t index);
 
 /// Calls `use` with the begin and the bytes of each piece of memory that a page consists of.
 template <typename Use>

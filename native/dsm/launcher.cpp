@@ -41,7 +41,7 @@ std::optional<Welcome> meet_launcher() {
   self_at_start.machines = {welcome.nodes, welcome.threads_per_node};
   self_at_start.layout = layout_of_memory(welcome.protocol, self.machines);
   self_at_start.protocol = welcome.protocol;
-  self_at_start.jiajia.scope = welcome.scope;
+  self_at_start.jiajia = welcome.jiajia;
   self_at_start.placement = welcome.placement;
   self_at_start.atomics = welcome.atomics;
   self_at_start.home_pages = home_pages_of(welcome.protocol);

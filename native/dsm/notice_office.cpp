@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "models/homes.hpp"
 #include "models/jiajia/messages.hpp"
 #include "models/jiajia/notices.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/dsm/scope_wire.hpp"
 #include "native/program/ending.hpp"
 
@@ -21,7 +23,10 @@ using jiajia::Notice;
 using jiajia::SyncObject;
 
 struct NoticeOffice {
-  NoticeOffice() NO_THREAD_SAFETY_ANALYSIS : locks(self.jiajia), met(self.jiajia) { asking.resize(processes()); }
+  NoticeOffice() NO_THREAD_SAFETY_ANALYSIS : locks(self.jiajia), met(self.jiajia) {
+    asking.resize(processes());
+    for (const RegionId region : untold_regions()) met.add_untold(region);
+  }
 
   struct Asker {
     SyncObject object;                   ///< of its last question
@@ -32,7 +37,8 @@ struct NoticeOffice {
   jiajia::LockNotices locks;
   jiajia::BarrierNotices met;
   std::vector<Asker> asking;          ///< by process
-  std::map<PageId, ProcessId> homes;  ///< of pages, under Scope::lock
+  std::map<PageId, ProcessId> homes;  ///< of pages, under Scope::lock, as those say who tell of them
+  Homes moved;                        ///< of all pages, at the barrier's manager
   std::uint32_t barriers = 0;         ///< that have ended, as far as this process has heard
 };
 NoticeOffice& office() REQUIRES(handling) {
@@ -85,15 +91,26 @@ std::uint16_t bytes_of(std::size_t runs) {
   return static_cast<std::uint16_t>(runs * sizeof(NoticedPages));
 }
 
+/// So many notices, in runs.
+struct Notices {
+  std::vector<NoticedPages> runs;
+  std::size_t count = 0;
+};
+
+Notices notices_of(const std::vector<Notice>& notices) {
+  Notices of{{}, notices.size()};
+  for (const Notice& notice : notices) add_notice(of.runs, notice, no_process);
+  return of;
+}
+
 /// Answers with the first of these notices; the process asks for the rest.
-void answer_with(ProcessId to, Head head, Message message, const std::vector<Notice>& notices, std::uint32_t team = 0)
+void answer_with(ProcessId to, Head head, Message message, const Notices& notices, std::uint32_t team = 0)
     REQUIRES(handling) {
-  for (const jiajia::Letter& letter : jiajia::with_notices(message, notices.size())) {
+  for (const jiajia::Letter& letter : jiajia::with_notices(message, notices.count)) {
     count_served(to, letter.kind, jiajia::header + letter.data);
   }
   std::vector<NoticedPages>& told = office().asking[index_of(to)].told;
-  told.clear();
-  for (const Notice& notice : notices) add_notice(told, notice, no_process);
+  told = notices.runs;
   const AnswerHead in_front{static_cast<std::uint32_t>(told.size()), team};
   const std::size_t first = std::min(told.size(), most_noticed);
   std::byte payload[most_payload];
@@ -103,8 +120,9 @@ void answer_with(ProcessId to, Head head, Message message, const std::vector<Not
   answer(to, head, payload);
 }
 
-/// All processes are at a barrier: what everybody has to hear.
-std::vector<Notice> end_scope_of_all() REQUIRES(handling) {
+/// All processes are at a barrier: what everybody has to hear. Pages move now; who hears of it has them there before
+/// its thread goes on.
+Notices end_scope_of_all() REQUIRES(handling) {
   NoticeOffice& own = office();
   for (std::uint32_t i = 0; i < processes(); ++i) {
     std::vector<PageId> pages;
@@ -113,9 +131,18 @@ std::vector<Notice> end_scope_of_all() REQUIRES(handling) {
     }
     own.met.arrive(ProcessId{i}, pages, {});
   }
-  std::vector<Notice> notices;
-  for (const jiajia::Told& told : own.met.take([](PageId) { return ProcessId{}; }, false)) {
-    notices.push_back(told.notice);
+  const bool with_homes = homes_matter_at_barriers(self.jiajia);
+  const auto home = [&](PageId page) REQUIRES(handling) {
+    return with_homes ? own.moved.home(page, placed_home(page)) : ProcessId{};
+  };
+  const std::vector<jiajia::Told> all = own.met.take(home, false);
+  Notices notices{{}, all.size()};
+  for (const jiajia::Told& told : all) {
+    if (told.next != told.home) own.moved.move(told.notice.page, told.next);
+    const auto number = [&](ProcessId process) {
+      return with_homes ? static_cast<std::uint16_t>(index_of(process)) : no_process;
+    };
+    add_notice(notices.runs, told.notice, number(told.home), number(told.next));
   }
   return notices;
 }
@@ -173,14 +200,14 @@ void answer_grant(ProcessId to, const Head& head) {
     const auto home = office().homes.find(notice.page);
     return home != office().homes.end() && !is_handed(self.jiajia, home->second, to);
   });
-  answer_with(to, head, Message::ACQGRANT, notices);
+  answer_with(to, head, Message::ACQGRANT, notices_of(notices));
 }
 
 void answer_team(std::uint32_t size, const Head& head) {
   NoticeOffice& own = office();
   const SyncObject team{SyncObject::Kind::team, size};
   const bool is_of_all = size == processes();
-  const std::vector<Notice> of_all = is_of_all ? end_scope_of_all() : std::vector<Notice>{};
+  const Notices of_all = is_of_all ? end_scope_of_all() : Notices{};
   if (!is_of_all) {
     for (std::uint32_t i = 0; i < size; ++i) {
       own.locks.release(team, ProcessId{i}, std::exchange(own.asking[i].arrived, {}));
@@ -188,7 +215,8 @@ void answer_team(std::uint32_t size, const Head& head) {
   }
   // This process goes on last: by then everything is counted that it may look at.
   for (std::uint32_t i = size; i-- > 0;) {
-    answer_with(ProcessId{i}, head, Message::BARRGRANT, is_of_all ? of_all : own.locks.grant(team, ProcessId{i}), size);
+    answer_with(ProcessId{i}, head, Message::BARRGRANT,
+                is_of_all ? of_all : notices_of(own.locks.grant(team, ProcessId{i})), size);
   }
 }
 

@@ -103,6 +103,9 @@ void hear_recalled(const Head& head, const std::byte* content) REQUIRES(handling
 /// At a barrier, at which all nodes drop their copies.
 void forget_rights() REQUIRES(handling);
 
+/// Process 0: where the page was placed. One that is placed by first touch has been touched.
+ProcessId placed_home(PageId page) REQUIRES(handling);
+
 /// Process 0's books: regions, first touches, the heap, names of locks, states of work-sharing constructs.
 void keep_books(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 

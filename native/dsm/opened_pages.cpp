@@ -204,6 +204,31 @@ void shut_lost_copies() {
   if (!protect(lost, Permission::unmapped) || !protect(written, Permission::read_only)) shut_everything();
 }
 
+void close_pages(const std::vector<Place>& places) {
+  std::vector<std::uintptr_t> closed;
+  for (const Place& place : places) {
+    note_parts(place);
+    opened_bits(place.address) = 0;
+    closed.push_back(place.address);
+  }
+  for (auto* pages : {&opened.own, &opened.copies}) {
+    std::erase_if(*pages, [](std::uintptr_t page) REQUIRES(node().mutex) { return opened_bits(page) == 0; });
+  }
+  if (!protect(closed, Permission::unmapped)) shut_everything();
+}
+
+void open_own_pages(const std::vector<Place>& places) {
+  std::vector<std::uintptr_t> writable_now;
+  for (const Place& place : places) {
+    note_parts(place);
+    std::uint8_t& bits = opened_bits(place.address);
+    if ((bits & listed) == 0) opened.own.push_back(place.address);
+    bits = static_cast<std::uint8_t>((bits & was_writable) | listed | readable | writable);
+    writable_now.push_back(place.address);
+  }
+  if (!protect(writable_now, Permission::read_write)) shut_everything();
+}
+
 void shut_page(std::uintptr_t page) {
   if (is_own_memory(page)) return;
   if (watched == page) watched = 0;

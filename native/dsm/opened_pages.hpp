@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "models/scash/page_state.hpp"
 #include "native/dsm/memory.hpp"
@@ -30,6 +31,11 @@ void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
 /// At a barrier that copies outlive: shuts those that the process has lost, and leaves the others readable.
 void shut_lost_copies() REQUIRES(application, node().mutex);
+
+/// Under JIAJIA. The next access to each of these opens it anew: its home moves.
+void close_pages(const std::vector<Place>& places) REQUIRES(node().mutex);
+/// The process may write these pages of its own from now on, without a trap.
+void open_own_pages(const std::vector<Place>& places) REQUIRES(node().mutex);
 
 /// For flag mode. Shuts a page whose right to be used has ended.
 void shut_page(std::uintptr_t page) REQUIRES(node().mutex);

@@ -84,16 +84,18 @@ bool is_other_page_changed(std::uint64_t page, std::uint64_t slot) REQUIRES(hand
   return other.parts == 0 || is_changed_by_others(other.address);
 }
 
+/// `bytes`: of pages.
+void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
+  if (!plays_jiajia()) return count_served(to, bytes);
+  count_served(to, jiajia::Message::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
+}
+
 }  // namespace
 
 void send_page(ProcessId from, const Head& head, bool is_changed) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
-  if (plays_jiajia()) {
-    count_served(from, jiajia::Message::GETPGRANT, jiajia::header + jiajia::page_reply_data + Bytes{bytes});
-  } else {
-    count_served(from, bytes);
-  }
+  count_reply(from, bytes);
   answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .value = is_changed ? 1U : 0U},
          content_of(from, head.address, room));
 }
@@ -115,7 +117,7 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
       reply.value |= std::uint64_t{1} << i;
     }
   }
-  count_served(from, reply.bytes);
+  count_reply(from, reply.bytes);
   answer(from, reply, pages);
 }
 
@@ -125,6 +127,10 @@ void receive_page(ProcessId from, const Head& head, const std::byte* page) {
 }
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
+  for (auto answers = head.address >> 32; answers > 0; --answers) {
+    count_served(from, jiajia::Message::DIFFGRANT, jiajia::header);
+  }
+  if (head.value == 0) return answer(from, {.kind = WireKind::done});
   Incoming& diff = incoming_of(from, head);
   const auto before = static_cast<std::uint32_t>(head.address);
   if (before == 0) diff.bytes = diff.twin_bytes = 0;
@@ -142,9 +148,6 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   std::memcpy(diff.twin_words.data() + diff.twin_bytes, payload + own_bytes, twin_piece);
   diff.bytes += own_bytes;
   diff.twin_bytes += twin_piece;
-  for (auto answers = head.address >> 32; answers > 0; --answers) {
-    count_served(from, jiajia::Message::DIFFGRANT, jiajia::header);
-  }
   if (diff.bytes < sizes.diff_bytes) {
     if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
     return;

@@ -12,7 +12,8 @@
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/opened_pages.hpp"
-#include "native/dsm/region_books.hpp"
+#include "native/dsm/page_log.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/program/ending.hpp"
 
@@ -41,18 +42,28 @@ std::byte* twin_of(std::uintptr_t address) {
   return find_range(address)->twin_of(address);
 }
 
+void fetch(const Place& place) REQUIRES(application, node().mutex) {
+  const Fetched fetched =
+      with_following(place, [](PageId id, std::uintptr_t) REQUIRES(application) { return own_copies().prefetch(id); });
+  // Process 0's service thread may want to forget pages of a block meanwhile.
+  node().mutex.unlock();
+  ask_for_pages(fetched, 0);
+  node().mutex.lock();
+  for (std::size_t i = 1; i < fetched.count; ++i) open_page(fetched.places[i], Permission::read_only);
+}
+
 /// Does what the rule of the fault says; the pages' access() has made the transition.
 void resolve(const Place& place, const jiajia::FaultRule& rule) REQUIRES(application, node().mutex) {
   if (rule.makes_twin) node().twinned.push_back(place);
-  if (rule.fetches_page) {
-    count_message(place.home, Message::GETP, jiajia::header + jiajia::page_request_data);
-    // Process 0's service thread may want to forget pages of a block meanwhile.
-    node().mutex.unlock();
-    ask_soon(place.home, {.kind = WireKind::page_request, .address = place.address}, nullptr, view_of(place.address),
-             page_bytes);
-    node().mutex.lock();
-  }
-  if (rule.makes_twin) std::memcpy(twin_of(place.address), view_of(place.address), page_bytes);
+  if (rule.fetches_page) fetch(place);
+  if (rule.makes_twin) make_twin(place);
+}
+
+/// What a signal's handler stores while its thread waits at a barrier may be in a page that moves there: its new home
+/// has to get it.
+void twin_own_page(const Place& place) REQUIRES(application, node().mutex) {
+  node().twinned.push_back(place);
+  make_twin(place);
 }
 
 /// A change on its way home.
@@ -70,11 +81,13 @@ class Changes {
   void find(Wanted is_wanted) REQUIRES(application, node().mutex) {
     bytes_.clear();
     changes_.clear();
+    const auto words = static_cast<std::uint16_t>(shared_page_bytes() / static_cast<std::size_t>(diff_word.count));
     for (const Place& place : node().twinned) {
       if (place.address == 0 || !is_wanted(place)) continue;
-      const EncodedDiff diff = encode_diff(place.address, view_of(place.address), twin_of(place.address), buffer_);
+      const EncodedDiff diff =
+          encode_diff(place.address, view_of(place.address), twin_of(place.address), buffer_, place.parts);
       if (!diff.change) continue;
-      own_copies().changed(place.id, diff.change);
+      own_copies().changed(place.id, diff.change, words);
       changes_.push_back({place, bytes_.size(), diff});
       bytes_.insert(bytes_.end(), buffer_.diff, buffer_.diff + diff.bytes);
       bytes_.insert(bytes_.end(), buffer_.twin_words, buffer_.twin_words + diff.twin_bytes());
@@ -84,8 +97,14 @@ class Changes {
   /// Returns when all are at home. `answers`: by home, that it counts.
   void send(std::map<ProcessId, std::uint16_t> answers = {}) const REQUIRES(application) {
     for (const Changed& change : changes_) {
+      if (change.place.home == self.process) continue;
       const std::uint16_t counted = std::exchange(answers[change.place.home], std::uint16_t{0});
       send_diff(change.place, bytes_.data() + change.begin, change.encoded, counted);
+    }
+    // What went early (send_copies_home()), the home counts now.
+    for (const auto& [home, left] : answers) {
+      if (left == 0 || home == self.process) continue;
+      ask(home, {.kind = WireKind::diff, .address = std::uint64_t{left} << 32});
     }
   }
 
@@ -104,6 +123,12 @@ std::map<ProcessId, std::uint16_t> count_diffs(const std::vector<jiajia::Diff>& 
     messages[diff.home].add(data);
     ++asked.diffs;
     asked.diff_bytes += static_cast<std::uint64_t>(data.count);
+    if (!is_on_own_node(diff.home)) {
+      log({.value = diff.page.index,
+           .object = index_of(diff.page.region),
+           .bytes = static_cast<std::uint16_t>(data.count),
+           .kind = PageEvent::Kind::diff});
+    }
   }
   std::map<ProcessId, std::uint16_t> answers;
   for (const auto& [home, own] : messages) {
@@ -111,6 +136,17 @@ std::map<ProcessId, std::uint16_t> count_diffs(const std::vector<jiajia::Diff>& 
     answers[home] = static_cast<std::uint16_t>(own.data.size());
   }
   return answers;
+}
+
+/// The page as this process knows it; none if it does not know its region, or another one lies there now.
+std::optional<Place> known_place(PageId page) {
+  const RegionInfo& info = region(index_of(page.region));
+  if (info.pages == 0) return std::nullopt;
+  const WholePage whole = page_of(info, page);
+  if (whole.parts == 0 || region_number(*find_range(whole.address), whole.address) != index_of(page.region)) {
+    return std::nullopt;
+  }
+  return Place{page, whole.address, self.process, Owner::home, whole.parts};
 }
 
 }  // namespace
@@ -121,10 +157,7 @@ jiajia::ProcessPages& own_copies() {
 
 void start_copies() {
   copies.emplace(self.process, self.jiajia);
-  for (std::uint32_t process = 0; process < processes(); ++process) {
-    copies->add_untold(RegionId{stack_region(process)});
-    copies->add_untold(RegionId{control_region(process)});
-  }
+  for (const RegionId region : untold_regions()) copies->add_untold(region);
 }
 
 void take_copy_fault(const Place& place, Access access, std::uint64_t begun) {
@@ -134,7 +167,10 @@ void take_copy_fault(const Place& place, Access access, std::uint64_t begun) {
   if (traps(access, permission_of(pages.state(place.id, place.home)))) {
     kind = pages.access(place.id, place.home, access);
     resolve(place, jiajia::rule_of(*kind));
+    if (kind == jiajia::FaultKind::WROH && self.jiajia.home_migration && is_at_barrier()) twin_own_page(place);
     ++asked.faults[static_cast<std::size_t>(*kind)];
+    log_in_turn(
+        {.value = place.id.index, .object = index_of(place.id.region), .fault = static_cast<std::uint8_t>(*kind)});
   }
   // Without a fault, the protocol allows it anyway: nobody has touched the page since everything was shut.
   open_page(place, permission_of(pages.state(place.id, place.home)));
@@ -157,7 +193,9 @@ void change_interval(Sync sync) {
   const std::uint64_t sent = now_ns();
   spend(&Tally::diff_ns, timelines::State::diff, begun, sent);
   const bool has_twins = own_copies().twinned_pages() > 0;
-  const std::uint64_t rested = own_copies().begin_interval(sync);
+  // Which own pages stay writable over a barrier is known behind it (settle_homes()).
+  const bool detects = sync == Sync::barrier && self.jiajia.adaptive_write_detection;
+  const std::uint64_t rested = own_copies().begin_interval(detects ? Sync::acquire : sync);
   if (has_twins || rested > 0) {
     const NodeGuard guard;
     node().twinned.clear();
@@ -165,6 +203,36 @@ void change_interval(Sync sync) {
     rest_own_pages();
   }
   spend(&Tally::protect_ns, timelines::State::protect, sent);
+}
+
+void follow_moves(const std::vector<jiajia::Told>& moves) {
+  if (moves.empty()) return;
+  for (const jiajia::Told& told : moves) note_move(told.notice.page, told.next);
+  const NodeGuard guard;
+  for (Place& place : node().twinned) {
+    place.home = home_after_moves(place.id, place.home);
+    place.owner = owner_of(self.layout, self.process, place.home);
+  }
+}
+
+void settle_homes(const std::vector<jiajia::Told>& moves) {
+  std::vector<Place> closed, opened;
+  for (const jiajia::Told& told : moves) {
+    if (told.home != self.process && told.next != self.process) continue;
+    if (const auto place = known_place(told.notice.page)) closed.push_back(*place);
+  }
+  if (self.jiajia.adaptive_write_detection) {
+    own_copies().begin_interval(Sync::barrier);
+    for (const PageId page : own_copies().written_at_home()) {
+      const auto place = known_place(page);
+      // A block that has gone may come again, as another region.
+      if (place && !region(index_of(page.region)).is_retired) opened.push_back(*place);
+    }
+  }
+  if (!are_pages_protected() || (closed.empty() && opened.empty())) return;
+  const NodeGuard guard;
+  close_pages(closed);
+  open_own_pages(opened);
 }
 
 void send_copies_home(const AddressRange& pages) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "models/jiajia/process_pages.hpp"
 #include "native/dsm/memory.hpp"
@@ -24,6 +25,12 @@ void change_interval(Sync sync) REQUIRES(application) EXCLUDES(node().mutex);
 void send_copies_home(const AddressRange& pages) REQUIRES(application, node().mutex);
 /// Copies have become invalid: shuts them. Precondition: change_interval().
 void shut_invalid_copies() REQUIRES(application) EXCLUDES(node().mutex);
+
+/// A barrier has told of these pages of others and of this process's own.
+/// Before change_interval(): what this process has changed since it asked goes to where they are at home now.
+void follow_moves(const std::vector<jiajia::Told>& moves) REQUIRES(application) EXCLUDES(node().mutex);
+/// Behind the notices: this process's part in the moves, and which of its own pages stay writable.
+void settle_homes(const std::vector<jiajia::Told>& moves) REQUIRES(application) EXCLUDES(node().mutex);
 
 /// What models/jiajia/ knows of this process's pages.
 jiajia::ProcessPages& own_copies() REQUIRES(application);

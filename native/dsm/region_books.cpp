@@ -150,6 +150,9 @@ void set_region_pages(std::uint32_t id, std::uint64_t pages) {
 }
 
 void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
+  // Before they are shut: nobody opens them any more without a look at who has them.
+  const Range& range = *find_range(begin);
+  if (range.is_heap) regions[region_number(range, begin)].is_retired = true;
   known_generation.fetch_add(1, std::memory_order_relaxed);
   forget_pages(begin, pages);
 }

@@ -1,8 +1,18 @@
 #include "native/dsm/regions.hpp"
 
+#include "models/homes.hpp"
 #include "native/dsm/asking.hpp"
 
 namespace sdsm::dsm {
+namespace {
+
+/// As far as barriers have told this process.
+Homes& moved() REQUIRES(application) {
+  static Homes homes;
+  return homes;
+}
+
+}  // namespace
 
 const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32_t& id) {
   id = region_number(range, page);
@@ -23,13 +33,41 @@ RegionHomes homes_of(const RegionInfo& info) {
 }
 
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& info, PageId id) {
-  if (info.placement != Placement::first_touch) return homes_of(info).home(id.index, processes());
+  if (info.placement != Placement::first_touch) return moved().home(id, homes_of(info).home(id.index, processes()));
   std::uint32_t& known = range.first_toucher[range.page_number(page)];
   if (known == 0) {
     const Head touch{.kind = WireKind::touch_first, .address = id.index, .value = index_of(id.region)};
     known = static_cast<std::uint32_t>(ask(ProcessId{0}, touch).value) + 1;
   }
-  return ProcessId{known - 1};
+  return moved().home(id, ProcessId{known - 1});
+}
+
+std::vector<RegionId> untold_regions() {
+  std::vector<RegionId> regions;
+  for (std::uint32_t process = 0; process < processes(); ++process) {
+    regions.push_back(RegionId{stack_region(process)});
+    regions.push_back(RegionId{control_region(process)});
+  }
+  return regions;
+}
+
+WholePage page_of(const RegionInfo& info, PageId id) {
+  const std::uintptr_t part = first_part_of(info, id.index);
+  return page_at(*find_range(part), part, index_of(id.region));
+}
+
+ProcessId home_of(PageId page) {
+  const RegionInfo& info = region(index_of(page.region));
+  const std::uintptr_t part = first_part_of(info, page.index);
+  return home_of_page(*find_range(part), part, info, page);
+}
+
+void note_move(PageId page, ProcessId to) {
+  moved().move(page, to);
+}
+
+ProcessId home_after_moves(PageId page, ProcessId before) {
+  return moved().home(page, before);
 }
 
 }  // namespace sdsm::dsm

@@ -9,10 +9,23 @@ namespace sdsm::dsm {
 /// The region of a page in shared memory; asks process 0 if need be. Null if the page has none (never allocated).
 const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32_t& id) REQUIRES(application);
 
-/// Where the region's pages are at home, but for those placed by first touch.
+/// Regions that each process writes unseen where they are: stacks and thread-local variables.
+std::vector<RegionId> untold_regions();
+
+/// Where the region's pages are placed, but for those placed by first touch.
 RegionHomes homes_of(const RegionInfo& region);
-/// The home of a page of `region`. Counts as a touch if the region is placed by first touch.
+/// The home of a page of `region` now. Counts as a touch if the region is placed by first touch.
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& region, PageId id)
     REQUIRES(application);
+
+/// The same of a page that this process has used.
+ProcessId home_of(PageId page) REQUIRES(application);
+/// Where it lies.
+WholePage page_of(const RegionInfo& region, PageId id);
+
+/// Under JIAJIA a page moves.
+void note_move(PageId page, ProcessId to) REQUIRES(application);
+/// Where the page is at home now that was at `before`.
+ProcessId home_after_moves(PageId page, ProcessId before) REQUIRES(application);
 
 }  // namespace sdsm::dsm

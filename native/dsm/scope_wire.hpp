@@ -28,9 +28,10 @@ struct NoticedPages {
   std::uint32_t region = 0;
   std::uint32_t interval = 0;
   std::uint16_t writer = no_process;  ///< no_process: several
-  std::uint16_t home = no_process;    ///< where the manager has to know it
+  std::uint16_t home = no_process;    ///< where manager or process has to know it
+  std::uint16_t next = no_process;    ///< and after the barrier that tells of it
 };
-static_assert(sizeof(NoticedPages) == 24);
+static_assert(sizeof(NoticedPages) == 32);
 
 struct AnswerHead {
   std::uint32_t runs = 0;  ///< of notices, in all
@@ -38,13 +39,14 @@ struct AnswerHead {
 };
 inline constexpr std::size_t most_noticed = (most_payload - sizeof(AnswerHead)) / sizeof(NoticedPages);
 
-inline void add_notice(std::vector<NoticedPages>& runs, const jiajia::Notice& notice, std::uint16_t home) {
+inline void add_notice(std::vector<NoticedPages>& runs, const jiajia::Notice& notice, std::uint16_t home,
+                       std::uint16_t next = no_process) {
   const auto writer = notice.writer ? static_cast<std::uint16_t>(index_of(*notice.writer)) : no_process;
-  const NoticedPages one{notice.page.index, 1, index_of(notice.page.region), notice.interval, writer, home};
+  const NoticedPages one{notice.page.index, 1, index_of(notice.page.region), notice.interval, writer, home, next};
   if (!runs.empty()) {
     NoticedPages& last = runs.back();
-    const bool is_alike =
-        last.region == one.region && last.interval == one.interval && last.writer == writer && last.home == home;
+    const bool is_alike = last.region == one.region && last.interval == one.interval && last.writer == writer &&
+                          last.home == home && last.next == next;
     if (is_alike && last.first + last.pages == one.first) {
       ++last.pages;
       return;
@@ -57,6 +59,11 @@ inline jiajia::Notice notice_of(const NoticedPages& run, std::uint64_t page) {
   jiajia::Notice notice{{RegionId{run.region}, run.first + page}, {}, run.interval};
   if (run.writer != no_process) notice.writer = ProcessId{run.writer};
   return notice;
+}
+
+/// Where homes matter: what a barrier tells of the page.
+inline jiajia::Told told_of(const NoticedPages& run, std::uint64_t page) {
+  return {notice_of(run, page), true, ProcessId{run.home}, ProcessId{run.next}};
 }
 
 }  // namespace sdsm::dsm

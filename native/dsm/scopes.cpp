@@ -43,18 +43,12 @@ Scoped handed(const SyncObject& object, std::vector<Notice> notices) REQUIRES(ap
 }
 
 /// Under Scope::lock the manager has to know where a page is at home.
-std::uint16_t home_told_of(PageId page) {
+std::uint16_t home_told_of(PageId page) REQUIRES(application) {
   if (self.jiajia.scope != Scope::lock) return no_process;
-  const RegionInfo& info = region(index_of(page.region));
-  if (info.placement != Placement::first_touch) {
-    return static_cast<std::uint16_t>(index_of(homes_of(info).home(page.index, processes())));
-  }
-  const std::uintptr_t address = info.begin + page.index * page_bytes;
-  const Range* const range = find_range(address);
-  return static_cast<std::uint16_t>(range->first_toucher[range->page_number(address)] - 1);
+  return static_cast<std::uint16_t>(index_of(home_of(page)));
 }
 
-std::vector<NoticedPages> runs_of(const std::vector<Notice>& notices) {
+std::vector<NoticedPages> runs_of(const std::vector<Notice>& notices) REQUIRES(application) {
   std::vector<NoticedPages> runs;
   for (const Notice& notice : notices) {
     add_notice(runs, notice, home_told_of(notice.page));
@@ -114,11 +108,20 @@ std::vector<Notice> notices_of(const std::vector<PageId>& pages) {
   return notices;
 }
 
+/// Of the barrier's notices: pages with another home from now on.
+std::vector<jiajia::Told> heard_moves() REQUIRES(application) {
+  std::vector<jiajia::Told> moves;
+  for (const NoticedPages& run : heard) {
+    for (std::uint64_t i = 0; run.next != run.home && i < run.pages; ++i) moves.push_back(told_of(run, i));
+  }
+  return moves;
+}
+
 template <typename Heed>
 void heed_all(Heed heed) REQUIRES(application) {
   std::uint64_t invalid = own_copies().expire_untold();
   for (const NoticedPages& run : heard) {
-    for (std::uint64_t i = 0; i < run.pages; ++i) invalid += heed(notice_of(run, i)) ? 1 : 0;
+    for (std::uint64_t i = 0; i < run.pages; ++i) invalid += heed(run, i) ? 1 : 0;
   }
   heard.clear();
   count_further(jiajia::FurtherCount::invalidations, invalid);
@@ -181,8 +184,9 @@ void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) {
 void heed_notices(const SyncObject& object) {
   // What handlers of signals have stored since this process asked goes home before copies die.
   change_interval(Sync::acquire);
-  heed_all([&](const Notice& notice)
-               REQUIRES(application) { return own_copies().heed_grant(notice, somebody_else(), object); });
+  heed_all([&](const NoticedPages& run, std::uint64_t page) REQUIRES(application) {
+    return own_copies().heed_grant(notice_of(run, page), somebody_else(), object);
+  });
 }
 
 void heed_barrier() {
@@ -196,11 +200,20 @@ void heed_barrier() {
   count_further(jiajia::FurtherCount::notices, own_notes);
   count_letters(barrier_master, Message::BARR, team, own_notes);
   if (!is_of_all) return heed_notices(team);
+  const bool with_homes = homes_matter_at_barriers(self.jiajia);
+  const std::vector<jiajia::Told> moves = with_homes ? heard_moves() : std::vector<jiajia::Told>{};
+  follow_moves(moves);
   change_interval(Sync::acquire);
   ++passed_barriers;
-  heed_all([](const Notice& notice) REQUIRES(application) {
-    return own_copies().heed_barrier({notice, true, somebody_else(), somebody_else()});
+  heed_all([&](const NoticedPages& run, std::uint64_t page) REQUIRES(application) {
+    if (with_homes) return own_copies().heed_barrier(told_of(run, page));
+    return own_copies().heed_barrier({notice_of(run, page), true, somebody_else(), somebody_else()});
   });
+  for (const jiajia::Told& told : moves) {
+    count_further(jiajia::FurtherCount::migrated_in, told.next == self.process ? 1 : 0);
+    count_further(jiajia::FurtherCount::migrated_out, told.home == self.process ? 1 : 0);
+  }
+  if (with_homes) settle_homes(moves);
 }
 
 void need_openmp_scope(const char* what) {

@@ -19,6 +19,7 @@ struct RegionInfo {
   trace::RegionKind kind{};
   Placement placement{};
   std::uint32_t owner = 0;
+  bool is_retired = false;  ///< a block that is gone, at least in part; known where the books are
 };
 
 inline constexpr std::uint32_t no_region = 0;  ///< region numbers inside the run-time start at 1

@@ -48,7 +48,7 @@ class Cluster final : private Hosts::Listener {
  public:
   explicit Cluster(const ClusterOptions& options) : options_(options) {
     if (options.timeline_events) timeline_.emplace(options.layout, *options.timeline_events);
-    if (wants_page_log() || timeline_) logs_.emplace(options.layout, options.wants_order);
+    if (wants_page_log() || timeline_) logs_.emplace(options.layout, tables_of(options.protocol), options.wants_order);
   }
   ~Cluster() override {
     // All before the first is waited for.
@@ -176,7 +176,7 @@ class Cluster final : private Hosts::Listener {
     welcome.placement = options_.placement;
     welcome.atomics = options_.atomics;
     welcome.protocol = options_.protocol;
-    welcome.scope = options_.scope;
+    welcome.jiajia = options_.jiajia;
     welcome.invalidation = options_.invalidation;
     welcome.prefetch = options_.prefetch;
     welcome.page_bytes = static_cast<std::uint32_t>(options_.page.count);

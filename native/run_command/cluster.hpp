@@ -22,7 +22,7 @@ namespace sdsm::run_command {
 struct ClusterOptions {
   Layout layout;
   ProtocolKind protocol = ProtocolKind::scash;
-  jiajia::Scope scope = jiajia::Scope::openmp;
+  jiajia::Rules jiajia{.scope = jiajia::Scope::openmp};
   Invalidation invalidation = Invalidation::all;
   std::uint32_t prefetch = 0;
   Bytes page = least_page;

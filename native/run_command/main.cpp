@@ -12,6 +12,7 @@
 #include "commands/errors.hpp"
 #include "commands/protocol_option.hpp"
 #include "models/page_size.hpp"
+#include "models/protocol/tables.hpp"
 #include "native/run_command/agent.hpp"
 #include "native/run_command/run_program.hpp"
 #include "platforms/file/platform.hpp"
@@ -142,8 +143,8 @@ struct Options {
   HostsRequest hosts;
   std::string placement;
   std::string atomics;
-  std::string scope;
-  std::string simulated_only;  ///< an option of sdsm simulate's that this command does not have
+  std::string asked_of_jiajia;  ///< an option that only it has
+  std::string simulated_only;   ///< an option of sdsm simulate's that this command does not have
   std::string page_size;
   std::optional<Invalidation> invalidation;
   double timeout;  ///< seconds
@@ -226,6 +227,12 @@ void add_outputs(CLI::App& app, RunRequest& request) {
 /// Throws BadInput if the outputs name pages of another size.
 void check_page_size(const RunRequest& request) {
   if (request.cluster.page == least_page) return;
+  if (const Bytes most = tables_of(request.cluster.protocol).most_page; request.cluster.page > most) {
+    throw BadInput(
+        fmt::format("pages of {} bytes (--page-size): the diff of one must fit into one message under {}. Give at "
+                    "most {}",
+                    request.cluster.page.count, name_of(request.cluster.protocol), most.count));
+  }
   const auto refuse = [&](const char* option, const char* why) {
     throw BadInput(
         fmt::format("pages of {} bytes (--page-size): {} {} pages of {} bytes. Leave it out, or give "
@@ -238,9 +245,6 @@ void check_page_size(const RunRequest& request) {
 
 /// What sdsm simulate has under jiajia and this command does not, so that it can say so. The help does not show them.
 void add_simulated_only(CLI::App& app, Options& options) {
-  for (const char* flag : {"--home-migration", "--adaptive-write-detection"}) {
-    app.add_flag_callback(flag, [&options, flag] { options.simulated_only = flag; })->group("");
-  }
   for (const char* option : {"--first-touch-migration", "--fork", "--quirks", "--privatize"}) {
     app.add_option_function<std::string>(option,
                                          [&options, option](const std::string&) { options.simulated_only = option; })
@@ -251,17 +255,13 @@ void add_simulated_only(CLI::App& app, Options& options) {
 /// Throws BadInput where JIAJIA is asked for what it does not have, or sdsm run does not have of it.
 void check_jiajia(const RunRequest& request, const Options& options) {
   if (!options.simulated_only.empty()) {
-    throw BadInput(fmt::format(
-        "{} is simulated only: sdsm run --protocol jiajia leaves pages at home where they were placed, and takes every "
-        "home write's fault. Leave it out, or give it to sdsm simulate",
-        options.simulated_only));
-  }
-  if (request.cluster.protocol != ProtocolKind::jiajia) {
-    if (options.scope.empty()) return;
     throw BadInput(
-        fmt::format("--scope is of protocol jiajia, but the protocol is {}. Leave it out, or give --protocol jiajia",
-                    name_of(request.cluster.protocol)));
+        fmt::format("{} is simulated only: of JIAJIA's own rules sdsm run has --scope, --home-migration and "
+                    "--adaptive-write-detection. Leave it out, or give it to sdsm simulate",
+                    options.simulated_only));
   }
+  check_asked_of_jiajia(options.asked_of_jiajia, request.cluster.protocol);
+  if (request.cluster.protocol != ProtocolKind::jiajia) return;
   const auto refuse = [](const std::string& what) {
     throw BadInput(what + " is not run under jiajia. Leave it out, or give --protocol scash");
   };
@@ -270,9 +270,7 @@ void check_jiajia(const RunRequest& request, const Options& options) {
   }
   for (const auto& [option, is_given] : std::initializer_list<std::pair<const char*, bool>>{
            {"--order", !request.order.empty()},
-           {"--pages", !request.pages.empty()},
            {"--timeline", !request.timeline.file.empty()},
-           {"--page-size", request.cluster.page != least_page},
            {"--emulate", !options.emulated_platform.empty()},
        }) {
     if (is_given) refuse(option);
@@ -309,11 +307,7 @@ int run(int argc, char** argv) {
          "programs that have any, and show their places [home; under jiajia lock]")
       ->check(one_of({"home", "lock", "relaxed", "refuse"}))
       ->type_name("home|lock|relaxed|refuse");
-  app.add_option("--scope", options.scope,
-                 "under jiajia, what an unlock hands on: openmp is all that the thread wrote or heard of since the "
-                 "last barrier, lock is JIAJIA's own, what it wrote under the lock [openmp]")
-      ->check(one_of({"openmp", "lock"}))
-      ->type_name("openmp|lock");
+  add_jiajia_rules(app, request.cluster.jiajia, options.asked_of_jiajia);
   add_simulated_only(app, options);
   add_hosts(app, options.hosts);
   app.add_option("--timeout", options.timeout,
@@ -337,7 +331,6 @@ int run(int argc, char** argv) {
   } else {
     request.cluster.atomics = atomics_named(options.atomics);
   }
-  if (options.scope == "lock") request.cluster.scope = jiajia::Scope::lock;
   if (request.program.empty()) {
     throw BadInput("no program to run. Put it behind --: sdsm run -n 4 -- PROGRAM ARGUMENTS");
   }
@@ -347,7 +340,7 @@ int run(int argc, char** argv) {
   check_page_size(request);
   check_invalidation(options.invalidation, request.cluster.protocol);
   request.cluster.invalidation = options.invalidation.value_or(Invalidation::all);
-  check_prefetch(request.cluster.prefetch, request.cluster.protocol, request.cluster.wants_order);
+  check_prefetch(request.cluster.prefetch, request.cluster.wants_order);
   request.cluster.timeout = std::chrono::duration<double>(options.timeout);
   trace::check_scale(options.scale);
   if (options.scale.is_given() && options.emulated_trace.empty()) {

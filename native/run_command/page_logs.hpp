@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/protocol/tables.hpp"
 #include "native/dsm/control.hpp"
 #include "native/program_start/region_name.hpp"
 #include "workloads/trace/order.hpp"
@@ -16,7 +17,8 @@ namespace sdsm::run_command {
 /// Adds figures up as they come, so their memory grows with the pages, not with the run. An order grows with the run.
 class PageLogs {
  public:
-  PageLogs(const Layout& layout, bool keeps_order) : layout_(layout), keeps_order_(keeps_order) {
+  PageLogs(const Layout& layout, const Tables& tables, bool keeps_order)
+      : layout_(layout), tables_(tables), keeps_order_(keeps_order) {
     processes_.resize(layout.processes());
   }
 
@@ -42,6 +44,7 @@ class PageLogs {
   void take(std::uint32_t process, const dsm::PageEvent& event);
 
   Layout layout_;
+  Tables tables_;  ///< of the run's protocol
   bool keeps_order_;
   std::vector<Process> processes_;
   std::vector<dsm::RegionOrigin> origins_;

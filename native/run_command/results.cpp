@@ -148,7 +148,10 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
              {"region", median.front().clock_calls >= 2 ? "clock" : "whole"}};
   if (description.options.invalidation == Invalidation::changed) options["invalidation"] = "changed";
   if (description.options.protocol == ProtocolKind::jiajia) {
-    options["scope"] = description.options.scope == jiajia::Scope::lock ? "lock" : "openmp";
+    const jiajia::Rules& rules = description.options.jiajia;
+    options["scope"] = rules.scope == jiajia::Scope::lock ? "lock" : "openmp";
+    options["home_migration"] = rules.home_migration;
+    options["adaptive_write_detection"] = rules.adaptive_write_detection;
   }
   if (description.options.prefetch > 0) options["prefetch"] = description.options.prefetch;
   if (description.options.hosts) {

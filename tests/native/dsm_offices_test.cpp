@@ -12,6 +12,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/measured_region.hpp"
+#include "native/dsm/regions.hpp"
 #include "native/program/ending.hpp"
 #include "tests/catch.hpp"
 
@@ -40,6 +41,12 @@ ClockCalls clock_calls() {
   return {};
 }
 void end_waiting_of_blocks() {}
+ProcessId placed_home(PageId /*page*/) {
+  return {};
+}
+std::vector<RegionId> untold_regions() {
+  return {};
+}
 void end_without_initial_thread(int /*status*/) {}
 
 namespace {

@@ -380,15 +380,14 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "2", "--scope", "lock"}, "--scope is of protocol jiajia, but the protocol is scash");
   refused({"-n", "2", "--protocol", "jiajia", "--scope", "page"}, "'page' is none of openmp, lock");
   refused({"-n", "2", "--protocol", "jiajia", "--atomics", "home"}, "--atomics home is not run under jiajia");
-  refused({"-n", "2", "--protocol", "jiajia", "--prefetch", "1"}, "--prefetch is not played under jiajia");
   refused({"-n", "2", "--protocol", "jiajia", "--invalidation", "changed"},
           "--invalidation is not played under jiajia");
   for (const std::string option : {"--home-migration", "--adaptive-write-detection"}) {
-    refused({"-n", "2", "--protocol", "jiajia", option}, option + " is simulated only");
+    refused({"-n", "2", option}, option + " is of protocol jiajia, but the protocol is scash");
   }
-  refused({"-n", "2", "--protocol", "jiajia", "--page-size", "8KiB"}, "--page-size is not run under jiajia");
+  refused({"-n", "2", "--protocol", "jiajia", "--page-size", "64KiB"}, "Give at most 32768");
   refused({"-n", "2", "--protocol", "jiajia", "--fork", "broadcast"}, "--fork is simulated only");
-  for (const std::string option : {"--order", "--pages", "--timeline", "--emulate"}) {
+  for (const std::string option : {"--order", "--timeline", "--emulate"}) {
     refused({"-n", "2", "--protocol", "jiajia", option, "p3-score"}, option + " is not run under jiajia");
   }
   refused({"-n", "2", "--invalidation", "some"}, "--invalidation: 'some' is none of all, changed");

@@ -451,7 +451,6 @@ TEST_CASE("a wrong option of simulate is one clear line and status 2") {
       {"--network carrier-pigeon", "carrier-pigeon"},
       {"--protocol treadmarks", "'treadmarks' is none of scash, home-open, jiajia, hardware"},
       {"--protocol jiajia", "no costs for protocol jiajia (it has scash)"},
-      {"--protocol jiajia --prefetch 1", "--prefetch is not played under jiajia"},
       {"--prefetch 1 --order a.order", "--prefetch and --order do not go together"},
       {"--protocol jiajia --invalidation all", "--invalidation is not played under jiajia"},
       {"--protocol hardware --invalidation all", "--invalidation has no meaning under hardware"},

@@ -30,16 +30,30 @@ COUNTS = (
 )
 
 
+#: JIAJIA's options that move homes and leave pages writable.
+MIGRATION = ("--home-migration",)
+DETECTION = ("--adaptive-write-detection",)
+MOVING = (MIGRATION, DETECTION, MIGRATION + DETECTION)
+#: Larger pages, and those that come beside others.
+LARGER = tuple(("--page-size", size) for size in ("8KiB", "16KiB", "32KiB"))
+BESIDE = (("--prefetch", 1), ("--prefetch", 14))
+TOGETHER = (*MIGRATION, *DETECTION, "--page-size", "8KiB", "--prefetch", 4)
+
+
+def named(options: tuple) -> str:
+    return " ".join(map(str, options)) or "plain"
+
+
 def started(nodes: int, per_node: int, *command: object) -> subprocess.CompletedProcess:
     layout = ("--nodes", nodes, "--threads-per-node", per_node)
     words = [str(word) for word in (SDSM, "run", "--quiet", *JIAJIA, *layout, *command)]
     return subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
 
 
-def check_programs(first_seed: int, count: int, nodes: int, per_node: int) -> None:
+def check_programs(first_seed: int, count: int, nodes: int, per_node: int, rules: tuple = ()) -> None:
     options = ("--phases", 8, "--steps", 24, "--locks", 8, "--with", INGREDIENTS)
     program = (MEMORY_PROGRAMS / "random_program", "--seed", first_seed, "--programs", count, *options)
-    result = started(nodes, per_node, "--", *program)
+    result = started(nodes, per_node, *rules, "--", *program)
     assert (result.returncode, result.stderr) == (0, ""), f"{' '.join(map(str, program))}: {result.stderr}"
     assert result.stdout.startswith(f"{count} programs")
 
@@ -50,16 +64,36 @@ def test_random_programs_are_right(nodes, per_node, first_seed):
     check_programs(first_seed + nodes, 3, nodes, per_node)
 
 
+@pytest.mark.parametrize("rules", [*LARGER, *BESIDE, TOGETHER], ids=named)
+@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
+def test_random_programs_are_right_with_other_pages(nodes, per_node, rules):
+    check_programs(3080 + 10 * nodes + len(rules), 1, nodes, per_node, rules)
+
+
+@pytest.mark.parametrize("rules", MOVING, ids=named)
+@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
+def test_random_programs_are_right_where_homes_move(nodes, per_node, rules):
+    check_programs(2080 + 10 * nodes + len(rules), 2, nodes, per_node, rules)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first_seed", range(40_001, 40_601, 20))
+def test_many_random_programs_are_right_where_homes_move(first_seed):
+    number = first_seed // 20
+    check_programs(first_seed, 20, *LAYOUTS[number % len(LAYOUTS)], MOVING[number % len(MOVING)])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("first_seed", range(30_001, 31_001, 20))
 def test_a_thousand_random_programs_are_right(first_seed):
     check_programs(first_seed, 20, *LAYOUTS[first_seed // 20 % len(LAYOUTS)])
 
 
+@pytest.mark.parametrize("rules", [(), MIGRATION + DETECTION], ids=named)
 @pytest.mark.parametrize("rounds", [40, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
-def test_litmus_programs_show_no_forbidden_outcome(nodes, per_node, rounds):
-    result = started(nodes, per_node, "--", MEMORY_PROGRAMS / "litmus", rounds)
+def test_litmus_programs_show_no_forbidden_outcome(nodes, per_node, rounds, rules):
+    result = started(nodes, per_node, *rules, "--", MEMORY_PROGRAMS / "litmus", rounds)
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -67,6 +101,44 @@ def test_litmus_programs_show_no_forbidden_outcome(nodes, per_node, rounds):
 def test_notices_may_be_more_than_a_message_holds(nodes):
     result = started(nodes, 1, "--", MEMORY_PROGRAMS / "alternating", 4000)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
+#: While threads 0 and 2 wait at the barrier at which thread 1's page moves to it from process 0, handlers store to it.
+STORED_MEANWHILE = r"""
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <unistd.h>
+static volatile int page[1024] __attribute__((aligned(4096)));
+static void store(int number) { page[1 + omp_get_thread_num()] = 7; }
+int main(void) {
+#pragma omp parallel num_threads(3)
+  {
+    const int self = omp_get_thread_num();
+    const struct itimerval once = {{0, 0}, {0, 200000}};
+    signal(SIGALRM, store);
+    if (self == 1) page[0] += 5;
+    if (self == 1) usleep(600000);
+    else setitimer(ITIMER_REAL, &once, NULL);
+#pragma omp barrier
+#pragma omp barrier
+    if (self == 1) printf("%d %d %d\n", page[0], page[1], page[3]);
+#pragma omp barrier
+    if (self == 0) printf("%d %d %d\n", page[0], page[1], page[3]);
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("rules", [(), *MOVING], ids=named)
+def test_what_handlers_store_at_a_barrier_goes_where_the_page_moves(tmp_path, rules):
+    (tmp_path / "meanwhile.c").write_text(STORED_MEANWHILE)
+    program = tmp_path / "meanwhile"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "meanwhile.c"], check=True)
+    result = started(3, 1, *rules, "--", program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "5 7 7\n5 7 7\n", "")
 
 
 @pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (4, 1), (2, 2)])
@@ -117,6 +189,7 @@ def counted(folder: Path, nodes: int, per_node: int, *program: object, options: 
 def check_counts(folder: Path, nodes: int, per_node: int, *program: object, left_out: tuple = (), options: tuple = ()):
     simulation, run = counted(folder, nodes, per_node, *program, options=options)
     compared = [count for count in COUNTS if count not in left_out]
+    compared += ["prefetched"] if "--prefetch" in options else []
     assert [[thread[count] for count in compared] for thread in run] == [
         [thread[count] for count in compared] for thread in simulation
     ]
@@ -132,16 +205,82 @@ SHARED = [
 ]
 
 
-@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (4, 1), (2, 2)])
-@pytest.mark.parametrize("program", SHARED, ids=lambda program: "-".join(map(str, program[:3])))
-def test_counts_of_programs(tmp_path, program, nodes, per_node):
+def check_program(folder: Path, nodes: int, per_node: int, program: tuple, rules: tuple = ()) -> None:
     name, *arguments = program
     # Sums of doubles have the last bits that the order of the threads gives them.
     left_out = ("diff_bytes", "bytes") if name == "swim" else ()
-    check_counts(tmp_path, nodes, per_node, WORKLOADS / name, *arguments, "--no-check", left_out=left_out)
+    command = (WORKLOADS / name, *arguments, "--no-check")
+    check_counts(folder, nodes, per_node, *command, left_out=left_out, options=rules)
 
 
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (4, 1), (2, 2)])
+@pytest.mark.parametrize("program", SHARED, ids=lambda program: "-".join(map(str, program[:3])))
+def test_counts_of_programs(tmp_path, program, nodes, per_node):
+    check_program(tmp_path, nodes, per_node, program)
+
+
+@pytest.mark.parametrize("rules", MOVING, ids=named)
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (2, 2)])
+@pytest.mark.parametrize("program", SHARED, ids=lambda program: "-".join(map(str, program[:3])))
+def test_counts_of_programs_where_homes_move(tmp_path, program, nodes, per_node, rules):
+    check_program(tmp_path, nodes, per_node, program, rules)
+
+
+@pytest.mark.parametrize("rules", [(), MIGRATION + DETECTION], ids=named)
 @pytest.mark.parametrize("nodes", [2, 4, 8])
 @pytest.mark.parametrize("impl", [1, 4])
-def test_counts_of_fft(tmp_path, impl, nodes):
-    check_counts(tmp_path, nodes, 1, WORKLOADS / "fft", "--impl", impl, "--points", 16384, "--no-check")
+def test_counts_of_fft(tmp_path, impl, nodes, rules):
+    check_program(tmp_path, nodes, 1, ("fft", "--impl", impl, "--points", 16384), rules)
+
+
+@pytest.mark.parametrize("rules", [*LARGER, *BESIDE, TOGETHER], ids=named)
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (2, 2)])
+@pytest.mark.parametrize("program", [SHARED[1], *SHARED[2:4]], ids=lambda program: program[0])
+def test_counts_of_programs_with_other_pages(tmp_path, program, nodes, per_node, rules):
+    check_program(tmp_path, nodes, per_node, program, rules)
+
+
+@pytest.mark.parametrize("rules", [(), MIGRATION], ids=named)
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_homes_count_the_answers_to_diffs_of_blocks_that_are_freed(tmp_path, nodes, rules):
+    check_counts(tmp_path, nodes, 1, COUNTED, "serial_blocks", options=rules)
+
+
+@pytest.mark.parametrize("rules", [(), *LARGER, *BESIDE, TOGETHER], ids=named)
+@pytest.mark.parametrize("part", ["block", "globals"])
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_counts_where_changes_straddle_pages(tmp_path, nodes, part, rules):
+    check_counts(tmp_path, nodes, 1, MEMORY_PROGRAMS / "straddling", part, options=rules)
+
+
+def test_pages_come_beside_others(tmp_path):
+    """Thread 1 waits for two of the block's 20 pages that are at home elsewhere to write them, and for 3 to read: all else
+    comes beside these, four at a time. (test_native_page_sizes.py has the program.)"""
+    for part in counted(tmp_path, 2, 1, MEMORY_PROGRAMS / "straddling", "block", options=("--prefetch", 4)):
+        assert part[1]["prefetched"] == 15
+        assert part[1]["faults"]["WUMR"] + part[1]["faults"]["RUMR"] < 20
+
+
+@pytest.mark.parametrize("rules", [(), MIGRATION, BESIDE[0]], ids=named)
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (2, 2)])
+def test_figures_of_pages_are_those_of_the_simulation(tmp_path, nodes, per_node, rules):
+    program, trace = (MEMORY_PROGRAMS / "straddling", "block"), tmp_path / "program.trace"
+    output_of(SDSM, "trace", "--quiet", "--passes", 1, "-n", nodes * per_node, "-o", trace, "--", *program)
+    layout = ("--nodes", nodes, "--threads-per-node", per_node, *JIAJIA, *rules)
+    simulated, run = tmp_path / "simulated.csv", tmp_path / "run.csv"
+    output_of(SDSM, "simulate", trace, "--platform", PLATFORM, *layout, "--quiet", "--pages", simulated)
+    output_of(SDSM, "run", "--quiet", *layout, "--pages", run, "--", *program)
+    assert run.read_text() == simulated.read_text()
+    assert len(run.read_text().splitlines()) > 10
+
+
+def test_pages_do_move_and_stay_writable(tmp_path):
+    """The comparisons above would pass if nothing moved anywhere."""
+    sor = SHARED[2]
+    plain, moving = (
+        counted(tmp_path, 2, 1, WORKLOADS / sor[0], *sor[1:], "--no-check", options=rules)[1]
+        for rules in ((), MIGRATION + DETECTION)
+    )
+    assert sum(thread["migrated_in"] for thread in plain) == 0
+    assert sum(thread["migrated_in"] for thread in moving) > 0
+    assert sum(thread["faults"]["WROH"] for thread in moving) < sum(thread["faults"]["WROH"] for thread in plain)

@@ -282,6 +282,19 @@ TEST_CASE("copies of what its home writes unseen become invalid when a process h
   CHECK(pages.expire_untold() == 1);
 }
 
+TEST_CASE("pages that their home writes unseen never move to who else writes them") {
+  const PageId of_stack{RegionId{3}, 5}, of_array{RegionId{2}, 5};
+  const auto home = [](PageId) { return ProcessId{1}; };
+  BarrierNotices met({.home_migration = true});
+  met.add_untold(of_stack.region);
+  met.arrive(ProcessId{0}, std::vector{of_array, of_stack}, {});
+  const std::vector<Told> told = met.take(home, false);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].next == ProcessId{0});
+  CHECK(told[1].notice == Notice{of_stack, ProcessId{0}});
+  CHECK(told[1].next == ProcessId{1});
+}
+
 TEST_CASE("what a process knows goes on to whoever does not say who it is, again and again") {
   ProcessPages pages(ProcessId{0}, {.scope = Scope::openmp});
   const PageId own{RegionId{2}, 1}, others{RegionId{2}, 2};
