@@ -1,0 +1,110 @@
+"""Options of the protocols, in all pairs, under each protocol: `sdsm simulate` and `sdsm run` play them, or say in one line
+which of them does not go, and what there is instead."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+
+import pytest
+
+from tests.validation.native_runs import BUILD, MEMORY_PROGRAMS, output_of
+
+SDSM = BUILD / "sdsm"
+PROGRAM = (MEMORY_PROGRAMS / "straddling", "block")
+PLATFORM = {"hardware": "v1280", "jiajia": "p3-jiajia"}
+
+OPTIONS = (
+    *("--scope openmp", "--scope lock", "--home-migration", "--adaptive-write-detection"),
+    *("--invalidation all", "--invalidation changed", "--prefetch 3", "--page-size 16KiB", "--page-size 64KiB"),
+    *("--atomics lock", "--atomics home", "--placement block", "--order order", "--pages pages", "--timeline timeline"),
+)
+PAIRS = [pair for pair in itertools.combinations(OPTIONS, 2) if pair[0].split()[0] != pair[1].split()[0]]
+COMBINATIONS = [(), *((option,) for option in OPTIONS), *PAIRS]
+
+#: Of jiajia alone.
+OWN = {"--scope", "--home-migration", "--adaptive-write-detection"}
+#: Of pages, which hardware does not have.
+OF_PAGES = {"--prefetch", "--invalidation", "--page-size", "--atomics", "--placement", "--order", "--pages"}
+
+
+def problems(command: str, protocol: str, given: tuple[str, ...]) -> list[str]:
+    """What the line has to say, one of these; none: it is played."""
+    names = {option.split()[0] for option in given}
+    found = []
+    if protocol != "jiajia":
+        found += [f"{name} is of protocol jiajia, but the protocol is {protocol}" for name in names & OWN]
+    if protocol == "hardware":
+        if command == "run":
+            return ["'hardware' is not played here"]
+        found += [f"{name} has no meaning under hardware" for name in names & OF_PAGES]
+    if protocol == "jiajia":
+        found += ["--invalidation is not played under jiajia"] if "--invalidation" in names else []
+        found += ["Give at most 32768"] if "--page-size 64KiB" in given else []
+        found += ["--atomics home is not "] if "--atomics home" in given else []
+        found += ["--order is not "] if "--order" in names else []
+        found += ["--timeline is not run under jiajia"] if "--timeline" in names and command == "run" else []
+    if protocol == "home-open" and "--invalidation changed" in given:
+        found.append("under home-open nobody knows what homes write")
+    if {"--prefetch", "--order"} <= names:
+        found.append("--prefetch and --order do not go together")
+    for name, verb in (("--order", "is of"), ("--pages", "names")):
+        if {name, "--page-size"} <= names:
+            found.append(f"{name} {verb} pages of 4096 bytes")
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("combinations")
+    output_of(SDSM, "trace", "-q", "--passes", 1, "-n", 2, "-o", folder / "program.trace", "--", *PROGRAM)
+    output_of(SDSM, "run", "-q", "-n", 2, "--order", folder / "order", "--", *PROGRAM)
+    return folder
+
+
+def said(folder, command: str, protocol: str, given: tuple[str, ...]) -> subprocess.CompletedProcess:
+    own = [] if "--protocol" in " ".join(given) else ["--protocol", protocol]
+    words = [*own, "-q", "--json", "result.json", *" ".join(given).split()]
+    if command == "simulate":
+        nodes = ("-n", 1, "-t", 2) if protocol == "hardware" else ("-n", 2)
+        words = ["program.trace", "-p", PLATFORM.get(protocol, "p3-score"), *nodes, *words]
+    else:
+        words = ["-n", 2, *("made.order" if word == "order" else word for word in words), "--", *PROGRAM]
+    words = [str(word) for word in (SDSM, command, *words)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+
+
+@pytest.mark.parametrize("command", ["simulate", "run"])
+@pytest.mark.parametrize("protocol", ["scash", "home-open", "jiajia", "hardware"])
+def test_each_pair_of_options_is_played_or_refused_by_name(folder, command, protocol):
+    wrong = []
+    for given in COMBINATIONS:
+        done = said(folder, command, protocol, given)
+        expected = problems(command, protocol, given)
+        if expected:
+            lines = done.stderr.splitlines()
+            refused = done.returncode == 2 and len(lines) == 1 and any(problem in lines[0] for problem in expected)
+            if not refused or not any(word in lines[0] for word in ("Leave", "Give", "give", "Use")):
+                wrong.append(f"{' '.join(given)}: {done.returncode} {done.stderr} instead of {expected}")
+        elif done.returncode != 0 or json.loads((folder / "result.json").read_text())["protocol"] != protocol:
+            wrong.append(f"{' '.join(given)}: {done.returncode} {done.stderr}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("command", ["simulate", "run"])
+@pytest.mark.parametrize(
+    ("given", "there_is"),
+    [
+        ("--protocol treadmarks", "scash, home-open, jiajia"),
+        ("--protocol jiajia --scope page", "openmp, lock"),
+        ("--invalidation some", "all, changed"),
+        ("--prefetch many", "0 to 14"),
+        ("--page-size 12KiB", "4096"),
+        ("--placement anywhere", "as-asked, round-robin, block, first-touch"),
+    ],
+)
+def test_unknown_names_are_told_what_there_is(folder, command, given, there_is):
+    done = said(folder, command, "scash", (given,))
+    assert done.returncode == 2
+    assert there_is in done.stderr and len(done.stderr.splitlines()) == 1
