@@ -203,6 +203,14 @@ def test_under_open_homes(tmp_path, program):
     check(tmp_path, (2, 2), program, ("--protocol", "home-open"))
 
 
+CHANGED = [LAPLACE[0], LAPLACE[3], FFT[3], *EQUAL_SHARES, *BARRIERS_ONLY, ("critical",), ("two_sums",), *LOCKS_IN_BETWEEN]
+
+
+@pytest.mark.parametrize("program", CHANGED, ids=named(CHANGED))
+def test_where_copies_that_nobody_changed_stay(tmp_path, program):
+    check(tmp_path, LAYOUTS[CHANGED.index(program) % 2], program, ("--invalidation", "changed"))
+
+
 def test_one_process_a_node_repeats_its_order_too(tmp_path):
     compared = Compared(tmp_path, (3, 1), "lock_over_dirty_pages")
     assert counts(compared.run) == counts(compared.ordered)
