@@ -237,8 +237,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
       // A copy that was asked for before flag mode goes when the last process of the node enters it.
       is_allowed = place.owner == Owner::remote && is_in_flag_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
-      log_in_turn(
-          {.value = place.id.index, .object = index_of(place.id.region), .fault = static_cast<std::uint8_t>(*kind)});
+      log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
       resolve(place, rule_of(*kind));
       ++asked.faults[static_cast<std::size_t>(*kind)];
       // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.

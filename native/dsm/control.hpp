@@ -49,7 +49,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 5;
+inline constexpr std::uint32_t control_version = 6;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -131,7 +131,7 @@ struct PageEvent {
   std::uint32_t object = 0;
   std::uint16_t bytes = 0;
   Kind kind{};
-  std::uint8_t fault = 0;  ///< as the protocol numbers them
+  FaultKind fault{};  ///< of JIAJIA: that has the number of jiajia::FaultKind
 };
 
 /// What a process did from when to when, in nanoseconds of the machine's monotonic clock.

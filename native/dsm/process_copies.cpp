@@ -169,8 +169,7 @@ void take_copy_fault(const Place& place, Access access, std::uint64_t begun) {
     resolve(place, jiajia::rule_of(*kind));
     if (kind == jiajia::FaultKind::WROH && self.jiajia.home_migration && is_at_barrier()) twin_own_page(place);
     ++asked.faults[static_cast<std::size_t>(*kind)];
-    log_in_turn(
-        {.value = place.id.index, .object = index_of(place.id.region), .fault = static_cast<std::uint8_t>(*kind)});
+    log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = static_cast<FaultKind>(*kind)});
   }
   // Without a fault, the protocol allows it anyway: nobody has touched the page since everything was shut.
   open_page(place, permission_of(pages.state(place.id, place.home)));

@@ -32,7 +32,8 @@ void add_all(std::map<PageId, trace::PageFigures>& to, const std::map<PageId, tr
 trace::OrderKind order_kind(const dsm::PageEvent& event, const Tables& tables) {
   switch (event.kind) {
     case Kind::fault:
-      return tables.faults[event.fault].access == Access::read ? trace::OrderKind::read : trace::OrderKind::write;
+      return tables.faults[static_cast<std::size_t>(event.fault)].access == Access::read ? trace::OrderKind::read
+                                                                                         : trace::OrderKind::write;
     case Kind::barrier: return trace::OrderKind::barrier;
     case Kind::ask: return trace::OrderKind::ask;
     case Kind::take: return trace::OrderKind::take;
@@ -56,7 +57,7 @@ void PageLogs::take_regions(const std::string& payload) {
 
 void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
   Process& process = processes_.at(number);
-  if (event.fault >= tables_.faults.size()) fail();
+  if (static_cast<std::size_t>(event.fault) >= tables_.faults.size()) fail();
   const PageId page{RegionId{event.object}, event.value};
   if (event.kind == Kind::diff) {
     process.since[page] += trace::figures_of_diff(event.bytes);
@@ -72,7 +73,8 @@ void PageLogs::take(std::uint32_t number, const dsm::PageEvent& event) {
     process.clock_calls = event.value;
     return;
   }
-  if (event.kind == Kind::fault) process.since[page] += trace::figures_of(tables_.faults[event.fault]);
+  if (event.kind == Kind::fault)
+    process.since[page] += trace::figures_of(tables_.faults[static_cast<std::size_t>(event.fault)]);
   if (!keeps_order_) return;
   if (!process.order.empty() && process.order.back().first >= event.turn) fail();
   process.order.push_back({event.turn, {ProcessId{number}, order_kind(event, tables_), event.object, event.value}});
