@@ -16,6 +16,7 @@
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -100,6 +101,7 @@ using namespace dsm;
 
 bool take_trap(const siginfo_t& /*info*/, ucontext_t& machine) {
   const std::uintptr_t address = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]) - 1;
+  if (!application.is_taken()) return false;  // a preloaded tool's code in the service thread
   if (are_pages_protected()) {
     application.check();
     const BlockedSignals blocked;
@@ -146,7 +148,8 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
 }
 
 void fence_shared() {
-  if (!are_pages_protected()) return;
+  // A preloaded tool's, amid the run-time's own work: that is ordered as it is.
+  if (!are_pages_protected() || !application.is_taken() || HeldSignals::are_held()) return;
   application.check();
   const BlockedSignals blocked;
   end_work(trace::EventKind::fence);

@@ -248,7 +248,8 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void take_over_locked_instructions() {
-  take_signal(SIGTRAP, on_trap);
+  // One may come amid another's work: a preloaded tool sees the run-time's system calls.
+  take_signal(SIGTRAP, on_trap, SA_NODEFER);
   look_at_objects();
   watch_linker();
 }

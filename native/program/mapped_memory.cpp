@@ -174,7 +174,10 @@ SDSM_ENTRY int pkey_mprotect(void* memory, std::size_t bytes, int protection, in
   if ((protection & PROT_EXEC) != 0) {
     end_run({"the program makes shared memory executable (mprotect): map memory for code by mmap with PROT_EXEC."});
   }
-  return reinterpret_cast<std::uintptr_t>(memory) % page_bytes == 0 ? 0 : refuse(EINVAL);
+  if (reinterpret_cast<std::uintptr_t>(memory) % page_bytes != 0) return refuse(EINVAL);
+  constexpr int all_rights = PROT_READ | PROT_WRITE;
+  if ((protection & all_rights) != all_rights) note_shut_by_program();
+  return 0;
 }
 SDSM_ENTRY int mprotect(void* memory, std::size_t bytes, int protection) noexcept {
   return pkey_mprotect(memory, bytes, protection, -1);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/ending.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/thread_safety.hpp"
 
@@ -89,6 +90,23 @@ class SCOPED_CAPABILITY Asking {
  private:
   std::uint64_t before_;
 };
+
+/// Whether the program has taken away its own right to shared memory.
+constinit std::atomic<bool> has_shut_memory = false;
+
+/// libgfortran's own handler only reports.
+bool waits_for_faults(const struct sigaction& action) {
+  return is_handler(action) && !is_of_libgfortran(action);
+}
+
+[[noreturn]] void end_at_shut_memory() {
+  end_run(
+      {"the program takes away its right to shared memory (mprotect) and has a handler of SIGSEGV, which would never "
+       "be "
+       "called: who may use its pages is the protocol's to say. Memory of a file (memfd_create and mmap) is the "
+       "process's "
+       "own"});
+}
 
 struct sigaction& asked_of(int signal) REQUIRES(asking) {
   return signal == SIGSEGV ? asked.fault : asked.trap;
@@ -186,6 +204,7 @@ void take_signal(int signal, void (*handler)(int, siginfo_t*, void*), int flags)
   action.sa_sigaction = handler;
   sigfillset(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGSEGV);  // an operation that a trap's handler does may touch any memory
+  sigdelset(&action.sa_mask, SIGTRAP);  // nor may a preloaded tool's locked instruction be held
   real_sigaction(signal, &action, nullptr);
 }
 
@@ -193,6 +212,15 @@ bool is_handled_by_program(int signal) {
   if (!is_own(signal)) return false;
   const Asking lock;
   return is_handler(asked_of(signal));
+}
+
+void note_shut_by_program() {
+  has_shut_memory = true;
+  const bool has_handler = [] {
+    const Asking lock;
+    return waits_for_faults(asked_of(SIGSEGV));
+  }();
+  if (has_handler) end_at_shut_memory();
 }
 
 void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
@@ -226,6 +254,7 @@ SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct siga
     if (result == 0 && action != nullptr) note_handler(signal, given);
     return result;
   }
+  if (signal == SIGSEGV && action != nullptr && has_shut_memory && waits_for_faults(given)) end_at_shut_memory();
   const struct sigaction before = [&] {
     const Asking lock;
     const struct sigaction asked_before = asked_of(signal);

@@ -187,3 +187,86 @@ def test_under_jiajia_a_handler_that_posts_while_its_thread_waits_ends_the_run_w
         assert run.end() == 1
         assert "a handler of a signal gives back a lock or a semaphore while its thread waits for one" in run.errors
         assert "give --protocol scash" in run.errors
+
+
+#: It waits for faults in the second page of a block: of its own memory, or of a file's. The handler is set first or last.
+GUARDED = r"""
+#define _GNU_SOURCE
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static char *guarded;
+static volatile int calls;
+static void open_it(int signal) {
+  (void)signal;
+  ++calls;
+  mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
+}
+int main(int count, char **words) {
+  const int of_file = strcmp(words[1], "file") == 0, is_late = strcmp(words[1], "late") == 0;
+  int file = memfd_create("guarded", 0);
+  if (count != 2 || ftruncate(file, 4096) != 0) return 2;
+  guarded = of_file ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : aligned_alloc(4096, 4096);
+  if (!is_late) signal(SIGSEGV, open_it);
+  mprotect(guarded, 4096, PROT_READ);
+  if (is_late) signal(SIGSEGV, open_it);
+  *guarded = 1;
+#pragma omp parallel
+  if (omp_get_num_threads() != 2) abort();
+  printf("%d calls\n", calls);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "trace"])
+@pytest.mark.parametrize("what", ["file", "early", "late"])
+def test_a_handler_of_sigsegv_is_called_or_the_run_ends_and_says_why(tmp_path, command, what):
+    program = tmp_path / "guarded"
+    program.with_suffix(".c").write_text(GUARDED)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-o", program, program.with_suffix(".c")], check=True)
+    options = ["--passes", "1", "-o", tmp_path / "p.trace"] if command == "trace" else []
+    words = [BUILD / f"sdsm-{command}", "-q", "-n", "2", *options, "--", program, what]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=False)
+    if what == "file":
+        assert (done.returncode, done.stdout, done.stderr) == (0, "1 calls\n", "")
+    else:
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "takes away its right to shared memory (mprotect) and has a handler of SIGSEGV" in done.stderr
+
+
+#: Counts the run-time's own calls, in each of its threads and within its handlers.
+TOOL = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/socket.h>
+static long calls;
+ssize_t send(int descriptor, const void *bytes, size_t count, int flags) {
+  ssize_t (*real)(int, const void *, size_t, int) = (ssize_t(*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send");
+  __atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+  __sync_synchronize();
+  return real(descriptor, bytes, count, flags);
+}
+int epoll_wait(int descriptor, void *events, int most, int limit) {
+  int (*real)(int, void *, int, int) = (int (*)(int, void *, int, int))dlsym(RTLD_NEXT, "epoll_wait");
+  __atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+  __sync_synchronize();
+  return real(descriptor, events, most, limit);
+}
+"""
+
+
+@pytest.mark.parametrize("layout", [(3, 1), (2, 2)])
+@pytest.mark.parametrize("atomics", ["home", "lock"])
+def test_a_preloaded_tool_may_count_the_run_times_calls_by_atomic_operations(tmp_path, layout, atomics):
+    tool = tmp_path / "tool.so"
+    tool.with_suffix(".c").write_text(TOOL)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", tool, tool.with_suffix(".c"), "-ldl"], check=True)
+    options = ("-q", "--nodes", layout[0], "--threads-per-node", layout[1], "--atomics", atomics)
+    command = ("--", MEMORY_PROGRAMS / "counted", "atomics")
+    with MarkedRun(*options, *command, environment={"LD_PRELOAD": str(tool)}) as run:
+        assert (run.end(), run.errors) == (0, "")
