@@ -96,8 +96,8 @@ bool wait_for_input(int descriptor, std::uint64_t patience_ns);
 /// Whether the program has a handler of its own for SIGSEGV or SIGTRAP.
 bool is_handled_by_program(int signal);
 
-/// The program has asked for shared memory that it may not read or write, and gets it open all the same. Ends the run if
-/// it has a handler of SIGSEGV, or once it sets one: accesses that it waits for never come there.
+/// The program has asked for shared memory that it may not read or write, and gets it open all the same. Ends the run
+/// if it has a handler of SIGSEGV, or once it sets one: accesses that it waits for never come there.
 void note_shut_by_program();
 
 /// A fault that no traced page explains is the program's own: its handler gets it, else the default ends the program.
