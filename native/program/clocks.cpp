@@ -79,6 +79,7 @@ void store(Value* place, const Value& value) {
   if (place == nullptr) return;
   touch_for_kernel(place, sizeof *place, KernelUse::writes);
   *place = value;
+  shut_after_use();
 }
 
 bool answer(std::optional<ClockSource> source, clockid_t clock, timespec* time) {

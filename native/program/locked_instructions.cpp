@@ -13,6 +13,7 @@
 #include "native/program/machine_code.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
+#include "native/program/shared_memory.hpp"
 #include "native/program/signals.hpp"
 #include "native/program/unseen.hpp"
 
@@ -240,6 +241,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
     if (instruction.is_fence || !operate_on_shared(access.address, access.operation, outcome))
       outcome = operate(access.operation, reinterpret_cast<void*>(access.address));
     finish(instruction, outcome, registers);
+    shut_after_use();
   }
   registers[REG_RIP] = static_cast<greg_t>(next);
   errno = saved_errno;

@@ -62,6 +62,8 @@ bool place_globals(std::uintptr_t begin, std::size_t bytes, Placement placement)
 /// fail instead of trapping.
 enum class KernelUse : bool { reads, writes };
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use);
+/// The system call is done, or what an atomic operation's trap had to do.
+void shut_after_use();
 /// How often a touch has shut other pages, so far: a buffer touched before may need to be touched again.
 std::uint64_t times_shut_by_touches();
 

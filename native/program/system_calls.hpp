@@ -92,6 +92,7 @@ auto with_open_pages(Touch touch, Call call, IsBadAddress is_bad_address) {
       touch();
     }
     const auto answer = call();
+    shut_after_use();
     if (tries == most_tries || !is_bad_address(answer)) return answer;
   }
 }

@@ -1,9 +1,12 @@
 #include "native/program_start/elf_file.hpp"
 
+#include <cxxabi.h>
 #include <elf.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <fstream>
 #include <system_error>
 
@@ -102,6 +105,20 @@ std::optional<std::string> ElfFile::symbol_at(std::uint64_t address, unsigned ch
   for_each_symbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::uint64_t name) {
     if (ELF64_ST_TYPE(symbol.st_info) != type || symbol.st_shndx == SHN_UNDEF) return;
     if (address >= symbol.st_value && address - symbol.st_value < symbol.st_size) found = text_at(name);
+  });
+  return found;
+}
+
+std::vector<ElfFile::Variable> ElfFile::variables_named(const std::string& name) const {
+  std::vector<Variable> found;
+  for_each_symbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::uint64_t text) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
+    const std::string own = text_at(text);
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> plain(
+        own.starts_with("_Z") ? abi::__cxa_demangle(own.c_str(), nullptr, nullptr, &status) : nullptr, &std::free);
+    if (own == name || own.starts_with(name + ".") || (plain != nullptr && name == plain.get()))
+      found.push_back({symbol.st_value, symbol.st_size});
   });
   return found;
 }

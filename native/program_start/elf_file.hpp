@@ -43,6 +43,14 @@ class ElfFile {
   /// Name of the variable that holds `address` (in the file's own addresses), if a symbol says so.
   std::optional<std::string> variable_at(std::uint64_t address) const;
 
+  struct Variable {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// Variables of that name, as the symbol has it or as C++ writes it; of functions' static ones the number may be left
+  /// out.
+  std::vector<Variable> variables_named(const std::string& name) const;
+
  private:
   template <typename Structure>
   std::optional<Structure> read_at(std::uint64_t offset) const;

@@ -114,11 +114,17 @@ int trace(Arguments arguments) {
       ->check(whole_number(1, sdsm::trace::most_date_s))
       ->type_name("SECONDS");
   app.add_flag("--lines", request.has_sites, "record which instruction touched each page first (for addr2line)");
+  app.add_option("--words", request.words,
+                 "record every word of this array's pages that a thread accesses, by single steps: tells false sharing "
+                 "for sure, and is slow. A variable, a line FILE:LINE that allocates, or a name that `sdsm explain` "
+                 "prints. Implies --lines")
+      ->type_name("ARRAY");
   app.add_flag("-q,--quiet", request.is_quiet, "no progress on stderr");
   if (!parse(app, std::move(arguments.own))) return 0;
   if (arguments.program.empty()) {
     throw BadInput("no program to trace. Put it behind --: sdsm trace -n 4 -o FILE -- PROGRAM ARGUMENTS");
   }
+  request.has_sites |= !request.words.empty();
   request.program = std::move(arguments.program);
   return trace_program(request);
 }

@@ -82,7 +82,7 @@ TrackedPass::TrackedPass(Structure& structure, unsigned number, trace::Writer& w
                          const std::filesystem::path& program)
     : RepeatedPass(structure, number),
       writer_(writer),
-      program_(program.string()),
+      sites_(program.string()),
       namer_(program),
       states_(structure.threads()) {}
 
@@ -105,7 +105,7 @@ void TrackedPass::on_region(const tracer::RegionRecord& record) {
   if (!name) fail_inconsistent();
   region.name = *name;
   for (const std::uint64_t call : record.calls) {
-    if (call != 0) region.calls.push_back(site_at(call));
+    if (call != 0) region.calls.push_back(sites_.at(call));
   }
   regions_.push_back(std::move(region));
 }
@@ -129,27 +129,11 @@ void TrackedPass::on_touches(std::uint32_t number, std::span<const tracer::Touch
 }
 
 void TrackedPass::on_object(const tracer::ObjectRecord& record, const std::string& file) {
-  objects_.push_back({record, file.empty() ? program_ : file});
-  known_sites_.clear();  // a file may lie where another one lay
-}
-
-/// The number of the site at an address, which may be a new one.
-std::uint32_t TrackedPass::site_at(std::uint64_t address) {
-  const auto [known, is_new] = known_sites_.try_emplace(address, 0);
-  if (!is_new) return known->second;
-  trace::Site site;
-  // The last that was loaded there.
-  const auto object = std::find_if(objects_.rbegin(), objects_.rend(), [&](const LoadedObject& loaded) {
-    return address >= loaded.place.begin && address < loaded.place.end;
-  });
-  if (object != objects_.rend()) site = {object->file, address - object->place.load_offset};
-  const auto [number, is_new_site] = site_numbers_.try_emplace({site.file, site.address}, sites_.size());
-  if (is_new_site) sites_.push_back(std::move(site));
-  return known->second = number->second;
+  sites_.add_object(record, file);
 }
 
 void TrackedPass::on_sites(std::uint32_t number, std::span<const std::uint64_t> addresses) {
-  for (const std::uint64_t address : addresses) thread(number).sites.push_back(site_at(address));
+  for (const std::uint64_t address : addresses) thread(number).sites.push_back(sites_.at(address));
 }
 
 void TrackedPass::on_unseen(const tracer::UnseenRecord& record) {
@@ -283,7 +267,7 @@ void TrackedPass::finish(trace::Header& header) {
     for (std::size_t i = 0; i < state.waiting_count; ++i) append(number, state.waiting[i]);
     if (state.last) writer_.append(number, *state.last);
   }
-  header.sites = std::move(sites_);
+  header.sites = sites_.sites();
   header.unseen = std::move(unseen_);
   writer_.finish(header, regions_);
 }

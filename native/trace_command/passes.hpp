@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "native/program_start/region_name.hpp"
+#include "native/trace_command/site_table.hpp"
 #include "native/trace_command/stream_reader.hpp"
 #include "native/trace_command/structure.hpp"
 #include "workloads/trace/writer.hpp"
@@ -51,12 +52,23 @@ class FirstPass : public Pass {
   explicit FirstPass(Structure& structure) : structure_(structure) {}
   void on_interval(const tracer::IntervalRecord& record) override;
   void on_cut(const tracer::CutRecord& record) override { structure_.cut(record.thread); }
+  void on_region(const tracer::RegionRecord& record) override { regions_.push_back(record); }
+  void on_region_size(const tracer::RegionSizeRecord& record) override {
+    if (record.id < regions_.size()) regions_[record.id].pages = record.pages;
+  }
+  void on_object(const tracer::ObjectRecord& record, const std::string& file) override { objects_.emplace_back(record, file); }
   void on_woken(const tracer::WokenRecord& record) override {
     structure_.woken(record.thread, record.by, record.events);
   }
 
+  const std::vector<tracer::RegionRecord>& regions() const { return regions_; }
+  /// Files in the program's memory, with their names.
+  const std::vector<std::pair<tracer::ObjectRecord, std::string>>& objects() const { return objects_; }
+
  private:
   Structure& structure_;
+  std::vector<tracer::RegionRecord> regions_;
+  std::vector<std::pair<tracer::ObjectRecord, std::string>> objects_;
 };
 
 /// Compares intervals with the first pass's, and keeps the smaller times.
@@ -96,6 +108,9 @@ class TrackedPass : public RepeatedPass {
   void on_cut(const tracer::CutRecord& record) override;
   void on_atomic_words(const tracer::AtomicWordsRecord& record) override;
 
+  /// For what another pass has found.
+  std::uint32_t site_number(const trace::Site& site) { return sites_.number_of(site); }
+
   /// Hands the last intervals to the writer, and gives the file its name. Sites and unseen calls are put in here.
   void finish(trace::Header& header);
   bool was_cut() const { return was_cut_; }
@@ -119,20 +134,8 @@ class TrackedPass : public RepeatedPass {
   void settle_split(ThreadState& state);
   void append(std::uint32_t number, const trace::Interval& interval);
 
-  /// A file in the program's memory.
-  struct LoadedObject {
-    tracer::ObjectRecord place;
-    std::string file;
-  };
-
-  std::uint32_t site_at(std::uint64_t address);
-
   trace::Writer& writer_;
-  std::string program_;
-  std::vector<LoadedObject> objects_;
-  std::unordered_map<std::uint64_t, std::uint32_t> known_sites_;  ///< by address in the program's memory
-  std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> site_numbers_;
-  std::vector<trace::Site> sites_;
+  SiteTable sites_;
   std::vector<trace::UnseenCall> unseen_;
   program_start::RegionNamer namer_;
   std::vector<ThreadState> states_;

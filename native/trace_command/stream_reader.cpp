@@ -66,6 +66,10 @@ class RecordParser {
         const auto head = head_of<tracer::TouchesHead>(record);
         return handler_.on_sites(head.thread, elements_after(record, sizeof head, head.count, sites_));
       }
+      case RecordKind::words: {
+        const auto head = head_of<tracer::TouchesHead>(record);
+        return handler_.on_words(head.thread, elements_after(record, sizeof head, head.count, words_));
+      }
       case RecordKind::object: {
         const auto head = head_of<tracer::ObjectRecord>(record);
         const auto name = record.subspan(sizeof head);
@@ -88,6 +92,7 @@ class RecordParser {
   StreamHandler& handler_;
   std::vector<tracer::TouchRecord> touches_;
   std::vector<std::uint64_t> sites_;
+  std::vector<tracer::WordsRecord> words_;
   std::vector<tracer::ChangeRecord> changes_;
   std::vector<tracer::ChangeMapRecord> maps_;
 };

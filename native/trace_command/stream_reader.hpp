@@ -22,6 +22,7 @@ class StreamHandler {
   /// Addresses of the instructions of the touches just told.
   virtual void on_sites(std::uint32_t /*thread*/, std::span<const std::uint64_t>) {}
   virtual void on_object(const tracer::ObjectRecord&, const std::string& /*file*/) {}
+  virtual void on_words(std::uint32_t /*thread*/, std::span<const tracer::WordsRecord>) {}
   virtual void on_unseen(const tracer::UnseenRecord&) {}
   virtual void on_interval(const tracer::IntervalRecord&) {}
   virtual void on_changes(const tracer::ChangesHead&, std::span<const tracer::ChangeRecord>) {}

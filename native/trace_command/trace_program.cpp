@@ -26,6 +26,7 @@
 #include "native/trace_command/machine_speed.hpp"
 #include "native/trace_command/passes.hpp"
 #include "native/trace_command/traced_process.hpp"
+#include "native/trace_command/words_pass.hpp"
 #include "workloads/trace/readings.hpp"
 
 namespace sdsm::trace_command {
@@ -108,14 +109,17 @@ class Run {
 
   int trace() {
     speed_before_ = machine_speed();
+    std::string watched;
     {
       FirstPass first(structure_);
       run_hidden(first, 1, tracer::Mode::record);
+      if (!request_.words.empty()) watched = pages_of_array(request_.words, first, program_.file);
     }
     for (unsigned pass = 2; pass <= request_.passes; ++pass) {
       RepeatedPass repeated(structure_, pass);
       run_hidden(repeated, pass, tracer::Mode::replay);
     }
+    if (!watched.empty()) trace_words(watched);
     return write_trace();
   }
 
@@ -129,11 +133,22 @@ class Run {
     commands::check_trace_output(request_.output.string(), inputs);
   }
 
-  void run_hidden(Pass& pass, unsigned number, tracer::Mode mode) {
+  /// A pass in which the array's pages stay shut, and each access is a step.
+  void trace_words(const std::string& watched) {
+    const unsigned number = request_.passes + 1;
+    words_.emplace(structure_, number, program_.file);
+    program_.words = watched;
+    run_hidden(*words_, number, tracer::Mode::replay, "word by word");
+    program_.words.clear();
+  }
+
+  unsigned passes() const { return request_.passes + (request_.words.empty() ? 1 : 2); }
+
+  void run_hidden(Pass& pass, unsigned number, tracer::Mode mode, const char* what = "untracked") {
     const KeptErrors errors;
     const Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
     try {
-      run(pass, number, mode, "untracked", {.output = nowhere.get(), .errors = errors.descriptor()});
+      run(pass, number, mode, what, {.output = nowhere.get(), .errors = errors.descriptor()});
     } catch (const RunError&) {
       errors.show_end();
       throw;
@@ -167,7 +182,7 @@ class Run {
       if (note && !request_.is_quiet) commands::say(*note);
     }
     trace::Writer writer(request_.output, structure_.threads());
-    const unsigned number = request_.passes + 1;
+    const unsigned number = passes();
     TrackedPass pass(structure_, number, writer, program_.file);
     run(pass, number, tracer::Mode::track, "tracked", {});
     trace::Header header;
@@ -182,6 +197,7 @@ class Run {
     header.reads_input = input_.was_read();
     header.begun_s = program_.date;
     header.speed_flops = std::max(speed_before_, machine_speed());
+    if (words_) header.words = words_->words(request_.words, pass);
     pass.finish(header);
     tell_unpredicted_clocks(header);
     if (pass.was_cut()) {
@@ -193,7 +209,7 @@ class Run {
   }
 
   void run(Pass& pass, unsigned number, tracer::Mode mode, const char* what, Streams streams) {
-    const std::string step = fmt::format("pass {} of {} ({})", number, request_.passes + 1, what);
+    const std::string step = fmt::format("pass {} of {} ({})", number, passes(), what);
     const auto start = std::chrono::steady_clock::now();
     progress_.begin(step);
     pass.watch([&](std::uint64_t ended) { show(step, ended, start); });
@@ -263,6 +279,7 @@ class Run {
   Descriptor schedule_;
   Descriptor readings_;
   Structure structure_;
+  std::optional<WordsPass> words_;
   std::uint64_t events_ = 0;  ///< of the first pass, once it is through
   double first_s_ = 0;        ///< how long it took
   std::uint64_t speed_before_ = 0;

@@ -17,6 +17,7 @@ struct TraceRequest {
   std::filesystem::path output;
   unsigned passes = 3;     ///< untracked ones
   bool has_sites = false;  ///< the instruction of each first touch is recorded
+  std::string words{};     ///< an array whose accessed words are recorded, too; empty: none
   bool is_quiet = false;
   /// What the program's clock shows (workloads/trace/readings.hpp); empty: the tracer's time.
   std::string readings{};

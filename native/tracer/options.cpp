@@ -7,6 +7,7 @@
 #include "native/gomp/settings.hpp"
 #include "native/program/processes.hpp"
 #include "native/tracer/ending.hpp"
+#include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 namespace {
@@ -42,8 +43,9 @@ void read_options() {
   if (const char* date = std::getenv(variable::date)) options.date = std::strtoull(date, nullptr, 10);
   if (const char* mode = std::getenv(variable::mode)) options.mode = static_cast<Mode>(mode[0]);
   options.has_sites = std::getenv(variable::sites) != nullptr;
+  if (const char* words = std::getenv(variable::words)) choose_watched(words);
   for (const char* name : {variable::threads, variable::stream, variable::schedule, variable::readings, variable::date,
-                           variable::mode, variable::sites}) {
+                           variable::mode, variable::sites, variable::words}) {
     unsetenv(name);
   }
   program::leave_preload();

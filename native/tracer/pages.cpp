@@ -11,6 +11,7 @@
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/threads.hpp"
+#include "native/tracer/words.hpp"
 #include "native/tracer/touch.hpp"
 
 namespace sdsm::tracer {
@@ -103,7 +104,8 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   record.number = number;
   record.pages = region.pages;
   record.bytes = bytes;
-  record.address = region.kind == trace::RegionKind::mapped ? program_image.variable_address(region.begin) : 0;
+  const bool is_static = region.kind == trace::RegionKind::mapped || region.kind == trace::RegionKind::globals;
+  record.address = is_static ? program_image.variable_address(region.begin) : 0;
   record.caller = caller == 0 ? 0 : program_image.file_address(caller);
   if (caller != 0 && options.has_sites) {
     const std::size_t calls = look_up_callers(record.calls, std::size(record.calls));
@@ -113,6 +115,7 @@ std::uint32_t add_region(const RegionInfo& region, std::uint64_t bytes, std::uin
   }
   std::strncpy(record.library, program_image.library_of_variable(region.begin), sizeof record.library - 1);
   recorder::put(RecordKind::region, &record, sizeof record);
+  watch_region(id);
   return id;
 }
 
@@ -124,6 +127,7 @@ void set_region_pages(std::uint32_t region, std::uint64_t pages) {
     range->page_of(info.begin + page * page_bytes).region = region;
   }
   info.pages = pages;
+  watch_region(region);
 }
 
 }  // namespace sdsm::program

@@ -22,6 +22,7 @@ struct PageInfo {
   std::byte* twin = nullptr;  ///< the page's bytes before the first write
   std::uint32_t region = 0;
   PageState state{};
+  bool is_watched = false;        ///< its words are recorded (words.hpp)
   std::uint8_t faults_again = 0;  ///< number of faults in a row that the page's state does not explain
 };
 

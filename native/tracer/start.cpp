@@ -31,6 +31,7 @@
 #include "native/tracer/stacks.hpp"
 #include "native/tracer/touch.hpp"
 #include "native/tracer/watchdog.hpp"
+#include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -165,6 +166,7 @@ void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
     start_tracking();
     open_stack(running_thread().stack);
   }
+  start_watching();
   program.is_started = true;
   sdsm_call_on_stack(running_thread().stack.end, call_main, nullptr);
 }
@@ -237,6 +239,7 @@ void finish() {
     if (i != self.number) end_other(i);
   }
   stop_tracking();
+  stop_watching();
   for (std::uint32_t region = 1; region < region_count(); ++region) {
     if (region_info(region).kind != trace::RegionKind::small_heap) continue;
     const RegionSizeRecord record{region - 1, 0, region_info(region).pages};
@@ -254,6 +257,7 @@ void become_untraced_child() {
   options.thread_limit = 1;  // the other virtual threads stayed with the parent
   gomp::this_thread().variables.thread_limit = 1;
   stop_tracking();
+  stop_watching();
   close(options.stream);
   go_on_untraced();
 }

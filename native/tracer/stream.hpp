@@ -19,6 +19,7 @@ inline constexpr char schedule[] = "SDSM_TRACE_SCHEDULE";  ///< file descriptor 
 inline constexpr char readings[] = "SDSM_TRACE_READINGS";
 inline constexpr char date[] = "SDSM_TRACE_DATE";    ///< what calendars show at the begin, in seconds since 1970
 inline constexpr char mode[] = "SDSM_TRACE_MODE";    ///< a Mode's letter
+inline constexpr char words[] = "SDSM_TRACE_WORDS";  ///< pages whose words are recorded (choose_watched())
 inline constexpr char sites[] = "SDSM_TRACE_SITES";  ///< "1": each touch comes with its instruction
 }  // namespace variable
 
@@ -28,7 +29,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 4;
+inline constexpr std::uint32_t stream_version = 5;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -37,6 +38,7 @@ enum class RecordKind : std::uint32_t {
   region_size,   ///< RegionSizeRecord: a region that has grown, or that is filled
   touches,       ///< TouchesHead, then TouchRecords: more of the interval that the thread is in
   sites,         ///< TouchesHead, then for each of the touches just sent its instruction's address (8 bytes)
+  words,         ///< TouchesHead, then WordsRecords: of the interval that the thread is in
   object,        ///< ObjectRecord, then its file's name: before the first address in it
   unseen,        ///< UnseenRecord
   interval,      ///< IntervalRecord: ends the thread's interval
@@ -70,7 +72,7 @@ struct RegionRecord {
       0;  ///< of heap blocks: in order of allocation, from 1; of thread stacks: 1 for the thread's variables
   std::uint64_t pages = 0;
   std::uint64_t bytes = 0;    ///< asked for
-  std::uint64_t address = 0;  ///< of static arrays: in the addresses of the program's or the library's file
+  std::uint64_t address = 0;  ///< of static arrays and globals: in the addresses of the program's or the library's file
   std::uint64_t caller = 0;   ///< of heap blocks: the instruction after the call, in the program file's addresses; or 0
   char library[32] = {};      ///< of variables that are not the program's own: the file, cut
   /// Of heap blocks, if sites are asked for: the calls that led to the allocation, the innermost first; the rest are 0.
@@ -95,6 +97,23 @@ struct TouchRecord {
 
   std::uint64_t at_ns() const { return time_and_access >> 1; }
   bool is_write() const { return (time_and_access & 1) != 0; }
+};
+
+/// Words of a page that the thread has accessed at one site.
+struct WordsRecord {
+  /// Bits of `access`.
+  enum Access : std::uint32_t {
+    reads = 1,
+    writes = 2,
+    in_team = 4,     ///< within a parallel region
+    is_unsized = 8,  ///< by an instruction of which it is not known how much it accesses: `words` are all of the page
+  };
+  std::uint32_t region = 0;
+  std::uint32_t page = 0;
+  std::uint32_t access = 0;
+  std::uint32_t unused = 0;
+  std::uint64_t site = 0;       ///< the instruction's address
+  std::uint64_t words[16] = {};  ///< bit w of the 1024: word w
 };
 
 /// A file in the program's memory: the program itself (without a name) or a library.

@@ -24,6 +24,7 @@
 #include "native/tracer/stacks.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/touch.hpp"
+#include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -139,6 +140,8 @@ void switch_to(VirtualThread& next) REQUIRES(turn) {
     threads.last_active.events = self.intervals + (self.is_in_interval ? 1 : 0);
   }
   close_pages(self, Closing::in_between);
+  shut_watched();
+  send_words(self);
   HandOver argument{&self, &next};
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (is_tracked() && self.stack.holds(here)) {
@@ -472,6 +475,7 @@ void end_paused_interval(VirtualThread& self, const trace::Event& event) {
   const std::uint64_t compute_ns = self.stopwatch.elapsed_ns();
   self.clock_ns += compute_ns;
   send_touches(self);
+  send_words(self);
   record_event(self, event, compute_ns);
   if (event.kind != trace::EventKind::clock) self.readings.row.length = 0;
   const bool may_spin = event.kind == trace::EventKind::fence || event.kind == trace::EventKind::atomic;

@@ -18,6 +18,7 @@
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/stacks.hpp"
+#include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -119,6 +120,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t entered = __rdtsc();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   enter();
+  if (take_watched_fault(*info, *static_cast<ucontext_t*>(context))) return;
   const auto* machine = static_cast<const ucontext_t*>(context);
   const auto stack_pointer = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RSP]);
   Range* range = tracking.is_on ? find_range(address) : nullptr;
@@ -314,8 +316,15 @@ using namespace tracer;
 
 void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
   enter();
+  forget_watched(begin, pages);
   if (!tracking.is_on) return;
   close_retired(running_thread(), {begin, begin + pages * page_bytes});
+}
+
+void shut_after_use() {
+  if (!turn.is_taken()) return;
+  enter();
+  shut_watched();
 }
 
 std::uint64_t times_shut_by_touches() {
@@ -324,8 +333,9 @@ std::uint64_t times_shut_by_touches() {
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
   enter();
-  if (!tracking.is_on) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  open_watched(begin, bytes, use == KernelUse::writes);
+  if (!tracking.is_on) return;
   const Range* const range = find_range(begin);
   if (range == nullptr) return;
   const std::uintptr_t end = bytes < range->end - begin ? begin + bytes : range->end;

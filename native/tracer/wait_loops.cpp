@@ -14,6 +14,7 @@
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
+#include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 using namespace program;
@@ -229,7 +230,9 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   greg_t& flags = machine.uc_mcontext.gregs[REG_EFL];
   Steps& steps = self.steps;
   if (info.si_code == TRAP_TRACE) {
-    if (steps.purpose == Steps::Purpose::none) return false;
+    const bool was_watched = end_watched_step(machine);
+    if (steps.purpose == Steps::Purpose::none) return was_watched;
+    if (was_watched && steps.purpose == Steps::Purpose::looks_for_loop) flags |= single_step;
     if (steps.purpose == Steps::Purpose::looks_for_loop) {
       look_on(self, machine);
     } else {

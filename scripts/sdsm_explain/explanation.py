@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -210,7 +211,8 @@ def findings(result: run_result.Simulation, found: Sequence[Array], locks: Seque
 
 def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
     """What it costs all threads together, s, and why."""
-    costly = [one for one in found if one.shared_s >= 0.01 * all_s]
+    yield from _of_words(found, all_s)
+    costly = [one for one in found if one.shared_s >= 0.01 * all_s and one.sharing is None]
     apart = [(one, one.shared_s) for one in costly if one.written_apart > one.written_together]
     together = [(one, one.shared_s) for one in costly if 0 < one.written_together >= one.written_apart]
     scattered = [one for one, _ in apart if one.written_apart >= max(SCATTERED, one.pages / 2)]
@@ -226,8 +228,9 @@ def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, st
     )
     yield _sum(together), (
         f"Threads write the same pages: {_listed(together, all_s)}. On {_pages(sum(one.written_together for one, _ in together))} two "
-        "of them write the same line of 64 bytes, or may do so: false sharing is possible but not proved. Give each thread a page of its own, or "
-        "combine what they write once at the end"
+        "of them write the same line of 64 bytes, or may do so: false sharing is possible but not proved"
+        + (f" (`sdsm trace --words {shlex.quote(together[0][0].short_name)}` settles it)" if together else "")
+        + ". Give each thread a page of its own, or combine what they write once at the end"
     )
     away = [(one, one.away_s) for one in found]
     yield _sum(away), (
@@ -235,6 +238,30 @@ def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, st
         "from another node than its home. Place them where they are used (--placement, or sdsm_galloc and sdsm_map in the program), and "
         "let each thread initialise its own part"
     )
+
+
+def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
+    """Of arrays whose words `sdsm trace --words` recorded: proved either way."""
+    for one in found:
+        if (sharing := one.sharing) is None:
+            continue
+        if sharing.apart:
+            yield sharing.apart_s, (
+                f"False sharing, proved word by word: {one.title} ({sharing.apart_s / all_s:.1%} of all time). On {_pages(sharing.apart)} "
+                "several threads use what at least one of them writes, and no word that one writes is used by another. "
+                f"{sharing.apart_example}. Let each thread's part begin on a page of its own"
+            )
+        if sharing.together:
+            yield sharing.together_s, (
+                f"True sharing, proved word by word: {one.title} ({sharing.together_s / all_s:.1%} of all time). On "
+                f"{_pages(sharing.together)} a word that one thread writes is used by another, so padding does not help. "
+                f"{sharing.together_example}. Combine what threads write once at the end, or hand it over less often"
+            )
+        if sharing.unknown:
+            yield one.shared_s, (
+                f"Threads share {_pages(sharing.unknown)} of {one.title}, and whether also their words cannot be told: it is not known "
+                "how much some instruction there accesses. Compile without -march, or with -mno-avx512f, and trace it again"
+            )
 
 
 def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
@@ -339,7 +366,8 @@ def document(explanation: Explanation) -> dict[str, object]:
 
 def _array(one: Array) -> dict[str, object]:
     line = {"line": {"file": one.line.file, "number": one.line.number, "function": one.line.function}} if one.line else {}
-    return line | {
+    shared = {"sharing": {"apart": one.sharing.apart, "together": one.sharing.together, "unknown": one.sharing.unknown}} if one.sharing else {}
+    return line | shared | {
         "name": one.name,
         "pages": one.pages,
         "placement": one.placement,

@@ -14,6 +14,7 @@ import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
+from sdsm_explain.shared_words import Page, Sharing, Words, merged, pages_of, sharing_of
 from sdsm_explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
 from sdsm_report.tracing import sha256
 
@@ -30,6 +31,7 @@ class Header(msgspec.Struct, frozen=True):
     threads: Count
     sites: tuple[Site, ...]
     program_sha256: str = ""
+    words: Words | None = None
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -92,6 +94,7 @@ class Array:
     written_*: pages that threads write in parallel regions, as in docs/result-format.md, `uses`.
     touches:   the most frequent first.
     page_costs_s: cost_s of each of its pages that cost anything, by the page's place in it.
+    sharing:   of the words that `sdsm trace --words` recorded; None of an array that was not watched.
     blocks:    heap blocks that the same line has allocated, if more than MOST_BLOCKS; else 1.
     """
 
@@ -111,6 +114,12 @@ class Array:
     touches: tuple[Touch, ...]
     page_costs_s: Mapping[int, float] = field(default_factory=dict)
     blocks: int = 1
+    sharing: Sharing | None = None
+
+    @property
+    def short_name(self) -> str:
+        """What `sdsm trace --words` knows it by."""
+        return str(self.line) if self.line is not None and self.blocks > 1 else self.name.partition(" (")[0]
 
     @property
     def title(self) -> str:
@@ -183,6 +192,7 @@ def arrays(
     touches = _touches(info, frames)
     allocated = _allocations(info, frames, traced[program])
     shown = demangled(tallies)
+    sharings = _sharings(info, tallies, touches)
     found = []
     for name, tally in tallies.items():
         own = regions.get(name, [])
@@ -204,10 +214,26 @@ def arrays(
                 written_together=sum(use.written_together for use in used),
                 touches=_sorted_touches(used, touches),
                 page_costs_s=tally.page_costs_s,
+                sharing=sharings.get(name),
             )
         )
     costly = _by_lines([one for one in found if one.cost_s > 0])
     return sorted(costly, key=lambda one: (-one.cost_s, one.name))
+
+
+def _sharings(info: TraceInfo, tallies: Mapping[str, _Tally], touches: Sequence[tuple[str, str]]) -> dict[str, Sharing]:
+    """By the region's name, of those whose words were recorded."""
+    if info.header.words is None:
+        return {}
+    names = {region.id: region.name for region in info.regions}
+    by_region: dict[int, dict[int, Page]] = defaultdict(dict)
+    for (region, number), page in pages_of(info.header.words).items():
+        by_region[region][number] = page
+    found: dict[str, list[Sharing]] = defaultdict(list)
+    for region, pages in by_region.items():
+        costs_s = tallies[names[region]].page_costs_s if names[region] in tallies else {}
+        found[names[region]].append(sharing_of(pages, costs_s, touches))
+    return {name: merged(sharings) for name, sharings in found.items()}
 
 
 #: So many blocks of one line are listed one by one.
@@ -256,6 +282,7 @@ def _together(blocks: Sequence[Array]) -> Array:
         touches=tuple(sorted(touches, key=lambda one: (-one.reads - one.writes, one.place))),
         page_costs_s=page_costs_s,
         blocks=len(blocks),
+        sharing=merged(known) if (known := [one.sharing for one in blocks if one.sharing]) else None,
     )
 
 

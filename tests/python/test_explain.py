@@ -105,6 +105,29 @@ def test_a_static_array_has_its_symbol(explained):
 
 
 @pytest.mark.parametrize(
+    ("planted", "before", "found"),
+    [
+        ("counters", "Threads write the same pages", r"False sharing, proved word by word: heap #1, allocated at .*"
+         r"On 64 pages several threads use .* thread 0 writes bytes 0 to 7 at TOUCHED, thread 1 writes bytes 8 to 15 at TOUCHED"),
+        ("lock", "Threads write the same pages", r"True sharing, proved word by word: heap #1, .* On 1 page a word .* "
+         r"the first, bytes 0 to 3, is written by threads 0, 1, 2, 3 at TOUCHED and read by threads 0, 1, 2, 3 at TOUCHED"),
+    ],
+)  # fmt: skip
+def test_recorded_words_settle_what_lines_leave_open(explained, tmp_path, planted, before, found):
+    told = explained(planted, "--no-gains")
+    possible = next((finding for finding in told["findings"] if finding.startswith(before)), "")
+    asked = re.search(r"`sdsm trace --words '([^']+)'` settles it", possible)
+    trace, answer = tmp_path / "words.trace", tmp_path / "words.json"
+    program = [BUILD / "tests" / "planted" / "planted", planted]
+    command = [BUILD / "sdsm", "trace", "-q", "-n", "4", "--words", asked[1] if asked else "heap #1", "-o", trace, "--", *program]
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    assert main([str(trace), "-q", "-p", "p3-score", "-n", "4", "--no-gains", "--json", str(answer)]) == 0
+    settled = [one for one in json.loads(answer.read_text())["findings"] if "word by word" in one]
+    assert len(settled) == 1
+    assert re.search(found.replace("TOUCHED", re.escape(line_of(f"touched: {planted}"))), settled[0])
+
+
+@pytest.mark.parametrize(
     ("planted", "choice"),
     [
         ("parts", "padding: a page of its own for each thread's part"),

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "workloads/trace/words.hpp"
+
 namespace sdsm::trace {
 namespace {
 
@@ -24,7 +26,7 @@ json header_json(const File& file) {
   const Header& header = file.header();
   json sites = json::array();
   for (const Site& site : header.sites) sites.push_back({{"file", site.file}, {"address", site.address}});
-  return {{"format", file.format()},
+  json value = {{"format", file.format()},
           {"program", header.program},
           {"threads", header.threads},
           {"passes", header.passes},
@@ -41,6 +43,8 @@ json header_json(const File& file) {
           {"reads_input", header.reads_input},
           {"begun_s", header.begun_s},
           {"speed_flops", header.speed_flops}};
+  if (!header.words.array.empty()) value["words"] = words_json(header.words);
+  return value;
 }
 
 json region_json(const Region& region) {

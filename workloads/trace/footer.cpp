@@ -8,6 +8,7 @@
 #include "workloads/trace/content_error.hpp"
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/limits.hpp"
+#include "workloads/trace/words.hpp"
 
 namespace sdsm::trace {
 namespace {
@@ -149,6 +150,7 @@ json to_json(const Header& header) {
   if (header.reads_input) value["reads_input"] = true;
   if (header.begun_s != 0) value["begun_s"] = header.begun_s;
   if (header.speed_flops != 0) value["speed_flops"] = header.speed_flops;
+  if (!header.words.array.empty()) value["words"] = words_json(header.words);
   return value;
 }
 
@@ -171,6 +173,7 @@ Header header_from(const json& value, std::uint32_t format) {
   header.reads_input = value.contains("reads_input") && value["reads_input"] == true;
   if (value.contains("begun_s")) header.begun_s = unsigned_member(value, "begun_s", most_date_s);
   if (value.contains("speed_flops")) header.speed_flops = unsigned_member(value, "speed_flops", most_speed_flops);
+  if (value.contains("words")) header.words = words_from(value["words"]);
   return header;
 }
 
@@ -338,6 +341,7 @@ Footer footer_from_json_text(std::string_view text, std::uint32_t format) {
   Footer footer;
   footer.header = header_from(member(document, "header"), format);
   footer.regions = regions_from(list_member(document, "regions", max_regions), footer.header);
+  check_words(footer.header.words, footer.header, footer.regions);
   const json& threads = list_member(document, "threads", max_threads);
   if (threads.size() != footer.header.threads) {
     throw ContentError(fmt::format("totals of {} threads, but there are {}", threads.size(), footer.header.threads));

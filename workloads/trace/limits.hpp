@@ -30,6 +30,9 @@ inline constexpr std::uint64_t most_touches_at_once = 10'000'000;
 
 /// Of one trace. Bounds its table, as regions are bounded.
 inline constexpr std::uint32_t max_sites = 1U << 20;
+/// Rows of the accessed words, and numbers of all their sets together.
+inline constexpr std::size_t max_word_rows = std::size_t{1} << 20;
+inline constexpr std::size_t max_word_set_numbers = std::size_t{1} << 22;
 /// Entries of an Interval's lines, and of its sites.
 inline constexpr std::uint64_t max_page_runs_per_interval = max_runs_per_interval;
 

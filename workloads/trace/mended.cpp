@@ -52,7 +52,9 @@ void write(const File& file, const std::filesystem::path& output, const std::vec
   Writer writer(output, file.header().threads);
   const auto append = [&](std::uint32_t thread, const Interval& from) { writer.append(thread, mend(thread, from)); };
   for_each_interval(file, append, Detail::pages);
-  writer.finish(file.header(), regions);
+  Header header = file.header();
+  header.words = {};  // those of the pages as they were
+  writer.finish(header, regions);
 }
 
 /// Where the pages of a trace are in a padded one.

@@ -246,6 +246,36 @@ inline constexpr std::uint64_t most_date_s = 8'589'934'592;
 inline constexpr std::uint64_t most_speed_flops = 1'000'000'000'000'000;
 
 /// What describes a trace as a whole.
+/// Words of one page that a thread has accessed in one interval at one site.
+struct WordsRow {
+  /// Bits of `access`.
+  enum Access : std::uint8_t {
+    reads = 1,
+    writes = 2,
+    in_team = 4,     ///< within a parallel region
+    is_unsized = 8,  ///< it is not known how much the instruction accesses: the words are all of the page
+  };
+  std::uint32_t thread = 0;
+  std::uint64_t interval = 0;  ///< of the thread's, from 0
+  std::uint32_t region = 0;
+  std::uint64_t page = 0;  ///< of the region
+  std::uint8_t access = 0;
+  std::uint32_t site = 0;  ///< index in Header::sites
+  std::uint32_t set = 0;   ///< index in Words::sets
+
+  bool operator==(const WordsRow&) const = default;
+};
+
+/// What `sdsm trace --words ARRAY` adds: all words of an array's pages that threads have accessed.
+struct Words {
+  std::string array{};  ///< as it was asked for; empty: nothing was
+  std::vector<WordsRow> rows{};
+  /// Sets of words: first word and number of words of each run, ascending and apart.
+  std::vector<std::vector<std::uint32_t>> sets{};
+
+  bool operator==(const Words&) const = default;
+};
+
 struct Header {
   std::vector<std::string> program{};  ///< argv of the traced program
   std::uint32_t threads = 0;
@@ -263,6 +293,7 @@ struct Header {
   /// Operations per second that the tracing machine did in sdsm's loop (native/trace_command/machine_speed.hpp); 0 in
   /// older traces.
   std::uint64_t speed_flops = 0;
+  Words words{};
 
   bool operator==(const Header&) const = default;
 };

@@ -1,0 +1,39 @@
+/// The words of watched pages that each thread reads and writes: those pages stay shut, and each instruction that
+/// accesses one is done alone, in a single step with the page open. In a pass of its own (Mode::replay), in which all
+/// other memory is open.
+#pragma once
+
+#include <ucontext.h>
+#include <csignal>
+#include <cstdint>
+
+#include "native/tracer/threads.hpp"
+
+namespace sdsm::tracer {
+
+/// Reads `text`, which says what is watched: region, first page and pages, as in "3:0:16,7:2:1".
+void choose_watched(const char* text) REQUIRES(turn);
+/// Shuts the watched pages that there are; from here on, also new ones.
+void start_watching() REQUIRES(turn);
+/// Opens them all, for good.
+void stop_watching() REQUIRES(turn);
+
+/// The region has these pages: some may be watched.
+void watch_region(std::uint32_t region) REQUIRES(turn);
+/// The pages lose their region.
+void forget_watched(std::uintptr_t begin, std::uint64_t pages) REQUIRES(turn);
+
+/// A fault of a watched page: what the instruction accesses is recorded, and it is done when this returns. False if the
+/// page is not watched.
+bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) REQUIRES(turn);
+/// The instruction is done: true if this was what the trap was for.
+bool end_watched_step(ucontext_t& machine) REQUIRES(turn);
+
+/// Records a buffer that the kernel uses, and opens its watched pages until shut_watched().
+void open_watched(std::uintptr_t begin, std::uint64_t bytes, bool is_write) REQUIRES(turn);
+void shut_watched() REQUIRES(turn);
+
+/// Sends what the running thread has accessed since it last sent.
+void send_words(const VirtualThread& thread) REQUIRES(turn);
+
+}  // namespace sdsm::tracer
