@@ -70,7 +70,7 @@ Form form_of(const std::uint8_t* code, const Instruction& found) {
 
 std::uint32_t bytes_of_x87(unsigned opcode, unsigned field) {
   constexpr std::uint32_t sizes[8][8] = {
-      {4, 4, 4, 4, 4, 4, 4, 4}, {4, 0, 4, 4, 28, 2, 28, 2}, {4, 4, 4, 4, 4, 4, 4, 4},     {4, 4, 4, 4, 0, 10, 0, 10},
+      {4, 4, 4, 4, 4, 4, 4, 4}, {4, 0, 4, 4, 28, 2, 28, 2},   {4, 4, 4, 4, 4, 4, 4, 4}, {4, 4, 4, 4, 0, 10, 0, 10},
       {8, 8, 8, 8, 8, 8, 8, 8}, {8, 8, 8, 8, 108, 0, 108, 2}, {2, 2, 2, 2, 2, 2, 2, 2}, {2, 2, 2, 2, 10, 8, 10, 8}};
   return sizes[opcode - 0xd8][field];
 }

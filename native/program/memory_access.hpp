@@ -9,7 +9,7 @@
 namespace sdsm::program {
 
 struct MemoryAccess {
-  std::uint32_t bytes = 0;      ///< from its first byte on; 0: not known (masks, gathers, state of the processor)
+  std::uint32_t bytes = 0;        ///< from its first byte on; 0: not known (masks, gathers, state of the processor)
   bool reads_and_writes = false;  ///< of one operand: arithmetic on memory, exchanges
 };
 

@@ -138,11 +138,10 @@ class Arrays {
  private:
   void add(const tracer::RegionRecord& record) {
     NamedRegion region{.record = &record, .kind = static_cast<trace::RegionKind>(record.kind)};
-    region.name =
-        namer_
-            .name_of(
-                {region.kind, record.owner, record.number, record.bytes, record.address, record.caller, record.library})
-            .value_or("");
+    region.name = namer_
+                      .name_of({region.kind, record.owner, record.number, record.bytes, record.address, record.caller,
+                                record.library})
+                      .value_or("");
     for (const std::uint64_t call : record.calls) {
       if (call != 0) region.calls.push_back(sites_.at(call));
     }
@@ -183,11 +182,19 @@ std::string pages_of_array(const std::string& array, const FirstPass& pass, cons
   const Arrays arrays(pass, program);
   const std::string wanted = without_allocation(array);
   if (arrays.is_stack(wanted)) {
-    throw BadInput(fmt::format("--words {}: a thread works on its stack all the time, and each access would be a step. "
-                               "Move what threads share to the heap, or make it static",
-                               array));
+    throw BadInput(
+        fmt::format("--words {}: a thread works on its stack all the time, and each access would be a step. "
+                    "Move what threads share to the heap, or make it static",
+                    array));
   }
-  if (std::string found = arrays.pages_of(wanted); !found.empty()) return found;
+  if (std::string found = arrays.pages_of(wanted); !found.empty()) {
+    constexpr std::size_t most_text = 120'000;  // of an environment variable, 128 KiB
+    if (found.size() <= most_text) return found;
+    throw BadInput(
+        fmt::format("--words {}: {} blocks have that name, more than can be watched. Name one of them, as "
+                    "`sdsm trace info` lists them (heap #1), or trace fewer iterations",
+                    array, std::count(found.begin(), found.end(), ',') + 1));
+  }
   std::string names;
   std::size_t count = 0;
   const std::set<std::string> all = arrays.names();
@@ -195,8 +202,8 @@ std::string pages_of_array(const std::string& array, const FirstPass& pass, cons
     if (count++ < most_names) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
   }
   if (all.size() > most_names) names += fmt::format(" and {} more", all.size() - most_names);
-  throw BadInput(fmt::format("--words {}: the program has no array of that name. There are {}, and its global variables",
-                             array, names));
+  throw BadInput(fmt::format(
+      "--words {}: the program has no array of that name. There are {}, and its global variables", array, names));
 }
 
 }  // namespace sdsm::trace_command

@@ -56,7 +56,9 @@ class FirstPass : public Pass {
   void on_region_size(const tracer::RegionSizeRecord& record) override {
     if (record.id < regions_.size()) regions_[record.id].pages = record.pages;
   }
-  void on_object(const tracer::ObjectRecord& record, const std::string& file) override { objects_.emplace_back(record, file); }
+  void on_object(const tracer::ObjectRecord& record, const std::string& file) override {
+    objects_.emplace_back(record, file);
+  }
   void on_woken(const tracer::WokenRecord& record) override {
     structure_.woken(record.thread, record.by, record.events);
   }

@@ -33,6 +33,9 @@ void print_text(const trace::File& file) {
   fmt::print("compute   the least of {} passes, sdsm {}\n", header.passes, header.sdsm_version);
   fmt::print("file      {} bytes, format {}\n", file.file_bytes(), file.format());
   if (!header.sites.empty()) fmt::print("touched   by {} instructions\n", header.sites.size());
+  if (!header.words.array.empty()) {
+    fmt::print("words     of {}: {} rows\n", header.words.array, header.words.rows.size());
+  }
   fmt::print("\n");
   fmt::print("{:>6}  {:>10}  {:>12}  {:>12}\n", "thread", "intervals", "page touches", "compute, s");
   for (std::uint32_t thread = 0; thread < header.threads; ++thread) {
@@ -64,6 +67,7 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
   results::Json document = results::head("trace_info");
   document.update(results::Json(trace::info(file)));
   document["uses"] = trace::uses_json(uses);
+  document["locks"] = trace::locks_json(trace::lock_uses(file));
   results::write(document, json);
 }
 

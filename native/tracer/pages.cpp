@@ -11,8 +11,8 @@
 #include "native/tracer/options.hpp"
 #include "native/tracer/recorder.hpp"
 #include "native/tracer/threads.hpp"
-#include "native/tracer/words.hpp"
 #include "native/tracer/touch.hpp"
+#include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
 using namespace program;

@@ -112,7 +112,7 @@ struct WordsRecord {
   std::uint32_t page = 0;
   std::uint32_t access = 0;
   std::uint32_t unused = 0;
-  std::uint64_t site = 0;       ///< the instruction's address
+  std::uint64_t site = 0;        ///< the instruction's address
   std::uint64_t words[16] = {};  ///< bit w of the 1024: word w
 };
 

@@ -322,7 +322,7 @@ void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
 }
 
 void shut_after_use() {
-  if (!turn.is_taken()) return;
+  if (!watches_words.load(std::memory_order_relaxed)) return;
   enter();
   shut_watched();
 }

@@ -45,6 +45,9 @@ struct Watching {
   WordsRecord* words = nullptr;  ///< a hash table; `used` says which are in use
   bool used[most_words] = {};
   std::size_t count = 0;
+  // Room for what is sent: the stack is that of signals.
+  WordsRecord batch[words_at_once];
+  std::uint64_t sites[words_at_once] = {};
 };
 constinit Watching watching GUARDED_BY(turn);
 
@@ -252,6 +255,7 @@ void watch_region(std::uint32_t region) {
 void start_watching() {
   if (!watching.is_chosen) return;
   watching.is_on = true;
+  watches_words.store(true, std::memory_order_relaxed);
   for (std::uint32_t region = 1; region < region_count(); ++region) {
     const RegionInfo& info = region_info(region);
     for (std::uint64_t i = 0; i < info.pages; ++i) {
@@ -275,6 +279,7 @@ void forget_watched(std::uintptr_t begin, std::uint64_t pages) {
 void stop_watching() {
   if (!watching.is_on) return;
   watching.is_on = false;
+  watches_words.store(false, std::memory_order_relaxed);
   watching.is_chosen = false;
   unprotect_all();
 }
@@ -337,14 +342,14 @@ void shut_watched() {
 
 void send_words(const VirtualThread& thread) {
   if (watching.count == 0) return;
-  WordsRecord batch[words_at_once];
+  WordsRecord* const batch = watching.batch;
+  std::uint64_t* const sites = watching.sites;
   std::uint32_t count = 0;
   const auto send = [&]() REQUIRES(turn) {
     const TouchesHead head{thread.number, count};
-    std::uint64_t sites[words_at_once];
     for (std::uint32_t i = 0; i < count; ++i) sites[i] = batch[i].site;
     tell_objects_of(sites, count);
-    recorder::put(RecordKind::words, &head, sizeof head, batch, count * sizeof batch[0]);
+    recorder::put(RecordKind::words, &head, sizeof head, batch, count * sizeof *batch);
     count = 0;
   };
   for (std::size_t i = 0; i < most_words; ++i) {

@@ -4,12 +4,16 @@
 #pragma once
 
 #include <ucontext.h>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 
 #include "native/tracer/threads.hpp"
 
 namespace sdsm::tracer {
+
+/// Between start_watching() and stop_watching(), for threads that need not have the turn.
+inline constinit std::atomic<bool> watches_words = false;
 
 /// Reads `text`, which says what is watched: region, first page and pages, as in "3:0:16,7:2:1".
 void choose_watched(const char* text) REQUIRES(turn);

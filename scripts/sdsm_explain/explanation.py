@@ -14,7 +14,7 @@ from calibration.command_line import BAD_INPUT
 from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_explain.alternatives import Alternative, Point, alternatives
-from sdsm_explain.locks import Lock, locks_of
+from sdsm_explain.locks import Lock, most_taken
 from sdsm_explain.memory import Array, arrays, parse_info
 
 FORMAT = 1
@@ -104,7 +104,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     terms = _terms(result.threads)
     work = _Work(runner, sdsm, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
-    locks = locks_of(sdsm, point.trace) if "--without-locks" in _mendings(result, found) else ()
+    locks = most_taken(info.locks) if "--without-locks" in _mendings(result, found) else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
         tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
-from calibration.children import CommandFailed, clean_environment
+import msgspec
 
-_LINE = re.compile(r'"thread":(\d+)')
-_TAKEN = re.compile(r'"end":\{"kind":"acquire","detail":"(\w+)","object":(\d+),')
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class LockUse(msgspec.Struct, frozen=True):
+    """Of `locks` of `sdsm trace info --json`."""
+
+    kind: str = msgspec.field(name="class")
+    lock: Count
+    taken: Count
+    threads: Count
 
 
 @dataclass(frozen=True)
@@ -34,27 +40,7 @@ def _name(kind: str, number: int) -> str:
     return f"{'critical section' if kind == 'critical' else kind.replace('_', ' ')} number {number}"
 
 
-def most_taken(lines: Iterable[str]) -> tuple[Lock, ...]:
-    """lines: of `sdsm trace dump`. The most taken first."""
-    taken: Counter[tuple[str, int]] = Counter()
-    threads: dict[tuple[str, int], set[str]] = {}
-    for line in lines:
-        if (match := _TAKEN.search(line)) is None:
-            continue
-        lock = (match[1], int(match[2]))
-        taken[lock] += 1
-        if (thread := _LINE.search(line)) is not None:
-            threads.setdefault(lock, set()).add(thread[1])
-    found = [Lock(_name(*lock), count, len(threads.get(lock, ()))) for lock, count in taken.items()]
+def most_taken(uses: Iterable[LockUse]) -> tuple[Lock, ...]:
+    """The most taken first."""
+    found = [Lock(_name(use.kind, use.lock), use.taken, use.threads) for use in uses]
     return tuple(sorted(found, key=lambda one: (-one.taken, one.name)))
-
-
-def locks_of(sdsm: str, trace: str) -> tuple[Lock, ...]:
-    """Of a trace's file. Raises CommandFailed."""
-    command = [sdsm, "trace", "dump", trace]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=clean_environment()) as dump:
-        assert dump.stdout is not None
-        found = most_taken(dump.stdout)
-    if dump.returncode != 0:
-        raise CommandFailed(f"sdsm trace dump {trace} ended with status {dump.returncode}", dump.returncode)
-    return found

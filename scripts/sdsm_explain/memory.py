@@ -14,6 +14,7 @@ import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
+from sdsm_explain.locks import LockUse
 from sdsm_explain.shared_words import Page, Sharing, Words, merged, pages_of, sharing_of
 from sdsm_explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
 from sdsm_report.tracing import sha256
@@ -63,6 +64,7 @@ class TraceInfo(msgspec.Struct, frozen=True):
     header: Header
     regions: tuple[Region, ...]
     uses: tuple[Use, ...]
+    locks: tuple[LockUse, ...] = ()
 
 
 def parse_info(text: str) -> TraceInfo:

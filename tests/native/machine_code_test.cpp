@@ -34,7 +34,8 @@ const cs_x86_op* memory_operand(const cs_insn& instruction) {
   return memory;
 }
 
-/// Those that access nothing, and those whose operand this Capstone (4.0) gets wrong: other sizes than AMD's manual has.
+/// Those that access nothing, and those whose operand this Capstone (4.0) gets wrong: other sizes than AMD's manual
+/// has.
 bool is_compared(const cs_insn& instruction) {
   const std::string name = instruction.mnemonic;
   for (const char* const left_out : without_size) {

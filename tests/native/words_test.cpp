@@ -57,7 +57,9 @@ class Accessed {
 
 }  // namespace
 
-TEST_CASE("each access is recorded to the word: loads, stores, strings, atomic operations, the kernel's, and over a page's end") {
+TEST_CASE(
+    "each access is recorded to the word: loads, stores, strings, atomic operations, the kernel's, and over a page's "
+    "end") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "a.trace";
   const CommandResult done = trace_words(file, "field");
@@ -110,7 +112,8 @@ TEST_CASE("an array that the program does not have is an error of one line, with
   const TemporaryFolder folder;
   const CommandResult done = trace_words(folder.path() / "a.trace", "fields");
   CHECK(done.status == 2);
-  CHECK(done.errors.find("--words fields: the program has no array of that name. There are 'beside', 'field', 'globals'") !=
+  CHECK(done.errors.find(
+            "--words fields: the program has no array of that name. There are 'beside', 'field', 'globals'") !=
         std::string::npos);
   CHECK(std::count(done.errors.begin(), done.errors.end(), '\n') == 1);
   CHECK(!std::filesystem::exists(folder.path() / "a.trace"));

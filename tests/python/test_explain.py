@@ -19,7 +19,7 @@ from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
 from sdsm_explain.command import _point, main, parser
 from sdsm_explain.explanation import Outcome, findings
-from sdsm_explain.locks import most_taken
+from sdsm_explain.locks import LockUse, most_taken
 from sdsm_explain.memory import Array, TraceInfo, arrays
 from sdsm_explain.source import Line, _parsed, demangled, lines_of_calls
 from sdsm_explain.words import _outcome
@@ -107,10 +107,14 @@ def test_a_static_array_has_its_symbol(explained):
 @pytest.mark.parametrize(
     ("planted", "before", "found"),
     [
-        ("counters", "Threads write the same pages", r"False sharing, proved word by word: heap #1, allocated at .*"
-         r"On 64 pages several threads use .* thread 0 writes bytes 0 to 7 at TOUCHED, thread 1 writes bytes 8 to 15 at TOUCHED"),
-        ("lock", "Threads write the same pages", r"True sharing, proved word by word: heap #1, .* On 1 page a word .* "
-         r"the first, bytes 0 to 3, is written by threads 0, 1, 2, 3 at TOUCHED and read by threads 0, 1, 2, 3 at TOUCHED"),
+        (
+            "counters", "Threads write the same pages",
+            r"False sharing, .*: heap #1, allocated at .* On 64 pages .* thread 0 writes bytes 0 to 7 at TOUCHED, thread 1 writes bytes 8 to 15 at TOUCHED",
+        ),
+        (
+            "lock", "Threads write the same pages",
+            r"True sharing, .*: heap #1, .* On 1 page .* bytes 0 to 3, is written by threads 0, 1, 2, 3 at TOUCHED and read by threads 0, 1, 2, 3 at TOUCHED",
+        ),
     ],
 )  # fmt: skip
 def test_recorded_words_settle_what_lines_leave_open(explained, tmp_path, planted, before, found):
@@ -431,11 +435,7 @@ def test_options_that_stand_alone_stay_beside_those_with_values():
 
 
 def test_the_most_taken_lock_is_told_by_its_class_and_number():
-    def taken(thread: int, kind: str, number: int) -> str:
-        end = f'"end":{{"kind":"acquire","detail":"{kind}","object":{number},"value":0,"team":0}}'
-        return f'{{"type":"interval","thread":{thread},"compute_ns":1,{end}}}\n'
-
-    lines = [taken(0, "critical", 0), taken(0, "lock", 4), taken(1, "lock", 4), taken(1, "lock", 4), "{}", taken(2, "atomic", 1)]
+    lines = [LockUse("critical", 0, 1, 1), LockUse("lock", 4, 3, 2), LockUse("atomic", 1, 1, 1)]
     assert [(one.name, one.taken, one.threads) for one in most_taken(lines)] == [
         ("lock number 4", 3, 2), ("atomic operations that gcc compiles to calls", 1, 1), ("the unnamed critical section", 1, 1),
     ]  # fmt: skip

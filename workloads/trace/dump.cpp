@@ -27,22 +27,22 @@ json header_json(const File& file) {
   json sites = json::array();
   for (const Site& site : header.sites) sites.push_back({{"file", site.file}, {"address", site.address}});
   json value = {{"format", file.format()},
-          {"program", header.program},
-          {"threads", header.threads},
-          {"passes", header.passes},
-          {"machine", header.machine},
-          {"sdsm_version", header.sdsm_version},
-          {"page_bytes", page_bytes},
-          {"word_bytes", word_bytes},
-          {"position_steps", position_steps},
-          {"exit_status", header.exit_status},
-          {"sites", std::move(sites)},
-          {"unseen", unseen_json(header.unseen)},
-          {"program_sha256", header.program_sha256},
-          {"asked_threads", header.asked_threads},
-          {"reads_input", header.reads_input},
-          {"begun_s", header.begun_s},
-          {"speed_flops", header.speed_flops}};
+                {"program", header.program},
+                {"threads", header.threads},
+                {"passes", header.passes},
+                {"machine", header.machine},
+                {"sdsm_version", header.sdsm_version},
+                {"page_bytes", page_bytes},
+                {"word_bytes", word_bytes},
+                {"position_steps", position_steps},
+                {"exit_status", header.exit_status},
+                {"sites", std::move(sites)},
+                {"unseen", unseen_json(header.unseen)},
+                {"program_sha256", header.program_sha256},
+                {"asked_threads", header.asked_threads},
+                {"reads_input", header.reads_input},
+                {"begun_s", header.begun_s},
+                {"speed_flops", header.speed_flops}};
   if (!header.words.array.empty()) value["words"] = words_json(header.words);
   return value;
 }
@@ -183,6 +183,17 @@ json info(const File& file) {
           {"events", events_json(event_sum)},
           {"file_bytes", file.file_bytes()},
           {"bytes_per_page_touch", std::move(bytes_per_touch)}};
+}
+
+json locks_json(const std::vector<LockUse>& uses) {
+  json list = json::array();
+  for (const LockUse& use : uses) {
+    list.push_back({{"class", name_of(static_cast<LockClass>(use.lock_class))},
+                    {"lock", use.lock},
+                    {"taken", use.taken},
+                    {"threads", use.threads}});
+  }
+  return list;
 }
 
 json uses_json(const std::vector<RegionUse>& uses) {

@@ -18,6 +18,9 @@ void dump(const File& file, std::ostream& out);
 /// without touches). Reads the footer alone.
 nlohmann::json info(const File& file);
 
+/// The member "locks" of `sdsm trace info --json`.
+nlohmann::json locks_json(const std::vector<LockUse>& uses);
+
 /// An object for each region, in their order.
 nlohmann::json uses_json(const std::vector<RegionUse>& uses);
 

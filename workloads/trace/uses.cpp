@@ -162,4 +162,23 @@ std::vector<RegionUse> uses(const File& file) {
   return regions;
 }
 
+std::vector<LockUse> lock_uses(const File& file) {
+  std::map<std::pair<std::uint64_t, std::uint8_t>, LockUse> locks;
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    if (file.events(thread)[static_cast<std::size_t>(EventKind::acquire)] == 0) continue;
+    std::map<std::pair<std::uint64_t, std::uint8_t>, std::uint64_t> taken;
+    ThreadCursor cursor = file.thread(thread);
+    while (const Interval* interval = cursor.next()) {
+      if (interval->end.kind == EventKind::acquire) ++taken[{interval->end.object, interval->end.detail}];
+    }
+    for (const auto& [lock, count] : taken) {
+      LockUse& use = locks[lock];
+      use = {lock.second, lock.first, use.taken + count, use.threads + 1};
+    }
+  }
+  std::vector<LockUse> uses;
+  for (const auto& [lock, use] : locks) uses.push_back(use);
+  return uses;
+}
+
 }  // namespace sdsm::trace

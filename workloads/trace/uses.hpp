@@ -36,6 +36,19 @@ struct RegionUse {
 /// that are written alike, not with pages or intervals.
 std::vector<RegionUse> uses(const File& file);
 
+/// How often a lock was taken in the whole run.
+struct LockUse {
+  std::uint8_t lock_class = 0;  ///< LockClass
+  std::uint64_t lock = 0;
+  std::uint64_t taken = 0;
+  std::uint32_t threads = 0;  ///< that take it
+
+  bool operator==(const LockUse&) const = default;
+};
+
+/// Ascending by lock. Reads the whole trace if a lock is taken; throws what its cursors throw.
+std::vector<LockUse> lock_uses(const File& file);
+
 /// By region: its pages that count as `written_apart`, each with the threads that write it, ascending.
 using SharedPages = std::vector<std::map<std::uint64_t, std::vector<std::uint32_t>>>;
 

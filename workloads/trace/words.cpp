@@ -75,7 +75,7 @@ Words words_from(const json& value) {
   if (numbers > max_word_set_numbers) throw ContentError("the sets of words are too large");
   const std::size_t count = list_in(value["rows"], columns[0], max_word_rows).size();
   words.rows.resize(count);
-  const std::uint64_t most[] = {max_threads - 1, ~std::uint64_t{0} >> 1, max_regions - 1, max_region_pages - 1,
+  const std::uint64_t most[] = {max_threads - 1, ~std::uint64_t{0} >> 1, max_regions - 1,  max_region_pages - 1,
                                 most_access,     max_sites - 1,          max_word_rows - 1};
   for (std::size_t column = 0; column < std::size(columns); ++column) {
     const json& values = list_in(value["rows"], columns[column], max_word_rows);
@@ -102,7 +102,8 @@ void check_words(const Words& words, const Header& header, const std::vector<Reg
     const bool is_there = row.thread < header.threads && row.region < regions.size() &&
                           row.page < regions[row.region].pages && row.site < header.sites.size() &&
                           row.set < words.sets.size();
-    if (!is_there) throw ContentError("\"words\" are of a thread, a page, a site or a set that the trace does not have");
+    if (!is_there)
+      throw ContentError("\"words\" are of a thread, a page, a site or a set that the trace does not have");
   }
 }
 

@@ -15,11 +15,13 @@
 #include <utility>
 
 #include "commands/output.hpp"
+#include "workloads/trace/content_error.hpp"
 #include "workloads/trace/file_layout.hpp"
 #include "workloads/trace/footer.hpp"
 #include "workloads/trace/limits.hpp"
 #include "workloads/trace/page_codec.hpp"
 #include "workloads/trace/varint.hpp"
+#include "workloads/trace/words.hpp"
 
 namespace sdsm::trace {
 namespace {
@@ -428,6 +430,11 @@ void Writer::finish(const Header& header, const std::vector<Region>& regions) {
   }
   if (impl_->lacks_sites && !header.sites.empty()) reject("pages were touched by instructions that were not said");
   if (const auto problem = problem_with(header)) reject(*problem);
+  try {
+    check_words(header.words, header, regions);
+  } catch (const ContentError& error) {
+    reject(error.what());
+  }
   impl_->closed = true;
   for (std::uint32_t thread = 0; thread < header.threads; ++thread) impl_->flush_block(thread);
   impl_->write_footer(header, regions);

@@ -2,6 +2,7 @@
 #include "workloads/trace/writer.hpp"
 
 #include <sys/resource.h>
+#include <nlohmann/json.hpp>
 
 #include <csignal>
 #include <fstream>
@@ -9,8 +10,10 @@
 
 #include "tests/catch.hpp"
 #include "tests/workloads/trace/samples.hpp"
+#include "workloads/trace/content_error.hpp"
 #include "workloads/trace/limits.hpp"
 #include "workloads/trace/reader.hpp"
+#include "workloads/trace/words.hpp"
 
 using namespace sdsm;
 using namespace sdsm::trace;
@@ -150,6 +153,43 @@ TEST_CASE("sites that the header does not have, or that some touches lack, are r
   writer.append(0, {.touches = touches, .end = the_end});
   CHECK_THROWS_AS(writer.finish(header, heap_blocks(1, 8)), std::invalid_argument);
   writer.finish(header_for(1), heap_blocks(1, 8));
+}
+
+TEST_CASE("accessed words come back as they were, and those of a page or a site that there is not are refused") {
+  const Scratch scratch;
+  Header header = header_for(2);
+  header.sites = {{.file = "a", .address = 1}};
+  header.words = {.array = "field",
+                  .rows = {{.thread = 1, .interval = 7, .region = 0, .page = 7, .access = 6, .site = 0, .set = 1},
+                           {.thread = 0, .interval = 1ULL << 40, .region = 0, .page = 0, .access = 1, .site = 0}},
+                  .sets = {{0, 1, 2, 1022}, {1023, 1}}};
+  {
+    Writer writer(scratch / "a.trace", 2);
+    writer.finish(header, heap_blocks(1, 8));
+  }
+  CHECK(File(scratch / "a.trace").header() == header);
+  for (auto change : {+[](WordsRow& row) { row.thread = 2; }, +[](WordsRow& row) { row.page = 8; },
+                      +[](WordsRow& row) { row.region = 1; }, +[](WordsRow& row) { row.site = 1; },
+                      +[](WordsRow& row) { row.set = 2; }}) {
+    Header wrong = header;
+    change(wrong.words.rows[0]);
+    Writer writer(scratch / "b.trace", 2);
+    CHECK_THROWS_AS(writer.finish(wrong, heap_blocks(1, 8)), std::invalid_argument);
+  }
+}
+
+TEST_CASE("sets of words that are empty, out of order or larger than a page are refused") {
+  const nlohmann::json good = words_json({.array = "a", .rows = {}, .sets = {{0, 1, 2, 1022}}});
+  CHECK(words_from(good).sets.size() == 1);
+  for (const std::vector<std::uint32_t>& set :
+       {std::vector<std::uint32_t>{}, {0}, {0, 0}, {1023, 2}, {4, 1, 5, 1}, {4, 1, 0, 1}, {1024, 1}}) {
+    nlohmann::json wrong = good;
+    wrong["sets"][0] = set;
+    CHECK_THROWS_AS(words_from(wrong), ContentError);
+  }
+  nlohmann::json short_column = good;
+  short_column["rows"]["page"].push_back(1);
+  CHECK_THROWS_AS(words_from(short_column), ContentError);
 }
 
 TEST_CASE("the file has its name only once it is finished") {
