@@ -61,7 +61,7 @@ TEST_CASE(
     "each access is recorded to the word: loads, stores, strings, atomic operations, the kernel's, and over a page's "
     "end") {
   const TemporaryFolder folder;
-  const auto file = folder.path() / "a.trace";
+  const auto file = folder / "a.trace";
   const CommandResult done = trace_words(file, "field");
   INFO(done.errors);
   REQUIRE(done.status == 0);
@@ -92,12 +92,12 @@ TEST_CASE(
 
 TEST_CASE("but for the words, the trace is what it is without them, and another array's words are not in it") {
   const TemporaryFolder folder;
-  REQUIRE(trace_words(folder.path() / "with.trace", "beside").status == 0);
-  std::vector<std::string> command = tracing(2, folder.path() / "without.trace", {program("words")});
+  REQUIRE(trace_words(folder / "with.trace", "beside").status == 0);
+  std::vector<std::string> command = tracing(2, folder / "without.trace", {program("words")});
   command.insert(std::find(command.begin(), command.end(), "--"), "--lines");
   REQUIRE(run_command(command).status == 0);
-  const TraceContent with = read_trace(folder.path() / "with.trace");
-  const TraceContent without = read_trace(folder.path() / "without.trace");
+  const TraceContent with = read_trace(folder / "with.trace");
+  const TraceContent without = read_trace(folder / "without.trace");
   CHECK(with.threads == without.threads);
   CHECK(without.header.words == trace::Words{});
   std::uint64_t pages = 0;
@@ -110,11 +110,11 @@ TEST_CASE("but for the words, the trace is what it is without them, and another 
 
 TEST_CASE("an array that the program does not have is an error of one line, with the names that there are") {
   const TemporaryFolder folder;
-  const CommandResult done = trace_words(folder.path() / "a.trace", "fields");
+  const CommandResult done = trace_words(folder / "a.trace", "fields");
   CHECK(done.status == 2);
   CHECK(done.errors.find(
             "--words fields: the program has no array of that name. There are 'beside', 'field', 'globals'") !=
         std::string::npos);
   CHECK(std::count(done.errors.begin(), done.errors.end(), '\n') == 1);
-  CHECK(!std::filesystem::exists(folder.path() / "a.trace"));
+  CHECK(!std::filesystem::exists(folder / "a.trace"));
 }
