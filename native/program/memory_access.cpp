@@ -289,6 +289,14 @@ MemoryAccess of_after_3a(const Form& form) {
     case 0x39: return {form.found->is_vector ? 16U : 0U};
     case 0x1d: return {form.vector / 2};
     case 0xf0: return {form.word};
+    case 0x6a:
+    case 0x6e:
+    case 0x7a:
+    case 0x7e: return {4};  // FMA4's scalars
+    case 0x6b:
+    case 0x6f:
+    case 0x7b:
+    case 0x7f: return {8};
     default: break;
   }
   const bool is_mmx = !form.found->is_vector && form.selector == Selector::none;

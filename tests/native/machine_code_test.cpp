@@ -6,6 +6,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -20,7 +21,10 @@ using namespace sdsm::program;
 
 namespace {
 
-constexpr const char* without_size[] = {"lea", "nop", "prefetch"};
+/// What accesses nothing, and what Capstone 4 says otherwise than AMD's manual: ucomiss and the like read one element,
+/// fnstsw writes two bytes, cmpxchg and ror read and write, test only reads.
+constexpr const char* not_compared[] = {"lea",    "nop", "comisd", "comiss",       "vcomisd",        "vcomiss",
+                                        "fnstsw", "ror", "test",   "lock cmpxchg", "lock cmpxchg16b"};
 
 /// The one operand in memory, if there is one that the instruction accesses.
 const cs_x86_op* memory_operand(const cs_insn& instruction) {
@@ -34,14 +38,10 @@ const cs_x86_op* memory_operand(const cs_insn& instruction) {
   return memory;
 }
 
-/// Those that access nothing, and those whose operand this Capstone (4.0) gets wrong: other sizes than AMD's manual
-/// has.
 bool is_compared(const cs_insn& instruction) {
   const std::string name = instruction.mnemonic;
-  for (const char* const left_out : without_size) {
-    if (name.find(left_out) != std::string::npos) return false;
-  }
-  return true;
+  if (name.starts_with("prefetch")) return false;
+  return std::find(std::begin(not_compared), std::end(not_compared), name) == std::end(not_compared);
 }
 
 struct Comparison {
