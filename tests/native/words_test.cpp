@@ -25,8 +25,8 @@ class Accessed {
  public:
   explicit Accessed(const trace::Words& words) {
     for (const trace::WordsRow& row : words.rows) {
+      if ((row.access & trace::WordsRow::in_team) == 0) continue;  // memcmp with masks, for one
       CHECK((row.access & trace::WordsRow::is_unsized) == 0);
-      if ((row.access & trace::WordsRow::in_team) == 0) continue;
       for (const unsigned access : {trace::WordsRow::reads, trace::WordsRow::writes}) {
         if ((row.access & access) == 0) continue;
         auto& bits = bits_[{row.page, row.thread, access}];
