@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -205,12 +205,13 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
 def findings(result: run_result.Simulation, found: Sequence[Array], locks: Sequence[Lock] = ()) -> Iterator[str]:
     """What stands out, in sentences, the costliest first."""
     all_s = result.makespan_s * len(result.threads)
-    costs = [*_waits(result, all_s, locks), *_of_memory(found, all_s), *_of_dropped_copies(result, found, all_s)]
+    again_s = {one.name: cost_s for one, cost_s in _fetched_again(result, found)}
+    costs = [*_waits(result, all_s, locks), *_of_memory(found, all_s, again_s), *_of_dropped_copies(result, found, all_s)]
     return (text for cost_s, text in sorted(costs, key=lambda one: -one[0]) if cost_s >= NOTABLE * all_s)
 
 
-def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
-    """What it costs all threads together, s, and why."""
+def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float]) -> Iterator[tuple[float, str]]:
+    """What it costs all threads together, s, and why. again_s: of _fetched_again, by name."""
     yield from _of_words(found, all_s)
     costly = [one for one in found if one.shared_s >= 0.01 * all_s and one.sharing is None]
     apart = [(one, one.shared_s) for one in costly if one.written_apart > one.written_together]
@@ -232,7 +233,8 @@ def _of_memory(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, st
         + (f" (`sdsm trace --words {shlex.quote(together[0][0].short_name)}` settles it)" if together else "")
         + ". Give each thread a page of its own, or combine what they write once at the end"
     )
-    away = [(one, one.away_s) for one in found]
+    # Another home does not keep copies that are dropped.
+    away = [(one, one.away_s) for one in found if again_s.get(one.name, 0.0) < one.away_s / 2]
     yield _sum(away), (
         f"Pages are at home elsewhere than where they are written: {_listed(away, all_s)}. One thread writes each most of the time, "
         "from another node than its home. Place them where they are used (--placement, or sdsm_galloc and sdsm_map in the program), and "
@@ -266,14 +268,7 @@ def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str
 
 def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
     """Of pages that no thread writes in parallel regions: what fetching them costs beyond once for each node, s."""
-    if result.protocol not in ("scash", "home-open"):
-        return  # JIAJIA drops what somebody has written
-    again = []
-    for one in found:
-        at_most_once = one.pages * (result.nodes - 1)
-        is_read_only = one.pages and not one.written_by_one + one.written_apart + one.written_together + one.diffs
-        if is_read_only and one.fetches > at_most_once:
-            again.append((one, one.cost_s * (one.fetches - at_most_once) / one.fetches))
+    again = _fetched_again(result, found)
     at_barriers = result.options.get("invalidation") != "changed"
     locks, atomics = (sum(getattr(thread, name) for thread in result.threads) for name in ("locks", "atomics"))
     droppers = [
@@ -286,6 +281,21 @@ def _of_dropped_copies(result: run_result.Simulation, found: Sequence[Array], al
             f"Pages that nobody writes in parallel regions are fetched again and again: {_listed(again, all_s)}. Copies are dropped, "
             f"changed or not, by {', '.join(droppers)}" + (". --invalidation changed keeps them at barriers" if at_barriers else "")
         )
+
+
+def _fetched_again(result: run_result.Simulation, found: Sequence[Array]) -> list[tuple[Array, float]]:
+    """Arrays that no thread writes in parallel regions, and what fetching them costs beyond once for each node, s; and once more
+    for each change that the initial thread has sent home in between.
+    """
+    again: list[tuple[Array, float]] = []
+    if result.protocol not in ("scash", "home-open"):
+        return again  # JIAJIA drops what somebody has written
+    for one in found:
+        at_most = (one.pages + one.diffs) * (result.nodes - 1)
+        is_read_only = one.pages and not one.written_by_one + one.written_apart + one.written_together
+        if is_read_only and one.fetches > at_most:
+            again.append((one, one.cost_s * (one.fetches - at_most) / one.fetches))
+    return again
 
 
 def _sum(costs: Sequence[tuple[Array, float]]) -> float:
