@@ -35,7 +35,8 @@ Fetched with_following(const Place& place, Wants wants) REQUIRES(application, no
   Fetched fetched{{place}};
   const RegionInfo& info = region(index_of(place.id.region));
   if (self.prefetch == 0 || !trace::has_prefetch(info.kind)) return fetched;
-  const auto home_now = [&](std::uint64_t index, ProcessId placed) REQUIRES(application) {
+  const auto home_now = [&](std::uint64_t index, ProcessId placed) {
+    application.check();
     return home_after_moves({place.id.region, index}, placed);
   };
   for (const std::uint64_t index : following(homes_of(info), place.id.index, self.prefetch, processes(), home_now)) {

@@ -132,7 +132,8 @@ Notices end_scope_of_all() REQUIRES(handling) {
     own.met.arrive(ProcessId{i}, pages, {});
   }
   const bool with_homes = homes_matter_at_barriers(self.jiajia);
-  const auto home = [&](PageId page) REQUIRES(handling) {
+  const auto home = [&](PageId page) {
+    handling.is_held_by_asker();  // this function, for which the lambda is called
     return with_homes ? own.moved.home(page, placed_home(page)) : ProcessId{};
   };
   const std::vector<jiajia::Told> all = own.met.take(home, false);

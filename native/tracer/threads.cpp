@@ -240,7 +240,8 @@ void leave_restartable_sequences() {
   }
 }
 
-void run_in_teams(void* argument) ASSERT_CAPABILITY(turn) {
+void run_in_teams(void* argument) {
+  turn.check();
   work_in_teams(*static_cast<VirtualThread*>(argument));
 }
 

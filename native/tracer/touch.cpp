@@ -112,6 +112,19 @@ void touch(VirtualThread& thread, Range& range, std::uintptr_t page, const Touch
   thread.touches.push_back(entry);
 }
 
+/// While callers are looked up, opens a page that is shut. Unwinding reads the stacks' pages, and the program's
+/// pointers to what handles exceptions.
+bool open_to_look_up(std::uintptr_t page) REQUIRES(turn) {
+  const Range* const range = tracking.is_looking_up ? find_range(page) : nullptr;
+  if (range == nullptr) return false;
+  const PageInfo& info = range->page_of(page);
+  const bool is_shut = info.is_watched || (tracking.is_on && info.state == PageState::untouched);
+  if (!is_shut) return false;
+  tracking.looked_at.push_back(page);
+  protect(page, page + page_bytes, PROT_READ);
+  return true;
+}
+
 /// Faults that no touch explains may come from an access that another state of the page allowed in the meantime; a few
 /// in a row are tried again, then it is an error of the tracer or a fault of the program's.
 constexpr std::uint8_t most_faults_again = 8;
@@ -120,8 +133,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uint64_t entered = __rdtsc();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   enter();
-  if (take_watched_fault(*info, *static_cast<ucontext_t*>(context))) return;
   const auto* machine = static_cast<const ucontext_t*>(context);
+  constexpr greg_t write_bit = 2;  // of the page fault's error code
+  const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
+  if (!is_write && open_to_look_up(page_down(address))) return;
+  if (take_watched_fault(*info, *static_cast<ucontext_t*>(context))) return;
   const auto stack_pointer = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RSP]);
   Range* range = tracking.is_on ? find_range(address) : nullptr;
   if (range == nullptr || range->page_of(page_down(address)).region == no_region) {
@@ -132,14 +148,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   VirtualThread& thread = running_thread();
   const std::uintptr_t page = page_down(address);
   PageInfo& page_info = range->page_of(page);
-  constexpr greg_t write_bit = 2;  // of the page fault's error code
-  const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const bool explains = page_info.state == PageState::untouched || (is_write && page_info.state == PageState::read);
-  // Unwinding reads the stacks' pages, and the program's pointers to what handles exceptions.
-  if (tracking.is_looking_up && !is_write && page_info.state == PageState::untouched) {
-    tracking.looked_at.push_back(page);
-    return protect(page, page + page_bytes, PROT_READ);
-  }
   if (!explains) {
     if (++page_info.faults_again > most_faults_again) return pass_fault_to_program(signal, info, context);
     return;

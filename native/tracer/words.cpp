@@ -6,13 +6,14 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "native/program/callers.hpp"
 #include "native/program/memory_access.hpp"
 #include "native/program/program_image.hpp"
+#include "native/program/signals.hpp"
 #include "native/tracer/objects.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
 #include "native/tracer/recorder.hpp"
+#include "native/tracer/touch.hpp"
 #include "workloads/trace/trace.hpp"
 
 namespace sdsm::tracer {
@@ -83,10 +84,11 @@ void watch(std::uintptr_t begin, std::uintptr_t end) REQUIRES(turn) {
 }
 
 /// The program's instruction that accesses, or the one that called the library that does.
-std::uintptr_t site_of(std::uintptr_t instruction) {
+std::uintptr_t site_of(std::uintptr_t instruction) REQUIRES(turn) {
   std::uintptr_t returns_to = 0;
   if (program_image.is_own_code(instruction)) return instruction;
-  return callers_in_program(&returns_to, 1) == 1 ? returns_to - 1 : instruction;
+  const AdmittedFaults admitted;
+  return look_up_callers(&returns_to, 1) == 1 ? returns_to - 1 : instruction;
 }
 
 WordsRecord& record_of(const WordsRecord& wanted) REQUIRES(turn) {

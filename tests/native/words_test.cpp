@@ -13,8 +13,9 @@ namespace {
 
 using Runs = std::vector<std::uint32_t>;
 
-CommandResult trace_words(const std::filesystem::path& file, const std::string& array) {
-  std::vector<std::string> command = tracing(2, file, {program("words")});
+CommandResult trace_words(const std::filesystem::path& file, const std::string& array,
+                          const std::string& traced = "words") {
+  std::vector<std::string> command = tracing(2, file, {program(traced)});
   const auto separator = std::find(command.begin(), command.end(), "--");
   command.insert(separator, {"--words", array});
   return run_command(command);
@@ -106,6 +107,13 @@ TEST_CASE("but for the words, the trace is what it is without them, and another 
     pages = std::max(pages, row.page + 1);
   }
   CHECK(pages == 1);
+}
+
+TEST_CASE("looking up who called may read the watched pages themselves") {
+  const TemporaryFolder folder;
+  const CommandResult done = trace_words(folder / "a.trace", "globals", "unwound");
+  INFO(done.errors);
+  REQUIRE(done.status == 0);
 }
 
 TEST_CASE("an array that the program does not have is an error of one line, with the names that there are") {

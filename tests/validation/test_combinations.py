@@ -68,15 +68,15 @@ def folder(tmp_path_factory):
 def said(folder, command: str, protocol: str, given: tuple[str, ...]) -> subprocess.CompletedProcess:
     own = [] if "--protocol" in " ".join(given) else ["--protocol", protocol]
     order = f"{protocol}.order" if command == "simulate" else "made.order"
-    words = [order if word == "order" else word for word in " ".join(given).split()]
+    words: list[object] = [order if word == "order" else word for word in " ".join(given).split()]
     words = [*own, "-q", "--json", "result.json", *words]
     if command == "simulate":
         nodes = ("-n", 1, "-t", 2) if protocol == "hardware" else ("-n", 2)
         words = ["program.trace", "-p", PLATFORM.get(protocol, "p3-score"), *nodes, *words]
     else:
         words = ["-n", 2, *words, "--", *PROGRAM]
-    words = [str(word) for word in (SDSM, command, *words)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+    call = [str(word) for word in (SDSM, command, *words)]
+    return subprocess.run(call, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
 
 
 @pytest.mark.parametrize("command", ["simulate", "run"])
