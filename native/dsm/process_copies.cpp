@@ -49,7 +49,11 @@ void fetch(const Place& place) REQUIRES(application, node().mutex) {
   node().mutex.unlock();
   ask_for_pages(fetched, 0);
   node().mutex.lock();
-  for (std::size_t i = 1; i < fetched.count; ++i) open_page(fetched.places[i], Permission::read_only);
+  for (std::size_t i = 1; i < fetched.count; ++i) {
+    const Place& other = fetched.places[i];
+    const bool is_there = region_number(*find_range(other.address), other.address) == index_of(other.id.region);
+    if (is_there) open_page(other, Permission::read_only);
+  }
 }
 
 /// Does what the rule of the fault says; the pages' access() has made the transition.
@@ -216,6 +220,8 @@ void follow_moves(const std::vector<jiajia::Told>& moves) {
 
 void settle_homes(const std::vector<jiajia::Told>& moves) {
   std::vector<Place> closed, opened;
+  // Before the look-ups: process 0's service thread retires blocks, and then forgets their pages, which waits for it.
+  const NodeGuard guard;
   for (const jiajia::Told& told : moves) {
     if (told.home != self.process && told.next != self.process) continue;
     if (const auto place = known_place(told.notice.page)) closed.push_back(*place);
@@ -228,8 +234,7 @@ void settle_homes(const std::vector<jiajia::Told>& moves) {
       if (place && !region(index_of(page.region)).is_retired) opened.push_back(*place);
     }
   }
-  if (!are_pages_protected() || (closed.empty() && opened.empty())) return;
-  const NodeGuard guard;
+  if (!are_pages_protected()) return;
   close_pages(closed);
   open_own_pages(opened);
 }

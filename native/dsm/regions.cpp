@@ -12,6 +12,12 @@ Homes& moved() REQUIRES(application) {
   return homes;
 }
 
+/// Whoever asks first becomes it.
+ProcessId first_toucher_of(PageId page) REQUIRES(application) {
+  const Head touch{.kind = WireKind::touch_first, .address = page.index, .value = index_of(page.region)};
+  return ProcessId{static_cast<std::uint32_t>(ask(ProcessId{0}, touch).value)};
+}
+
 }  // namespace
 
 const RegionInfo* region_at(const Range& range, std::uintptr_t page, std::uint32_t& id) {
@@ -35,10 +41,7 @@ RegionHomes homes_of(const RegionInfo& info) {
 ProcessId home_of_page(const Range& range, std::uintptr_t page, const RegionInfo& info, PageId id) {
   if (info.placement != Placement::first_touch) return moved().home(id, homes_of(info).home(id.index, processes()));
   std::uint32_t& known = range.first_toucher[range.page_number(page)];
-  if (known == 0) {
-    const Head touch{.kind = WireKind::touch_first, .address = id.index, .value = index_of(id.region)};
-    known = static_cast<std::uint32_t>(ask(ProcessId{0}, touch).value) + 1;
-  }
+  if (known == 0) known = index_of(first_toucher_of(id)) + 1;
   return moved().home(id, ProcessId{known - 1});
 }
 
@@ -59,7 +62,12 @@ WholePage page_of(const RegionInfo& info, PageId id) {
 ProcessId home_of(PageId page) {
   const RegionInfo& info = region(index_of(page.region));
   const std::uintptr_t part = first_part_of(info, page.index);
-  return home_of_page(*find_range(part), part, info, page);
+  const Range& range = *find_range(part);
+  if (info.placement == Placement::first_touch && region_number(range, part) != index_of(page.region)) {
+    // Of a block that has gone: what is known of its address may be of another by now, and is not to be mixed up.
+    return moved().home(page, first_toucher_of(page));
+  }
+  return home_of_page(range, part, info, page);
 }
 
 void note_move(PageId page, ProcessId to) {

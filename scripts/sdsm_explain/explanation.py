@@ -256,7 +256,8 @@ def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str
         if sharing.together:
             yield sharing.together_s, (
                 f"True sharing, proved word by word: {one.title} ({sharing.together_s / all_s:.1%} of all time). On "
-                f"{_pages(sharing.together)} a word that one thread writes is used by another, so padding does not help. "
+                f"{_pages(sharing.together)} a word of 4 bytes that one thread writes is used by another, so padding does not help (but of "
+                "variables of 1 or 2 bytes, which may lie side by side in a word). "
                 f"{sharing.together_example}. Combine what threads write once at the end, or hand it over less often"
             )
         if sharing.unknown:

@@ -116,6 +116,8 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "simulation", hardware
     mapping = folder / "mapping.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", mapping, "--", BUILD / "tests" / "traced" / "unseen")
+    words = folder / "words.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--words", "field", "-o", words, "--", BUILD / "tests" / "traced" / "words")
     counted = (BUILD / "tests" / "memory" / "counted", "atomics")
     atomics = folder / "atomics.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", atomics, "--", *counted)
@@ -129,7 +131,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "native", folder / "b.json"
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--protocol", "jiajia", "--json", folder / "d.json", "--", *counted)
     yield "native", folder / "d.json"
-    for traced in (trace, mapping):
+    for traced in (trace, mapping, words):
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
         yield "trace_info", file
@@ -144,6 +146,8 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     # Half of this time is less than the barrier's messages take, so that one alternative cannot be simulated.
     run(BUILD / "sdsm", "explain", planted, "-p", "p3-score", "-n", "2", "--set", "barrier.2x1=300us", "--json", explained)
     yield "explanation", explained
+    run(BUILD / "sdsm", "explain", words, "-p", "p3-score", "-n", "2", "--no-gains", "--json", folder / "sharing.json")
+    yield "explanation", folder / "sharing.json"
     (folder / "s.toml").write_text(
         f'program = ["{BUILD / "tests" / "planted" / "planted"}", "parts"]\nplatform = "p3-score"\nnodes = [1, 2]\n'
         'placement = ["block", "nowhere"]\nx = "nodes"\nfind = "nodes at which time is least"\n'

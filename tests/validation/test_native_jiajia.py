@@ -276,9 +276,9 @@ def test_figures_of_pages_are_those_of_the_simulation(tmp_path, nodes, per_node,
 
 def test_pages_do_move_and_stay_writable(tmp_path):
     """The comparisons above would pass if nothing moved anywhere."""
-    sor = SHARED[2]
+    swim = SHARED[-1]
     plain, moving = (
-        counted(tmp_path, 2, 1, WORKLOADS / sor[0], *sor[1:], "--no-check", options=rules)[1]
+        counted(tmp_path, 2, 1, WORKLOADS / swim[0], *swim[1:], "--no-check", options=rules)[1]
         for rules in ((), MIGRATION + DETECTION)
     )
     assert sum(thread["migrated_in"] for thread in plain) == 0
