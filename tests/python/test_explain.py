@@ -29,6 +29,7 @@ BUILD = ROOT / "build"
 SOURCES = ROOT / "tests" / "native" / "planted"
 #: By the fault that is planted: the program and its arguments.
 PROGRAMS = {"first": ("planted_cxx", "first"), "copies": ("planted_cxx", "copies"), "rows": ("planted_fortran",)}
+PROGRAMS |= {name: (f"planted_{name}",) for name in ("cyclic", "ring", "table", "list", "module")}
 TITLE = "node,process,region,name,page,read_faults,write_faults,fetches,twins,diffs,diff_bytes\n"
 
 
@@ -85,6 +86,9 @@ def explained(traced, tmp_path_factory):
         ("lock", "Locks, atomic operations and flags take .* The most taken is the unnamed critical section: "),
         ("barriers", "Most of it is what barriers themselves take"),
         ("uneven", "Most of it is waiting for others: thread 3 comes last most. It spends "),
+        ("cyclic", "Threads write the same pages: heap #1, allocated at LINE"),
+        ("table", "Pages that nobody writes in parallel regions are fetched again and again: heap #1, allocated at LINE"),
+        ("module", "Pages are at home elsewhere than where they are written: heap #1, allocated at LINE"),
     ],
 )
 def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained, planted, found):
@@ -95,6 +99,19 @@ def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained,
     costliest = told["memory"][0]
     assert f"{Path(costliest['line']['file']).name}:{costliest['line']['number']}" == allocated
     assert line_of(f"touched: {planted}") in [touch["place"] for touch in costliest["touches"]]
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ("ring", r"Locks, .* The most taken is critical section number \d+: 1200 of 1200 times"),
+        ("list", r"Threads write the same pages: small heap blocks"),
+    ],
+)
+def test_what_has_no_line_of_allocation_has_the_lines_that_touch_it(explained, planted, found):
+    told = explained(planted, "--no-gains")
+    assert re.search(found, told["findings"][0])
+    assert line_of(f"touched: {planted}") in [touch["place"] for touch in told["memory"][0]["touches"]]
 
 
 def test_a_static_array_has_its_symbol(explained):
