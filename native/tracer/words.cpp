@@ -293,14 +293,10 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
   greg_t* const registers = machine.uc_mcontext.gregs;
   const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
   const auto* const code = reinterpret_cast<const std::uint8_t*>(instruction);
-  // Where traps wait, in a trap's own handler, the page stays open until that is done.
-  const bool can_step = sigismember(&machine.uc_sigmask, SIGTRAP) == 0;
   // A later page of the same instruction comes with the earlier ones open.
   if (watching.is_stepping && watching.step != instruction) end_step();
   const Instruction found = decode(code, longest_instruction);
-  MemoryAccess size = memory_access(code, found);
-  // What traps for is an atomic operation: its load comes first, and no other fault.
-  size.reads_and_writes |= !can_step;
+  const MemoryAccess size = memory_access(code, found);
   const std::uintptr_t site = site_of(instruction);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   if (size.bytes != 0 && move_at_once(found, size.bytes, registers, site)) {
@@ -313,10 +309,9 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
     access_by(size, address, instruction, (registers[REG_ERR] & write_bit) != 0, site);
   }
   watching.step = instruction;
-  if (can_step) {
-    watching.is_stepping = true;
-    registers[REG_EFL] |= single_step;
-  }
+  // Also in the handler of a trap, where none waits (take_signal()).
+  watching.is_stepping = true;
+  registers[REG_EFL] |= single_step;
   errno = saved_errno;
   return true;
 }
