@@ -14,7 +14,7 @@ from pathlib import Path
 SETUP = Path(__file__).resolve().parent.parent.parent / "scripts" / "setup"
 DEBIAN_12 = 'ID=debian\nVERSION_ID="12"\n'
 COMMANDS = ("c++", "cc", "gfortran", "cmake", "ninja", "git")
-SHELL_TOOLS = ("bash", "sed", "dirname", "readlink", "cat", "cmp", "cp", "rm", "env", "printf")
+SHELL_TOOLS = ("bash", "sed", "dirname", "readlink", "cat", "cmp", "cp", "rm", "env", "printf", "grep")
 
 
 class Machine(unittest.TestCase):
@@ -85,6 +85,19 @@ class Machine(unittest.TestCase):
         (self.bin / "gfortran").unlink()
         self.assertEqual(self.run_setup("--check", "--no-python").returncode, 1)
         self.assertEqual(self.run_setup("--check", "--no-python", "--no-tests").returncode, 0)
+
+    def test_what_single_tests_need_is_left_out_unless_it_is_asked_for(self) -> None:
+        self.assertEqual(self.run_setup("--check", "--no-python").returncode, 0)
+        self.assertEqual(self.run_setup("--check", "--no-python", "--long", "--no-tests").returncode, 0)
+        asked = self.run_setup("--check", "--no-python", "--long")
+        self.assertEqual(asked.returncode, 1)
+        self.assertIn("chromium: shows and prints", asked.stderr)
+        self.assertIn("pajeng: reads timelines", asked.stderr)
+        # Ubuntu has no package of it.
+        self.system('ID=ubuntu\nVERSION_ID="24.04"\n')
+        self.assertNotIn("chromium", self.run_setup("--check", "--no-python", "--long").stderr)
+        self.tool("pj_dump", "exit 0")
+        self.assertEqual(self.run_setup("--check", "--no-python", "--long").returncode, 0)
 
     def test_what_apt_did_not_bring_is_an_error(self) -> None:
         self.libraries("fmt", "libzstd", "nlohmann_json", "pugixml", "CLI11", "libcrypto", "capstone")
