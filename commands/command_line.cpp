@@ -71,6 +71,15 @@ std::string name_problem(const std::string& text) {
   return text.empty() ? "the name is empty" : "";
 }
 
+CLI::Option* add_name(CLI::App& app, const std::string& option, std::string& name, const std::string& help,
+                      const std::string& kind) {
+  return app.add_option(option, name, help)->check(&name_problem)->type_name(kind);
+}
+
+CLI::Option* add_output(CLI::App& app, const std::string& option, std::string& file, const std::string& help) {
+  return add_name(app, option, file, help, "FILE|-");
+}
+
 Check whole_number(std::uint64_t least, std::uint64_t most) {
   return [=](const std::string& text) { return problem_in([&] { parse_whole_number(text, least, most); }); };
 }

@@ -34,6 +34,13 @@ using Check = std::function<std::string(const std::string&)>;
 /// A file's, host's or variable's name: not empty, as a script's unset variable must not pass for an option not given.
 std::string name_problem(const std::string& text);
 
+/// An option or argument that is such a name. `kind` stands for it in the help.
+CLI::Option* add_name(CLI::App& app, const std::string& option, std::string& name, const std::string& help,
+                      const std::string& kind = "FILE");
+
+/// An option that names a file to write, or - for stdout.
+CLI::Option* add_output(CLI::App& app, const std::string& option, std::string& file, const std::string& help);
+
 /// A count or a seed: plain digits.
 Check whole_number(std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
                   "{} MiB.\n\n",
                   most_hosts, most_hosts_of_zone, most_links_of_route, most_blanks, most_platform_bytes >> 20) +
       "Exit status: 0 nothing found, 2 problems found (one line each).");
-  auto* const file = app.add_option("platform", path, platform_help)->check(&name_problem)->type_name("PLATFORM");
+  auto* const file = add_name(app, "platform", path, platform_help, "PLATFORM");
   app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
   app.add_flag("--properties", properties, "list the properties that a platform may have")->excludes(file);
   return run(app, argc, argv, [&]() -> int {

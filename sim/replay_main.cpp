@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
       "Exit status: 0 done (differences are shown, not judged; --strict judges), 1 a difference with --strict, 2 bad "
       "input.");
   bool strict = false;
-  app.add_option("platform", path, platform_help)->required()->check(&name_problem)->type_name("PLATFORM");
+  add_name(app, "platform", path, platform_help, "PLATFORM")->required();
   std::vector<std::string> changes;
   app.add_option("--set", changes, settings_help)->allow_extra_args(false)->type_name("KEY=VALUE");
   app.add_option("--network", network_name, describe_networks())->check(one_of(network_names()))->capture_default_str();
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
       ->check(one_of({replay_groups.begin(), replay_groups.end()}));
   app.add_flag("--strict", strict,
                "exit with 1 if a cost differs from the platform file by more than 1 ns, or could not be re-run");
-  app.add_option("--json", json, "write the result as JSON to this file, or - for stdout")->check(&name_problem);
+  add_output(app, "--json", json, "write the result as JSON to this file, or - for stdout");
   return run(app, argc, argv, [&]() -> int {
     path = find_platform(path);
     check_output(json, {path});

@@ -65,22 +65,18 @@ std::vector<bool> threads_named(const std::string& text, std::uint32_t threads) 
 }  // namespace
 
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("--timeline", request.file,
-                 "write what each thread did when to this file, for a viewer: FILE.json is Chrome's format (Perfetto), "
-                 "FILE.paje or FILE.trace Paje's (docs/timelines.md)")
-      ->check(&commands::name_problem)
-      ->type_name("FILE|-");
+  commands::add_output(
+      app, "--timeline", request.file,
+      "write what each thread did when to this file, for a viewer: FILE.json is Chrome's format (Perfetto), "
+      "FILE.paje or FILE.trace Paje's (docs/timelines.md)");
   app.add_option("--timeline-format", request.format, "the timeline's format, whatever its file is called")
       ->check(commands::one_of({"chrome", "paje"}))
       ->type_name("chrome|paje");
-  app.add_option("--timeline-window", request.window,
-                 "only this part of the run, from its begin, such as 1.2s:1.5s; either side may be left out")
-      ->check(&commands::name_problem)
-      ->type_name("FROM:TO");
-  app.add_option("--timeline-threads", request.threads,
-                 "only these threads, such as 0,2-3, and the messages between them")
-      ->check(&commands::name_problem)
-      ->type_name("LIST");
+  commands::add_name(app, "--timeline-window", request.window,
+                     "only this part of the run, from its begin, such as 1.2s:1.5s; either side may be left out",
+                     "FROM:TO");
+  commands::add_name(app, "--timeline-threads", request.threads,
+                     "only these threads, such as 0,2-3, and the messages between them", "LIST");
   app.add_option("--timeline-events", request.events,
                  "keep at most so many events, those that begin first (default 1000000; 40 bytes of memory each)")
       ->check(commands::whole_number(1, 1'000'000'000))

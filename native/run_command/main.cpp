@@ -192,34 +192,25 @@ void add_hosts(CLI::App& app, HostsRequest& hosts) {
 }
 
 void add_emulation(CLI::App& app, Options& options) {
-  auto* const emulate = app.add_option("--emulate", options.emulated_platform,
-                                       "put the network of this platform (a file, or a name of sdsm's own) between the "
-                                       "nodes: reference.*, frame.*")
-                            ->check(&name_problem)
-                            ->type_name("PLATFORM");
-  app.add_option(
-         "--trace", options.emulated_trace,
-         "trace of this program with as many threads: each interval of computing takes as long as in the trace, "
-         "scaled (the process sleeps for the rest)")
-      ->needs(emulate)
-      ->check(&name_problem)
-      ->type_name("TRACE");
+  auto* const emulate = add_name(app, "--emulate", options.emulated_platform,
+                                 "put the network of this platform (a file, or a name of sdsm's own) between the "
+                                 "nodes: reference.*, frame.*",
+                                 "PLATFORM");
+  add_name(app, "--trace", options.emulated_trace,
+           "trace of this program with as many threads: each interval of computing takes as long as in the trace, "
+           "scaled (the process sleeps for the rest)",
+           "TRACE")
+      ->needs(emulate);
   trace::add_options(app, options.scale);
 }
 
 void add_outputs(CLI::App& app, RunRequest& request) {
-  app.add_option("--json", request.json, "write the results to this file, or to stdout with -")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
-  app.add_option("--pages", request.pages,
-                 "write what each page cost each process to this file (or - for stdout), as a CSV table")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
-  app.add_option("--order", request.order,
-                 "write the order in which each node's processes took their faults and locks to this file, for "
-                 "sdsm simulate --order")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
+  add_output(app, "--json", request.json, "write the results to this file, or to stdout with -");
+  add_output(app, "--pages", request.pages,
+             "write what each page cost each process to this file (or - for stdout), as a CSV table");
+  add_output(app, "--order", request.order,
+             "write the order in which each node's processes took their faults and locks to this file, for "
+             "sdsm simulate --order");
   timelines::add_options(app, request.timeline);
   app.add_flag("-q,--quiet", request.is_quiet, "no report on stderr");
 }
@@ -280,13 +271,7 @@ void check_jiajia(const RunRequest& request, const Options& options) {
   }
 }
 
-int run(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
-  Arguments arguments(argc, argv);
-  RunRequest request;
-  Options options(request);
-  CLI::App app(help, "sdsm run");
-  app.footer(footer);
+void add_rules(CLI::App& app, Options& options, RunRequest& request) {
   add_size(app, options.size);
   add_protocol(app, request.cluster.protocol, [](const ProtocolRow& row) { return row.why_not_run; });
   add_prefetch(app, request.cluster.prefetch);
@@ -308,6 +293,16 @@ int run(int argc, char** argv) {
       ->check(one_of({"home", "lock", "relaxed", "refuse"}))
       ->type_name("home|lock|relaxed|refuse");
   add_jiajia_rules(app, request.cluster.jiajia, options.asked_of_jiajia);
+}
+
+int run(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
+  Arguments arguments(argc, argv);
+  RunRequest request;
+  Options options(request);
+  CLI::App app(help, "sdsm run");
+  app.footer(footer);
+  add_rules(app, options, request);
   add_simulated_only(app, options);
   add_hosts(app, options.hosts);
   app.add_option("--timeout", options.timeout,

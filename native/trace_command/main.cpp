@@ -41,10 +41,8 @@ int show_info(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See docs/tracing.md.");
   std::string file;
   std::string json;
-  app.add_option("FILE", file, "trace file")->required()->check(&name_problem);
-  app.add_option("--json", json, "write JSON to this file, or to stdout with -")
-      ->check(&name_problem)
-      ->type_name("FILE|-");
+  add_name(app, "FILE", file, "trace file", "TRACE")->required();
+  add_output(app, "--json", json, "write JSON to this file, or to stdout with -");
   if (!parse(app, std::move(own))) return 0;
   print_info(file, json);
   return 0;
@@ -57,7 +55,7 @@ int show_dump(std::vector<std::string> own) {
       "Exit status: 0 done, 1 the output could not be written, 2 no trace, or a damaged one. See "
       "docs/trace-format.md.");
   std::string file;
-  app.add_option("FILE", file, "trace file")->required()->check(&name_problem);
+  add_name(app, "FILE", file, "trace file", "TRACE")->required();
   if (!parse(app, std::move(own))) return 0;
   print_dump(file);
   return 0;
@@ -73,8 +71,8 @@ int mend(std::vector<std::string> own) {
   std::string file;
   std::string output;
   Mending mending{};
-  app.add_option("FILE", file, "trace file")->required()->check(&name_problem);
-  app.add_option("-o,--output", output, "trace file to write")->required()->check(&name_problem)->type_name("FILE");
+  add_name(app, "FILE", file, "trace file", "TRACE")->required();
+  add_name(app, "-o,--output", output, "trace file to write")->required();
   auto* const ways = app.add_option_group("what is mended");
   const auto add = [&](const char* name, Mending way, const char* help) {
     ways->add_flag_callback(
@@ -104,10 +102,8 @@ int trace(Arguments arguments) {
       ->check(whole_number(1, 1000))
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--readings", request.readings,
-                 "let the program's clock show what `sdsm simulate --readings` wrote, instead of the tracer's time")
-      ->check(&name_problem)
-      ->type_name("FILE");
+  add_name(app, "--readings", request.readings,
+           "let the program's clock show what `sdsm simulate --readings` wrote, instead of the tracer's time");
   app.add_option("--date", request.date,
                  "what the program's calendar clocks show when it begins, in seconds since 1970 (default: now): a "
                  "program that takes its seeds from them does the same again")

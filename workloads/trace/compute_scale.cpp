@@ -14,10 +14,9 @@ void add_options(CLI::App& app, ComputeScale& scale) {
                  "its sum over all threads is this")
       ->check(&commands::time_problem)
       ->type_name("TIME");
-  app.add_option("--sequential-trace", scale.sequential_trace,
-                 "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads")
-      ->check(&commands::name_problem)
-      ->type_name("TRACE");
+  commands::add_name(
+      app, "--sequential-trace", scale.sequential_trace,
+      "trace of one thread whose compute stands for that time, instead of the sum over this trace's threads", "TRACE");
   app.add_option("--compute-factor", scale.factor,
                  "the target's compute time for each second of the trace's (default 1), instead of a time")
       ->check(commands::number())
