@@ -1,7 +1,7 @@
 """The command `sdsm microbench`: what each action of the protocol costs on this machine, or on an emulated cluster.
 
 It runs build/microbench, a plain OpenMP program, under `sdsm run` on each layout, and build/system_bench, which measures the
-same system calls and sockets bare. `docs/native-dsm.md` says what each quantity is.
+same system calls and sockets bare. `calibration/README.md` says what each quantity is.
 """
 
 from __future__ import annotations
