@@ -120,11 +120,19 @@ class Uncertainty(msgspec.Struct, frozen=True):
     high_95_percent_s: Seconds
 
 
+class Baselines(msgspec.Struct, frozen=True):
+    """What the time would be without queues (docs/simulation.md)."""
+
+    counts_s: Seconds
+    critical_path_s: Seconds
+
+
 class Simulation(Run, frozen=True, kw_only=True):
     seed: int
     extrapolated: tuple[str, ...]
     set: tuple[str, ...] = ()
     uncertainty: Uncertainty | None = None
+    baselines: Baselines | None = None
 
 
 class Repeat(msgspec.Struct, frozen=True):

@@ -55,8 +55,19 @@ class HardwareRoom final : public Room {
     std::vector<Member>& gathering = gathering_[team];
     gathering.push_back(std::move(member));
     if (gathering.size() < team) return;
+    meet_undelayed(gathering, barrier_of(team));
     after(barrier_of(team), [this, members = std::move(gathering)] { leave(members); });
     gathering_.erase(team);
+  }
+
+  /// For the baselines.
+  static void meet_undelayed(const std::vector<Member>& members, Time duration) {
+    Time last{};
+    for (const Member& member : members) last = std::max(last, member.thread->uncontended.path);
+    for (const Member& member : members) {
+      member.thread->uncontended.path = last;
+      member.thread->uncontended.spend(duration);
+    }
   }
 
   /// First come, first served.
@@ -66,7 +77,7 @@ class HardwareRoom final : public Room {
     const bool is_own = state.last.value_or(thread) == thread;
     state.is_held = true;
     state.last = thread;
-    after(is_own ? lock_of(1) : hand_off(), std::move(granted));
+    pay(thread, is_own ? lock_of(1) : hand_off(), std::move(granted));
   }
   void release(LockId lock) {
     Lock& state = locks_[lock];
@@ -80,29 +91,40 @@ class HardwareRoom final : public Room {
   void post(std::uint64_t flag, Count count) {
     Flag& state = flags_[flag];
     state.count = count.value_or(state.count + 1);
-    const auto waits = [&](const auto& waiter) { return waiter.first > state.count; };
+    const auto waits = [&](const Waiter& waiter) { return waiter.until > state.count; };
     const auto ready = std::stable_partition(state.waiting.begin(), state.waiting.end(), waits);
-    std::vector<std::pair<std::uint64_t, Then>> waiters(ready, state.waiting.end());
+    std::vector<Waiter> waiters(ready, state.waiting.end());
     state.waiting.erase(ready, state.waiting.end());
-    for (auto& [until, then] : waiters) after(hand_off(), std::move(then));
+    for (Waiter& waiter : waiters) pay(waiter.by, hand_off(), std::move(waiter.then));
   }
-  void wait(std::uint64_t flag, FlagWait wait, Then then) {
+  void wait(std::uint64_t flag, ProcessId by, FlagWait wait, Then then) {
     Flag& state = flags_[flag];
-    state.waiting.emplace_back(wait.until, std::move(then));
+    state.waiting.push_back({wait.until, by, std::move(then)});
     post(flag, state.count + (wait.comes ? 1 : 0));
   }
 
-  void after(Time duration, Then then) { cluster_.clock.at(cluster_.clock.now() + duration, std::move(then)); }
+  /// A thread waits for a cache line, in the baselines too.
+  void pay(ProcessId thread, Time duration, Then then) {
+    cluster_.thread(thread).uncontended.spend(duration);
+    after(duration, std::move(then));
+  }
 
  private:
+  void after(Time duration, Then then) { cluster_.clock.at(cluster_.clock.now() + duration, std::move(then)); }
+
   struct Lock {
     bool is_held = false;
     std::optional<ProcessId> last;
     std::deque<std::pair<ProcessId, Then>> queue;
   };
+  struct Waiter {
+    std::uint64_t until;  ///< it counts so far
+    ProcessId by;
+    Then then;
+  };
   struct Flag {
     std::uint64_t count = 0;
-    std::vector<std::pair<std::uint64_t, Then>> waiting;  ///< until it counts so far
+    std::vector<Waiter> waiting;
   };
 
   void leave(const std::vector<Member>& members) {
@@ -167,14 +189,15 @@ class HardwareMemory final : public Memory {
     room_.post(flag, count);
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
-    wait_on_others([=, this](Then then) { room_.wait(flag, wait, std::move(then)); });
+    wait_on_others([=, this](Then then) { room_.wait(flag, thread_.id(), wait, std::move(then)); });
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }
 
   void operate(ProcessId, bool) override { thread_.spend(Spent::lock, room_.atomic()); }
   void spin(ProcessId by, std::uint64_t events) override {
     wait_on_others([=, this](Then then) {
-      cluster_.spins->ask(by, events, [this, then = std::move(then)] { room_.after(room_.hand_off(), then); });
+      cluster_.spins->ask(by, events,
+                          [this, then = std::move(then)] { room_.pay(thread_.id(), room_.hand_off(), then); });
     });
   }
 

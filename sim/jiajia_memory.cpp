@@ -43,6 +43,7 @@ struct News {
   std::vector<jiajia::Told> told;
   std::optional<Time> forked;  ///< when the master came to it, if it is a fork
   bool meets = false;          ///< a barrier follows the fork's message
+  Time path{};                 ///< of the master in the baselines, before it sends a fork
 };
 
 /// What all processes of a cluster share, and the messages between them.
@@ -128,6 +129,54 @@ class JiajiaRoom final : public Room {
     }
   }
 
+  /// For the baselines: how long until the receiver has taken in all letters, if nothing else is on its way.
+  Time undelayed(ProcessId from, ProcessId to, const std::vector<Letter>& letters) {
+    if (from == to) return {};
+    Time leaves{}, taken{};
+    for (const Letter& letter : letters) {
+      leaves += sending(letter);
+      taken = std::max(taken, leaves + idle(from, to, letter)) + receiving(letter);
+    }
+    return taken;
+  }
+  /// The same of an answer: who waits for it takes in its letters while others come.
+  Time undelayed_answer(ProcessId from, ProcessId to, const std::vector<Letter>& letters) {
+    if (from == to) return {};
+    Time leaves{}, taken{};
+    for (const Letter& letter : letters) {
+      leaves += sending(letter);
+      taken = std::max(taken, leaves + idle(from, to, letter) + receiving(letter));
+    }
+    return taken;
+  }
+  /// What letters to another process take the sender's processor.
+  Time sending(ProcessId from, ProcessId to, const std::vector<Letter>& letters) const {
+    Time all{};
+    for (const Letter& letter : letters) all += from == to ? Time{} : sending(letter);
+    return all;
+  }
+  /// Diffs, until the answers of all homes are there.
+  Time undelayed_diffs(ProcessId from, const std::vector<std::pair<ProcessId, Letter>>& diffs) {
+    static constexpr Letter answer{Message::DIFFGRANT, Bytes{0}};
+    Time leaves{}, done{};
+    std::map<ProcessId, Time> busy;  // homes, until when
+    for (const auto& [home, letter] : diffs) {
+      if (home == from) continue;
+      leaves += sending(letter);
+      Time& free = busy[home];
+      free = std::max(free, leaves + idle(from, home, letter)) + receiving(letter) + sending(answer);
+      done = std::max(done, free + idle(home, from, answer) + receiving(answer));
+    }
+    return done;
+  }
+  /// In the baselines, who meets waits for the last one.
+  template <typename Waiting>
+  void meet_undelayed(const Waiting& waiting) {
+    Time last{};
+    for (const auto& [process, ignored] : waiting) last = std::max(last, cluster_.thread(process).uncontended.path);
+    for (const auto& [process, ignored] : waiting) cluster_.thread(process).uncontended.path = last;
+  }
+
   using Through = std::function<void(const News&)>;
   using Granted = std::function<void(const std::vector<Notice>&)>;
   /// At the lock's manager: `by` asks for the lock. First come, first served.
@@ -170,6 +219,7 @@ class JiajiaRoom final : public Room {
     part.waiting.emplace(by, std::move(through));
     if (part.waiting.size() < team) return;
     const Part met = std::exchange(part, {});
+    meet_undelayed(met.waiting);
     for (const auto& [process, go_on] : met.waiting) {
       hand(manager_of_barrier(), object, process, Message::BARRGRANT,
            [go_on = go_on, forked = met.forked](const std::vector<Notice>& notices) { go_on(notices, forked); });
@@ -195,6 +245,11 @@ class JiajiaRoom final : public Room {
     }
     for (jiajia::LockNotices& locks : notices_) locks.barrier();
     const std::vector<Letter> letters = jiajia::fork_letters(notes.size(), cluster_.options.privatized_pages);
+    if (forks_.size() > 1) {
+      Uncontended& masters = cluster_.thread(master).uncontended;
+      news->path = masters.path;
+      for (const Letter& letter : letters) masters.spend(sending(letter));
+    }
     Time leaves = cluster_.clock.now();
     const auto open = std::make_shared<std::vector<std::size_t>>(forks_.size(), letters.size());
     for (const Letter& letter : letters) {
@@ -211,13 +266,22 @@ class JiajiaRoom final : public Room {
           cluster_.network.send(cluster_.layout.node_of(master), cluster_.layout.node_of(ProcessId{to}),
                                 cluster_.costs.on_wire(payload), [=, this] {
                                   cluster_.clock.at(cluster_.clock.now() + receiving, [=, this] {
-                                    if (--(*open)[to] == 0) arrive_fork(to, news);
+                                    if (--(*open)[to] > 0) return;
+                                    take_undelayed(ProcessId{to}, master, *news, letters);
+                                    arrive_fork(to, news);
                                   });
                                 });
         }
         if (is_last) sent();
       });
     }
+  }
+  /// In the baselines, a worker begins a region when the fork's message is there.
+  void take_undelayed(ProcessId worker, ProcessId master, const News& news, const std::vector<Letter>& letters) {
+    const Time way = undelayed_answer(master, worker, letters);
+    Uncontended& own = cluster_.thread(worker).uncontended;
+    own.alone += way;
+    own.path = std::max(own.path, news.path + way);
   }
   void await_fork(ProcessId process, Through through) {
     Fork& fork = forks_[index_of(process)];
@@ -284,6 +348,18 @@ class JiajiaRoom final : public Room {
     now.through(*now.news);
   }
 
+  static Bytes payload_of(const Letter& letter) { return jiajia::header + letter.data; }
+  /// The sender's and the receiver's part of it.
+  Time sending(const Letter& letter) const {
+    return cluster_.costs.message_local(payload_of(letter)) - receiving(letter) + logged();
+  }
+  Time receiving(const Letter& letter) const {
+    return cluster_.costs.home_part(cluster_.costs.message_local(payload_of(letter)));
+  }
+  Time idle(ProcessId from, ProcessId to, const Letter& letter) {
+    return cluster_.idle->time(cluster_.layout.node_of(from), cluster_.layout.node_of(to), payload_of(letter));
+  }
+
   /// What a process takes longer for a fault, and for a message that it sends.
   Time logged() const { return cluster_.costs.costs().further(jiajia::Cost::log); }
 
@@ -312,7 +388,9 @@ class JiajiaRoom final : public Room {
   void hand(ProcessId manager, SyncObject object, ProcessId to, Message message, const Granted& granted) {
     std::vector<Notice> notices = notices_[index_of(manager)].grant(object, to);
     std::erase_if(notices, [&](const Notice& notice) { return !is_handed(rules_, home(notice.page), to); });
-    answer(manager, to, with_notices(message, notices.size()), [granted, notices] { granted(notices); });
+    const std::vector<Letter> letters = with_notices(message, notices.size());
+    cluster_.thread(to).uncontended.spend(undelayed_answer(manager, to, letters));
+    answer(manager, to, letters, [granted, notices] { granted(notices); });
   }
 
   void meet() {
@@ -325,7 +403,9 @@ class JiajiaRoom final : public Room {
     for (jiajia::LockNotices& locks : notices_) locks.barrier();
     met_in_part_ = false;
     const std::vector<Letter> letters = with_notices(Message::BARRGRANT, news->told.size());
+    meet_undelayed(waiting_);
     for (const auto& [process, through] : std::exchange(waiting_, {})) {
+      cluster_.thread(process).uncontended.spend(undelayed_answer(manager_of_barrier(), process, letters));
       answer(manager_of_barrier(), process, letters, [news, through = through] { through(*news); });
     }
   }
@@ -553,10 +633,9 @@ class JiajiaMemory final : public Memory {
                      leave_barrier(since, why, forked);
                      then();
                    };
-                   room_.send(
-                       thread_.id(), room_.manager_of_barrier(),
+                   send_and_wait(
+                       room_.manager_of_barrier(),
                        with_notices(step.message, handed.size(), jiajia::tells_of_others(room_.rules().scope, false)),
-                       [] {},
                        [=, this] { room_.arrive_in_part(team, thread_.id(), forked_at(why, came), handed, through); });
                  }});
   }
@@ -641,6 +720,7 @@ class JiajiaMemory final : public Memory {
 
   void protect(Time duration, Then then) {
     const Time since = cluster_.clock.now();
+    thread_.uncontended.spend(duration);
     cluster_.clock.at(since + duration, [this, since, then = std::move(then)] {
       thread_.waited(Spent::protect, since);
       then();
@@ -672,7 +752,9 @@ class JiajiaMemory final : public Memory {
     for (const ProcessId home : order) {
       for (const Bytes data : messages[home].data) diffs->letters.push_back({home, {Message::DIFF, data}});
     }
-    cluster_.clock.at(diffs->since + twinned * costs_.further(jiajia::Cost::diff), [this, diffs] {
+    const Time making = twinned * costs_.further(jiajia::Cost::diff);
+    thread_.uncontended.spend(making + room_.undelayed_diffs(thread_.id(), diffs->letters));
+    cluster_.clock.at(diffs->since + making, [this, diffs] {
       if (!diffs->letters.empty()) return send_next(diffs);
       thread_.waited(Spent::diff, diffs->since);
       diffs->done();
@@ -718,9 +800,15 @@ class JiajiaMemory final : public Memory {
       count_lock();
       then();
     };
+    send_and_wait(manager, {{step.message, jiajia::lock_request(handed_on)}},
+                  [ask = std::move(ask), granted] { ask(granted); });
+  }
+
+  /// The thread has nothing else to do until it is answered.
+  void send_and_wait(ProcessId to, const std::vector<Letter>& letters, const Then& arrived) {
+    thread_.uncontended.spend(room_.undelayed(thread_.id(), to, letters));
     room_.send(
-        thread_.id(), manager, {{step.message, jiajia::lock_request(handed_on)}}, [] {},
-        [ask = std::move(ask), granted] { ask(granted); });
+        thread_.id(), to, letters, [] {}, arrived);
   }
 
   void heed_grant(SyncObject object, Then then) {
@@ -735,9 +823,11 @@ class JiajiaMemory final : public Memory {
   void tell(const Step& step, ProcessId manager, const std::vector<Notice>& handed, Then told, Then then) {
     const Time since = cluster_.clock.now();
     count(jiajia::FurtherCount::notices, handed.size());
+    const std::vector<Letter> letters =
+        with_notices(step.message, handed.size(), jiajia::tells_of_others(room_.rules().scope, false));
+    thread_.uncontended.spend(room_.sending(thread_.id(), manager, letters));
     room_.send(
-        thread_.id(), manager,
-        with_notices(step.message, handed.size(), jiajia::tells_of_others(room_.rules().scope, false)),
+        thread_.id(), manager, letters,
         [this, since, then = std::move(then)] {
           thread_.waited(Spent::lock, since);
           then();
@@ -755,9 +845,8 @@ class JiajiaMemory final : public Memory {
       news_ = &news;
       then();
     };
-    room_.send(
-        thread_.id(), room_.manager_of_barrier(), with_notices(step.message, notes.size() + fetched.size()), [] {},
-        [=, this] { room_.arrive(thread_.id(), notes, fetched, forked_at(why, came), through); });
+    send_and_wait(room_.manager_of_barrier(), with_notices(step.message, notes.size() + fetched.size()),
+                  [=, this] { room_.arrive(thread_.id(), notes, fetched, forked_at(why, came), through); });
   }
 
   void heed_barrier(Then then) {

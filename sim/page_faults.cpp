@@ -44,7 +44,7 @@ void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<voi
   thread_.spend(spent_on(kind), own);
   const auto [request, reply] = payloads(beside);
   const NodeId home_node = cluster_.layout.node_of(home);
-  thread_.uncontended.spend(local - own + cluster_.idle->time(thread_.node(), home_node, request) +
+  thread_.uncontended.spend(local + 3 * logged - own + cluster_.idle->time(thread_.node(), home_node, request) +
                             cluster_.idle->time(home_node, thread_.node(), reply));
 }
 

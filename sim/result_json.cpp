@@ -111,10 +111,8 @@ Json result_document(const RunDescription& description, const Platform& platform
   results::add_part(document, to_seconds(result.makespan), thread_list(result, description, &ThreadResult::region));
   results::add_part(document["whole_run"], to_seconds(result.whole_makespan),
                     thread_list(result, description, &ThreadResult::whole));
-  if (result.baselines) {
-    document["baselines"] = {{"counts_s", to_seconds(result.baselines->counts)},
-                             {"critical_path_s", to_seconds(result.baselines->critical_path)}};
-  }
+  document["baselines"] = {{"counts_s", to_seconds(result.baselines.counts)},
+                           {"critical_path_s", to_seconds(result.baselines.critical_path)}};
   document["extrapolated"] = result.extrapolated;
   document["options"] = {{"compute_factor", description.options.compute_factor},
                          {"compute_from", description.scale.origin()},

@@ -291,10 +291,8 @@ void print_report(const Request& request, const Platform& platform, Layout layou
              request.network);
   fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
   if (uncertainty) print_uncertainty(*uncertainty);
-  if (result.baselines) {
-    fmt::print("without any waiting {} (each action at its cost), waiting at barriers alone {}\n",
-               format_time(result.baselines->counts), format_time(result.baselines->critical_path));
-  }
+  fmt::print("without any waiting {} (each action at its cost), waiting at barriers alone {}\n",
+             format_time(result.baselines.counts), format_time(result.baselines.critical_path));
   fmt::print("\n");
   const auto marked = [&](const std::string& cost) {
     const auto& names = result.extrapolated;
@@ -378,14 +376,17 @@ std::string page_table(const trace::File& file, Layout layout, const Result& res
   return trace::page_table_text(book, names, layout);
 }
 
-/// What --from-host-speed has made of which speeds, and how far to trust them.
+/// What --from-host-speed has made of which speeds, and how far to trust them. With --output the program may have been
+/// traced again, and its compute times and the speed that belongs to them are of that trace.
 void tell_speeds(const Request& request, const Platform& platform, const trace::File& file) {
   const auto traced = static_cast<double>(file.header().speed_flops);
+  const std::string source = request.played == request.trace
+                                 ? request.trace
+                                 : fmt::format("the trace that was made anew of what {} traces", request.trace);
   say(fmt::format(
       "note: computing takes {:.4g} times as long as in {}: the machine that traced did {:.4g} Gf, hosts of "
       "{} do {:.4g} Gf.",
-      traced / request.scale.host_flops, request.trace, traced * 1e-9, request.platform,
-      request.scale.host_flops * 1e-9));
+      traced / request.scale.host_flops, source, traced * 1e-9, request.platform, request.scale.host_flops * 1e-9));
   if (platform.speed_origin == SpeedOrigin::measured) return;
   say(fmt::format(
       "warning: nobody says that the speed of {}'s hosts was measured, with the loop that `sdsm trace` measures its "

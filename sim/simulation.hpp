@@ -52,7 +52,7 @@ struct Result {
   trace::PageBook pages;  ///< of the measured region, if the options ask for it; regions are numbered as in the trace
   trace::Readings readings;            ///< of the whole run, if the options ask for them
   Window window;                       ///< the measured region
-  std::optional<Baselines> baselines;  ///< under SCASH, unless an order of a run was repeated
+  Baselines baselines;
   std::vector<std::string> links;      ///< names, by the numbers that the timeline has
 };
 

@@ -5,10 +5,10 @@ A new format is one module here with NAME, SEEN, `recognises(text)` and `read(te
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
-from calibration.readers import epcc, iperf3, jiajia, lat_mem_rd, microbench, netpipe, osu, run_result
 from calibration.readers.measurement import Measurement, Place, ReadError, Reading, Setting, Spread
 from calibration.readers.text import Text, load
 
@@ -21,6 +21,7 @@ __all__ = [
     "Reading",
     "Setting",
     "Spread",
+    "formats",
     "read",
     "read_text",
 ]
@@ -37,7 +38,13 @@ class Format(Protocol):
     def read(self, source: Text) -> Reading: ...
 
 
-FORMATS: tuple[Format, ...] = (epcc, lat_mem_rd, iperf3, netpipe, osu, jiajia, microbench, run_result)  # type: ignore[assignment]
+#: Modules here.
+FORMATS = ("epcc", "lat_mem_rd", "iperf3", "netpipe", "osu", "jiajia", "microbench", "run_result")
+
+
+def formats() -> tuple[Format, ...]:
+    """Imported when they are asked for: most commands read none of them, and start faster."""
+    return tuple(cast(Format, importlib.import_module(f"{__name__}.{name}")) for name in FORMATS)
 
 
 def read(path: Path | str) -> Reading:
@@ -47,11 +54,11 @@ def read(path: Path | str) -> Reading:
 
 def read_text(source: Text) -> Reading:
     """Everything in a text. Raises ReadError."""
-    candidates = [module for module in FORMATS if module.recognises(source)]
+    known = formats()
+    candidates = [module for module in known if module.recognises(source)]
     if len(candidates) == 1:
         return candidates[0].read(source)
-    known = "; ".join(module.NAME for module in FORMATS)
     if candidates:
         claimed = " and ".join(module.NAME for module in candidates)
         source.refuse(1, f"looks like {claimed} at once. Give each benchmark's output in a file of its own")
-    source.refuse(1, f"the output of no benchmark that is known here ({known}). Give such an output as it was printed")
+    source.refuse(1, f"the output of no benchmark that is known here ({'; '.join(module.NAME for module in known)}). Give such an output as it was printed")

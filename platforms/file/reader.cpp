@@ -516,11 +516,15 @@ const HostSpeed& host_speed(const Platform& platform) {
                     "them one speed, {}",
                     first.text, platform.host_speeds[1].text, otherwise));
   }
-  if (first.flops == placeholder_flops && platform.speed_origin == SpeedOrigin::untold) {
+  // No measurement gives the placeholder to the digit, whatever host.speed-is or --set says.
+  if (first.flops == placeholder_flops && platform.speed_origin != SpeedOrigin::assumed) {
     refuse(fmt::format(
-        "gives its hosts the speed {}, a placeholder: nobody says that it is theirs. Give theirs, as `sdsm "
+        "gives its hosts the speed {}, a placeholder: {}. Give theirs, as `sdsm "
         "trace info` tells it of a trace made there, and <prop id=\"host.speed-is\" value=\"measured\"/>; {}",
-        first.text, otherwise));
+        first.text,
+        platform.speed_origin == SpeedOrigin::measured ? "no machine's measured speed is that, to the digit"
+                                                       : "nobody says that it is theirs",
+        otherwise));
   }
   return first;
 }

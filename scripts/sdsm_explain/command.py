@@ -10,8 +10,7 @@ from calibration.children import CommandFailed
 from calibration.command_line import BAD_INPUT, BadInput, Parser, command, file_name, platform_name, say, whole
 from calibration.output_file import check_outputs, json_text, print_or_write
 from sdsm_explain.alternatives import PLACEMENTS, Layout, Point
-from sdsm_explain.explanation import document, explain
-from sdsm_explain.words import text
+from sdsm_explain.start import Started
 
 DESCRIPTION = """\
 Tell where a predicted time goes, which memory costs it, and what would help.
@@ -87,7 +86,13 @@ def main(arguments: list[str] | None = None) -> int:
     check_outputs([options.json, options.plot], [str(one) for one in inputs])
     with tempfile.TemporaryDirectory(prefix="sdsm-explain-") as folder:
         try:
-            found = explain(_point(options), Path(folder), not options.no_gains, lambda line: None if options.quiet else say(line))
+            point = _point(options)
+            started = Started(point, Path(folder))
+            # Slow to load, so what is simulated is on its way before.
+            from sdsm_explain.explanation import document, explain
+            from sdsm_explain.words import text
+
+            found = explain(point, Path(folder), not options.no_gains, lambda line: None if options.quiet else say(line), started)
         except CommandFailed as error:
             if error.status == BAD_INPUT:
                 raise BadInput(error.said) from None

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from calibration import places, run_result
+from calibration import run_result
 from calibration.children import CommandFailed, CommandRunner
-from calibration.command_line import BAD_INPUT
 from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_explain.alternatives import Alternative, Point, alternatives
 from sdsm_explain.locks import Lock, most_taken
 from sdsm_explain.memory import Array, arrays, parse_info
+from sdsm_explain.start import TIME_LIMIT_S, Started
 
 FORMAT = 1
-TIME_LIMIT_S = 3600.0
 #: Simulations at once.
 WORKERS = 2
 #: So many pages that several threads write apart are more than borders between parts.
@@ -72,6 +70,13 @@ class Explanation:
     def all_threads_s(self) -> float:
         return self.result.makespan_s * len(self.result.threads)
 
+    def baselines(self) -> list[tuple[str, float]]:
+        """What the time would be without queues, in words; s."""
+        told = self.result.baselines
+        if told is None:
+            return []
+        return [("each action at its cost, without any waiting", told.counts_s), ("with waits for the last at barriers alone", told.critical_path_s)]
+
     def best(self) -> Outcome | None:
         """The choice that gains most, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
         is_known = [not one.is_extrapolated or bool(self.result.extrapolated) for one in self.outcomes]
@@ -81,28 +86,24 @@ class Explanation:
         return choices[0] if choices else None
 
 
-def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], None]) -> Explanation:
-    """Simulates the point and its alternatives. folder: for intermediate files. Raises CommandFailed."""
-    if point.option("--protocol", "") == "hardware":
-        why = (
-            "--protocol hardware: there hardware shares memory, so no page costs anything that could be explained. "
-            "`sdsm simulate --protocol hardware` tells where the time goes; leave --protocol out to explain a software DSM"
-        )
-        raise CommandFailed(why, BAD_INPUT, why)
-    runner = CommandRunner()
-    sdsm = str(places.PROGRAMS / "sdsm")
-    pages = folder / "pages.csv"
+def explain(
+    point: Point, folder: Path, with_gains: bool, say: Callable[[str], None], started: Started | None = None
+) -> Explanation:
+    """Simulates the point, if it has not been started, and its alternatives. folder: for intermediate files.
+
+    Raises CommandFailed.
+    """
     say("simulating the point itself")
-    notes: list[str] = []
-    told = runner.run([sdsm, *point.command(), "--pages", str(pages), "--json", "-"], TIME_LIMIT_S, notes.append)
-    result = _parsed(told)
+    started = started or Started(point, folder)
+    notes = started.notes
+    result = _parsed(started.simulated())
     if result.makespan_s == 0:
         raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
     say("reading who uses the memory")
-    info = parse_info(runner.run([sdsm, "trace", "info", point.trace, "--json", "-"], TIME_LIMIT_S))
-    found = arrays(result, pages, info, Path(point.trace), notes.append)
+    info = parse_info(started.info())
+    found = arrays(result, started.pages, info, Path(point.trace), notes.append)
     terms = _terms(result.threads)
-    work = _Work(runner, sdsm, folder, say)
+    work = _Work(started.runner, started.sdsm, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
     locks = most_taken(info.locks) if "--without-locks" in _mendings(result, found) else ()
     return Explanation(
@@ -192,6 +193,8 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
         except CommandFailed as error:
             return Outcome(one, None, 0.0, why=error.said or str(error))
         return Outcome(one, other.makespan_s, result.makespan_s / other.makespan_s, other.extrapolated)
+
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(WORKERS) as pool:
         try:
@@ -357,6 +360,7 @@ def document(explanation: Explanation) -> dict[str, object]:
         "makespan_s": result.makespan_s,
         "computing_s": explanation.computing_s,
         "account_s": dict(explanation.terms),
+        **_baselines(result),
         "memory": [_array(one) for one in explanation.arrays],
         "findings": list(explanation.findings),
         "notes": list(explanation.notes),
@@ -373,6 +377,11 @@ def document(explanation: Explanation) -> dict[str, object]:
         ],
         "inputs": [{"path": one.path, "sha256": one.sha256} for one in result.inputs],
     }
+
+
+def _baselines(result: run_result.Simulation) -> dict[str, object]:
+    told = result.baselines
+    return {"baselines": {"counts_s": told.counts_s, "critical_path_s": told.critical_path_s}} if told else {}
 
 
 def _array(one: Array) -> dict[str, object]:

@@ -61,6 +61,10 @@ def _account(explanation: Explanation) -> list[str]:
     time_s = explanation.result.makespan_s
     for term, value_s in explanation.terms[:MOST_TERMS]:
         lines.append(f"  {term:<46} {value_s:>10.4g} s {value_s / time_s:>6.1%}")
+    baselines = explanation.baselines()
+    if baselines:
+        lines += ["", "What it would be without queues"]
+        lines += [f"  {what:<46} {value_s:>10.4g} s {value_s / time_s:>6.1%}" for what, value_s in baselines]
     return lines
 
 

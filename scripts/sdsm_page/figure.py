@@ -1,7 +1,8 @@
-"""Which pages of which arrays cost most."""
+"""Which pages of which arrays cost most, and what threads do when."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,9 +10,15 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from sdsm_explain.memory import Array
+from sdsm_page.excerpt import Excerpt
 from sdsm_report.figures import style
 
 MOST_ARRAYS = 10
+#: Of a thread's states; of others, which are the protocol's faults, the last.
+STATES = {
+    "compute": style.SKY, "barrier": style.PALE, "diff": style.ORANGE, "protect": style.YELLOW, "lock": style.PURPLE,
+    "stolen": style.GREEN, "idle": "#F4F4F4", "faults": style.VERMILION,
+}  # fmt: skip
 #: Parts that an array is shown in, from its first to its last page.
 PARTS = 64
 
@@ -48,4 +55,34 @@ def draw(arrays: Sequence[Array]) -> Figure | None:
     axes.set_xticks([0, 1], ["first page", "last page"])
     figure.colorbar(drawn, ax=axes, label="seconds for each page")
     style.heading(figure, "Which pages cost most", "Faults and diffs of all threads, over each array. White: nothing.")
+    return figure
+
+
+def draw_timeline(excerpt: Excerpt) -> Figure:
+    """A row for each thread, time from left to right; messages as thin lines."""
+    length_s = excerpt.end_s - excerpt.begin_s
+    unit, factor = ("s", 1.0) if length_s >= 1 else ("ms", 1e3) if length_s >= 1e-3 else ("us", 1e6)
+    rows = {thread: row for row, thread in enumerate(excerpt.threads)}
+    figure = style.new_figure(7.6, 1.75 + 0.26 * len(rows))
+    axes = figure.subplots()
+    bars: dict[tuple[int, str], list[tuple[float, float]]] = defaultdict(list)
+    for one in excerpt.slices:
+        begin_s, end_s = max(one.begin_s, excerpt.begin_s), min(one.end_s, excerpt.end_s)
+        state = one.state if one.state in STATES else "faults"
+        bars[rows[one.thread], state].append((begin_s * factor, (end_s - begin_s) * factor))
+    for (row, state), parts in sorted(bars.items()):
+        axes.broken_barh(parts, (row + 0.1, 0.8), facecolors=STATES[state], linewidth=0)
+    for arrow in excerpt.arrows:
+        times = (arrow.sent_s * factor, arrow.arrived_s * factor)
+        axes.plot(times, (rows[arrow.sender] + 0.5, rows[arrow.receiver] + 0.5), color=style.INK, linewidth=0.5, alpha=0.6)
+    axes.set_xlim(excerpt.begin_s * factor, excerpt.end_s * factor)
+    axes.set_ylim(len(rows), 0)
+    axes.set_yticks([row + 0.5 for row in rows.values()], [f"thread {thread}" for thread in rows])
+    axes.set_xlabel(f"time since the run's begin, {unit}")
+    axes.ticklabel_format(axis="x", useOffset=False)
+    shown = [state for state in STATES if any(state == one for _, one in bars)]
+    for state in shown:
+        axes.broken_barh([], (0, 0), facecolors=STATES[state], label=state)
+    style.legend_below(axes, columns=len(shown))
+    style.heading(figure, "What threads do when", "A row for each thread. Thin lines: messages." if excerpt.arrows else "A row for each thread.")
     return figure

@@ -16,7 +16,8 @@ from sdsm_compare import comparison, table
 from sdsm_compare import figure as comparison_figure
 from sdsm_explain import explanation, words
 from sdsm_explain import figure as explanation_figure
-from sdsm_page import again, figure
+from sdsm_explain.start import Started
+from sdsm_page import again, excerpt, figure
 from sdsm_page.naming import Naming
 from sdsm_page.template import figure_uri
 from sdsm_plot import figure as speedup_figure
@@ -52,24 +53,56 @@ class Page:
     made_from: list[str] = field(default_factory=list)
 
 
-def of_result(source: Text, naming: Naming, with_gains: bool, folder: Path, say: Callable[[str], None]) -> Page:
-    """A prediction is made again, if its trace and platform are here, to see which pages cost it and what would help.
+@dataclass(frozen=True)
+class Wanted:
+    """Of a result's page. folder: for intermediate files. timeline: a file that the run wrote. window_s: of the excerpt."""
 
-    folder: for intermediate files. Raises BadInput.
+    with_gains: bool
+    folder: Path
+    say: Callable[[str], None]
+    timeline: Path | None = None
+    window_s: tuple[float, float] | None = None
+
+
+def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
+    """A prediction is made again, if its trace and platform are here, to see which pages cost it, what threads do when, and
+    what would help. Raises BadInput.
     """
     result: run_result.Run = run_result.read(source, run_result.Simulation, run_result.Native)
     title = f"{naming.command(result.program)}: {_layout(result)}"
     files = _files([result])
     how = [*_how(result), *_made_from([result], naming), *_again([result], naming)]
+    if wanted.window_s is not None and wanted.window_s[0] >= result.whole_run.makespan_s:
+        raise BadInput(f"--window: the run ends at {result.whole_run.makespan_s:.6g} s. Choose a part of it")
+    if wanted.timeline is not None:
+        excerpt.check(excerpt.read(wanted.timeline), wanted.timeline, result)
     if isinstance(result, run_result.Simulation):
-        told, why = _explained(result, naming, with_gains, folder, say)
+        told, why = _explained(result, naming, wanted)
         if told is not None:
-            return Page(title, [words.verdict(told), *_lacking(result)], [*_of_explanation(told, naming), *_threads(result), *how], files)
-        return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [Section("Which memory costs it", sentences=[why]), *_threads(result), *how], files)
+            about = [*_of_explanation(told, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
+            return Page(title, [words.verdict(told), *_lacking(result)], [*about, *_threads(result), *how], files)
+        about = [Section("Which memory costs it", sentences=[why]), *_timeline(result, wanted, wanted.timeline)]
+        return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [*about, *_threads(result), *how], files)
     assert isinstance(result, run_result.Native)
     times = [one.makespan_s for one in result.runs]
     verdict = f"{result.median_s:.4g} s measured: median of {len(times)} run{'s' if len(times) > 1 else ''}, {min(times):.4g} to {max(times):.4g} s."
-    return Page(title, [verdict], [*_threads(result), *how], files)
+    return Page(title, [verdict], [*_timeline(result, wanted, wanted.timeline), *_threads(result), *how], files)
+
+
+def _drawn(wanted: Wanted) -> Path:
+    """The timeline of a prediction that is made again."""
+    return wanted.folder / "timeline.json"
+
+
+def _timeline(result: run_result.Run, wanted: Wanted, file: Path | None) -> Iterator[Section]:
+    is_simulation = isinstance(result, run_result.Simulation)
+    if file is None:
+        writer = "sdsm simulate" if is_simulation else "sdsm run"
+        told = f"There is no timeline to show a part of: `{writer} --timeline FILE.json` writes one, and `sdsm report --timeline FILE.json` shows it."
+        yield Section("What threads do when", sentences=[told])
+        return
+    part = excerpt.excerpt(excerpt.read(file), wanted.window_s)
+    yield Section("What threads do when", [figure_uri(figure.draw_timeline(part))], part.notes)
 
 
 def _lacking(result: run_result.Simulation) -> list[str]:
@@ -86,19 +119,28 @@ def _layout(result: run_result.Run) -> str:
 
 
 def _explained(
-    result: run_result.Simulation, naming: Naming, with_gains: bool, folder: Path, say: Callable[[str], None]
+    result: run_result.Simulation, naming: Naming, wanted: Wanted
 ) -> tuple[explanation.Explanation | None, str]:
     """Or why not."""
     if not again.is_here(result):
         return None, "The trace or the platform is not here as it was, so the prediction cannot be made again and explained."
     try:
-        told = explanation.explain(again.point(result), folder, with_gains, say)
+        point = again.point(result)
+        more = ["--timeline", str(_drawn(wanted)), "--timeline-events", str(excerpt.MOST_EVENTS)]
+        if wanted.window_s is not None:
+            more += ["--timeline-window", ":".join(f"{time_s:.9f}s" for time_s in wanted.window_s)]
+        if wanted.timeline is not None:
+            more = []
+        started = Started(point, wanted.folder, more)
+        told = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
     except CommandFailed as error:
         return None, "It could not be simulated again." if naming.is_anonymous else f"It could not be simulated again: {error.said or error}"
     if told.result.makespan_s != result.makespan_s:
         return None, f"Simulated again it takes {told.result.makespan_s:.6g} s: this is another version of sdsm, or another simulation."
     arrays = tuple(naming.array(one) for one in told.arrays)
-    told = replace(told, arrays=arrays, findings=tuple(explanation.findings(told.result, arrays, told.locks)))
+    # The excerpt says itself what its timeline lacks.
+    notes = tuple(one for one in told.notes if not one.startswith("warning: the timeline"))
+    told = replace(told, notes=notes, arrays=arrays, findings=tuple(explanation.findings(told.result, arrays, told.locks)))
     if naming.is_anonymous:
         told = replace(told, notes=(), outcomes=tuple(replace(one, why="") for one in told.outcomes))
     return told, ""
@@ -109,7 +151,7 @@ def _of_explanation(told: explanation.Explanation, naming: Naming) -> Iterator[S
     yield Section(
         "Where the time goes",
         [figure_uri(explanation_figure.draw(told))],
-        [f"Speedup over its computing on one processor ({told.computing_s:.4g} s): {told.computing_s / time_s:.3g}."],
+        [f"Speedup over its computing on one processor ({told.computing_s:.4g} s): {told.computing_s / time_s:.3g}.", *_without_queues(told)],
         columns=("mean over threads", "seconds", "share"),
         rows=[(term, f"{value:.4g}", f"{value / time_s:.1%}") for term, value in told.terms],
     )
@@ -130,6 +172,12 @@ def _of_explanation(told: explanation.Explanation, naming: Naming) -> Iterator[S
         )
     if told.notes:
         yield Section("How far it holds", items=told.notes)
+
+
+def _without_queues(told: explanation.Explanation) -> Iterator[str]:
+    times = "; ".join(f"{what} {value_s:.4g} s" for what, value_s in told.baselines())
+    if times:
+        yield f"Without queues it would be: {times}. What it takes beyond the latter is waits for links, homes, locks and flags."
 
 
 def _array(one: explanation.Array, told: explanation.Explanation) -> Row:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
 from pathlib import Path
 
+from calibration import places
+from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput, Parser, command, file_name, platform_name, whole
 from calibration.measured_platform import commentable
 from calibration.output_file import check_outputs, print_or_write
 from calibration.places import PLATFORMS
-from calibration.platform_file import Blank, Comment, Element, costs, parse, platform_text
+from calibration.platform_file import Blank, Comment, Element, Node, costs, parse, platform_text, prop
 from calibration.readers.text import unreadable
 from sdsm_platform.networks import NETWORKS, Network, described
 
 COSTS = "one-machine.xml"
 MOST_NODES, MOST_CORES = 65536, 4096  # as platforms/file/ takes them
+SPEED_IS = "host.speed-is"
+TIME_LIMIT_S = 600.0
 
 DESCRIPTION = """\
 Write the platform file of a cluster that one has not got: so many nodes, on a network of a kind.
@@ -48,6 +54,10 @@ def parser() -> argparse.ArgumentParser:
         "--from", dest="source", type=platform_name, default=PLATFORMS / COSTS, metavar="PLATFORM",
         help=f"platform whose nodes these are, a file or one of sdsm's own (default: {COSTS}, this project's DSM on a machine of today)",
     )  # fmt: skip
+    p.add_argument(
+        "--speed-of", type=file_name, metavar="TRACE",
+        help="trace that was made on such a node: the speed that it tells, and host.speed-is, are for --from-host-speed (default: as in PLATFORM)",
+    )  # fmt: skip
     p.add_argument("--cores", type=whole(1, MOST_CORES), metavar="C", help="processors of a node (default: as in PLATFORM)")
     p.add_argument("-o", "--output", type=file_name, default=Path("-"), metavar="FILE", help="default: stdout")
     p.add_argument("--list", action="store_true", help="list the networks with figures and sources, and end")
@@ -63,18 +73,48 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.what is None or options.nodes is None or options.network is None:
         raise BadInput("which cluster? Name its nodes and network: sdsm platform new --nodes 64 --network 25gbe -o FILE")
-    check_outputs([options.output], [options.source])
+    check_outputs([options.output], [options.source, *([options.speed_of] if options.speed_of else [])])
     try:
         root = parse(options.source)
     except OSError as error:
         advice = "Give a platform file, or the name of one of sdsm's own"
         raise BadInput(f"{options.source}: {unreadable(error, advice)}") from None
     network = next(one for one in NETWORKS if one.name == options.network)
-    print_or_write(options.output, new_platform(root, options.source.name, options.nodes, network, options.cores))
+    speed = None if options.speed_of is None else measured_speed(options.speed_of)
+    print_or_write(options.output, new_platform(root, options.source.name, options.nodes, network, options.cores, speed))
     return 0
 
 
-def new_platform(root: ElementTree.Element, source: str, nodes: int, network: Network, cores: int | None) -> str:
+@dataclass(frozen=True)
+class Speed:
+    """flops: operations per second that one processor did in sdsm's loop. source: of it, for a comment."""
+
+    flops: int
+    source: str
+
+
+def measured_speed(trace: Path) -> Speed:
+    """Of the machine that made the trace. Raises BadInput."""
+    try:
+        told = CommandRunner().run([str(places.PROGRAMS / "sdsm"), "trace", "info", str(trace), "--json", "-"], TIME_LIMIT_S)
+    except CommandFailed as error:
+        raise BadInput(f"--speed-of: {error.said or error}") from None
+    header = json.loads(told)["header"]
+    if not header["speed_flops"]:
+        raise BadInput(f"--speed-of {trace} does not keep how fast its machine was, as it is of an older sdsm. Trace the program again")
+    return Speed(header["speed_flops"], f"measured by sdsm trace on {commentable(header['machine'])}")
+
+
+def _costs(root: ElementTree.Element, speed: Speed | None) -> list[Node]:
+    if speed is None:
+        return costs(root)
+    left = [one for one in costs(root) if not (isinstance(one, Element) and one.attributes.get("id") == SPEED_IS)]
+    return [*left, Blank(), Comment(f"The hosts' speed: {speed.source}."), prop(SPEED_IS, "measured")]
+
+
+def new_platform(
+    root: ElementTree.Element, source: str, nodes: int, network: Network, cores: int | None, speed: Speed | None = None
+) -> str:
     """The file's text. root: of the platform file `source`, whose costs and processors the nodes have."""
     host = next((one for one in root.iter() if one.tag in ("host", "cluster")), ElementTree.Element("host"))
     core = host.get("core", "1") if cores is None else str(cores)
@@ -82,11 +122,11 @@ def new_platform(root: ElementTree.Element, source: str, nodes: int, network: Ne
         "cluster",
         {
             "id": "nodes", "prefix": "node-", "suffix": "", "radical": f"0-{nodes - 1}",
-            "speed": host.get("speed", "1Gf"), "core": core,
+            "speed": host.get("speed", "1Gf") if speed is None else f"{speed.flops}f", "core": core,
             "bw": network.bandwidth, "lat": network.latency,
         },
     )  # fmt: skip
     told = f"Each node has a full-duplex cable to the switch.\nbw: {network.bandwidth_from}.\nlat: {network.latency_from}."
-    body = [*costs(root), Blank(), Comment(told), nodes_and_cables]
+    body = [*_costs(root, speed), Blank(), Comment(told), nodes_and_cables]
     about = ABOUT.format(nodes=nodes, title=network.title, name=network.name, source=commentable(source))
     return platform_text(about, f"{network.name}-{nodes}", body)

@@ -85,3 +85,21 @@ def test_a_wrong_number_or_network_is_refused(capsys, words):
     with pytest.raises(SystemExit, match="2"):
         main(["new", "--network", "gigabit", *words])
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_speed_of_a_trace_is_the_hosts_measured_one(tmp_path, capsys):
+    trace, file = tmp_path / "a.trace", tmp_path / "new.xml"
+    laplace = [ROOT / "build" / "workloads" / "laplace", "--impl", "4", "--size", "64", "--iterations", "2", "--no-check"]
+    subprocess.run([SDSM, "trace", "-q", "-n", "2", "-o", trace, "--", *laplace], check=True, capture_output=True)
+    assert main(["new", "--nodes", "2", "--network", "gigabit", "--speed-of", str(trace), "-o", str(file)]) == 0
+    assert "host.speed-is" in properties(parse(file)) and "measured by sdsm trace on " in file.read_text()
+    told = subprocess.run([SDSM, "simulate", trace, "-q", "-p", file, "-n", "2", "--from-host-speed", "--json", "-"], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    # On the machine that traced, computing takes as long as in the trace, and nothing is left to warn of.
+    assert json.loads(told.stdout)["options"]["compute_factor"] == 1 and "nobody says" not in told.stderr
+    # A second time it takes the place of the first.
+    again = ["new", "--nodes", "2", "--network", "25gbe", "--from", str(file)]
+    assert main(again) == 0 and main([*again, "--speed-of", str(trace)]) == 0
+    assert capsys.readouterr().out.count("host.speed-is") == 2
+    old = ROOT / "docs" / "questions" / "cg-2.trace"
+    assert main([*again, "--speed-of", str(old)]) == 2 and "does not keep how fast" in capsys.readouterr().err

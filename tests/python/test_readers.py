@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_files import DATA, DESCRIBED, EPCC, OTHERS
-from calibration.readers import FORMATS, Measurement, Place, ReadError, Reading, read, read_text
+from calibration.readers import Measurement, Place, ReadError, Reading, formats, read, read_text
 from calibration.readers.text import LIMIT_BYTES, Text, load
 
 GOLDEN = DATA / "golden"
@@ -68,7 +68,7 @@ def test_a_file_is_read_as_it_was_when_somebody_looked(path):
 @pytest.mark.parametrize("path", [*EPCC, *DESCRIBED, *OTHERS], ids=lambda path: path.name)
 def test_exactly_one_reader_recognises_a_file_whatever_its_name(path):
     source = load(path)
-    assert sum(module.recognises(Text("x", source.text)) for module in FORMATS) == 1
+    assert sum(module.recognises(Text("x", source.text)) for module in formats()) == 1
 
 
 @pytest.mark.parametrize("path", [*DESCRIBED, *EPCC, *OTHERS], ids=lambda path: path.name)

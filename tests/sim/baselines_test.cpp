@@ -11,9 +11,20 @@ using namespace sdsm::test;
 namespace {
 
 Result simulated(const TestProgram& program, const RunOptions& options = {}) {
-  Result result = run(p3_score(), NetworkKind::queue, program, options);
-  if (options.protocol == ProtocolKind::scash) REQUIRE(result.baselines);
-  return result;
+  return run(p3_score(), NetworkKind::queue, program, options);
+}
+
+Result under_jiajia(const TestProgram& program, bool forks_by_broadcast = false) {
+  RunOptions options;
+  options.protocol = ProtocolKind::jiajia;
+  options.jiajia.fork_by_broadcast = forks_by_broadcast;
+  return run(p3_score().parent_path() / "p3-jiajia.xml", NetworkKind::queue, program, options);
+}
+
+Result on_hardware(const TestProgram& program) {
+  RunOptions options;
+  options.protocol = ProtocolKind::hardware;
+  return run(p3_score().parent_path() / "v1280.xml", NetworkKind::queue, program, options);
 }
 
 }  // namespace
@@ -27,9 +38,9 @@ TEST_CASE("without any waiting a thread pays for its own actions, at barriers it
   const Result result = simulated(program);
   // Fork, two barriers, join: 661 us each. Thread 0 writes the region's page (8 us) and protects it again (18.95 us);
   // thread 1 reads it (587 us).
-  CHECK(result.baselines->counts == us(4 * 661 + 587 + 1000 + 3000));
-  CHECK(result.baselines->critical_path == us(4 * 661 + 8 + 18.95 + 587 + 3000 + 3000));
-  CHECK(result.whole_makespan == result.baselines->critical_path);
+  CHECK(result.baselines.counts == us(4 * 661 + 587 + 1000 + 3000));
+  CHECK(result.baselines.critical_path == us(4 * 661 + 8 + 18.95 + 587 + 3000 + 3000));
+  CHECK(result.whole_makespan == result.baselines.critical_path);
 }
 
 TEST_CASE("two fetches from one home queue in the simulation alone") {
@@ -40,9 +51,9 @@ TEST_CASE("two fetches from one home queue in the simulation alone") {
   program.barrier(3, 1000);
   const Result result = simulated(program);
   // All workers read the region's page, two then page 0: 587 us each from process 0. A barrier of four takes 7305 us.
-  CHECK(result.baselines->counts == us(3 * 7305 + 2 * 587 + 1000));
-  CHECK(result.baselines->critical_path == us(3 * 7305 + 8 + 18.95 + 2 * 587 + 1000));
-  CHECK(result.whole_makespan > result.baselines->critical_path);
+  CHECK(result.baselines.counts == us(3 * 7305 + 2 * 587 + 1000));
+  CHECK(result.baselines.critical_path == us(3 * 7305 + 8 + 18.95 + 2 * 587 + 1000));
+  CHECK(result.whole_makespan > result.baselines.critical_path);
 }
 
 TEST_CASE("where nobody queues the critical path is the makespan") {
@@ -68,8 +79,8 @@ TEST_CASE("where nobody queues the critical path is the makespan") {
     program.barrier(0, 20'000);
   }
   const Result result = simulated(program);
-  CHECK(result.baselines->critical_path == result.whole_makespan);
-  CHECK(result.baselines->counts < result.whole_makespan);
+  CHECK(result.baselines.critical_path == result.whole_makespan);
+  CHECK(result.baselines.counts < result.whole_makespan);
 }
 
 TEST_CASE("a wait for a lock is in neither") {
@@ -80,7 +91,7 @@ TEST_CASE("a wait for a lock is in neither") {
     program.barrier(thread);
   }
   const Result result = simulated(program);
-  CHECK(result.baselines->critical_path < us(60'000));
+  CHECK(result.baselines.critical_path < us(60'000));
   CHECK(result.whole_makespan > us(100'000));
 }
 
@@ -93,8 +104,8 @@ TEST_CASE("baselines are those of the measured region") {
   // Thread 1 comes to the barrier 587 us (the region's page) and 1000 us after the fork, of which 100 us are before
   // the region.
   CHECK(result.makespan == us(587 + 1000 + 661));
-  CHECK(result.baselines->critical_path == result.makespan);
-  CHECK(result.baselines->counts == result.makespan);
+  CHECK(result.baselines.critical_path == result.makespan);
+  CHECK(result.baselines.counts == result.makespan);
 }
 
 TEST_CASE("jitter moves no baseline") {
@@ -104,15 +115,104 @@ TEST_CASE("jitter moves no baseline") {
   RunOptions options;
   options.jitter = 0.5;
   const Result plain = simulated(program), jittered = simulated(program, options);
-  CHECK(plain.baselines->critical_path == jittered.baselines->critical_path);
-  CHECK(plain.baselines->counts == jittered.baselines->counts);
+  CHECK(plain.baselines.critical_path == jittered.baselines.critical_path);
+  CHECK(plain.baselines.counts == jittered.baselines.counts);
 }
 
-TEST_CASE("JIAJIA has no baselines") {
+TEST_CASE("JIAJIA: where nobody queues the critical path is the makespan") {
   TestProgram program({2, 1});
-  program.barrier_of_all(1000);
-  RunOptions options;
-  options.protocol = ProtocolKind::jiajia;
-  const auto jiajia = p3_score().parent_path() / "p3-jiajia.xml";
-  CHECK_FALSE(run(jiajia, NetworkKind::queue, program, options).baselines);
+  program.barrier_of_all(2000);
+  bool forks_by_broadcast = false;
+  SECTION("diffs and notices of one thread") {
+    program.barrier(0, 20'000);
+    program.barrier(1, 30'000, {writes(0), writes(2, 100, 8, {1024, 1})});
+    program.barrier(0, 5000, {reads(0)});
+    program.barrier(1);
+  }
+  SECTION("copies that become invalid are protected") {
+    program.barrier(0, 20'000, {writes(0, 0, 1), writes(2)});
+    program.barrier(1, 30'000, {reads(0), reads(2)});
+    program.barrier(0, 20'000, {writes(0, 0, 1), writes(2)});
+    program.barrier(1, 60'000);
+  }
+  SECTION("a lock that one thread takes") {
+    program.acquire(1, 4, 30'000);
+    program.release(1, 4, 10, {writes(0)});
+    program.barrier(1);
+    program.barrier(0, 20'000);
+  }
+  SECTION("a fork by a message to all") {
+    forks_by_broadcast = true;
+    program.barrier(0, 20'000);
+    program.barrier(1, 30'000, {writes(0)});
+  }
+  const Result result = under_jiajia(program, forks_by_broadcast);
+  CHECK(result.baselines.critical_path == result.whole_makespan);
+  CHECK(result.baselines.counts <= result.whole_makespan);
+  CHECK(result.baselines.counts > us(30'000));
+}
+
+TEST_CASE("JIAJIA: two fetches from one home, and arrivals at the manager, queue in the simulation alone") {
+  TestProgram program({4, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {reads(0)});
+  program.barrier(2, 1000, {reads(0)});
+  program.barrier(3, 1000);
+  const Result result = under_jiajia(program);
+  CHECK(result.whole_makespan > result.baselines.critical_path);
+  CHECK(result.baselines.critical_path >= result.baselines.counts);
+}
+
+TEST_CASE("hardware: barriers wait for the last, a lock is free but for its cache line") {
+  TestProgram program({1, 2});
+  program.barrier(0, 1000);
+  program.barrier(1, 3000);
+  program.barrier(0, 3000);
+  program.barrier(1, 1000);
+  const Result plain = on_hardware(program);
+  // Fork, two barriers, join: 1.1 us each.
+  CHECK(plain.baselines.counts == us(4 * 1.1 + 4000));
+  CHECK(plain.baselines.critical_path == us(4 * 1.1 + 6000));
+  CHECK(plain.whole_makespan == plain.baselines.critical_path);
+
+  TestProgram locks({1, 2});
+  for (std::uint32_t thread = 0; thread < 2; ++thread) {
+    locks.acquire(thread, 5, thread == 0 ? 100 : 200);
+    locks.release(thread, 5, 50'000);
+    locks.barrier(thread);
+  }
+  const Result locked = on_hardware(locks);
+  // Thread 0 takes the lock first, for 0.2 us; its cache line then goes to thread 1, for 0.4 us.
+  CHECK(locked.baselines.counts == us(200 + 50'000 + 0.4 + 3 * 1.1));
+  CHECK(locked.baselines.critical_path == locked.baselines.counts);
+  CHECK(locked.whole_makespan > us(100'000));
+}
+
+TEST_CASE("in a run's order the baselines are those of its actions, without waits for its turns") {
+  using enum trace::OrderKind;
+  constexpr std::uint32_t administrative = 2;
+  const auto event = [](std::uint32_t process, trace::OrderKind kind, std::uint32_t object = 0,
+                        std::uint64_t value = 0) {
+    return trace::OrderEvent{ProcessId{process}, kind, object, value};
+  };
+  TestProgram program({2, 1});
+  program.acquire(0, 0, 10);
+  program.release(0, 0, 10);
+  program.acquire(1, 0, 50'000);
+  program.release(1, 0, 10);
+  // Thread 1 had the lock first.
+  const std::vector<std::vector<trace::OrderEvent>> nodes{
+      {event(0, write, administrative), event(0, barrier), event(0, ask), event(0, take, 0, 1), event(0, drop),
+       event(0, give), event(0, barrier)},
+      {event(1, barrier), event(1, read, administrative), event(1, ask), event(1, take, 0, 0), event(1, drop),
+       event(1, give), event(1, barrier)}};
+  const Result freely = simulated(program);
+  const Result in_order = run(p3_score(), program.layout(), NetworkKind::queue, [&] {
+    Program finished = program.finished();
+    finished.order = trace::Order{program.layout(), nodes};
+    return finished;
+  });
+  CHECK(in_order.baselines.counts == freely.baselines.counts);
+  CHECK(in_order.baselines.critical_path == freely.baselines.critical_path);
+  CHECK(in_order.whole_makespan > in_order.baselines.critical_path);
 }

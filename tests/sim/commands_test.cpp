@@ -258,6 +258,8 @@ TEST_CASE("computing is not scaled by a speed that nobody knows") {
   write_trace(small_program(), trace.path(), 0, "./program", 2'000'000'000);
   const TemporaryFile placeholder(PlatformText().text());
   refused(of_trace + placeholder.path().string(), "gives its hosts the speed 1Gf, a placeholder");
+  refused(of_trace + placeholder.path().string() + " --set host.speed-is=measured",
+          "no machine's measured speed is that");
   const Outcome assumed =
       sdsm_command("simulate", of_trace + placeholder.path().string() + " --set host.speed-is=assumed --json -");
   REQUIRE(assumed.status == 0);

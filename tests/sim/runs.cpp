@@ -20,8 +20,7 @@ std::string bytes_of(const sim::Result& result) {
   add(result.makespan);
   add(result.whole_makespan);
   add(result.remote_faults);
-  add(result.baselines.has_value());
-  add(result.baselines.value_or(sim::Baselines{}));
+  add(result.baselines);
   add(result.threads.size());
   for (const sim::ThreadResult& thread : result.threads) add(thread);
   for (const std::string& name : result.extrapolated) bytes += name + '\n';
@@ -40,11 +39,7 @@ sim::Result result_from(const std::string& bytes) {
   take(result.makespan);
   take(result.whole_makespan);
   take(result.remote_faults);
-  bool has_baselines = false;
-  sim::Baselines baselines;
-  take(has_baselines);
-  take(baselines);
-  if (has_baselines) result.baselines = baselines;
+  take(result.baselines);
   take(threads);
   result.threads.resize(threads);
   for (sim::ThreadResult& thread : result.threads) take(thread);

@@ -81,14 +81,15 @@ def short(name: str) -> str:
     return name if len(name) <= MOST_SIGNS else f"{name[: MOST_SIGNS - 3]}..."
 
 
-def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0) -> None:
+def legend_below(axes: Axes, of: Axes | None = None, fontsize: float = 8.0, columns: int = 1) -> None:
     """Below the panel and its axis label, where it covers no data: of its lines, or those of another. What users named is
     text, and no formula."""
     below = axes.transAxes + ScaledTranslation(0, -0.42, axes.get_figure().dpi_scale_trans)  # type: ignore[union-attr]
     handles, labels = (of or axes).get_legend_handles_labels()
     legend = axes.legend(
-        handles, labels, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, fontsize=fontsize
-    )
+        handles, labels, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, fontsize=fontsize,
+        ncols=columns,
+    )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)
 

@@ -1,0 +1,74 @@
+"""The simulation to explain, and what `sdsm trace info` tells of its trace: both run while Python loads what reads them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from calibration import places
+from calibration.children import CommandFailed, CommandRunner
+from calibration.command_line import BAD_INPUT
+from sdsm_explain.alternatives import Point
+
+TIME_LIMIT_S = 3600.0
+
+
+class Started:
+    """pages: what `sdsm simulate --pages` writes; there when simulated() has returned.
+
+    more: further words for `sdsm simulate`.
+    """
+
+    def __init__(self, point: Point, folder: Path, more: Sequence[str] = ()) -> None:
+        if point.option("--protocol", "") == "hardware":
+            why = (
+                "--protocol hardware: there hardware shares memory, so no page costs anything that could be explained. "
+                "`sdsm simulate --protocol hardware` tells where the time goes; leave --protocol out to explain a software DSM"
+            )
+            raise CommandFailed(why, BAD_INPUT, why)
+        self.runner = CommandRunner()
+        self.sdsm = str(places.PROGRAMS / "sdsm")
+        self.pages = folder / "pages.csv"
+        self.notes: list[str] = []
+        self._simulated = _Result(
+            lambda: self.runner.run([self.sdsm, *point.command(), *more, "--pages", str(self.pages), "--json", "-"], TIME_LIMIT_S, self.notes.append)
+        )
+        self._info = _Result(lambda: self.runner.run([self.sdsm, "trace", "info", point.trace, "--json", "-"], TIME_LIMIT_S))
+
+    def simulated(self) -> str:
+        """The result as JSON. Raises CommandFailed."""
+        return self._simulated.get(self.runner)
+
+    def info(self) -> str:
+        """Of the trace, as JSON. Raises CommandFailed."""
+        return self._info.get(self.runner)
+
+
+class _Result:
+    """Of a function that runs in a thread of its own."""
+
+    def __init__(self, function: Callable[[], str]) -> None:
+        self._text = ""
+        self._error: Exception | None = None
+
+        def run() -> None:
+            try:
+                self._text = function()
+            except Exception as error:
+                self._error = error
+
+        self._thread = threading.Thread(target=run)
+        self._thread.start()
+
+    def get(self, runner: CommandRunner) -> str:
+        try:
+            self._thread.join()
+        except BaseException:
+            runner.stop()
+            raise
+        if self._error is not None:
+            # What else runs is of no use any more.
+            runner.stop()
+            raise self._error
+        return self._text
