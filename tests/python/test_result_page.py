@@ -129,7 +129,7 @@ def test_a_page_of_a_prediction_says_what_explains_it_and_how_it_was_made(secret
     reader = needs_nothing_else(page)
     told = sdsm(secret, "explain", "-q", "secret-2.trace", "-p", "secretmachine.xml", "-n", 2)
     assert told.splitlines()[0] in html.unescape(page)
-    assert len(reader.drawings()) == 2 and "Which pages cost most" in reader.drawings()[1]
+    assert len(reader.drawings()) == 3 and "Which pages cost most" in reader.drawings()[1]
     explained = json.loads(sdsm(secret, "explain", "-q", "secret-2.trace", "-p", "secretmachine.xml", "-n", 2, "--json", "-"))
     array = next(row for row in reader.rows if row[0].startswith("secret_array"))
     memory = next(one for one in explained["memory"] if one["name"].startswith("secret_array"))
@@ -214,7 +214,7 @@ def test_a_program_of_any_name_is_explained(tmp_path):
     page = page_of(folder, "r.json")
     reader = needs_nothing_else(page)
     assert {"img src=x", "b"}.isdisjoint(reader.tags)
-    assert any("planted.c:" in row[0] for row in reader.rows if row) and len(reader.drawings()) == 2
+    assert any("planted.c:" in row[0] for row in reader.rows if row) and len(reader.drawings()) == 3
 
 
 #: Each with what makes it another simulation than without.
