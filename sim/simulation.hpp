@@ -50,10 +50,10 @@ struct Result {
   std::vector<std::string> extrapolated;
   std::uint64_t remote_faults = 0;
   trace::PageBook pages;  ///< of the measured region, if the options ask for it; regions are numbered as in the trace
-  trace::Readings readings;            ///< of the whole run, if the options ask for them
-  Window window;                       ///< the measured region
+  trace::Readings readings;  ///< of the whole run, if the options ask for them
+  Window window;             ///< the measured region
   Baselines baselines;
-  std::vector<std::string> links;      ///< names, by the numbers that the timeline has
+  std::vector<std::string> links;  ///< names, by the numbers that the timeline has
 };
 
 /// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if a route is missing.
