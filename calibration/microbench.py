@@ -41,11 +41,10 @@ DESCRIPTION = """\
 Measure what each action of the software DSM costs on this machine, or on an emulated cluster.
 
 Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
-threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop of one thread of a node
-alone and of all together. Beside them what the system itself takes:
-SIGSEGV with mprotect, messages by size, twins, diffs. Samples come from several runs of 10 each, layout by layout in
-turn, so that their errors say how runs differ. Prints a table in microseconds; -o keeps every sample, of which
-`sdsm calibrate` makes a platform file."""
+threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop, by one thread of a node
+alone and by all together. Also measures what the system itself takes: SIGSEGV with mprotect, messages by size, twins, diffs.
+Samples come from several runs of 10 each, layout by layout in turn, so that their errors say how runs differ. Prints a table
+in microseconds; -o keeps every sample, of which `sdsm calibrate` makes a platform file."""
 
 
 @dataclass(frozen=True, order=True)

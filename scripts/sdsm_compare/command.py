@@ -13,7 +13,7 @@ from sdsm_plot.results import read_files
 DESCRIPTION = """\
 Hold predicted and measured results against each other: times, where the time goes, what was counted.
 
-The first file is the reference; the others are told by how far they are from it. Any results of `sdsm simulate --json` and
+The first file is the reference; the others are shown by how far they are from it. Any results of `sdsm simulate --json` and
 `sdsm run --json` do: a prediction beside a run, before beside after, one platform beside another, one node beside four.
 Prints a verdict, then tables."""
 

@@ -26,7 +26,7 @@ examples:
   sdsm explain cg.trace -p p3-score -n 4 --sequential-time 7.5s --plot cg.svg
   sdsm explain cg.trace -p p3-score -n 2 -t 2 --placement block --no-gains
 
-Of `sdsm simulate` these mean the same here: --network, --memory-bound, --jitter, --seed, --atomics, --region, --protocol,
+These mean the same as in `sdsm simulate`: --network, --memory-bound, --jitter, --seed, --atomics, --region, --protocol,
 --page-size, --prefetch, --max-memory.
 Exit status: 0 done, 1 the run failed, 2 bad usage or input."""
 
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     scale.add_argument("--sequential-time", metavar="TIME", help="one-thread time on the target machine, e.g. 7.5s")
     scale.add_argument("--compute-factor", metavar="FACTOR", help="computing on the target for each second of the trace's")
     scale.add_argument("--from-host-speed", action="store_true", help="by the traced machine's speed over that of the platform's hosts")
-    p.add_argument("--sequential-trace", type=file_name, metavar="TRACE", help="trace of one thread that --sequential-time is of")
+    p.add_argument("--sequential-trace", type=file_name, metavar="TRACE", help="trace of one thread whose computing takes --sequential-time")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the platform, as in `sdsm simulate`")
     for name in HANDED_ON:
         p.add_argument(name, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""`sdsm platform`: platform files of clusters that one has not got.
+"""`sdsm platform`: platform files of clusters that one does not have.
 
     networks.py  kinds of networks, each figure with its source
     command.py   the command line

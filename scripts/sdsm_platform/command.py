@@ -24,12 +24,12 @@ SPEED_IS = "host.speed-is"
 TIME_LIMIT_S = 600.0
 
 DESCRIPTION = """\
-Write the platform file of a cluster that one has not got: so many nodes, on a network of a kind.
+Write the platform file of a cluster that one does not have: so many nodes, on a network of some kind.
 
-What nodes take for faults, messages, barriers and locks comes from another platform, and so does the network on which that was
-measured: the simulator puts the time of messages on the new network in place of that on the old one. A layout whose barriers
-and locks were not measured gets modelled ones, which `sdsm simulate` says. Messages keep the processor time of the software
-that was measured, TCP or what it was: a network that does without, as InfiniBand can, gains more than this shows."""
+The costs of faults, messages, barriers and locks come from another platform, with the network on which they were measured:
+the simulator puts the time of messages on the new network in place of that on the old one. A layout whose barriers and locks
+were not measured gets modelled ones, and `sdsm simulate` says so. Messages keep the processor time of the software that was
+measured, such as TCP: a network that does without it, as InfiniBand can, gains more than this shows."""
 
 EPILOG = """\
 examples:

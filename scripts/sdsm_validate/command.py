@@ -29,7 +29,7 @@ Validate the simulator against the native DSM: predict programs from their trace
 Two clusters: an emulated one (real protocol, emulated network and processors: eight slow nodes on a few processors), and
 this machine as it is. On each, `sdsm microbench` measures what the protocol costs, a platform file is made of that, and
 Laplace 3, 4, 6 and FFT 2, 4, 5, 6 are traced, simulated and really run. No program's time goes into the platform file.
-So is the program epcc (EPCC's ten directives) on the emulated cluster, on 2 and 4 nodes: the table that it prints by the
+On the emulated cluster the program epcc (EPCC's ten directives) is, too, on 2 and 4 nodes: the table that it prints by the
 predicted clock (`sdsm simulate --output`) is held against the one that it prints when really run.
 
 Prints the tables; writes tables (text, CSV, JSON), the plots of predicted against measured speedup and overhead (PNG,
