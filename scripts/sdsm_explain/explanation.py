@@ -13,7 +13,7 @@ from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_explain.alternatives import Alternative, Point, alternatives
 from sdsm_explain.locks import Lock, most_taken
-from sdsm_explain.memory import Array, arrays, parse_info
+from sdsm_explain.memory import Array, arrays, criticals_of, parse_info
 from sdsm_explain.start import TIME_LIMIT_S, Started
 
 FORMAT = 1
@@ -105,7 +105,8 @@ def explain(
     terms = _terms(result.threads)
     work = _Work(started.runner, started.sdsm, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
-    locks = most_taken(info.locks) if "--without-locks" in _mendings(result, found) else ()
+    has_costly_locks = "--without-locks" in _mendings(result, found)
+    locks = most_taken(info.locks, criticals_of(info, Path(point.trace))) if has_costly_locks else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
         tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,
@@ -400,6 +401,7 @@ def _array(one: Array) -> dict[str, object]:
         "written_by_one": one.written_by_one,
         "written_apart": one.written_apart,
         "written_together": one.written_together,
+        "variables": [{"page": page, "names": list(names)} for page, names in one.variables.items()],
         "touches": [{"place": touch.place, "reads": touch.reads, "writes": touch.writes} for touch in one.touches],
     }
 

@@ -17,6 +17,7 @@ from calibration.children import CommandFailed
 from sdsm_explain.locks import LockUse
 from sdsm_explain.shared_words import Page, Sharing, Words, merged, pages_of, sharing_of
 from sdsm_explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
+from sdsm_explain.symbols import PAGE_BYTES, Symbols, symbols_of
 from sdsm_report.tracing import sha256
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -97,6 +98,7 @@ class Array:
     touches:   the most frequent first.
     page_costs_s: cost_s of each of its pages that cost anything, by the page's place in it.
     sharing:   of the words that `sdsm trace --words` recorded; None of an array that was not watched.
+    variables: of the program's globals, which share pages: those on its costliest pages, by page.
     blocks:    heap blocks that the same line has allocated, if more than MOST_BLOCKS; else 1.
     """
 
@@ -117,6 +119,7 @@ class Array:
     page_costs_s: Mapping[int, float] = field(default_factory=dict)
     blocks: int = 1
     sharing: Sharing | None = None
+    variables: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def short_name(self) -> str:
@@ -174,11 +177,10 @@ def arrays(
     tell: is given what of the program's lines is not told, and why.
     """
     program = info.header.program[0]
-    is_another = Path(program).is_file() and info.header.program_sha256 not in ("", sha256(Path(program)))
     if not Path(program).is_file():
         tell(f"{program} is not here, so its lines are not told. Call sdsm explain from the folder that it was traced in")
     files = {program, *(site.file for site in info.header.sites)}
-    traced = dict.fromkeys(files, trace.stat().st_mtime) | ({program: 0.0} if is_another else {})
+    traced = dict.fromkeys(files, trace.stat().st_mtime) | {program: _traced_at(info, trace)}
     # A system's library has no lines that could be told.
     for file in sorted(file for file in files if file == program or not is_of_system(file)):
         if is_newer(file, traced[file]):
@@ -195,6 +197,8 @@ def arrays(
     allocated = _allocations(info, frames, traced[program])
     shown = demangled(tallies)
     sharings = _sharings(info, tallies, touches)
+    has_usual_pages = result.options.get("page_bytes", PAGE_BYTES) == PAGE_BYTES
+    symbols = symbols_of(program, traced[program]) if has_usual_pages else None
     found = []
     for name, tally in tallies.items():
         own = regions.get(name, [])
@@ -217,10 +221,35 @@ def arrays(
                 touches=_sorted_touches(used, touches),
                 page_costs_s=tally.page_costs_s,
                 sharing=sharings.get(name),
+                variables=_variables(own, tally, symbols),
             )
         )
     costly = _by_lines([one for one in found if one.cost_s > 0])
     return sorted(costly, key=lambda one: (-one.cost_s, one.name))
+
+
+#: Of its globals, those whose variables are told.
+MOST_PAGES = 3
+
+
+def _variables(own: Sequence[Region], tally: _Tally, symbols: Symbols | None) -> dict[int, tuple[str, ...]]:
+    if symbols is None or len(own) != 1 or own[0].name != "globals":
+        return {}
+    costliest = sorted((page for page, cost_s in tally.page_costs_s.items() if cost_s > 0), key=lambda page: (-tally.page_costs_s[page], page))
+    return {page: symbols.on_page(page, own[0].pages) for page in costliest[:MOST_PAGES]}
+
+
+def _traced_at(info: TraceInfo, trace: Path) -> float:
+    """When its program was, s since 1970; 0 if that is another one now."""
+    program = Path(info.header.program[0])
+    is_another = program.is_file() and info.header.program_sha256 not in ("", sha256(program))
+    return 0.0 if is_another else trace.stat().st_mtime
+
+
+def criticals_of(info: TraceInfo, trace: Path) -> tuple[str, ...]:
+    """Names of the program's critical sections, if its symbols tell them."""
+    symbols = symbols_of(info.header.program[0], _traced_at(info, trace))
+    return symbols.criticals() if symbols else ()
 
 
 def _sharings(info: TraceInfo, tallies: Mapping[str, _Tally], touches: Sequence[tuple[str, str]]) -> dict[str, Sharing]:

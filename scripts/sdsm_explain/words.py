@@ -8,6 +8,8 @@ from sdsm_explain.memory import Array
 
 #: Lines of each table; files hold all.
 MOST_ARRAYS, MOST_TOUCHES, MOST_TERMS = 8, 3, 8
+#: Variables of a page.
+MOST_NAMES = 8
 #: Of a line of source.
 MOST_SIGNS = 60
 
@@ -94,6 +96,9 @@ def _about(array: Array) -> list[str]:
         f"{size}{array.faults} faults, {array.fetches} of them fetch a page; {array.diffs} diffs; "
         f"{array.written_by_one} pages written by one thread, {several} by several"
     )
+    for page, names in array.variables.items():
+        told = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+        lines.append(f"page {page} ({array.page_costs_s[page]:.3g} s) has {told or 'no variable that has a name'}")
     for touch in array.touches[:MOST_TOUCHES]:
         shown = f"  {_shown(touch.text)}" if touch.text else ""
         lines.append(f"touched at {touch.place}: {touch.reads} reads, {touch.writes} writes{shown}")

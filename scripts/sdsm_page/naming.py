@@ -34,7 +34,7 @@ class Naming:
     def array(self, one: Array) -> Array:
         if not self.is_anonymous:
             return replace(one, name=self.name("array", one.name))
-        return replace(one, name=self.name("array", one.name), line=None, touches=())
+        return replace(one, name=self.name("array", one.name), line=None, touches=(), variables={})
 
     def result(self, one: Result) -> Result:
         """What names a file, a program or a machine has a number instead."""

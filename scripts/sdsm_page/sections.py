@@ -140,7 +140,8 @@ def _explained(
     arrays = tuple(naming.array(one) for one in told.arrays)
     # The excerpt says itself what its timeline lacks.
     notes = tuple(one for one in told.notes if not one.startswith("warning: the timeline"))
-    told = replace(told, notes=notes, arrays=arrays, findings=tuple(explanation.findings(told.result, arrays, told.locks)))
+    locks = tuple(replace(one, name=naming.name("lock", one.name)) for one in told.locks)
+    told = replace(told, notes=notes, arrays=arrays, locks=locks, findings=tuple(explanation.findings(told.result, arrays, locks)))
     if naming.is_anonymous:
         told = replace(told, notes=(), outcomes=tuple(replace(one, why="") for one in told.outcomes))
     return told, ""

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from sdsm_explain.explanation import Outcome, findings
 from sdsm_explain.locks import LockUse, most_taken
 from sdsm_explain.memory import Array, TraceInfo, arrays
 from sdsm_explain.source import Line, _parsed, demangled, lines_of_calls
+from sdsm_explain.symbols import symbols_of
 from sdsm_explain.words import _outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -468,3 +470,50 @@ def test_the_most_taken_lock_is_told_by_its_class_and_number():
     assert [(one.name, one.taken, one.threads) for one in most_taken(lines)] == [
         ("lock number 4", 3, 2), ("atomic operations that gcc compiles to calls", 1, 1), ("the unnamed critical section", 1, 1),
     ]  # fmt: skip
+
+
+CRITICALS = """
+#include <omp.h>
+%s
+int main(void) {
+  double begin = omp_get_wtime();
+#pragma omp parallel
+  for (int i = 0; i < 50; ++i) {
+#pragma omp critical (queue)
+    ++hot;
+%s
+  }
+  return omp_get_wtime() < begin;
+}
+"""
+
+
+def explained_source(folder: Path, source: str) -> dict[str, Any]:
+    (folder / "a.c").write_text(source)
+    subprocess.run(["gcc", "-g", "-O1", "-fopenmp", "-o", "a", "a.c"], cwd=folder, check=True)
+    subprocess.run([BUILD / "sdsm", "trace", "-q", "--passes", "1", "-n", "2", "-o", "a.trace", "--", folder / "a"], cwd=folder, check=True)
+    command: list[str | Path] = [BUILD / "sdsm", "explain", "-q", "a.trace", "-p", "p3-score", "-n", "2", "--no-gains", "--json", "-"]
+    return json.loads(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)
+
+
+def test_a_critical_section_has_its_name_and_one_of_several_has_all(tmp_path):
+    def told(source: str) -> str:
+        return next(one for one in explained_source(tmp_path, source)["findings"] if one.startswith("Locks"))
+
+    assert 'The most taken is critical section "queue": 100 of 100 times' in told(CRITICALS % ("int hot;", ""))
+    both = told(CRITICALS % ("int hot, other;", "#pragma omp critical (heap)\n    if (i == 0) ++other;"))
+    assert '(one of "heap", "queue")' in both
+    uses = [LockUse("critical", 3, 5, 1), LockUse("critical", 4, 3, 2)]
+    # A library has the second.
+    assert most_taken(uses, ("queue",))[0].name == "critical section number 3"
+
+
+def test_small_globals_are_told_by_the_pages_that_they_share(tmp_path):
+    pads = "\n".join(f"char pad{number}[3000] = {{1}};" for number in range(6))
+    document = explained_source(tmp_path, CRITICALS % (f"int cold = 1;\n{pads}\nint hot = 1;", ""))
+    variables = next(one for one in document["memory"] if one["name"] == "globals")["variables"]
+    costliest = variables[0]["names"]
+    assert "hot" in costliest and "cold" not in costliest and ".gomp_critical_user_queue" not in costliest
+    subprocess.run(["strip", tmp_path / "a"], check=True)
+    assert symbols_of(str(tmp_path / "a"), time.time() + 10) is None
+    assert symbols_of(str(tmp_path / "a.c"), time.time() + 10) is None
