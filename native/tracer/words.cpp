@@ -39,6 +39,7 @@ struct Watching {
   // Watched pages that are open now: for the instruction that is being done, and for the kernel.
   GrowingArray<std::uintptr_t> open;
   GrowingArray<std::uintptr_t> in_use;
+  std::uintptr_t in_use_end = 0;  ///< behind the highest of these, as buffers are opened from their begin on
   bool is_stepping = false;
   // The last access of the instruction that is being done, which may go on in the next page.
   std::uintptr_t step = 0;
@@ -58,11 +59,14 @@ bool is_watched(std::uintptr_t address) REQUIRES(turn) {
 }
 
 void open_page(std::uintptr_t page, GrowingArray<std::uintptr_t>& pages) REQUIRES(turn) {
-  for (const std::uintptr_t one : watching.in_use) {
-    if (one == page) return;
+  if (page < watching.in_use_end) {
+    for (const std::uintptr_t one : watching.in_use) {
+      if (one == page) return;
+    }
   }
   protect(page, page + page_bytes, PROT_READ | PROT_WRITE);
   pages.push_back(page);
+  if (&pages == &watching.in_use) watching.in_use_end = std::max(watching.in_use_end, page + page_bytes);
 }
 
 void shut(GrowingArray<std::uintptr_t>& pages) REQUIRES(turn) {
@@ -204,9 +208,22 @@ bool move_at_once(const Instruction& found, std::uint32_t bytes, greg_t* registe
   return true;
 }
 
-/// Any other instruction, which has come to `address`.
-void access_by(const MemoryAccess& size, std::uintptr_t address, std::uintptr_t instruction, bool is_write,
-               std::uintptr_t site) REQUIRES(turn) {
+/// Where the access begins that has come to `address`: before it, if it began in a page that is open. `address` itself,
+/// where the operand does not tell (stacks, bit strings), or is of AVX, whose prefixes memory_of() does not read.
+std::uintptr_t begin_of(const Instruction& found, std::uint32_t bytes, std::uintptr_t address,
+                        std::uintptr_t instruction, const greg_t* registers) {
+  const auto* const code = reinterpret_cast<const std::uint8_t*>(instruction);
+  constexpr unsigned names_memory_below = 0xc0;
+  if (found.is_vector || found.segment != 0) return address;
+  if (address != page_down(address) || found.modrm == 0 || code[found.modrm] >= names_memory_below) return address;
+  const MemoryOperand operand = memory_of(code, found);
+  const std::uintptr_t begin = address_of(operand, registers, instruction + found.length);
+  return begin < address && address - begin < bytes ? begin : address;
+}
+
+/// Any other instruction, whose access of `size` began at `begin` and has come to `address`.
+void access_by(const MemoryAccess& size, std::uintptr_t begin, std::uintptr_t address, std::uintptr_t instruction,
+               bool is_write, std::uintptr_t site) REQUIRES(turn) {
   unsigned how = is_write ? WordsRecord::writes : WordsRecord::reads;
   if (size.reads_and_writes) how = WordsRecord::writes | WordsRecord::reads;
   if (size.bytes == 0) {
@@ -214,10 +231,12 @@ void access_by(const MemoryAccess& size, std::uintptr_t address, std::uintptr_t 
     record(page, page + page_bytes, how | WordsRecord::is_unsized, site);
     return open_page(page, watching.open);
   }
-  // The second part of an access that began in the page before.
+  // Its first part lies in a page that is open, as the kernel uses it.
+  if (begin != address && is_watched(begin)) record(begin, address, how, site);
+  // The second part of an access that began in the page before, as far as its operand does not tell.
   const bool goes_on = watching.is_stepping && watching.step == instruction && address == page_down(address) &&
                        address < watching.step_end && watching.step_end - address < size.bytes;
-  const std::uintptr_t end = goes_on ? watching.step_end : address + size.bytes;
+  const std::uintptr_t end = goes_on ? watching.step_end : begin + size.bytes;
   watching.step_end = end;
   record(address, end, how, site);
   open_page(page_down(address), watching.open);
@@ -306,7 +325,8 @@ bool take_watched_fault(const siginfo_t& info, ucontext_t& machine) {
   if (size.bytes != 0 && is_string(found)) {
     access_of_string(found, size.bytes, registers, 1, site);
   } else {
-    access_by(size, address, instruction, (registers[REG_ERR] & write_bit) != 0, site);
+    const std::uintptr_t begin = begin_of(found, size.bytes, address, instruction, registers);
+    access_by(size, begin, address, instruction, (registers[REG_ERR] & write_bit) != 0, site);
   }
   watching.step = instruction;
   // Also in the handler of a trap, where none waits (take_signal()).
@@ -335,6 +355,7 @@ void open_watched(std::uintptr_t begin, std::uint64_t bytes, bool is_write) {
 void shut_watched() {
   end_step();
   shut(watching.in_use);
+  watching.in_use_end = 0;
 }
 
 void send_words(const VirtualThread& thread) {

@@ -109,6 +109,19 @@ TEST_CASE("but for the words, the trace is what it is without them, and another 
   CHECK(pages == 1);
 }
 
+TEST_CASE("of an access that begins in an array that is not watched, the part in the watched one alone is recorded") {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.trace";
+  const CommandResult done = trace_words(file, "after", "words_beside");
+  INFO(done.errors);
+  REQUIRE(done.status == 0);
+  const TraceContent trace = read_trace(file);
+  const Accessed accessed(trace.header.words);
+  CHECK(accessed.read(0, 0) == Runs{0, 1});
+  CHECK(accessed.written(0, 1) == Runs{1023, 1});
+  CHECK(accessed.written(1, 1) == Runs{0, 1});
+}
+
 TEST_CASE("looking up who called may read the watched pages themselves") {
   const TemporaryFolder folder;
   const CommandResult done = trace_words(folder / "a.trace", "globals", "unwound");
