@@ -80,6 +80,20 @@ def test_a_program_that_chooses_its_repetitions_by_its_clock_is_run_until_it_doe
     assert done.stdout.startswith(f"{trace}  on ")
 
 
+def test_the_speed_that_scales_computing_is_of_the_trace_whose_computing_it_is(tmp_path):
+    for arguments, is_anew in ((("rounds",), True), ((), False)):
+        trace = trace_of(tmp_path, CLOCK_READER, *arguments)
+        done = sdsm("simulate", trace, *CLUSTER, "--from-host-speed", "--output", tmp_path / "out", "--json", tmp_path / "result.json")
+        assert done.returncode == 0, done.stderr
+        assert ("round 2 of at most 5" in done.stderr) == is_anew
+        source = f"the trace that was made anew of what {trace} traces" if is_anew else str(trace)
+        (note,) = [line for line in done.stderr.splitlines() if "computing takes" in line]
+        options = json.loads((tmp_path / "result.json").read_text())["options"]
+        assert options["compute_factor"] == pytest.approx(options["traced_flops"] / options["host_flops"])
+        told = f"times as long as in {source}: the machine that traced did {options['traced_flops'] * 1e-9:.4g} Gf"
+        assert told in note and f"computing takes {options['compute_factor']:.4g} times" in note
+
+
 def test_a_suite_that_chooses_its_delay_and_its_repetitions_by_its_clock_prints_a_table_that_is_read(tmp_path):
     """As EPCC's original: the clock decides in the delay, in the reference and in each directive, one behind another."""
     trace = trace_of(tmp_path, TRACED / "suite_by_clock", 300)
