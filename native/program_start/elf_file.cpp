@@ -50,14 +50,14 @@ bool ElfFile::is_x86_64_program() const {
          (header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
 
-bool ElfFile::is_dynamic() const {
+std::string ElfFile::interpreter() const {
   const auto header = read_at<Elf64_Ehdr>(0);
-  if (!header) return false;
+  if (!header) return {};
   for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
     const auto segment = read_at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
-    if (segment && segment->p_type == PT_INTERP) return true;
+    if (segment && segment->p_type == PT_INTERP) return text_at(segment->p_offset);
   }
-  return false;
+  return {};
 }
 
 template <typename Visit>

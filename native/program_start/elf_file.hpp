@@ -19,8 +19,8 @@ class ElfFile {
 
   bool is_elf() const;
   bool is_x86_64_program() const;
-  /// Whether it has an interpreter (the dynamic linker), which LD_PRELOAD needs.
-  bool is_dynamic() const;
+  /// Path of its interpreter, the dynamic linker, which LD_PRELOAD needs. Empty: it has none.
+  std::string interpreter() const;
   bool is_script() const;
 
   /// Names that the dynamic linker has to find in libraries.

@@ -1,16 +1,20 @@
 #include "native/program_start/program_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
+#include "commands/child.hpp"
+#include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
 #include "native/program_start/elf_file.hpp"
 
@@ -43,6 +47,31 @@ bool has_own_rights(const std::filesystem::path& path) {
   return getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
+/// What the dynamic linker would load for the program, a library in each line. It lists them and starts nothing.
+std::string loaded_libraries(const std::filesystem::path& program, const std::string& interpreter) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw RunError(fmt::format("cannot make a pipe ({})", std::strerror(errno)));
+  const Descriptor reading(ends[0]);
+  Descriptor writing(ends[1]);
+  // A name without a slash would be looked for where libraries are.
+  const std::string path = std::filesystem::absolute(program).string();
+  Child linker = execute({.file = interpreter,
+                          .arguments = {interpreter, "--list", path},
+                          .environment = own_environment(),
+                          .files = {{writing.get(), STDOUT_FILENO}, {-1, STDERR_FILENO}}});
+  writing.reset();
+  std::string list;
+  std::array<char, 4096> part{};
+  for (;;) {
+    const ssize_t length = read(reading.get(), part.data(), part.size());
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) break;
+    list.append(part.data(), static_cast<std::size_t>(length));
+  }
+  linker.wait();
+  return list;
+}
+
 }  // namespace
 
 std::filesystem::path find_program(const std::string& name) {
@@ -66,7 +95,8 @@ void check_program(const std::filesystem::path& program) {
   if (file.is_script()) refuse("a script, not a program. Give the program that it starts.");
   if (!file.is_elf()) refuse("not a program for Linux");
   if (!file.is_x86_64_program()) refuse("not an x86-64 program, and other kinds are not supported");
-  if (!file.is_dynamic()) {
+  const std::string interpreter = file.interpreter();
+  if (interpreter.empty()) {
     refuse("statically linked, so its OpenMP run-time cannot be replaced. Link it without -static.");
   }
   if (has_own_rights(program)) {
@@ -81,10 +111,9 @@ void check_program(const std::filesystem::path& program) {
     refuse(
         "built for libomp (clang, or Intel's compiler). Build it with gcc -fopenmp: only libgomp's calls are known.");
   }
-  if (!uses("GOMP_") && !uses("omp_")) {
-    refuse(
-        "does not use OpenMP itself. Build it with gcc, g++ or gfortran -fopenmp; if only its libraries use OpenMP, "
-        "link one of them statically.");
+  if (uses("GOMP_") || uses("omp_")) return;
+  if (loaded_libraries(program, interpreter).find("libgomp.so") == std::string::npos) {
+    refuse("does not use OpenMP, nor does a library linked to it. Build it with gcc, g++ or gfortran -fopenmp.");
   }
 }
 

@@ -76,6 +76,40 @@ def test_openmp_in_a_constructor_has_one_thread_and_knows_how_many_there_will_be
     assert lines(tmp_path, command, "./main") == ["4 4 1 50"] * 2
 
 
+#: Fills, adds up and remembers in what only the library knows; the program has nothing of OpenMP.
+HIDDEN = r"""
+static double squares[20000], last;
+double library(int n) {
+  double sum = 0;
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) squares[i] = (double)i * i;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = n - 1; i >= 0; --i) sum += squares[n - 1 - i];
+  const double before = last;
+  last = sum;
+  return sum + before;
+}
+"""
+SERIAL = r"""
+#include <stdio.h>
+double library(int n);
+int main(void) { double first = library(10000); printf("%.0f %.0f\n", first, library(20000)); return 0; }
+"""
+
+
+@pytest.mark.parametrize("command", [RUN, TRACE, ("env", "OMP_NUM_THREADS=4")], ids=["run", "trace", "libgomp"])
+def test_a_program_whose_libraries_alone_use_openmp(tmp_path, command):
+    """The library that uses it is not the program's own, but one that its library needs."""
+    (tmp_path / "hidden.c").write_text(HIDDEN.replace("library", "hidden"))
+    (tmp_path / "library.c").write_text("double hidden(int); double library(int n) { return hidden(n); }\n")
+    (tmp_path / "main.c").write_text(SERIAL)
+    build(tmp_path, "gcc", "-shared", "-fPIC", "-o", "libhidden.so", "hidden.c")
+    plain = ("gcc", "-fno-openmp", "-L.", "-Wl,-rpath,$ORIGIN")
+    build(tmp_path, *plain, "-shared", "-fPIC", "-o", "liblibrary.so", "library.c", "-lhidden")
+    build(tmp_path, *plain, "-o", "main", "main.c", "-llibrary")
+    assert lines(tmp_path, command, "./main") == ["333283335000 2999750005000"]
+
+
 def test_a_library_of_fortran_that_comes_by_dlopen_prints(tmp_path):
     (tmp_path / "prints.f90").write_text("subroutine tell() bind(c)\n  print '(a)', 'from fortran'\nend subroutine\n")
     source = r"""
