@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "commands/child.hpp"
@@ -148,8 +149,9 @@ std::optional<std::string> changed_decision(const trace::File& earlier, const tr
   return changed_computing(earlier, later);
 }
 
-PredictedOutput::PredictedOutput(const std::filesystem::path& trace, const Predict& predict, const Tell& tell)
-    : trace_(trace) {
+PredictedOutput::PredictedOutput(const std::filesystem::path& trace, std::string before, const Predict& predict,
+                                 const Tell& tell)
+    : before_(std::move(before)), trace_(trace) {
   if (trace::File(trace).header().reads_input) {
     throw BadInput(
         fmt::format("{}: the program read standard input, which is not in the trace, so it cannot be run again for its "
@@ -220,6 +222,7 @@ void PredictedOutput::trace_again(const std::filesystem::path& readings, const s
                                      "--readings", readings.string(),
                                      "-o",         traced.string()};
   if (header.begun_s != 0) arguments.insert(arguments.end(), {"--date", std::to_string(header.begun_s)});
+  if (!before_.empty()) arguments.insert(arguments.end(), {"--before", before_});
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), header.program.begin(), header.program.end());
   const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -39,10 +39,10 @@ class PredictedOutput {
   /// Told what the program decided otherwise in a round that another one follows.
   using Tell = std::function<void(const std::string& line)>;
 
-  /// Runs the rounds. Throws BadInput if the program cannot be run as it was traced: it is another file by now, or it
-  /// read standard input; RunError if it fails, or still decides otherwise after most_rounds, or at an interruption
-  /// that is caught.
-  PredictedOutput(const std::filesystem::path& trace, const Predict& predict, const Tell& tell);
+  /// Runs the rounds; `before` is a shell command before each of the program's runs, or empty. Throws BadInput if the
+  /// program cannot be run as it was traced: it is another file by now, or it read standard input; RunError if it
+  /// fails, or still decides otherwise after most_rounds, or at an interruption that is caught.
+  PredictedOutput(const std::filesystem::path& trace, std::string before, const Predict& predict, const Tell& tell);
   ~PredictedOutput();
   PredictedOutput& operator=(PredictedOutput&&) = delete;
 
@@ -58,6 +58,7 @@ class PredictedOutput {
   void remove_files() const;
   void trace_again(const std::filesystem::path& readings, const std::filesystem::path& traced);
 
+  std::string before_;
   std::filesystem::path folder_;
   std::filesystem::path trace_;
   std::string output_;

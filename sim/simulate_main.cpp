@@ -66,6 +66,7 @@ struct Request {
   std::string readings;
   timelines::Request timeline;
   std::string output;      ///< of the program
+  std::string before;      ///< shell command before each of its runs
   std::string played;      ///< the trace, or that of a later run of the program
   bool is_silent = false;  ///< no report and no warnings
   std::string order;
@@ -580,9 +581,10 @@ int simulate_with_output(Request request) {
     own.is_silent = own.quiet = true;
     simulate_apart(own);
   };
-  const PredictedOutput predicted(request.trace, predict, [&](const std::string& line) {
+  const auto say_unless_quiet = [&](const std::string& line) {
     if (!request.quiet) say(line);
-  });
+  };
+  const PredictedOutput predicted(request.trace, request.before, predict, say_unless_quiet);
   if (predicted.rounds() > 1) {
     say(fmt::format(
         "note: by the predicted clock the program does other things than in {}. What it does was settled in "
@@ -750,6 +752,10 @@ void add_outputs(CLI::App& app, Request& request) {
                  "this folder, with a clock that shows what was predicted")
       ->check(&name_problem)
       ->type_name("FILE|-");
+  app.add_option("--before", request.before,
+                 "shell command that runs before each of the program's runs, as `sdsm trace --before` does")
+      ->needs("--output")
+      ->type_name("COMMAND");
   app.add_option(
          "--readings", request.readings,
          "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "

@@ -1,5 +1,6 @@
 #include "native/dsm/flags.hpp"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -209,17 +210,31 @@ void rest_until_change(std::uint64_t signals) REQUIRES(application) {
   }
 }
 
+/// What a loop that waits may call.
+program::Pauses pauses_of(const dl_phdr_info& object) {
+  program::Pauses pauses;
+  for (const char* name :
+       {"sched_yield", "thrd_yield", "usleep", "sleep", "nanosleep", "clock_nanosleep", "thrd_sleep"}) {
+    const auto function = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));
+    if (function != 0) pauses.functions[pauses.count++] = function;
+  }
+  pauses.file = program::whole_of(object);
+  return pauses;
+}
+
 int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (!program::is_of_program(*object)) return 0;
   static constinit program::GrowingArray<program::Wait> found;
   found.clear();
+  program::Pauses pauses = pauses_of(*object);
   program::for_each_function(
       *object,
-      [](const program::FunctionExtent& extent, void*) {
+      [](const program::FunctionExtent& extent, void* allowed) {
         const auto bytes = static_cast<std::uint32_t>(extent.code.end - extent.code.begin);
-        program::find_waits(reinterpret_cast<const std::uint8_t*>(extent.code.begin), bytes, found);
+        program::find_waits(reinterpret_cast<const std::uint8_t*>(extent.code.begin), bytes,
+                            *static_cast<const program::Pauses*>(allowed), found);
       },
-      nullptr);
+      &pauses);
   for (const program::Wait& wait : found) {
     places.push_back({wait.address, *reinterpret_cast<const std::uint8_t*>(wait.address)});
     const CodeByte trapped{wait.address, trap};

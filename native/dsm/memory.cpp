@@ -11,7 +11,7 @@
 namespace sdsm::dsm {
 namespace {
 
-constexpr std::size_t most_ranges = 64;
+constexpr std::size_t most_ranges = 1024;  // each library of the program has one
 struct Map {
   Range ranges[most_ranges];
   std::size_t count = 0;
@@ -43,7 +43,8 @@ std::byte* map_node_memory(std::uintptr_t begin, std::size_t bytes) {
 }
 
 Range* add_range(std::uintptr_t begin, std::size_t bytes, bool keep_contents) {
-  if (map.count == most_ranges) end_run({"the run-time knows too many ranges of memory"});
+  if (map.count == most_ranges)
+    end_run({"the program has more libraries than the run-time can share. Link some of them statically"});
   Range range;
   range.begin = begin;
   range.end = begin + bytes;

@@ -17,7 +17,9 @@ void* reserve(std::size_t bytes) {
 
 void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes) {
   if (old_bytes == 0) return reserve(new_bytes);
-  void* moved = mremap(memory, old_bytes, new_bytes, MREMAP_MAYMOVE);
+  // The program's own mremap looks its caller up, perhaps in the very list that grows.
+  static constinit NextFunction<void*(void*, std::size_t, std::size_t, int, ...)> real{"mremap"};
+  void* moved = real.for_run_time()(memory, old_bytes, new_bytes, MREMAP_MAYMOVE);
   if (moved == MAP_FAILED)
     end_run({"the memory for lists of pages is used up: too many pages are touched between two synchronisations"});
   return moved;

@@ -1,7 +1,10 @@
 #include "native/program/waiting_code.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "native/program/machine_code.hpp"
@@ -38,10 +41,19 @@ struct Effect {
   bool stores = false;
 };
 
+/// What the linker's table of addresses has there; 0 outside of the file.
+std::uintptr_t entry_of(const AddressRange& file, std::uintptr_t address) {
+  std::uintptr_t entry = 0;
+  if (address < file.begin || address + sizeof entry > file.end) return 0;
+  std::memcpy(&entry, reinterpret_cast<const void*>(address), sizeof entry);
+  return entry;
+}
+
 /// Nothing for an instruction that no waiting loop needs.
 class EffectReader {
  public:
-  EffectReader(const std::uint8_t* code, const Instruction& instruction) : code_(code), instruction_(instruction) {}
+  EffectReader(const std::uint8_t* code, const Instruction& instruction, const Pauses& pauses)
+      : code_(code), instruction_(instruction), pauses_(pauses) {}
 
   std::optional<Effect> read() {
     if (instruction_.has_lock || instruction_.is_vector || instruction_.flow == Flow::indirect ||
@@ -92,6 +104,13 @@ class EffectReader {
     return true;
   }
   bool is_nothing() { return true; }
+  /// A call leaves these registers as it likes: rax, rcx, rdx, rsi, rdi, r8 to r11.
+  bool use_call(std::uintptr_t function) {
+    constexpr std::uint32_t not_kept = 0xfc7;
+    use(not_kept, Use::writes);
+    return pauses_.has(function);
+  }
+  std::uintptr_t next() const { return reinterpret_cast<std::uintptr_t>(code_) + instruction_.length; }
 
   /// Arithmetic: add to xor change their first operand, the eighth compares.
   static Use result_of(unsigned operation) { return operation == 7 ? Use::reads : Use::changes; }
@@ -142,6 +161,17 @@ class EffectReader {
       case 0xf7:
         if (field() < 2) return use_operands(Use::none, Use::reads, is_byte());
         return field() < 4 && use_operands(Use::none, Use::changes, is_byte());
+      case 0xe8: {
+        std::int32_t distance = 0;
+        std::memcpy(&distance, code_ + instruction_.length - sizeof distance, sizeof distance);
+        return use_call(next() + static_cast<std::uintptr_t>(std::intptr_t{distance}));
+      }
+      case 0xff: {
+        constexpr unsigned calls = 2;
+        if (field() != calls || code_[instruction_.modrm] >= 0xc0) return false;
+        const MemoryOperand table = memory_of(code_, instruction_);
+        return table.base == Register::rip && use_call(entry_of(pauses_.file, address_of(table, nullptr, next())));
+      }
       default: break;
     }
     if (opcode < 0xb0 || opcode > 0xbf) return false;
@@ -160,6 +190,7 @@ class EffectReader {
 
   const std::uint8_t* code_;
   const Instruction& instruction_;
+  const Pauses& pauses_;
   Effect effect_;
 };
 
@@ -191,7 +222,7 @@ MemoryOperand anywhere(MemoryOperand memory, std::uint32_t next) {
 
 class Function {
  public:
-  Function(const std::uint8_t* code, std::uint32_t bytes) : code_(code) {
+  Function(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses) : code_(code), pauses_(pauses) {
     steps.clear();
     for (std::uint32_t at = 0; at < bytes;) {
       const Instruction found = decode(code + at, bytes - at);
@@ -210,6 +241,7 @@ class Function {
       Variables waited_for;
       const Step* load = nullptr;
       if (!waits(first, &jump, waited_for, load)) continue;
+      add_names_before(first, waited_for);
       add_loop(first, &jump, load, found);
       add_entries(first, &jump, waited_for, found);
     }
@@ -222,7 +254,7 @@ class Function {
     return found != steps.end() && found->at == at ? found : nullptr;
   }
   std::optional<Effect> effect_of(const Step& step) const {
-    return EffectReader(code_ + step.at, step.instruction).read();
+    return EffectReader(code_ + step.at, step.instruction, pauses_).read();
   }
 
   /// By byte of the loop: whether control comes there within a turn.
@@ -312,10 +344,35 @@ class Function {
     *wait = loop;
   }
 
+  static constexpr std::ptrdiff_t steps_before = 10;
+
+  /// A register that keeps a variable's address in the loop gets it before, by lea. What looks there before the loop
+  /// may use the address itself.
+  void add_names_before(const Step* loop, Variables& waited_for) const {
+    const Step* const first = loop - std::min(steps_before, loop - steps.begin());
+    const Variables known = waited_for;
+    for (const MemoryOperand& one : std::span(known.all, known.count)) {
+      if (one.base >= Register::none || one.index != Register::none) continue;
+      const std::uint32_t base = 1u << static_cast<unsigned>(one.base);
+      for (const Step* step = loop; step-- > first;) {
+        const auto effect = effect_of(*step);
+        if (!effect) break;
+        if ((effect->writes & base) == 0) continue;
+        constexpr std::uint8_t lea = 0x8d;
+        const bool is_address = step->instruction.map == 0 && step->instruction.opcode == lea && effect->memory &&
+                                effect->memory->base == Register::rip;
+        if (!is_address) break;
+        MemoryOperand name = anywhere(*effect->memory, step->end());
+        name.displacement += one.displacement;
+        waited_for.add(name);
+        break;
+      }
+    }
+  }
+
   /// Compilers may copy a loop's condition before the loop.
   void add_looks_before(const Step* step, const Variables& waited_for, GrowingArray<Wait>& found) const {
-    constexpr std::ptrdiff_t most = 10;
-    const Step* const first = step - std::min(most, step - steps.begin());
+    const Step* const first = step - std::min(steps_before, step - steps.begin());
     while (step-- > first) {
       const auto effect = effect_of(*step);
       if (effect && effect->loads && waited_for.has(anywhere(*effect->memory, step->end()))) add(step, found);
@@ -335,12 +392,37 @@ class Function {
   /// Of one function at a time.
   static constinit inline GrowingArray<Step> steps;
   const std::uint8_t* code_;
+  const Pauses& pauses_;
 };
 
 }  // namespace
 
-void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<Wait>& found) {
-  Function(code, bytes).find(found);
+bool Pauses::has(std::uintptr_t function) const {
+  const auto is_listed = [&](std::uintptr_t address) {
+    return std::find(functions, functions + count, address) != functions + count;
+  };
+  if (is_listed(function)) return true;
+  // The linker's stub: perhaps endbr64, perhaps a prefix (bnd), and a jump by its table.
+  constexpr std::uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  constexpr std::uint8_t jump[] = {0xff, 0x25};
+  constexpr std::size_t longest = sizeof landing + 1 + sizeof jump + sizeof(std::int32_t);
+  if (function < file.begin || function + longest > file.end) return false;
+  const auto* code = reinterpret_cast<const std::uint8_t*>(function);
+  if (std::equal(std::begin(landing), std::end(landing), code)) code += sizeof landing;
+  if (*code == 0xf2) ++code;
+  if (!std::equal(std::begin(jump), std::end(jump), code)) return false;
+  std::int32_t distance = 0;
+  std::memcpy(&distance, code + sizeof jump, sizeof distance);
+  const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(code) + sizeof jump + sizeof distance;
+  // Of the file, or what stands in for its table (call_patch.cpp).
+  std::uintptr_t entry = 0;
+  const std::uintptr_t table = next + static_cast<std::uintptr_t>(std::intptr_t{distance});
+  std::memcpy(&entry, reinterpret_cast<const void*>(table), sizeof entry);
+  return is_listed(entry);
+}
+
+void find_waits(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
+  Function(code, bytes, pauses).find(found);
 }
 
 }  // namespace sdsm::program

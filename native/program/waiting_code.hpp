@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
@@ -20,7 +21,17 @@ struct Wait {
   std::uintptr_t exits[most_exits] = {};  ///< where control comes when it ends; the rest are 0
 };
 
+/// Functions that such a loop may call: they change nothing of the program's, as sched_yield().
+struct Pauses {
+  static constexpr std::size_t most = 8;
+  std::uintptr_t functions[most] = {};
+  std::size_t count = 0;
+  AddressRange file;  ///< the loaded file, in which the linker's stubs and their tables lie
+
+  bool has(std::uintptr_t function) const;
+};
+
 /// Adds the places of a function.
-void find_waits(const std::uint8_t* code, std::uint32_t bytes, GrowingArray<Wait>& found);
+void find_waits(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found);
 
 }  // namespace sdsm::program

@@ -58,7 +58,7 @@ std::string loaded_libraries(const std::filesystem::path& program, const std::st
   Child linker = execute({.file = interpreter,
                           .arguments = {interpreter, "--list", path},
                           .environment = own_environment(),
-                          .files = {{writing.get(), STDOUT_FILENO}, {-1, STDERR_FILENO}}});
+                          .files = {{writing.get(), STDOUT_FILENO}}});
   writing.reset();
   std::string list;
   std::array<char, 4096> part{};

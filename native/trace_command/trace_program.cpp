@@ -12,6 +12,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "commands/child.hpp"
+#include "commands/descriptor.hpp"
 #include "commands/errors.hpp"
 #include "commands/file_hash.hpp"
 #include "commands/interruption.hpp"
@@ -208,7 +210,22 @@ class Run {
     return 1;
   }
 
+  /// Runs the user's command. What it prints is not the program's output.
+  void prepare(unsigned pass) const {
+    const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    Child shell = execute({.file = "/bin/sh",
+                           .arguments = {"sh", "-c", request_.before},
+                           .environment = own_environment(),
+                           .files = {{nothing.get(), STDIN_FILENO}, {STDERR_FILENO, STDOUT_FILENO}}});
+    const ProcessEnd end = process_end(shell.wait(interrupted));
+    if (!end.was_killed && end.status == 0) return;
+    throw RunError(fmt::format("--before '{}' {} {} before pass {}; no trace is written", request_.before,
+                               end.was_killed ? "was killed by signal" : "ended with status",
+                               end.was_killed ? end.signal : end.status, pass));
+  }
+
   void run(Pass& pass, unsigned number, tracer::Mode mode, const char* what, Streams streams) {
+    if (!request_.before.empty()) prepare(number);
     const std::string step = fmt::format("pass {} of {} ({})", number, passes(), what);
     const auto start = std::chrono::steady_clock::now();
     progress_.begin(step);
@@ -221,10 +238,10 @@ class Run {
     throw_if_interrupted(interrupted);
     check_end(pass, number, end, is_whole);
     if (number > 1 && end.status != status_) {
-      throw RunError(
-          fmt::format("pass {} ended with status {}, pass 1 with {}: the program does not do the same in each "
-                      "run. Does it depend on files that it changes?",
-                      number, end.status, status_));
+      throw RunError(fmt::format(
+          "pass {} ended with status {}, pass 1 with {}: the program does not do the same in each "
+          "run. If it depends on files that it changes, put them back before each pass: --before 'rm -f FILE'",
+          number, end.status, status_));
     }
     status_ = end.status;
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

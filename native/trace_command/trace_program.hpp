@@ -23,6 +23,8 @@ struct TraceRequest {
   std::string readings{};
   /// What calendars show at the program's begin, in seconds since 1970; 0: what they show now.
   std::uint64_t date = 0;
+  /// A shell command that runs before each pass, such as one that removes what the program wrote; empty: none.
+  std::string before{};
   std::filesystem::path runtime{};             ///< libsdsm-trace.so; empty: the one beside this program
   std::function<void(unsigned)> after_pass{};  ///< called with the number of each pass that has ended, from 1
 };

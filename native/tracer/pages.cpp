@@ -18,7 +18,7 @@ namespace sdsm::tracer {
 using namespace program;
 namespace {
 
-constexpr std::size_t most_ranges = 64;
+constexpr std::size_t most_ranges = 1024;  // each library of the program has one
 constexpr std::uint32_t most_regions = std::uint32_t{1} << 20;
 
 struct Memory {
@@ -32,7 +32,8 @@ constinit Memory memory GUARDED_BY(turn);
 }  // namespace
 
 void add_range(std::uintptr_t begin, std::uintptr_t end, bool is_of_threads) {
-  if (memory.range_count == most_ranges) end_run({"the tracer knows too many ranges of memory"});
+  if (memory.range_count == most_ranges)
+    end_run({"the program has more libraries than the tracer can trace. Link some of them statically"});
   const std::size_t pages = (end - begin) / page_bytes;
   memory.ranges[memory.range_count] = {begin, end, reserve_array<PageInfo>(pages), is_of_threads};
   ++memory.range_count;

@@ -21,6 +21,11 @@ extern const std::uint8_t unoptimised[], unoptimised_end[], unoptimised_body[], 
 extern const std::uint8_t two_flags[], two_flags_end[], two_flags_at[];
 extern const std::uint8_t searches[], searches_end[], counts[], counts_end[], copies[], copies_end[];
 extern const std::uint8_t follows[], follows_end[], counts_on_stack[], counts_on_stack_end[], calls[], calls_end[];
+extern const std::uint8_t pausing[], pausing_stub[], pausing_old_stub[], other_stub[], pausing_table[];
+extern const std::uint8_t yields[], yields_end[], yields_looks[], yields_at[], yields_by_stub[], yields_by_stub_end[];
+extern const std::uint8_t yields_by_stub_at[], yields_by_table[], yields_by_table_end[], yields_by_table_at[];
+extern const std::uint8_t names_it_twice[], names_it_twice_end[], names_it_twice_looks[], names_it_twice_at[];
+extern const std::uint8_t keeps_too_little[], keeps_too_little_end[], calls_other[], calls_other_end[];
 extern const std::uint8_t locks[], locks_end[], returns[], returns_end[], own_only[], own_only_end[];
 }
 
@@ -36,6 +41,15 @@ FUNCTION(copies, "1: mov (%rdi), %eax; mov %eax, (%rsi); test %eax, %eax; je 1b;
 FUNCTION(follows, "1: mov 8(%rdi), %rdi; test %rdi, %rdi; jne 1b; ret");
 FUNCTION(counts_on_stack, "1: mov (%rdi), %eax; addl $1, -4(%rbp); cmp %eax, -4(%rbp); jl 1b; ret");
 FUNCTION(calls, "1: mov (%rbx), %edi; call calls; test %eax, %eax; je 1b; ret");
+asm(".text\npausing: ret\npausing_stub: endbr64; bnd jmp *pausing_table(%rip)\npausing_old_stub: jmp *pausing_table(%rip)\n"
+    "other_stub: endbr64; jmp *pausing_table+8(%rip)\n.data\n.balign 8\npausing_table: .quad pausing, waits\n.text\n");
+FUNCTION(yields, "yields_looks: mov (%rbx), %eax; test %eax, %eax; je 2f; yields_at: call pausing; mov (%rbx), %eax; test %eax, %eax; jne yields_at; 2: ret");
+FUNCTION(yields_by_stub, "yields_by_stub_at: mov $7, %edi; call pausing_stub; call pausing_old_stub; cmpl $0, (%rbx); je yields_by_stub_at; ret");
+FUNCTION(yields_by_table, "yields_by_table_at: call *pausing_table(%rip); cmpl $0, (%rbx); je yields_by_table_at; ret");
+FUNCTION(names_it_twice, "names_it_twice_looks: mov pausing_table+4(%rip), %eax; lea pausing_table(%rip), %rbx; test %eax, %eax; jne 2f;"
+                         "names_it_twice_at: call pausing; mov 4(%rbx), %eax; test %eax, %eax; je names_it_twice_at; 2: ret");
+FUNCTION(keeps_too_little, "1: cmpl $0, (%rdi); jne 2f; call pausing; jmp 1b; 2: ret");
+FUNCTION(calls_other, "1: call other_stub; call *pausing_table+8(%rip); cmpl $0, (%rbx); je 1b; ret");
 FUNCTION(locks, "1: mov $1, %eax; lock xadd %eax, (%rdi); test %eax, %eax; jne 1b; ret");
 FUNCTION(returns, "jmp 2f; 1: mov (%rdi), %eax; ret; 2: jmp 1b");
 FUNCTION(own_only, "1: cmpl $0, -4(%rbp); je 1b; ret");
@@ -51,9 +65,19 @@ void* sdsm::program::grow_reservation(void* memory, std::size_t old_bytes, std::
 
 namespace {
 
+sdsm::program::Pauses pauses_here() {
+  sdsm::program::Pauses here;
+  here.functions[here.count++] = reinterpret_cast<std::uintptr_t>(pausing);
+  // Of this file, from the first stub to the end of the table.
+  const auto stub = reinterpret_cast<std::uintptr_t>(pausing_stub);
+  const auto table = reinterpret_cast<std::uintptr_t>(pausing_table);
+  here.file = {std::min(stub, table), std::max(stub, table) + 64};
+  return here;
+}
+
 std::vector<std::uintptr_t> found_in(const std::uint8_t* begin, const std::uint8_t* end) {
   sdsm::program::GrowingArray<sdsm::program::Wait> found;
-  sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), found);
+  sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), pauses_here(), found);
   std::vector<std::uintptr_t> list;
   for (const sdsm::program::Wait& wait : found) list.push_back(wait.address);
   std::sort(list.begin(), list.end());
@@ -63,7 +87,7 @@ std::vector<std::uintptr_t> found_in(const std::uint8_t* begin, const std::uint8
 const sdsm::program::Wait* loop_in(const std::uint8_t* begin, const std::uint8_t* end) {
   static sdsm::program::GrowingArray<sdsm::program::Wait> found;
   found.clear();
-  sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), found);
+  sdsm::program::find_waits(begin, static_cast<std::uint32_t>(end - begin), pauses_here(), found);
   const auto* const loop = std::find_if(found.begin(), found.end(), [](const auto& wait) { return wait.bytes > 0; });
   return loop == found.end() ? nullptr : loop;
 }
@@ -114,4 +138,18 @@ TEST_CASE("the one load of a loop, the instruction behind it and the loop's ends
 
 TEST_CASE("a loop that loads twice, or has no known end, is none to rest at") {
   CHECK(loop_in(two_flags, two_flags_end) == nullptr);
+}
+
+TEST_CASE("a loop that gives way between its looks waits, whichever way it calls") {
+  using Places = std::vector<std::uintptr_t>;
+  const auto at = [](const std::uint8_t* place) { return reinterpret_cast<std::uintptr_t>(place); };
+  CHECK(found_in(yields, yields_end) == Places{at(yields_looks), at(yields_at)});
+  CHECK(found_in(yields_by_stub, yields_by_stub_end) == Places{at(yields_by_stub_at)});
+  CHECK(found_in(names_it_twice, names_it_twice_end) == Places{at(names_it_twice_looks), at(names_it_twice_at)});
+  CHECK(found_in(yields_by_table, yields_by_table_end) == Places{at(yields_by_table_at)});
+}
+
+TEST_CASE("a loop that calls anything else, or whose registers a call may change, does not") {
+  CHECK(found_in(calls_other, calls_other_end).empty());
+  CHECK(found_in(keeps_too_little, keeps_too_little_end).empty());
 }

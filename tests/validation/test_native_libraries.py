@@ -110,6 +110,22 @@ def test_a_program_whose_libraries_alone_use_openmp(tmp_path, command):
     assert lines(tmp_path, command, "./main") == ["333283335000 2999750005000"]
 
 
+@pytest.mark.parametrize("command", [RUN, TRACE], ids=["run", "trace"])
+def test_a_program_with_many_libraries(tmp_path, command):
+    count = 80
+    for number in range(count):
+        (tmp_path / f"l{number}.c").write_text(f"int v{number}; int f{number}(void) {{ return v{number} += {number}; }}\n")
+        build(tmp_path, "gcc", "-fno-openmp", "-O0", "-shared", "-fPIC", "-o", f"lib{number}.so", f"l{number}.c")
+    called = " ".join(f"int f{number}(void);" for number in range(count))
+    added = " ".join(f"if (i == {number}) f{number}();" for number in range(count))
+    total = "+".join(f"f{number}()" for number in range(count))
+    source = f"{called}\nint main(void) {{\n#pragma omp parallel for\nfor (int i = 0; i < {count}; ++i) {{ {added} }}\n"
+    (tmp_path / "main.c").write_text(f'#include <stdio.h>\n{source}printf("%d\\n", {total}); return 0; }}\n')
+    libraries = [tmp_path / f"lib{number}.so" for number in range(count)]
+    build(tmp_path, "gcc", "-o", "main", "main.c", *libraries)
+    assert lines(tmp_path, command, "./main") == [str(2 * sum(range(count)))]
+
+
 def test_a_library_of_fortran_that_comes_by_dlopen_prints(tmp_path):
     (tmp_path / "prints.f90").write_text("subroutine tell() bind(c)\n  print '(a)', 'from fortran'\nend subroutine\n")
     source = r"""

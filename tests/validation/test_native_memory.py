@@ -165,6 +165,13 @@ def test_flags_show_no_forbidden_outcome(nodes, threads_per_node, rounds):
     assert len(result.stdout.splitlines()) >= 11
 
 
+@pytest.mark.parametrize("pause", ["yield", "usleep", "nanosleep"])
+def test_who_comes_to_a_loop_that_pauses_sees_nothing_older_though_it_looks_but_once(tmp_path, pause):
+    program = (PROGRAMS / "looks_once", pause, tmp_path / "read", tmp_path / "written")
+    result = on_cluster(2, 1, "as-asked", "unix", *program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
 def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
     result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "late_page")
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")

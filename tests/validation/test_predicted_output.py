@@ -34,6 +34,13 @@ def trace_of(folder: Path, *program: object, options: tuple[object, ...] = ("-q"
     return trace
 
 
+def own_program(folder: Path, source: str) -> Path:
+    (folder / "program.c").write_text(source)
+    command = ["gcc", "-O2", "-fopenmp", "-o", folder / "program", folder / "program.c"]
+    subprocess.run(command, check=True)
+    return folder / "program"
+
+
 def simulate(trace: Path, *options: object, status: int = 0, **more) -> subprocess.CompletedProcess[str]:
     done = sdsm("simulate", trace, *CLUSTER, "--compute-factor", 1, *options, **more)
     assert done.returncode == status, done.stderr
@@ -238,3 +245,47 @@ def test_whose_clock_a_traced_program_reads_is_told_once_and_only_of_programs_th
         done = sdsm("trace", "--passes", 1, "-n", 2, "-o", tmp_path / "a.trace", "--", program)
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("are the tracer's, without what a cluster costs") == times
+
+
+#: Makes a file that must not be there, and does more where another file of its own is there already.
+ONCE = r"""
+#include <stdio.h>
+int main(void) {
+  FILE* out = fopen("out.dat", "wx");
+  if (!out) return 3;
+  fclose(out);
+  FILE* restart = fopen("restart", "r");
+  const int from = restart ? 500 : 0;
+  fclose(restart ? restart : fopen("restart", "w"));
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = from; i < 1000; ++i) sum += i;
+  printf("%d\n", sum);
+  return 0;
+}
+"""
+
+
+def test_a_command_before_each_pass_puts_files_back_that_the_program_changes(tmp_path):
+    program = own_program(tmp_path, ONCE)
+    tracing = ("trace", "-q", "--passes", 2, "-n", 2, "-o", "a.trace")
+    done = sdsm(*tracing, "--", program, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--before 'rm -f FILE'" in done.stderr
+    put_back = "echo a line of its own; rm -f out.dat restart"
+    done = sdsm(*tracing, "--before", put_back, "--", program, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "499500\n", "a line of its own\n" * 3)
+    printing = (tmp_path / "a.trace", "--output", "-")
+    assert "ended with status 3" in simulate(*printing, cwd=tmp_path).stderr
+    assert simulate(*printing, "--before", put_back, cwd=tmp_path).stdout == "499500\n"
+
+
+def test_a_command_before_a_pass_that_fails_ends_the_trace(tmp_path):
+    program = own_program(tmp_path, ONCE)
+    (tmp_path / "a.trace").write_text("an earlier one")
+    for command, end in (("exit 4", "ended with status 4"), ("kill -9 $$", "was killed by signal 9")):
+        done = sdsm("trace", "-q", "-n", 2, "-o", "a.trace", "--before", command, "--", program, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"sdsm: --before '{command}' {end} before pass 1; no trace is written\n"
+    assert (tmp_path / "a.trace").read_text() == "an earlier one"
+    assert not (tmp_path / "out.dat").exists()
