@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from calibration import platform_file, run_result
-from calibration.children import CommandFailed
+from calibration import places, platform_file, run_result
+from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput
+from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_compare import comparison, table
 from sdsm_compare import figure as comparison_figure
 from sdsm_explain import explanation, words
 from sdsm_explain import figure as explanation_figure
-from sdsm_explain.start import Started
+from sdsm_explain.start import TIME_LIMIT_S, Started
 from sdsm_page import again, excerpt, figure
 from sdsm_page.naming import Naming
 from sdsm_page.template import figure_uri
@@ -81,7 +82,7 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
         if told is not None:
             about = [*_of_explanation(told, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
             return Page(title, [words.verdict(told), *_lacking(result)], [*about, *_threads(result), *how], files)
-        about = [Section("Which memory costs it", sentences=[why]), *_timeline(result, wanted, wanted.timeline)]
+        about = [Section("Which memory costs it", sentences=[why]), *_timeline(result, wanted, wanted.timeline or _drawn_alone(result, wanted))]
         return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [*about, *_threads(result), *how], files)
     assert isinstance(result, run_result.Native)
     times = [one.makespan_s for one in result.runs]
@@ -92,6 +93,26 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
 def _drawn(wanted: Wanted) -> Path:
     """The timeline of a prediction that is made again."""
     return wanted.folder / "timeline.json"
+
+
+def _writing_timeline(wanted: Wanted) -> list[str]:
+    """Options of `sdsm simulate`."""
+    options = ["--timeline", str(_drawn(wanted)), "--timeline-events", str(excerpt.MOST_EVENTS)]
+    if wanted.window_s is not None:
+        options += ["--timeline-window", ":".join(f"{time_s:.9f}s" for time_s in wanted.window_s)]
+    return options
+
+
+def _drawn_alone(result: run_result.Simulation, wanted: Wanted) -> Path | None:
+    """The same of one that cannot be explained, under `hardware` for one; None if it cannot be made again as it was."""
+    if not again.is_here(result):
+        return None
+    command = [str(places.PROGRAMS / "sdsm"), *again.point(result).command(), *_writing_timeline(wanted), "--json", "-"]
+    try:
+        told = run_result.read(Text("sdsm simulate's JSON", CommandRunner().run(command, TIME_LIMIT_S)), run_result.Simulation)
+    except (CommandFailed, ReadError):
+        return None
+    return _drawn(wanted) if told.makespan_s == result.makespan_s else None
 
 
 def _timeline(result: run_result.Run, wanted: Wanted, file: Path | None) -> Iterator[Section]:
@@ -126,12 +147,7 @@ def _explained(
         return None, "The trace or the platform is not here as it was, so the prediction cannot be made again and explained."
     try:
         point = again.point(result)
-        more = ["--timeline", str(_drawn(wanted)), "--timeline-events", str(excerpt.MOST_EVENTS)]
-        if wanted.window_s is not None:
-            more += ["--timeline-window", ":".join(f"{time_s:.9f}s" for time_s in wanted.window_s)]
-        if wanted.timeline is not None:
-            more = []
-        started = Started(point, wanted.folder, more)
+        started = Started(point, wanted.folder, _writing_timeline(wanted) if wanted.timeline is None else ())
         told = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
     except CommandFailed as error:
         return None, "It could not be simulated again." if naming.is_anonymous else f"It could not be simulated again: {error.said or error}"

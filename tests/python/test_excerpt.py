@@ -119,6 +119,17 @@ def test_a_prediction_is_drawn_from_the_timeline_that_the_simulator_writes(place
     assert "The part that was asked for" in chosen and "data:image/svg+xml" in chosen
 
 
+def test_what_cannot_be_explained_has_an_excerpt_too_unless_it_is_another_simulation_now(place):
+    hardware = ["-p", "v1280", "-n", "1", "-t", "2", "--protocol", "hardware"]
+    subprocess.run([str(SDSM), "simulate", "-q", "a.trace", *hardware, "--json", "shared.json"], cwd=place, check=True, capture_output=True)
+    drawn = page(place, "shared.json")
+    assert "data:image/svg+xml" in drawn and "The costliest barrier" in drawn
+    document = json.loads((place / "shared.json").read_text())
+    document["options"]["compute_from"], document["options"]["compute_factor"] = "compute-factor", 2.0
+    (place / "shared.json").write_text(json.dumps(document))
+    assert "There is no timeline" in page(place, "shared.json")
+
+
 def test_a_measured_result_shows_its_timeline_or_says_that_there_is_none(place):
     assert "There is no timeline to show a part of: `sdsm run --timeline FILE.json` writes one" in page(place, "measured.json")
     drawn = page(place, "measured.json", "--timeline", "measured-timeline.json")
