@@ -54,7 +54,7 @@ examples:
 
 Several outputs of sdsm microbench, taken at different times, tell more than a long one: what they differ by is
 in the standard errors. Exit status: 0 done; 1 the simulator does not give back what was measured (the platform file is
-written all the same), or a result could not be written; 2 bad usage or input. docs/calibration.md has the formulas."""
+written all the same), or a result could not be written; 2 bad usage or input. calibration/README.md has the formulas."""
 
 
 def fraction(text: str) -> float:

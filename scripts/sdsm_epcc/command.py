@@ -42,7 +42,7 @@ for which they differ are kept apart:
   # compiler: Omni 1.6
   # clock: 550MHz
 
-Exit status: 0 done; 1 a result could not be written; 2 bad usage or input. docs/calibration.md has the formulas.
+Exit status: 0 done; 1 a result could not be written; 2 bad usage or input. The page has the formulas.
 """
 
 
