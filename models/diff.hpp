@@ -37,7 +37,7 @@ inline constexpr Bytes diff_word{4};
 inline constexpr Change whole_page{words_per_page, 1};
 
 /// Changes of two intervals to one page without a flush between: their sum, at most the whole page. A word that both
-/// changed counts twice, as a trace does not say where words lie. `page_words`: of a page, in which as many changed.
+/// changed counts twice, as a trace does not say where words lie. `page_words`: the number of words of the page.
 constexpr Change merge(Change a, Change b, std::uint16_t page_words = words_per_page) {
   const int words = a.words + b.words;
   if (words >= page_words) return {page_words, 1};

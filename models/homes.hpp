@@ -26,7 +26,7 @@ class Homes {
     ++epoch_;
   }
 
-  /// Changes with every move: who remembers a home looks it up again when the epoch is another.
+  /// Changes with every move. A home that was looked up in another epoch must be looked up again.
   std::uint64_t epoch() const { return epoch_; }
 
  private:

@@ -5,9 +5,9 @@
 /// others when it has done an atomic operation or a fence, or has touched a page that an atomic operation has changed
 /// while its node has copies of other pages, which may be older. Its next touch of memory then has to wait until all
 /// are in flag mode. A thread that goes from an atomic operation straight to the barrier, as a reduction does, needs
-/// none: what it stored is at home before the operation, and nobody can tell when it did the rest. So before flag mode
-/// no thread goes on after it has met others; and what they did before they met, nothing but plain stores and single
-/// looks could order: those are not noticed.
+/// none: what it stored is at home before the operation, and nobody can tell when it did the rest. So no thread that
+/// has met others goes on outside of flag mode. Before they meet, only plain stores and single looks could order what
+/// they do, and these are not noticed.
 ///
 /// Why every outcome is then one of sequential consistency (as far as each processor has it): a store happens while no
 /// other node can read the page, a load while no other node can write it. So all loads and stores of a page are in one
@@ -39,9 +39,9 @@ constexpr FlagMode after(FlagEvent event, FlagMode mode) {
   return mode;
 }
 
-/// What the touch of a page does that an atomic operation has changed. `copies`: of other pages, that the node has. On
-/// another thread's stack are sums of reductions beside what a thread needs to begin: who comes late has not met
-/// others, but must not keep older copies.
+/// What it means that a thread touches a page which an atomic operation has changed, on a node that has `copies` of
+/// other pages. Another thread's stack holds sums of reductions beside what a thread needs to begin. A thread that
+/// begins late and reads it has not met others, but must not keep older copies.
 enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
 constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies) {
   if (copies == 0) return Meeting::none;
@@ -51,12 +51,12 @@ constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies) {
 /// What a page's home knows of changes since the last barrier when it grants the page in flag mode.
 struct PageNews {
   bool was_recalled_written = false;  ///< by one whose right to write has ended, or an atomic operation changed it
-  bool has_diffs = false;             ///< came for it
+  bool has_diffs = false;             ///< diffs of the page have come
   bool has_unseen_changes = false;    ///< the home's process entered flag mode with pages open that it writes unseen
-  bool home_is_in_flag_mode = true;   ///< before, the home does not see what its own thread stores
+  bool home_is_in_flag_mode = true;   ///< else the home does not see what its own thread stores
 };
-/// Whether who is granted the page may see by it what others have stored elsewhere: it has to drop older copies of
-/// pages that their owners change unseen.
+/// Whether the page may show to whom it is granted that others have stored elsewhere. A node that sees that has to
+/// drop older copies of pages that their owners change unseen.
 constexpr bool tells_of_stores(const PageNews& news) {
   return news.was_recalled_written || news.has_diffs || news.has_unseen_changes || !news.home_is_in_flag_mode;
 }
@@ -73,7 +73,7 @@ class PageSharing {
     NodeId node{};
     Right kept{};
   };
-  /// What others lose before `node` may have `wanted`.
+  /// What other nodes have to give up before `node` may have the right `wanted`.
   std::vector<Loss> losses(NodeId node, Right wanted) const {
     std::vector<Loss> list;
     for (const Holder& holder : holders_) {

@@ -10,7 +10,7 @@ namespace sdsm {
 
 /// A trace's pages, of which larger ones consist.
 inline constexpr Bytes least_page{4096};
-/// A trace tells where its regions lie as far as pages of this size go.
+/// The largest size of pages for which a trace tells where its regions lie.
 inline constexpr Bytes most_page{65536};
 
 /// Why pages cannot have that size; empty if they can.

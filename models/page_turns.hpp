@@ -52,8 +52,8 @@ class LostPages {
 /// Who has the turn, and who comes next. Times are in ns of one clock.
 class PageTurns {
  public:
-  /// The node asks for a turn of that length, or again for the one that it waits for or has. Returns how long it is
-  /// until that begins; 0: it has begun.
+  /// The node asks for a turn of that length, or again for the one that it waits for or has. Returns the time until
+  /// that turn begins; 0: it has begun.
   std::uint64_t ask(NodeId node, std::uint64_t length_ns, std::uint64_t now_ns) {
     for (; !turns_.empty() && begun_ns_ + turns_.front().length_ns <= now_ns; turns_.pop_front()) {
       begun_ns_ += turns_.front().length_ns;

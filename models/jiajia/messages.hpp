@@ -57,8 +57,8 @@ struct DiffMessages {
   }
 };
 
-/// Notices are told (REL, BARR, WTNT) in 12 bytes, and handed on (grants, INVLD), with who wrote the page, in 16. Where
-/// a process tells what others wrote, too, it says who did.
+/// A notice takes 12 bytes when a process tells of its own write (REL, BARR, WTNT). With the page's writer it takes 16:
+/// when it is handed on (grants, INVLD), and when a process tells of others' writes.
 inline constexpr Bytes told_notice{12};
 inline constexpr Bytes handed_notice{16};
 inline constexpr std::uint64_t most_told = 511 * 6;

@@ -26,8 +26,8 @@ class LockNotices {
   explicit LockNotices(const Rules& rules, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
       : rules_(rules), objects_(memory) {}
 
-  /// `to` gets the lock: what was handed on there since its last time, by page. Under Scope::openmp not what `to` wrote
-  /// itself, and a notice for each writer.
+  /// `to` gets the lock. Returns what was handed on there since `to` last had it, by page; under Scope::openmp a notice
+  /// for each writer but `to`.
   std::vector<Notice> grant(SyncObject object, ProcessId to);
 
   /// `by` gives the lock back, with what it hands on.

@@ -49,7 +49,7 @@ class ProcessPages {
     std::uint64_t pages;  ///< of which each takes the trap, or none does; at least 1
     std::optional<FaultKind> kind;
   };
-  /// The same of adjacent pages with that home, as far as they do as the first does.
+  /// The same for adjacent pages with that home, up to the first that behaves otherwise.
   AccessedRun access_run(PageId first, std::uint64_t pages, ProcessId home, Access access);
 
   /// The process changed words of a page that it may write. A page without a twin remembers nothing. `page_words`:

@@ -108,7 +108,7 @@ struct Rules {
   bool fork_by_broadcast = false;  ///< [HY]: a message, not a barrier, begins a region of all processes
 };
 
-/// Whether what a process does at a barrier depends on where the pages are at home that it hears of.
+/// Whether a process's work at a barrier depends on the homes of the pages that it hears of.
 constexpr bool homes_matter_at_barriers(const Rules& rules) {
   return rules.home_migration || rules.adaptive_write_detection || rules.first_touch_moves.has_value();
 }

@@ -1,4 +1,4 @@
-/// A kind of fault or message is known by its place among its protocol's: room for those of every protocol.
+/// A kind of fault or message is its index in its protocol's table. These sizes hold every protocol's tables.
 #pragma once
 
 #include <cstddef>

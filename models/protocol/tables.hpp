@@ -30,7 +30,7 @@ struct MessageRow {
 struct CostRow {
   std::string_view name;
   std::string_view meaning;
-  bool is_required;  ///< of a family at least one
+  bool is_required;  ///< a platform must give it; of a family at least one
 };
 
 struct Tables {
@@ -41,8 +41,8 @@ struct Tables {
   std::optional<std::size_t> reply = {};                  ///< and of its reply, where results count it by kind
   Bytes request_payload = {};
   Bytes reply_beside_page = {};  ///< payload that is no page
-  Bytes least_payload = {};      ///< of its shortest and its longest message that costs processors' time of its own
-  Bytes most_payload = {};
+  Bytes least_payload = {};      ///< payload of the shortest message whose cost is its own, not part of a fault's
+  Bytes most_payload = {};       ///< and of the longest
   std::span<const CostRow> further_costs = {};     ///< beside those of faults and messages
   std::span<const CostRow> costs_by_threads = {};  ///< families
   Bytes most_page = sdsm::most_page;               ///< the largest page whose diff has a message to go in

@@ -104,7 +104,7 @@ class NodePages {
   void drop(Sync sync);
 
   /// In flag mode (page_sharing.hpp) the node gives up its copy of a page of another node, or the right to write it.
-  /// Returns which of the twinned pages it was, if it was one: it is none any more. Precondition: its changes are home.
+  /// A twinned page loses its twin: returns its index among the twinned pages. Precondition: its changes are home.
   std::optional<std::size_t> give_up(PageId page, bool keeps_reading);
 
   /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).

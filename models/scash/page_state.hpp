@@ -131,7 +131,7 @@ constexpr SyncRule rule_of(Sync sync) {
   return {};
 }
 
-/// What a barrier of a gang is on a node, some or all of whose processes are in the gang. Among the members it is a
+/// What a barrier of a gang is on a node that has some or all of its processes in the gang. Among the members it is a
 /// release and an acquire. Others hear of nothing, so home pages stay writable, as at a lock: the next barrier of the
 /// whole team gives notice of what was written since the last one. Companions outside of the gang go on writing what it
 /// drops, so their changes go home first.

@@ -24,7 +24,7 @@ using namespace sdsm::commands;
 using namespace sdsm::run_command;
 
 constexpr const char* help =
-    "Runs an OpenMP program on a cluster of processes, one for each thread, whose shared memory is made in "
+    "Run an OpenMP program on a cluster of processes, one for each thread, whose shared memory is made in "
     "software.\n\n"
     "sdsm run -n THREADS [OPTIONS] -- PROGRAM [ARGUMENTS...]\n\n"
     "PROGRAM is built with gcc, g++ or gfortran -fopenmp and nothing else. Processes of one node share pages directly; "

@@ -62,7 +62,7 @@ int show_dump(std::vector<std::string> own) {
 }
 
 int mend(std::vector<std::string> own) {
-  CLI::App app("Writes the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
+  CLI::App app("Write the trace of the program with one thing mended, to see what `sdsm simulate` gains by it.",
                "sdsm trace mend");
   app.footer(
       "What else the program does stays as it was traced. `sdsm explain` tries all of them but --balance.\n\n"
