@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -15,6 +14,11 @@ namespace sdsm::sim {
 namespace {
 
 constexpr double gib = 1 << 30;
+/// A system without /proc/meminfo.
+constexpr Bytes where_nothing_tells{std::int64_t{4} << 30};
+/// A page's entry in the list of written pages counts once in bytes_of_page(). The list grows by doubling, and while it
+/// does, the old one and the new one of twice that length are both there.
+constexpr std::size_t bytes_of_growth = 2 * sizeof(Twinned);
 
 /// Counts chunks of the tables that the nodes' threads touch, up to `most`.
 std::uint64_t touched_chunks(const trace::File& file, const Layout& layout, std::uint64_t most) {
@@ -44,13 +48,13 @@ Bytes default_memory_limit() {
   std::ifstream file("/proc/meminfo");
   std::string name;
   for (std::int64_t kib = 0; file >> name >> kib; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-    if (name == "MemAvailable:") return std::min(Bytes{kib * 1024 / 2}, most_default_memory);
+    if (name == "MemAvailable:") return Bytes{kib * 1024 / 2};
   }
-  return most_default_memory;
+  return where_nothing_tells;
 }
 
 void check_memory(const trace::File& file, const Layout& layout, Bytes limit) {
-  const std::uint64_t chunk_bytes = chunk_pages * NodePages::bytes_of_page(layout.threads_per_node);
+  const std::uint64_t chunk_bytes = chunk_pages * (NodePages::bytes_of_page(layout.threads_per_node) + bytes_of_growth);
   const std::uint64_t most = static_cast<std::uint64_t>(limit.count) / chunk_bytes;
   std::uint64_t chunks = 0;
   for (const trace::Region& region : file.regions()) chunks += region.pages / chunk_pages + 1;

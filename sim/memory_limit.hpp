@@ -8,9 +8,8 @@
 
 namespace sdsm::sim {
 
-/// What --max-memory is unless given: half of the memory that is free now, and at most most_default_memory.
+/// What --max-memory is unless given: half of the memory that is free now.
 Bytes default_memory_limit();
-inline constexpr Bytes most_default_memory{std::int64_t{4} << 30};
 
 /// Throws BadInput if the tables of the trace's touched pages may need more than `limit` on the layout's nodes. Reads
 /// the trace only if its regions could.

@@ -770,8 +770,7 @@ void add_outputs(CLI::App& app, Request& request) {
   app.add_option_function<std::string>(
          "--max-memory", [&](const std::string& text) { request.most_memory = parse_bytes(text); },
          "refuse a trace whose touched pages need more memory for their tables than this, such as 8GiB (default: half "
-         "of "
-         "the free memory, at most 4GiB)")
+         "of the free memory)")
       ->check(&bytes_problem)
       ->type_name("BYTES");
   timelines::add_options(app, request.timeline);

@@ -36,7 +36,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
     const Held nothing_else_is_handled(handling);
     if (may_operate_now(place.address, is_in_flags)) return program::operate(operation, memory);
   }
-  const std::uint64_t begun = now_ns();
+  const Begun begun = begin();
   count_message(place.home, MessageKind::atomic_request, atomic_payload.count);
   program::AtomicOutcome outcome;
   const OperationAt asked_for{operation, address - place.address};
@@ -49,7 +49,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   } else {
     ask_soon(place.home, question, &asked_for, &outcome, sizeof outcome);
   }
-  spend(&Tally::lock_ns, timelines::State::lock, begun);
+  spend(Spent::lock, begun);
   return outcome;
 }
 
@@ -130,8 +130,10 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   Place place;
   if (!find_place(address, place)) return false;
   const bool tries_again = operation.compares() && failed_exchange == address;
-  const std::uint64_t begun = now_ns();
+  const std::uint64_t trapped = now_ns();
   if (!tries_again) end_work(trace::EventKind::atomic);
+  // Its instruction is a trap, which belongs to the operation as a fault's belongs to the fault.
+  const Begun begun = begun_with_trap(now_ns());
   if (slot_of(address + operation.bytes - 1) != slot_of(address)) {
     end_run(
         {"an atomic operation at address 0x", Hexadecimal(address),
@@ -140,10 +142,11 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
   outcome = operate_on_page(place, address, operation);
   failed_exchange = operation.compares() && !outcome.is_equal() ? address : 0;
   if (tries_again) {
-    resume_work(begun);
+    resume_work(trapped);
   } else {
     begin_work();
   }
+  spend(Spent::lock, begun);
   return true;
 }
 

@@ -35,7 +35,6 @@
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/timeline_log.hpp"
-#include "native/dsm/trap_time.hpp"
 #include "native/dsm/write_notices.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/shared_memory.hpp"
@@ -215,7 +214,8 @@ void keep_pages_for_instruction(std::uintptr_t instruction, std::uintptr_t page)
   keep_pages_until(last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times));
 }
 
-void take_fault(const Place& place, Access access, std::uint64_t begun, std::uintptr_t instruction)
+/// Returns the fault's kind; none where the page was only to be opened again.
+std::optional<FaultKind> take_fault(const Place& place, Access access, std::uintptr_t instruction)
     REQUIRES(application) {
   if (has_met) change_flag_mode(FlagEvent::touch_after_meeting);
   has_met = false;
@@ -261,7 +261,7 @@ void take_fault(const Place& place, Access access, std::uint64_t begun, std::uin
     keep_pages_for_instruction(instruction, place.address);
     watch_page(place.address);
   }
-  if (kind) spend_on_fault(*kind, place.id, begun);
+  return kind;
 }
 
 /// The address is outside of shared memory: what it names elsewhere may not exist in this process.
@@ -299,26 +299,33 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   }
   application.check();
   const program::BlockedSignals blocked;
-  // Asking others where the page is at home is part of the fault, not of computing.
-  const std::uint64_t looked_up = now_ns() - trapped;
   ++asked.traps;
   const auto* machine = static_cast<const ucontext_t*>(context);
   constexpr greg_t write_bit = 2;  // of the page fault's error code
   const bool is_write = (machine->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   const Access access = is_write ? Access::write : Access::read;
   // Nobody else sees when this process comes to a page of its own node, and so many sleeps would distort the emulation.
+  const std::uint64_t looked_up = now_ns();
   if (place.owner == Owner::remote) reach_touch(index_of(place.id.region), place.id.index, access);
-  const std::uint64_t begun = now_ns();
+  // Asking others where the page is at home is part of the fault; computing until the touch is not.
+  const std::uint64_t entered = trapped + (now_ns() - looked_up);
+  const Begun begun = begun_with_trap(entered);
   const auto instruction = static_cast<std::uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]);
+  std::optional<std::size_t> kind;
   if (plays_jiajia()) {
-    take_copy_fault(place, access, begun - trap_time_ns());
+    if (const auto taken = take_copy_fault(place, access)) kind = static_cast<std::size_t>(*taken);
   } else {
-    take_fault(place, access, begun - trap_time_ns(), instruction);
+    if (const auto taken = take_fault(place, access, instruction)) kind = static_cast<std::size_t>(*taken);
   }
   if (!is_write && is_in_flag_mode()) come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
   send_long_page_log();
   send_long_timeline_log();
-  resume_work(begun - looked_up);
+  resume_work(entered);
+  if (kind) {
+    spend_on_fault(*kind, place.id, begun);
+  } else {
+    spend(Spent::protect, begun);
+  }
   errno = saved_errno;
 }
 
@@ -535,7 +542,7 @@ void start_coherence(const AddressRange& stack, const AddressRange& variables) {
 void flush(Sync sync, const Grant* granted) {
   if (!are_pages_protected()) return;
   if (plays_jiajia()) return change_interval(sync);
-  const std::uint64_t begun = now_ns();
+  const Begun begun = begin();
   end_turn();
   if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
     // Companions send their own at the same time.
@@ -554,7 +561,7 @@ void flush(Sync sync, const Grant* granted) {
     const Sync sent = is_in_flag_mode() ? Sync::acquire : sync;
     if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sent);
   }
-  spend(&Tally::diff_ns, timelines::State::diff, begun);
+  spend(Spent::diff, begun);
 }
 
 void flush_pages(std::uintptr_t begin, std::uint64_t pages) {
@@ -567,7 +574,7 @@ void flush_pages(std::uintptr_t begin, std::uint64_t pages) {
 
 void drop(Sync sync) {
   if (!are_pages_protected() || plays_jiajia()) return;
-  const std::uint64_t begun = now_ns();
+  const Begun begun = begin();
   const SyncRule rule = rule_of(sync);
   const NodeGuard guard;
   NodePages& pages = node().pages;
@@ -587,7 +594,7 @@ void drop(Sync sync) {
     } else {
       drop_copies();
     }
-    spend(&Tally::protect_ns, timelines::State::protect, begun);
+    spend(Spent::protect, begun);
     return;
   }
   if (rule.rest_home_pages && has_notices()) {
@@ -600,7 +607,7 @@ void drop(Sync sync) {
     const Held nothing_is_handled(handling);
     forget_rights();
   }
-  spend(&Tally::protect_ns, timelines::State::protect, begun);
+  spend(Spent::protect, begun);
 }
 
 void give_up_copy(PageId page, bool keeps_reading) {

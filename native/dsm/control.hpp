@@ -40,6 +40,7 @@
 #include "models/jiajia/rules.hpp"
 #include "models/placement.hpp"
 #include "models/protocol/registry.hpp"
+#include "models/scash/page_state.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/tally.hpp"
 

@@ -1,5 +1,6 @@
 #include "native/dsm/measured_region.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "native/dsm/clock.hpp"
@@ -23,6 +24,13 @@ struct MeasuredRegion {
 };
 constinit MeasuredRegion measured GUARDED_BY(application);
 
+/// The account as it was at `ns`: this thread may have been charged since, before it heard of the reading.
+Tally tally_when(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
+  Tally taken = tally_at(ns);
+  if (last_charge.ended_ns > ns) taken.spent(last_charge.term) -= std::min(last_charge.ns, last_charge.ended_ns - ns);
+  return taken;
+}
+
 }  // namespace
 
 ClockCalls clock_calls() {
@@ -33,7 +41,7 @@ void note_clock(const ClockCalls& calls) {
   const program::HeldSignals held;
   const std::uint64_t known = clock.count.load(std::memory_order_relaxed);
   if (calls.count == known) return;
-  measured.end = tally_at(calls.last_ns);
+  measured.end = tally_when(calls.last_ns);
   if (calls_of(known) == 0 || rank_of(calls.count) > rank_of(known)) measured.begin = measured.end;
   clock.last_ns.store(calls.last_ns, std::memory_order_relaxed);
   clock.count.store(calls.count, std::memory_order_relaxed);

@@ -164,7 +164,7 @@ void start_copies() {
   for (const RegionId region : untold_regions()) copies->add_untold(region);
 }
 
-void take_copy_fault(const Place& place, Access access, std::uint64_t begun) {
+std::optional<jiajia::FaultKind> take_copy_fault(const Place& place, Access access) {
   const NodeGuard guard;
   jiajia::ProcessPages& pages = own_copies();
   std::optional<jiajia::FaultKind> kind;
@@ -177,7 +177,7 @@ void take_copy_fault(const Place& place, Access access, std::uint64_t begun) {
   }
   // Without a fault, the protocol allows it anyway: nobody has touched the page since everything was shut.
   open_page(place, permission_of(pages.state(place.id, place.home)));
-  if (kind) asked.fault_ns[static_cast<std::size_t>(*kind)] += now_ns() - begun;
+  return kind;
 }
 
 bool may_read_copy(PageId page) {
@@ -187,14 +187,14 @@ bool may_read_copy(PageId page) {
 
 void change_interval(Sync sync) {
   if (!are_pages_protected()) return;
-  const std::uint64_t begun = now_ns();
+  const Begun begun = begin();
   {
     const NodeGuard guard;
     changes.find([](const Place&) { return true; });
   }
   changes.send(count_diffs(own_copies().end_interval(sync)));
-  const std::uint64_t sent = now_ns();
-  spend(&Tally::diff_ns, timelines::State::diff, begun, sent);
+  spend(Spent::diff, begun);
+  const Begun sent = begin();
   const bool has_twins = own_copies().twinned_pages() > 0;
   // Which own pages stay writable over a barrier is known behind it (settle_homes()).
   const bool detects = sync == Sync::barrier && self.jiajia.adaptive_write_detection;
@@ -205,7 +205,7 @@ void change_interval(Sync sync) {
     shut_lost_copies();
     rest_own_pages();
   }
-  spend(&Tally::protect_ns, timelines::State::protect, sent);
+  spend(Spent::protect, sent);
 }
 
 void follow_moves(const std::vector<jiajia::Told>& moves) {
@@ -246,12 +246,12 @@ void send_copies_home(const AddressRange& pages) {
 
 void shut_invalid_copies() {
   if (!are_pages_protected()) return;
-  const std::uint64_t begun = now_ns();
+  const Begun begun = begin();
   {
     const NodeGuard guard;
     shut_lost_copies();
   }
-  spend(&Tally::protect_ns, timelines::State::protect, begun);
+  spend(Spent::protect, begun);
 }
 
 }  // namespace sdsm::dsm

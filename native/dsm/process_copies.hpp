@@ -14,7 +14,8 @@ namespace sdsm::dsm {
 /// Before the application thread begins.
 void start_copies() REQUIRES(starting) NO_THREAD_SAFETY_ANALYSIS;
 
-void take_copy_fault(const Place& place, Access access, std::uint64_t begun) REQUIRES(application)
+/// Returns the fault's kind; none where the page was only to be opened again.
+std::optional<jiajia::FaultKind> take_copy_fault(const Place& place, Access access) REQUIRES(application)
     EXCLUDES(node().mutex);
 /// Whether the process may read its copy of the page.
 bool may_read_copy(PageId page) REQUIRES(application);

@@ -131,8 +131,9 @@ void finish_member(int status, void* /*unused*/) {
 
 /// Threads here mostly wait, and have little to do when what they wait for comes: they ask to be let in at once among
 /// those that compute. Since Linux 6.12 the shorter a thread's slices, the sooner it gets one; before, this does
-/// nothing.
+/// nothing. A policy that the user chose (chrt) stays.
 void ask_for_short_slices() {
+  if (sched_getscheduler(0) != SCHED_OTHER) return;
   constexpr std::uint64_t shortest_ns = 100'000;
   struct {
     std::uint32_t size = sizeof(*this);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <set>
 #include <utility>
@@ -97,23 +98,23 @@ Meeting meeting_of(const gomp::Gang& gang) {
 }
 
 /// The master called the clock while this process was waiting for work: its idle time is split there.
-std::uint64_t split_idle_time(std::uint64_t since, const Head& head) REQUIRES(application) {
+Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application) {
   if (head.value == clock_calls().count) return since;
-  const std::uint64_t at = head.address > since ? head.address : since;
-  spend(&Tally::idle_ns, timelines::State::idle, since, at);
-  note_clock({head.value, at});
-  return at;
+  const std::uint64_t at = std::clamp(head.address, since.ns, now_ns());
+  spend(Spent::idle, since, at);
+  note_clock({head.value, head.address});
+  return begun_at(at);
 }
 
-std::uint64_t wait_for_work() REQUIRES(application) {
-  std::uint64_t since = now_ns();
+Begun wait_for_work() REQUIRES(application) {
+  Begun since = begin();
   // A worker that is not in the team would write what its companions' barrier drops.
   const Head head = synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
-  spend(&Tally::idle_ns, timelines::State::idle, since, now);
+  spend(Spent::idle, since, now);
   heed_generation(head.generation);
-  return now;
+  return begun_at(now);
 }
 
 void count_lock_request(ProcessId manager, const Scoped& scoped) REQUIRES(application) {
@@ -159,11 +160,10 @@ Head lock_head(WireKind kind, LockId lock, engine::Demand demand = engine::mutex
           .value = std::bit_cast<std::uint64_t>(demand)};
 }
 
-void play(const Meeting& meeting, Barrier barrier, std::uint64_t& since) REQUIRES(application) {
+void play(const Meeting& meeting, Barrier barrier, Begun& since) REQUIRES(application) {
   // Others may wait for what this thread stored, and come to the barrier only after they see it.
   send_stacks_home();
   end_turn();
-  since = now_ns();
   bool waits_for_work = barrier == Barrier::fork_worker;
   // Until the others come, which may take long, handlers may write: the flush behind takes it home.
   Wait wait = Wait::with_handlers;
@@ -195,7 +195,7 @@ void play(const Meeting& meeting, Barrier barrier, std::uint64_t& since) REQUIRE
 }
 
 /// JIAJIA's. The next interval begins at once, so that what handlers store meanwhile belongs to it.
-void play_in_scope(Barrier barrier, std::uint64_t& since) REQUIRES(application) {
+void play_in_scope(Barrier barrier, Begun& since) REQUIRES(application) {
   for (const jiajia::courses::Step& step : jiajia::courses::barrier) {
     switch (step.deed) {
       case protocol::Deed::flush: change_interval(Sync::barrier); break;
@@ -234,17 +234,14 @@ void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
   }
   send_long_page_log();
   send_long_timeline_log();
-  std::uint64_t since = now_ns();
-  const std::uint64_t diffs_before = asked.diff_ns;
-  const std::uint64_t protect_before = asked.protect_ns;
+  Begun since = begin();
   if (plays_jiajia()) {
     play_in_scope(barrier, since);
   } else {
     play(meeting, barrier, since);
   }
   ++asked.barriers;
-  spend(&Tally::barrier_ns, timelines::State::barrier, since);
-  asked.barrier_ns -= (asked.diff_ns - diffs_before) + (asked.protect_ns - protect_before);
+  spend(Spent::barrier, since);
 }
 
 }  // namespace
@@ -275,14 +272,14 @@ void leave_gang(const gomp::Gang& gang) {
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
   const program::HeldSignals held;
   flush(Sync::acquire);
-  const std::uint64_t since = now_ns();
+  const Begun since = begin();
   question.generation = generation();
   question.address = index_of(lock);
   const ProcessId manager = manager_of(lock, processes());
   const Scoped scoped = scoped_question(lock, question);
   // What handlers write meanwhile goes home when the lock is here.
   const Head grant = ask_in_scope(manager, question, scoped, payload, Wait::with_handlers, until_ns);
-  spend(&Tally::lock_ns, timelines::State::lock, since);
+  spend(Spent::lock, since);
   const GrantSays what{grant.address};
   if (what == GrantSays::too_late) return what;
   count_lock_request(manager, scoped);
@@ -299,7 +296,7 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
 bool try_acquire_lock(LockId lock, engine::Demand demand) {
   const program::HeldSignals held;
   flush(Sync::acquire);
-  const std::uint64_t since = now_ns();
+  const Begun since = begin();
   Head answer;
   const ProcessId manager = manager_of(lock, processes());
   const Head question = lock_head(WireKind::lock_try, lock, demand);
@@ -313,7 +310,7 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
     constexpr unsigned pause_us = 20;  // its release takes its time: asking keeps processors from it
     usleep(pause_us);
   }
-  spend(&Tally::lock_ns, timelines::State::lock, since);
+  spend(Spent::lock, since);
   if (answer.kind != WireKind::lock_grant) return false;
   count_lock_request(manager, scoped);
   finish_acquire(lock, answer, scoped.object);
@@ -392,12 +389,12 @@ void await_flag(std::uint64_t flag, std::uint64_t value) {
   const program::HeldSignals held;
   need_openmp_scope("a wait for a flag");
   flush(Sync::acquire);
-  const std::uint64_t since = now_ns();
+  const Begun since = begin();
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head wanted{.kind = WireKind::flag_wait, .generation = generation(), .address = flag, .value = value};
   const Scoped scoped{.object = {jiajia::SyncObject::Kind::flag, flag}};
   const Head grant = ask_in_scope(manager, wanted, scoped, nullptr, Wait::with_handlers);
-  spend(&Tally::lock_ns, timelines::State::lock, since);
+  spend(Spent::lock, since);
   count_lock_request(manager, scoped);
   heed_grant(ordered_lock, grant, scoped.object);
 }

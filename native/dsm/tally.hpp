@@ -4,24 +4,21 @@
 #include <cstdint>
 #include <functional>
 
+#include "models/account.hpp"
 #include "models/counts.hpp"
-#include "models/scash/messages.hpp"
-#include "models/scash/page_state.hpp"
 
 namespace sdsm::dsm {
 
 /// Counts and nanoseconds since the process's start. Differences of two tallies describe a part of a run.
 struct Tally : ThreadCounts {
-  std::uint64_t fault_ns[fault_kinds];  ///< of the trap, its handler and the return from it
+  std::uint64_t spent_ns[spent_terms];  ///< by term; none on compute, which is what the others leave
   std::uint64_t traps;                  ///< signals taken: faults, and traps that only restored a protection
-  std::uint64_t diff_ns;                ///< making diffs, sending them, waiting until they are applied
-  std::uint64_t barrier_ns;             ///< waiting for others at barriers
-  std::uint64_t protect_ns;             ///< protecting pages again at barriers and locks
-  std::uint64_t lock_ns;                ///< waiting for locks, and for atomic operations
-  std::uint64_t idle_ns;                ///< between parallel regions
   std::uint64_t pages_served;           ///< to other nodes
   std::uint64_t page_service_ns;        ///< from a request's arrival until its page is on its way, if sent at once
   std::uint64_t now_ns;                 ///< monotonic clock when the tally was taken
+
+  std::uint64_t& spent(Spent term) { return spent_ns[static_cast<std::size_t>(term)]; }
+  std::uint64_t spent(Spent term) const { return spent_ns[static_cast<std::size_t>(term)]; }
 };
 
 inline constexpr std::uint64_t tally_words = sizeof(Tally) / sizeof(std::uint64_t);

@@ -2,14 +2,15 @@
 /// none. The application thread and whoever handles a request have a log each.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "commands/timelines/states.hpp"
-#include "models/scash/page_state.hpp"
+#include "models/account.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/trap_time.hpp"
 #include "native/dsm/wire.hpp"
 
 namespace sdsm::dsm {
@@ -17,19 +18,52 @@ namespace sdsm::dsm {
 void keep(const TimedEvent& event) REQUIRES(application);
 void keep_handled(const TimedEvent& event) REQUIRES(handling);
 
-/// The application thread has spent its time from `begun` to `ended`: adds it to the item of its account.
-inline void spend(std::uint64_t Tally::*item, timelines::State state, std::uint64_t begun,
-                  std::uint64_t ended = now_ns()) REQUIRES(application) {
-  asked.*item += ended - begun;
-  if (self.wants_timeline) keep({begun, ended, 0, 0, static_cast<std::uint16_t>(state), TimedEvent::Kind::state});
+/// Of all terms of the application thread's account together.
+inline constinit std::uint64_t charged_ns GUARDED_BY(application) = 0;
+
+/// What was charged last, and until when.
+struct Charge {
+  Spent term;
+  std::uint64_t ns;
+  std::uint64_t ended_ns;
+};
+inline constinit Charge last_charge GUARDED_BY(application){};
+
+/// When something began that is to be charged, and what had been charged until then.
+struct Begun {
+  std::uint64_t ns;
+  std::uint64_t charged_ns;
+};
+inline Begun begun_at(std::uint64_t ns) REQUIRES(application) {
+  return {ns, charged_ns};
 }
-/// The same of a fault.
-inline void spend_on_fault(FaultKind kind, PageId page, std::uint64_t begun) REQUIRES(application) {
+inline Begun begin() REQUIRES(application) {
+  return begun_at(now_ns());
+}
+/// Of a trap whose handler begins at `ns`. It began earlier by what a trap takes, but not before what came before it: a
+/// single trap may take less than the median.
+inline Begun begun_with_trap(std::uint64_t ns) REQUIRES(application) {
+  return begun_at(std::max(ns - trap_time_ns(), last_charge.ended_ns));
+}
+
+/// The application thread has spent its time from `begun` to `ended` on the term. What other terms were charged with
+/// meanwhile stays theirs, so that no time is counted twice.
+inline void spend(Spent term, const Begun& begun, std::uint64_t ended = now_ns()) REQUIRES(application) {
+  const std::uint64_t passed = ended - begun.ns, of_others = charged_ns - begun.charged_ns;
+  const std::uint64_t own = passed > of_others ? passed - of_others : 0;
+  asked.spent(term) += own;
+  charged_ns += own;
+  last_charge = {term, own, ended};
+  if (!self.wants_timeline || is_fault(term)) return;
+  keep({begun.ns, ended, 0, 0, static_cast<std::uint16_t>(term), TimedEvent::Kind::state});
+}
+/// The same of a fault. `kind`: as the protocol numbers them.
+inline void spend_on_fault(std::size_t kind, PageId page, const Begun& begun) REQUIRES(application) {
   const std::uint64_t now = now_ns();
-  asked.fault_ns[static_cast<std::size_t>(kind)] += now - begun;
+  const Spent term = spent_on(kind);
+  spend(term, begun, now);
   if (!self.wants_timeline) return;
-  const auto state = static_cast<std::uint16_t>(1 + static_cast<std::size_t>(kind));
-  keep({begun, now, page.index, index_of(page.region), state, TimedEvent::Kind::fault});
+  keep({begun.ns, now, page.index, index_of(page.region), static_cast<std::uint16_t>(term), TimedEvent::Kind::fault});
 }
 /// The application thread sends a message, or has got its answer.
 inline void log_message(TimedEvent::Kind kind, ProcessId other, const Head& head) REQUIRES(application) {

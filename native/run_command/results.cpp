@@ -12,11 +12,11 @@
 namespace sdsm::run_command {
 namespace {
 
-/// The part of `tally`'s duration that none of its other times claims, at least 0: clocks are read one after another,
-/// so the others may exceed it.
+/// The part of `tally`'s duration that no other term claims, at least 0: what a trap takes outside of its handler is
+/// charged as it was measured once, which may be more than it took.
 constexpr std::uint64_t compute_ns(const dsm::Tally& tally) {
-  std::uint64_t others = tally.diff_ns + tally.barrier_ns + tally.protect_ns + tally.lock_ns + tally.idle_ns;
-  for (const std::uint64_t time : tally.fault_ns) others += time;
+  std::uint64_t others = 0;
+  for (const std::uint64_t time : tally.spent_ns) others += time;
   return tally.now_ns > others ? tally.now_ns - others : 0;
 }
 
@@ -39,13 +39,13 @@ std::string time_cell(std::uint64_t nanoseconds) {
 
 std::uint64_t fault_time(const dsm::Tally& tally) {
   std::uint64_t sum = 0;
-  for (const std::uint64_t time : tally.fault_ns) sum += time;
+  for (std::size_t kind = 0; kind < most_fault_kinds; ++kind) sum += tally.spent(spent_on(kind));
   return sum;
 }
 
 std::vector<Column> columns(const Tables& tables, const std::vector<dsm::Result>& processes) {
-  const auto time = [](std::string title, std::uint64_t dsm::Tally::*which) {
-    return Column{std::move(title), [which](const dsm::Tally& tally) { return time_cell(tally.*which); }};
+  const auto time = [](std::string title, Spent term) {
+    return Column{std::move(title), [term](const dsm::Tally& tally) { return time_cell(tally.spent(term)); }};
   };
   const auto count = [](std::string title, std::uint64_t dsm::Tally::*which) {
     return Column{std::move(title), [which](const dsm::Tally& tally) { return std::to_string(tally.*which); }};
@@ -53,11 +53,11 @@ std::vector<Column> columns(const Tables& tables, const std::vector<dsm::Result>
   std::vector<Column> all{
       {"compute", [](const dsm::Tally& tally) { return time_cell(compute_ns(tally)); }},
       {"fault", [](const dsm::Tally& tally) { return time_cell(fault_time(tally)); }},
-      time("diff", &dsm::Tally::diff_ns),
-      time("protect", &dsm::Tally::protect_ns),
-      time("barrier", &dsm::Tally::barrier_ns),
-      time("lock", &dsm::Tally::lock_ns),
-      time("idle", &dsm::Tally::idle_ns),
+      time("diff", Spent::diff),
+      time("protect", Spent::protect),
+      time("barrier", Spent::barrier),
+      time("lock", Spent::lock),
+      time("idle", Spent::idle),
   };
   for (std::size_t kind = 0; kind < tables.faults.size(); ++kind) {
     const bool occurs = std::any_of(processes.begin(), processes.end(),
@@ -85,14 +85,14 @@ using results::Json;
 
 results::Times times_of(const dsm::Tally& tally) {
   results::Times times{.compute_s = seconds(compute_ns(tally)),
-                       .diff_s = seconds(tally.diff_ns),
-                       .protect_s = seconds(tally.protect_ns),
-                       .barrier_s = seconds(tally.barrier_ns),
-                       .lock_s = seconds(tally.lock_ns),
-                       // Another thread serves others; its time shows in what the served one waits.
-                       .stolen_s = 0,
-                       .idle_s = seconds(tally.idle_ns)};
-  std::transform(std::begin(tally.fault_ns), std::end(tally.fault_ns), times.fault_s.begin(), &seconds);
+                       .diff_s = seconds(tally.spent(Spent::diff)),
+                       .protect_s = seconds(tally.spent(Spent::protect)),
+                       .barrier_s = seconds(tally.spent(Spent::barrier)),
+                       .lock_s = seconds(tally.spent(Spent::lock)),
+                       .stolen_s = seconds(tally.spent(Spent::stolen)),
+                       .idle_s = seconds(tally.spent(Spent::idle))};
+  for (std::size_t kind = 0; kind < most_fault_kinds; ++kind)
+    times.fault_s[kind] = seconds(tally.spent(spent_on(kind)));
   return times;
 }
 

@@ -147,7 +147,7 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
     std::memcpy(&event, payload.data() + at, sizeof event);
     const bool has_state = event.kind == Kind::state || event.kind == Kind::fault;
     const bool is_impossible =
-        event.kind > Kind::life || (event.kind == Kind::fault && event.what > fault_kinds) ||
+        event.kind > Kind::life || (event.kind == Kind::fault && event.what > most_fault_kinds) ||
         (has_state && (event.what > static_cast<unsigned>(timelines::State::idle) || event.end_ns < event.begin_ns)) ||
         (event.kind == Kind::fault && event.what == 0) ||
         (!has_state && event.kind < Kind::serves && event.object >= layout_.processes());

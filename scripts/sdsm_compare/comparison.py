@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibration.accounts import Term, joined
 from sdsm_plot.results import Result
 from sdsm_plot.series import Point, point
 
@@ -48,8 +49,17 @@ class Comparison:
     counts: tuple[Row, ...]
 
     def largest_terms(self) -> list[Row]:
+        """In the terms that all results can tell: where runs stand beside simulations, compute has what is stolen."""
         longest_s = max(one.time.time_s for one in self.results)
-        return [row for row in self.accounts if max(row.values) >= SHOWN * longest_s]
+        rows = self.accounts
+        if len({one.result.kind for one in self.results}) > 1:
+            own = [joined({row.name: row.values[number] for row in rows}) for number in range(len(self.results))]
+            rows = _rows([tuple(one.items()) for one in own])
+        return [row for row in rows if max(row.values) >= SHOWN * longest_s]
+
+    def is_off(self, row: Row, number: int) -> bool:
+        """Whether a term is a tenth of the reference's time or more, and further from the reference's than a quarter."""
+        return Term(row.name, row.values[0], row.values[number], self.results[0].time.time_s).is_off
 
     def worst(self) -> float:
         """The largest difference of a time, whatever its sign."""

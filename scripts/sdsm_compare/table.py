@@ -93,7 +93,22 @@ def _columns(comparison: Comparison, heading: str, rows: Sequence[Row], shown: s
 
 def _accounts(comparison: Comparison) -> list[str]:
     heading = "Where the time goes, mean over threads, s (what is at least 1 % of the longest time)"
-    return _columns(comparison, heading, comparison.largest_terms(), ".4g")
+    rows = comparison.largest_terms()
+    lines = _columns(comparison, heading, rows, ".4g")
+    far = [_far(comparison, row) for row in rows]
+    if any(far):
+        lines = [*lines[:3], *(f"{line}  {told}".rstrip() for line, told in zip(lines[3:], far, strict=True))]
+    return lines
+
+
+def _far(comparison: Comparison, row: Row) -> str:
+    """What a term is of the reference's, in results where it is large and far from that."""
+    told = []
+    for number in range(1, len(row.values)):
+        if comparison.is_off(row, number):
+            times = f"{row.values[number] / row.values[0]:.2f} of [1]" if row.values[0] > 0 else "not in [1]"
+            told.append(f"[{number + 1}] {times}")
+    return ", ".join(told)
 
 
 def _counts(comparison: Comparison) -> list[str]:

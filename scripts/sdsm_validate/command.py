@@ -106,13 +106,16 @@ def main(arguments: list[str] | None = None) -> int:
     return _campaign(clusters, epcc_nodes, suite, options.build.resolve(), options.results)
 
 
+#: Built programs that a campaign would otherwise miss only after its microbenchmarks.
+NEEDED = ("sdsm", "sdsm-run", "sdsm-costs", "microbench")
 #: What costs a cluster its lines, and is told.
 FAILURES = (BadInput, RunFailed, OSError)
 
 
 def _problem(options: argparse.Namespace) -> str | None:
-    if not (options.build / "sdsm").is_file():
-        return f"{options.build / 'sdsm'} does not exist. Build it: cmake --preset release && cmake --build --preset release"
+    for name in NEEDED:
+        if not (options.build / name).is_file():
+            return f"{options.build / name} does not exist. Build it: cmake --preset release && cmake --build --preset release"
     if not options.emulate.is_file():
         return f"{options.emulate} is no file. Name a platform file with --emulate"
     if not 0.01 <= options.slower <= 1000:
@@ -194,6 +197,8 @@ def _write(done: Mapping[str, Done], results: Path) -> None:
             text.append(
                 f"{TITLES[name]}\nCosts: measured by microbench on it. Times of programs: predicted.\n{tables.text(made.lines)}\n"
             )
+            if accounts := tables.accounts(made.lines):
+                text.append(f"{accounts}\n")
         write_output(results / f"{name}.csv", tables.comma_separated(rows))
         error: Any = accuracy(made.lines)
         summary[name] = {"lines": rows, "accuracy": vars(error) if error else None}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from calibration import fit, microbench, readers, run_result
+from calibration import accounts, fit, microbench, readers, run_result
 from calibration.children import CommandFailed, CommandRunner
 from calibration.command_line import BadInput
 from calibration.measured_platform import platform as platform_of
@@ -130,10 +130,11 @@ class Measurer:
         emulation = (
             ["--emulate", str(self._cluster.network), "--trace", str(trace), *scale] if self._cluster.emulated else []
         )
-        measured = self._run(case, count, emulation)
+        native = self._run(case, count, emulation)
         self._say(f"{case.name}: run {self._effort.repeat} times")
         predicted = []
         band = None
+        terms: tuple[accounts.Term, ...] = ()
         for seed in range(1, self._effort.seeds + 1):
             # One band is enough: its draws have seeds of their own.
             draws = ("--uncertainty", str(DRAWS)) if seed == 1 and calibration.has_errors else ()
@@ -146,13 +147,15 @@ class Measurer:
             )
             result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
             predicted.append(result.makespan_s)
+            if seed == 1:
+                of_run, of_simulation = map(accounts.mean_over_threads, (native.threads, result.threads))
+                terms = accounts.side_by_side(of_run, of_simulation, native.makespan_s)
             if result.uncertainty:
                 band = (result.uncertainty.low_5_percent_s, result.uncertainty.high_95_percent_s)
         self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
-        return Line(case, tuple(predicted), measured, sequential_s, band)
+        return Line(case, tuple(predicted), _times(native), sequential_s, band, terms)
 
-    def _run(self, case: Case, count: Sequence[str], options: Sequence[str]) -> tuple[float, ...]:
-        """Seconds of each run."""
+    def _run(self, case: Case, count: Sequence[str], options: Sequence[str]) -> run_result.Native:
         result = self._folder / "runs" / f"{case.name}.json"
         result.parent.mkdir(exist_ok=True)
         self._runner.run(
@@ -163,16 +166,21 @@ class Measurer:
             ],
             TIME_LIMIT_S,
         )
-        return tuple(run.makespan_s for run in run_result.read(Text(str(result), result.read_text()), run_result.Native).runs)
+        return run_result.read(Text(str(result), result.read_text()), run_result.Native)
 
     def _measured_sequential(self, case: Case) -> float:
         """The median time of the same program on one node."""
         key = (case.program, case.implementation)
         if key not in self._sequential:
             alone = Case(case.program, case.implementation, 1)
-            self._sequential[key] = statistics.median(self._run(alone, ("-n", "1"), ()))
+            self._sequential[key] = statistics.median(_times(self._run(alone, ("-n", "1"), ())))
             self._say(f"{alone.name}: run {self._effort.repeat} times")
         return self._sequential[key]
+
+
+def _times(native: run_result.Native) -> tuple[float, ...]:
+    """Seconds of each run."""
+    return tuple(run.makespan_s for run in native.runs)
 
 
 def _without(data: fit.Data, finding: str) -> fit.Data:

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibration.accounts import Term
 from sdsm_validate.plan import Case
 
 CONFIDENCE = 0.95
@@ -47,6 +48,7 @@ class Line:
     """Seconds. predicted_s: one for each seed; measured_s: one for each run; sequential_s: what speedups refer to.
 
     band_s: the middle 90 % of predictions over the platform's uncertain costs and seeds; None where nothing tells.
+    terms: where the time went in the run of median time, beside the prediction with the first seed.
     """
 
     case: Case
@@ -54,6 +56,7 @@ class Line:
     measured_s: tuple[float, ...]
     sequential_s: float
     band_s: tuple[float, float] | None = None
+    terms: tuple[Term, ...] = ()
 
     @property
     def predicted(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from calibration.accounts import LARGE, NEAR
 from calibration.output_file import csv_text
 from sdsm_validate.outcome import Line, accuracy
 
@@ -28,12 +29,49 @@ def text(lines: Sequence[Line]) -> str:
                 f"{line.error_percent:+.1f} %",
             )
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    table = "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    table = _aligned(rows)
     summary = accuracy(lines)
     if summary is None:
         return table
     return f"{table}\nerror of the predicted time: median {summary.median_percent:.1f} %, worst {summary.worst_percent:.1f} %"
+
+
+ACCOUNT_HEADINGS = ("program", "nodes", "term", "measured, ms", "predicted, ms", "ratio", "")
+#: Terms of less than this part of the measured time are not printed; files hold all.
+SHOWN = 0.01
+
+
+def accounts(lines: Sequence[Line]) -> str:
+    """Where the time went, measured and predicted, term by term; empty where no line tells."""
+    rows = [ACCOUNT_HEADINGS]
+    for line in lines:
+        for term in line.terms:
+            if max(term.measured_s, term.predicted_s) < SHOWN * term.time_s:
+                continue
+            rows.append(
+                (
+                    f"{line.case.program} {line.case.implementation}",
+                    str(line.case.nodes),
+                    term.name,
+                    f"{1000 * term.measured_s:.3f}",
+                    f"{1000 * term.predicted_s:.3f}",
+                    "-" if term.ratio is None else f"{term.ratio:.2f}",
+                    "off" if term.is_off else "",
+                )
+            )
+    if len(rows) == 1:
+        return ""
+    terms = [term for line in lines for term in line.terms if term.is_large]
+    off = sum(term.is_off for term in terms)
+    return (
+        "Where the time went, mean over threads (compute with what serving others takes of it; terms of 1 % or more)\n"
+        f"{_aligned(rows)}\n{off} of {len(terms)} terms that are {LARGE:.0%} of the time or more are off by more than {NEAR:.0%}"
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
 def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
@@ -53,6 +91,17 @@ def document(lines: Sequence[Line]) -> list[dict[str, Any]]:
             "measured_interval_s": [line.interval.low, line.interval.high],
             "interval_confidence": line.interval.confidence,
             "error_percent": line.error_percent,
+            "account": [
+                {
+                    "term": term.name,
+                    "measured_s": term.measured_s,
+                    "predicted_s": term.predicted_s,
+                    "ratio": term.ratio,
+                    "is_large": term.is_large,
+                    "is_off": term.is_off,
+                }
+                for term in line.terms
+            ],
         }
         for line in lines
     ]

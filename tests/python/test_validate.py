@@ -176,6 +176,7 @@ def fake_build(place: Path) -> Path:
         "run": native(2, 2.0, 1.9, 2.1),
         "microbench": native(2, 2.0, whole_run={"makespan_s": 2.0, "threads": served}),
     }
+    (folder / "microbench").touch()
     (folder / "sdsm-costs").symlink_to(Path(__file__).resolve().parents[2] / "build" / "sdsm-costs")
     for name, times in {"predicted": (200.0, 150.0, 30.0), "measured": (210.0, 100.0, 40.0)}.items():
         (folder / f"{name}.txt").write_text(epcc_output(times))
@@ -261,6 +262,31 @@ def test_a_cost_below_its_messages_is_left_out_and_the_campaign_goes_on(build, t
     platform = (results / "emulated" / "platform.xml").read_text()
     assert "barrier.2x1" in platform and "barrier.4x1" not in platform
     assert json.loads((results / "validation.json").read_text())["emulated"]["accuracy"]
+
+
+@pytest.mark.parametrize("name", ["sdsm", "sdsm-run", "sdsm-costs", "microbench"])
+def test_a_program_that_is_not_built_is_told_before_anything_is_measured(build, tmp_path, capsys, name):
+    (build / name).unlink()
+    assert command.main(["--only", "as-is", "--build", str(build), "--results", str(tmp_path / "results")]) == 2
+    assert f"{build / name} does not exist. Build it: " in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_terms_of_run_and_simulation_stand_side_by_side(build, tmp_path, capsys):
+    """Threads compute in both, 2.0 s in the run and 2.2 s in the simulation, but for a fault of 0.5 s that only the run has."""
+    times = {"compute": 1.5, "fault": {"RUMR": 0.5}}
+    measured = native(2, 2.0, 1.9, 2.1) | {"threads": [thread(number, number, times) for number in range(2)]}
+    (build / "run.json").write_text(json.dumps(measured))
+    results = tmp_path / "results"
+    command.main(["--only", "emulated", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)])
+    rows = [one.split() for one in capsys.readouterr().out.splitlines()]
+    assert ["laplace", "3", "2", "compute", "1500.000", "2200.000", "1.47", "off"] in rows
+    assert ["laplace", "3", "2", "fault", "RUMR", "500.000", "0.000", "0.00", "off"] in rows
+    assert ["10", "of", "10", "terms", "that", "are", "10%", "of", "the", "time", "or", "more", "are", "off", "by", "more", "than", "25%"] in rows
+    found = json.loads((results / "validation.json").read_text())["emulated"]["lines"][0]["account"]
+    assert {one["term"]: one["is_off"] for one in found if one["is_large"]} == {"compute": True, "fault RUMR": True}
+    assert sum(one["measured_s"] for one in found) == pytest.approx(2.0)
+    assert sum(one["predicted_s"] for one in found) == pytest.approx(2.2)
 
 
 @pytest.mark.parametrize(

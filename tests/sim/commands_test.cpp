@@ -365,8 +365,21 @@ TEST_CASE(
   program.barrier(0, most_us, {test::reads(0, 0, 100'000'000)});
   program.barrier(1);
   const TraceFile dense(program);
-  check_refused("simulate", dense.arguments() + " --nodes 2", "more pages than 2 nodes can hold in");
+  check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 4GiB", "more pages than 2 nodes can hold in");
   check_refused("simulate", dense.arguments() + " --nodes 2 --max-memory 1", "--max-memory");
+}
+
+TEST_CASE("the list of written pages counts with what it takes while it grows") {
+  // 100,000 written pages on each of 4 nodes took 87 bytes each, above what the command takes itself.
+  constexpr std::uint32_t pages = 100'000;
+  TestProgram program({2, 1});
+  program.pages = pages;
+  program.barrier(0, pages, {test::writes(0, 0, pages)});
+  program.barrier(1);
+  const TraceFile trace(program);
+  check_refused("simulate", trace.arguments() + " --nodes 2 --max-memory " + std::to_string(pages * 87),
+                "--max-memory");
+  CHECK(sdsm_command("simulate", trace.arguments() + " --nodes 2 --max-memory 16MiB").status == 0);
 }
 
 TEST_CASE("traces of format 1 are simulated, but not mended") {

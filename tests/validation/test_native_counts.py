@@ -4,6 +4,7 @@ of the same program are equal, thread by thread, with one process per node."""
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -419,6 +420,57 @@ def test_what_measures_memory_takes_no_faults_on_it(tmp_path):
     result = tmp_path / "run.json"
     output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1)
     assert max(thread["traps"] for thread in json.loads(result.read_text())["whole_run"]["threads"]) < 6144
+
+
+@pytest.mark.parametrize(
+    ("threads", "per_node", "atomics", "options"),
+    [(2, 1, "home", ()), (4, 1, "home", ()), (4, 2, "home", ()), (4, 1, "lock", ("--protocol", "jiajia")), (2, 1, "lock", ())],
+)
+@pytest.mark.parametrize(
+    "program",
+    [
+        (WORKLOADS / "laplace", "--impl", 4, "--size", 256, "--iterations", 5, "--no-check"),
+        (WORKLOADS / "fft", "--impl", 2, "--points", 2048, "--no-check"),
+        (COUNTED, "own_locks"),
+        (COUNTED, "atomics"),
+    ],
+    ids=lambda program: Path(program[0]).name + str(program[-1]),
+)
+def test_a_threads_terms_sum_to_the_time(tmp_path, program, threads, per_node, atomics, options):
+    """No term holds what another has: a barrier's none of its diffs, an atomic operation's none of its page faults. What
+    counted twice would leave less than nothing for computing, which is told as none."""
+    run = executed(tmp_path, threads, *program, per_node=per_node, atomics=atomics, options=options)
+    for thread in run["threads"]:
+        terms = dict(thread["time_s"])
+        total = sum(terms.pop("fault").values()) + sum(terms.values())
+        if run["options"]["region"] == "clock" or thread["id"] == 0:
+            assert total == pytest.approx(run["makespan_s"], abs=2e-9 * len(terms))
+
+
+def test_an_atomic_operations_trap_is_the_operations_time(tmp_path):
+    """Each is a trap, of which a page at home here needs nothing else: with many of them little is left for computing. Other
+    programs of the machine lengthen both, so the best of some runs counts."""
+    source = tmp_path / "many.c"
+    source.write_text(
+        "#include <omp.h>\n"
+        "#include <stdio.h>\n"
+        "static long counts[2][512] __attribute__((aligned(4096)));\n"
+        "int main(void) {\n"
+        "  const double begun = omp_get_wtime();\n"
+        "#pragma omp parallel\n"
+        "  if (omp_get_thread_num() == 0)\n"
+        "    for (int i = 0; i < 1000; ++i) __atomic_fetch_add(&counts[0][0], 1, __ATOMIC_SEQ_CST);\n"
+        '  printf("%ld %f\\n", counts[0][0], omp_get_wtime() - begun);\n'
+        "}\n"
+    )
+    subprocess.run(["gcc", "-O1", "-fopenmp", source, "-o", tmp_path / "many"], check=True)
+    best = 0.0
+    for _ in range(40):
+        times = executed(tmp_path, 2, tmp_path / "many")["threads"][0]["time_s"]
+        best = max(best, times["lock"] / (times["compute"] or 1e-9))
+        if best > 2:
+            break
+    assert best > 2
 
 
 def test_a_fault_lasts_from_its_trap_to_the_return_from_it(tmp_path):

@@ -122,7 +122,7 @@ Tally tally() {
   Tally tally{};
   tally.now_ns = (2 + self.process) * 1000000000ULL;
   tally.faults[static_cast<int>(sdsm::FaultKind::RUMR)] = 10 + self.process;
-  tally.fault_ns[static_cast<int>(sdsm::FaultKind::RUMR)] = 500000000;
+  tally.spent(sdsm::spent_on(sdsm::FaultKind::RUMR)) = 500000000;
   tally.messages_by_kind[0] = 10 + self.process;
   tally.messages = 20;
   tally.bytes = 4096;
@@ -131,8 +131,8 @@ Tally tally() {
   tally.barriers = 7;
   tally.locks = 2;
   tally.traps = 11;
-  tally.barrier_ns = 400000000;
-  tally.lock_ns = 100000000;
+  tally.spent(sdsm::Spent::barrier) = 400000000;
+  tally.spent(sdsm::Spent::lock) = 100000000;
   return tally;
 }
 

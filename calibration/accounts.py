@@ -1,0 +1,64 @@
+"""Accounts of a run and of its simulation side by side: where the time of each went, term by term.
+
+What each term means, models/account.hpp says for both. One of them a run cannot tell: `stolen`, what serving others takes
+from a thread's processor, is in a run part of whatever the thread does meanwhile, so it is added to `compute` here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from calibration import run_result
+
+#: Of the measured time: terms below this part are too small for their ratio to matter.
+LARGE = 0.1
+#: How far a predicted term may be from the measured one, in parts of that.
+NEAR = 0.25
+#: The term of a simulation that a run counts as computing.
+STOLEN = "stolen"
+
+
+def joined(account_s: Mapping[str, float]) -> dict[str, float]:
+    """An account in the terms that a run can tell, with the same sum."""
+    own = {term: seconds for term, seconds in account_s.items() if term != STOLEN}
+    return own | {"compute": own.get("compute", 0.0) + account_s.get(STOLEN, 0.0)}
+
+
+def mean_over_threads(threads: Sequence[run_result.Thread]) -> dict[str, float]:
+    """Seconds by term, as `Thread.account_s()` names them."""
+    accounts = [thread.account_s() for thread in threads]
+    terms = dict.fromkeys(term for one in accounts for term in one)
+    return {term: math.fsum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in terms}
+
+
+@dataclass(frozen=True)
+class Term:
+    """Seconds of one term, mean over threads. time_s: of the run that was measured."""
+
+    name: str
+    measured_s: float
+    predicted_s: float
+    time_s: float
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the predicted to the measured; None where nothing was measured."""
+        return self.predicted_s / self.measured_s if self.measured_s > 0 else None
+
+    @property
+    def is_large(self) -> bool:
+        return max(self.measured_s, self.predicted_s) >= LARGE * self.time_s
+
+    @property
+    def is_off(self) -> bool:
+        return self.is_large and (self.ratio is None or abs(self.ratio - 1) > NEAR)
+
+
+def side_by_side(measured_s: Mapping[str, float], predicted_s: Mapping[str, float], time_s: float) -> tuple[Term, ...]:
+    """Every term that either has. time_s: what the measured run took."""
+    measured, predicted = joined(measured_s), joined(predicted_s)
+    return tuple(
+        Term(name, measured.get(name, 0.0), predicted.get(name, 0.0), time_s) for name in dict.fromkeys([*measured, *predicted])
+    )

@@ -1,0 +1,43 @@
+"""Accounts side by side: one meaning for each term, and a mark where a large one is far off."""
+
+from __future__ import annotations
+
+import pytest
+
+from calibration.accounts import joined, side_by_side
+
+#: Seconds. The run cannot tell what serving took from computing; the simulation has no locks.
+RUN = {"compute": 2.0, "fault RUMR": 4.0, "diff": 1.0, "barrier": 2.5, "lock": 0.5, "stolen": 0.0}
+SIMULATION = {"compute": 1.0, "fault RUMR": 5.0, "diff": 1.0, "barrier": 1.75, "stolen": 0.9}
+
+
+def test_what_serving_others_takes_is_computing_where_a_run_is_compared_and_the_sum_stays():
+    assert joined(SIMULATION) == {"compute": 1.9, "fault RUMR": 5.0, "diff": 1.0, "barrier": 1.75}
+    assert sum(joined(SIMULATION).values()) == pytest.approx(sum(SIMULATION.values()))
+
+
+def test_terms_stand_side_by_side_and_sum_to_the_times():
+    terms = {term.name: term for term in side_by_side(RUN, SIMULATION, 10.0)}
+    assert {name: (term.measured_s, term.predicted_s) for name, term in terms.items()} == {
+        "compute": (2.0, 1.9),
+        "fault RUMR": (4.0, 5.0),
+        "diff": (1.0, 1.0),
+        "barrier": (2.5, 1.75),
+        "lock": (0.5, 0.0),
+    }
+    assert sum(term.measured_s for term in terms.values()) == pytest.approx(10.0)
+    assert sum(term.predicted_s for term in terms.values()) == pytest.approx(9.65)
+
+
+def test_only_a_large_term_that_is_off_by_more_than_a_quarter_is_marked():
+    # Of 10 s: 5 of 4 is a quarter more, and near; 1.75 of 2.5 is 30 % less; half a second of locks is too small to matter.
+    terms = {term.name: term for term in side_by_side(RUN, SIMULATION, 10.0)}
+    assert [name for name, term in terms.items() if term.is_off] == ["barrier"]
+    assert [name for name, term in terms.items() if term.is_large] == ["compute", "fault RUMR", "diff", "barrier"]
+    assert terms["fault RUMR"].ratio == 1.25
+    assert terms["barrier"].ratio == 0.7
+
+
+def test_a_large_term_that_the_run_does_not_have_at_all_is_marked_without_a_ratio():
+    (term,) = side_by_side({}, {"protect": 1.0}, 10.0)[1:]
+    assert (term.name, term.ratio, term.is_off) == ("protect", None, True)
