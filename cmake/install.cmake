@@ -36,7 +36,8 @@ install(DIRECTORY workloads/include/sdsm DESTINATION include FILES_MATCHING PATT
 install(DIRECTORY docs/ DESTINATION share/doc/sdsm/docs)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION share/doc/sdsm)
 install(FILES calibration/README.md DESTINATION share/doc/sdsm/calibration)
-# Their commands are a checkout's; here sdsm is on PATH, platforms have names, and programs lie elsewhere.
+# Their commands are a checkout's; here sdsm is on PATH, platforms have names, and programs lie elsewhere. What is only in a
+# checkout, pages that name it say so.
 install(CODE "
   # CPack installs below a folder of its own, of which the package knows nothing.
   string(REGEX REPLACE \".*/_CPack_Packages/[^/]+/[^/]+/[^/]+\" \"\" prefix \"\${CMAKE_INSTALL_PREFIX}\")
@@ -46,6 +47,11 @@ install(CODE "
     string(REPLACE build/sdsm sdsm text \"\${text}\")
     string(REPLACE build/workloads/ \"\${prefix}/${SDSM_HOME}/workloads/\" text \"\${text}\")
     string(REGEX REPLACE \"(--platform|--base|-p|check|replay) platforms/([a-z0-9-]+)\\\\.xml\" \"\\\\1 \\\\2\" text \"\${text}\")
+    string(REGEX REPLACE \"scripts/(requirements[a-z-]*\\\\.txt)\" \"\${prefix}/share/sdsm/\\\\1\" text \"\${text}\")
+    if(text MATCHES \"scripts/\")
+      string(REGEX REPLACE \"^(#[^\\n]*\\n)\"
+             \"\\\\1\\nsdsm is installed here. What this page names in `scripts/` is in its sources only.\\n\" text \"\${text}\")
+    endif()
     file(WRITE \"\${page}\" \"\${text}\")
   endforeach()")
 

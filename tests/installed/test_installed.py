@@ -161,6 +161,17 @@ def test_installed_pages_show_installed_commands(somebody):
     somebody.calls("bash", "-euc", first[1].replace("1024", "64"))
 
 
+def test_installed_pages_say_what_is_in_the_sources_only(somebody):
+    pages = somebody.prefix / "share" / "doc" / "sdsm"
+    texts = [path.read_text() for path in pages.rglob("*.md")]
+    named = [text for text in texts if "scripts/" in text]
+    assert named
+    assert all("What this page names in `scripts/` is in its sources only." in text.splitlines()[2] for text in named)
+    packages = [found for text in texts for found in re.findall(r"\S*/requirements[a-z-]*\.txt", text)]
+    assert packages
+    assert all(Path(found.strip("`()")).is_file() for found in packages)
+
+
 def test_uninstalling_takes_away_every_file_and_its_own_folders_and_no_other(tmp_path):
     """/usr/local/bin, say, may have been there, and empty, before."""
     copy, prefix = tmp_path / "build", tmp_path / "prefix"
