@@ -1,7 +1,10 @@
 #include "native/dsm/measured_region.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <tuple>
+#include <type_traits>
 
 #include "native/dsm/clock.hpp"
 #include "native/dsm/counting.hpp"
@@ -27,7 +30,20 @@ constinit MeasuredRegion measured GUARDED_BY(application);
 /// The account as it was at `ns`: this thread may have been charged since, before it heard of the reading.
 Tally tally_when(std::uint64_t ns) REQUIRES(application) EXCLUDES(handling) {
   Tally taken = tally_at(ns);
-  if (last_charge.ended_ns > ns) taken.spent(last_charge.term) -= std::min(last_charge.ns, last_charge.ended_ns - ns);
+  const auto& ring = last_charges.ring;
+  std::array<std::uint64_t, std::tuple_size_v<std::remove_cvref_t<decltype(ring)>>> since{};  ///< of each, behind `ns`
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const std::size_t at = (last_charges.next + i) % ring.size();
+    const Charge& charge = ring[at];
+    if (charge.ended_ns <= ns) continue;
+    since[at] = charge.ended_ns - std::max(ns, charge.begun_ns);
+    for (std::size_t before = 0; before < i; ++before) {
+      const std::size_t inner = (last_charges.next + before) % ring.size();
+      if (ring[inner].begun_ns >= charge.begun_ns) since[at] -= std::min(since[at], since[inner]);
+    }
+    std::uint64_t& spent = taken.spent(charge.term);
+    spent -= std::min(spent, since[at]);
+  }
   return taken;
 }
 

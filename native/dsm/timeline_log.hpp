@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "models/account.hpp"
@@ -21,13 +23,20 @@ void keep_handled(const TimedEvent& event) REQUIRES(handling);
 /// Of all terms of the application thread's account together.
 inline constinit std::uint64_t charged_ns GUARDED_BY(application) = 0;
 
-/// What was charged last, and until when.
+/// One entry of an account: from when to when, with what others were charged with meanwhile.
 struct Charge {
   Spent term;
-  std::uint64_t ns;
+  std::uint64_t begun_ns;
   std::uint64_t ended_ns;
 };
-inline constinit Charge last_charge GUARDED_BY(application){};
+/// The last ones, from `next` on in the order in which they ended.
+struct LastCharges {
+  std::array<Charge, 16> ring;
+  std::size_t next;
+
+  std::uint64_t ended_ns() const { return ring[(next + ring.size() - 1) % ring.size()].ended_ns; }
+};
+inline constinit LastCharges last_charges GUARDED_BY(application){};
 
 /// When something began that is to be charged, and what had been charged until then.
 struct Begun {
@@ -43,7 +52,7 @@ inline Begun begin() REQUIRES(application) {
 /// Of a trap whose handler begins at `ns`. It began earlier by what a trap takes, but not before what came before it: a
 /// single trap may take less than the median.
 inline Begun begun_with_trap(std::uint64_t ns) REQUIRES(application) {
-  return begun_at(std::max(ns - trap_time_ns(), last_charge.ended_ns));
+  return begun_at(std::max(ns - trap_time_ns(), last_charges.ended_ns()));
 }
 
 /// The application thread has spent its time from `begun` to `ended` on the term. What other terms were charged with
@@ -53,7 +62,8 @@ inline void spend(Spent term, const Begun& begun, std::uint64_t ended = now_ns()
   const std::uint64_t own = passed > of_others ? passed - of_others : 0;
   asked.spent(term) += own;
   charged_ns += own;
-  last_charge = {term, own, ended};
+  last_charges.ring[last_charges.next] = {term, begun.ns, ended};
+  last_charges.next = (last_charges.next + 1) % last_charges.ring.size();
   if (!self.wants_timeline || is_fault(term)) return;
   keep({begun.ns, ended, 0, 0, static_cast<std::uint16_t>(term), TimedEvent::Kind::state});
 }
