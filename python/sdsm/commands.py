@@ -21,6 +21,7 @@ from sdsm.results import Comparison, Explanation, Result, Sweep, Trace
 from sdsm_compare.comparison import compare as compared
 from sdsm_explain import explanation
 from sdsm_explain.alternatives import PLACEMENTS, Layout, Point
+from sdsm_explain.start import Started
 from sdsm_plot.results import result_of
 from sdsm_sweep import command as sweeping
 from sdsm_sweep.spec import read_spec, spec_of
@@ -84,7 +85,8 @@ def explain(
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sdsm-explain-") as scratch:
         try:
-            return Explanation(explanation.explain(point, Path(scratch), gains, lambda line: None))
+            with Started(point, Path(scratch)) as started:
+                return Explanation(explanation.explain(point, Path(scratch), gains, lambda line: None, started))
         except CommandFailed as error:
             raise _told(error) from None
 

@@ -87,12 +87,12 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="sdsm-explain-") as folder:
         try:
             point = _point(options)
-            started = Started(point, Path(folder))
-            # Slow to load, so what is simulated is on its way before.
-            from sdsm_explain.explanation import document, explain
-            from sdsm_explain.words import text
+            with Started(point, Path(folder)) as started:
+                # Slow to load, so what is simulated is on its way before.
+                from sdsm_explain.explanation import document, explain
+                from sdsm_explain.words import text
 
-            found = explain(point, Path(folder), not options.no_gains, lambda line: None if options.quiet else say(line), started)
+                found = explain(point, Path(folder), not options.no_gains, lambda line: None if options.quiet else say(line), started)
         except CommandFailed as error:
             if error.status == BAD_INPUT:
                 raise BadInput(error.said) from None

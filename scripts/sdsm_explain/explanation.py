@@ -86,15 +86,12 @@ class Explanation:
         return choices[0] if choices else None
 
 
-def explain(
-    point: Point, folder: Path, with_gains: bool, say: Callable[[str], None], started: Started | None = None
-) -> Explanation:
-    """Simulates the point, if it has not been started, and its alternatives. folder: for intermediate files.
+def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], None], started: Started) -> Explanation:
+    """The point, whose simulation has been started, and its alternatives. folder: for intermediate files.
 
     Raises CommandFailed.
     """
     say("simulating the point itself")
-    started = started or Started(point, folder)
     notes = started.notes
     result = _parsed(started.simulated())
     if result.makespan_s == 0:

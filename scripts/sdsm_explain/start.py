@@ -15,7 +15,9 @@ TIME_LIMIT_S = 3600.0
 
 
 class Started:
-    """pages: what `sdsm simulate --pages` writes; there when simulated() has returned.
+    """To be left by `with`, which ends what still runs, as after Ctrl-C.
+
+    pages: what `sdsm simulate --pages` writes; there when simulated() has returned.
 
     more: further words for `sdsm simulate`.
     """
@@ -36,13 +38,19 @@ class Started:
         )
         self._info = _Result(lambda: self.runner.run([self.sdsm, "trace", "info", point.trace, "--json", "-"], TIME_LIMIT_S))
 
+    def __enter__(self) -> Started:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.runner.stop()
+
     def simulated(self) -> str:
         """The result as JSON. Raises CommandFailed."""
-        return self._simulated.get(self.runner)
+        return self._simulated.get()
 
     def info(self) -> str:
         """Of the trace, as JSON. Raises CommandFailed."""
-        return self._info.get(self.runner)
+        return self._info.get()
 
 
 class _Result:
@@ -61,14 +69,8 @@ class _Result:
         self._thread = threading.Thread(target=run)
         self._thread.start()
 
-    def get(self, runner: CommandRunner) -> str:
-        try:
-            self._thread.join()
-        except BaseException:
-            runner.stop()
-            raise
+    def get(self) -> str:
+        self._thread.join()
         if self._error is not None:
-            # What else runs is of no use any more.
-            runner.stop()
             raise self._error
         return self._text

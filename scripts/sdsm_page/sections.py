@@ -147,8 +147,8 @@ def _explained(
         return None, "The trace or the platform is not here as it was, so the prediction cannot be made again and explained."
     try:
         point = again.point(result)
-        started = Started(point, wanted.folder, _writing_timeline(wanted) if wanted.timeline is None else ())
-        told = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
+        with Started(point, wanted.folder, _writing_timeline(wanted) if wanted.timeline is None else ()) as started:
+            told = explanation.explain(point, wanted.folder, wanted.with_gains, wanted.say, started)
     except CommandFailed as error:
         return None, "It could not be simulated again." if naming.is_anonymous else f"It could not be simulated again: {error.said or error}"
     if told.result.makespan_s != result.makespan_s:

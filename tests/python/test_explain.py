@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from calibration import run_result
+from calibration import places, run_result
+from calibration.children import Stopped
 from calibration.readers.text import Text
 from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
@@ -23,6 +24,7 @@ from sdsm_explain.explanation import Outcome, findings
 from sdsm_explain.locks import LockUse, most_taken
 from sdsm_explain.memory import Array, TraceInfo, arrays
 from sdsm_explain.source import Line, _parsed, demangled, lines_of_calls
+from sdsm_explain.start import Started
 from sdsm_explain.symbols import symbols_of
 from sdsm_explain.words import _outcome
 
@@ -517,3 +519,16 @@ def test_small_globals_are_told_by_the_pages_that_they_share(tmp_path):
     subprocess.run(["strip", tmp_path / "a"], check=True)
     assert symbols_of(str(tmp_path / "a"), time.time() + 10) is None
     assert symbols_of(str(tmp_path / "a.c"), time.time() + 10) is None
+
+
+def test_what_was_started_ends_when_the_explanation_is_interrupted(tmp_path, monkeypatch):
+    fake = tmp_path / "sdsm"
+    fake.write_text("#!/bin/sh\nexec sleep 600\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(places, "PROGRAMS", tmp_path)
+    with pytest.raises(KeyboardInterrupt), Started(Point("a.trace", "p3-score", Layout(2, 1)), tmp_path) as started:
+        raise KeyboardInterrupt
+    with pytest.raises(Stopped):
+        started.simulated()
+    with pytest.raises(Stopped):
+        started.info()

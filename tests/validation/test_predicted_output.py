@@ -36,7 +36,7 @@ def trace_of(folder: Path, *program: object, options: tuple[object, ...] = ("-q"
 
 def own_program(folder: Path, source: str) -> Path:
     (folder / "program.c").write_text(source)
-    command = ["gcc", "-O2", "-fopenmp", "-o", folder / "program", folder / "program.c"]
+    command: list[str | Path] = ["gcc", "-O2", "-fopenmp", "-o", folder / "program", folder / "program.c"]
     subprocess.run(command, check=True)
     return folder / "program"
 
