@@ -73,6 +73,20 @@ LINES = (
                "  if (is_granted && is_changed) drop_stack_copies();", "  static_cast<void>(is_changed);"),
     BrokenLine("a release in flag mode sends what its thread wrote alone", "native/dsm/coherence.cpp",
                "const Sync sent = is_in_flag_mode() ? Sync::acquire : sync;", "const Sync sent = sync;"),
+    BrokenLine("under JIAJIA copies that are told of stay", "native/dsm/scopes.cpp", "  if (invalid > 0) shut_invalid_copies();\n", ""),
+    BrokenLine("under JIAJIA an interval ends and its changes stay", "native/dsm/process_copies.cpp",
+               "  changes.send(count_diffs(own_copies().end_interval(sync)));", "  count_diffs(own_copies().end_interval(sync));"),
+    BrokenLine("under JIAJIA a manager forgets what a release told it", "native/dsm/notice_office.cpp",
+               "is_late ? std::vector<Notice>{} : notices);", "is_late ? notices : std::vector<Notice>{});"),
+    BrokenLine("under JIAJIA a barrier forgets what process 0 wrote", "native/dsm/notice_office.cpp",
+               "    own.met.arrive(ProcessId{i}, pages, {});", "    if (i > 0) own.met.arrive(ProcessId{i}, pages, {});"),
+    BrokenLine("under JIAJIA a page that comes to be written has no twin", "native/dsm/process_copies.cpp",
+               "  if (rule.fetches_page) fetch(place);\n  if (rule.makes_twin) make_twin(place);", "  if (rule.fetches_page) fetch(place);"),
+    BrokenLine("under JIAJIA home pages stay open at the end of an interval", "native/dsm/process_copies.cpp", "    rest_own_pages();\n  }\n  spend", "  }\n  spend"),
+    BrokenLine("a page that moves is still its old home's", "native/dsm/scopes.cpp", "  follow_moves(moves);\n", ""),
+    BrokenLine("the barrier's manager forgets where a page has moved", "native/dsm/notice_office.cpp",
+               "    if (told.next != told.home) own.moved.move(told.notice.page, told.next);\n", ""),
+    BrokenLine("a page that has moved stays as it was opened", "native/dsm/process_copies.cpp", "  close_pages(closed);\n", ""),
 )  # fmt: skip
 
 
@@ -108,40 +122,65 @@ def build(copy: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-#: What is run, on nodes of so many threads.
+class Run(NamedTuple):
+    layout: tuple[int, int]  #: nodes, and threads of each
+    program: str
+    arguments: tuple[object, ...] = ()
+    options: tuple[object, ...] = ()  #: of `sdsm run`
+
+
+ALL_KINDS = ("--phases", 8, "--steps", 24, "--locks", 8, "--with", "all-but-plain")
+UNDER_JIAJIA = (*ALL_KINDS[:-1], "cells,locks,blocks,constructs,teams,thread-locals,library,flags,copies")
+SHAPES = (
+    ("--pages", 2, "--steps", 60, "--locks", 4),
+    ("--pages", 1, "--steps", 20, "--locks", 1, "--phases", 60),
+    ALL_KINDS,
+)
+JIAJIA = ("--protocol", "jiajia")
+LARGE = ("--page-size", "8KiB", "--prefetch", 4)
+MOVING = (*JIAJIA, "--home-migration", "--adaptive-write-detection")
+
+
+def random_programs(seed: int, shape: tuple) -> tuple:
+    return ("--seed", seed, "--programs", 6, *shape)
+
+
 RUNS = (
-    (3, 1, "memory/litmus"),
-    (2, 2, "memory/litmus"),
-    (3, 1, "memory/flag_litmus", 24),
-    (2, 2, "memory/flag_litmus", 24),
-    (2, 3, "memory/companions_diffs", "recall"),
-    (2, 3, "memory/companions_diffs", "barrier"),
-    (3, 2, "memory/companions_flag"),
-    (2, 2, "memory/companions_lock"),
-    *((*layout, "memory/random_program", "--seed", seed, "--programs", 6, *shape)
-      for seed, (layout, shape) in enumerate(
-          (layout, shape)
-          for layout in ((4, 1), (2, 2))
-          for shape in (("--pages", 2, "--steps", 60, "--locks", 4),
-                        ("--pages", 1, "--steps", 20, "--locks", 1, "--phases", 60),
-                        ("--phases", 8, "--steps", 24, "--locks", 8, "--with", "all-but-plain")))),
-    (4, 1, "constructs/construct_doacross_c"),
-)  # fmt: skip
+    Run((3, 1), "memory/litmus"),
+    Run((2, 2), "memory/litmus"),
+    Run((3, 1), "memory/flag_litmus", (24,)),
+    Run((2, 2), "memory/flag_litmus", (24,)),
+    Run((2, 3), "memory/companions_diffs", ("recall",)),
+    Run((2, 3), "memory/companions_diffs", ("barrier",)),
+    Run((3, 2), "memory/companions_flag"),
+    Run((2, 2), "memory/companions_lock"),
+    *(
+        Run(layout, "memory/random_program", random_programs(seed, shape))
+        for seed, (layout, shape) in enumerate((layout, shape) for layout in ((4, 1), (2, 2)) for shape in SHAPES)
+    ),
+    Run((4, 1), "constructs/construct_doacross_c"),
+    Run((4, 1), "memory/random_program", random_programs(100, UNDER_JIAJIA), JIAJIA),
+    Run((4, 1), "memory/random_program", random_programs(101, UNDER_JIAJIA), MOVING),
+    Run((2, 2), "memory/random_program", random_programs(107, UNDER_JIAJIA), MOVING),
+    Run((2, 2), "memory/random_program", random_programs(108, UNDER_JIAJIA), (*JIAJIA, *LARGE)),
+)
 
 
 def shown_by(copy: Path, hangs_after_s: float | None = None) -> str:
     """The first run that goes wrong, and how; empty if none does."""
-    for nodes, per_node, program, *arguments in RUNS:
-        layout = ["--nodes", nodes, "--threads-per-node", per_node]
-        words = [copy / "build" / "sdsm-run", "-q", *layout, "--", BUILD / "tests" / program, *arguments]
+    for run in RUNS:
+        nodes, per_node = run.layout
+        layout = ["--nodes", nodes, "--threads-per-node", per_node, *run.options]
+        words = [copy / "build" / "sdsm-run", "-q", *layout, "--", BUILD / "tests" / run.program, *run.arguments]
+        what = f"{run.program} on {nodes}x{per_node} {' '.join(map(str, run.options))}"
         try:
             command = [str(word) for word in words]
             done = subprocess.run(command, capture_output=True, text=True, timeout=hangs_after_s, check=False)
         except subprocess.TimeoutExpired:
-            return f"{program} on {nodes}x{per_node} hangs"
+            return f"{what} hangs"
         if done.returncode != 0:
             said = (done.stderr + done.stdout).strip().splitlines()
-            return f"{program} on {nodes}x{per_node}: {said[-1] if said else done.returncode}"
+            return f"{what}: {said[-1] if said else done.returncode}"
     return ""
 
 
