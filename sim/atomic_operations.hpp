@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
+#include "models/compared_words.hpp"
 #include "models/ids.hpp"
 #include "models/units.hpp"
 
@@ -16,13 +18,17 @@ class AtomicOperations {
  public:
   explicit AtomicOperations(Cluster& cluster) : cluster_(cluster) {}
 
+  /// Gets what ComparedWords::operate() says, when the home does the operation.
+  using Heed = std::function<void(std::optional<Moment> refused)>;
+
   /// Calls `done` when the thread has the outcome. Time is charged to Spent::lock.
-  void operate(Thread& thread, ProcessId home, std::function<void()> done);
+  void operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed, std::function<void()> done);
   /// The same as a full fence: own changes go home before it, and copies are dropped after it.
-  void operate_in_order(Thread& thread, ProcessId home, std::function<void()> done);
+  void operate_in_order(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
+                        std::function<void()> done);
 
  private:
-  void ask(Thread& thread, ProcessId home, std::function<void()> answered);
+  void ask(Thread& thread, ProcessId home, std::function<void()> decide, std::function<void()> answered);
 
   Cluster& cluster_;
 };

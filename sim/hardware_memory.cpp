@@ -193,7 +193,11 @@ class HardwareMemory final : public Memory {
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }
 
-  void operate(ProcessId, bool) override { thread_.spend(Spent::lock, room_.atomic()); }
+  /// Between a load and its compare-exchange lie nanoseconds: none is refused.
+  std::optional<Moment> operate(const WordOperation&, ProcessId, bool) override {
+    thread_.spend(Spent::lock, room_.atomic());
+    return std::nullopt;
+  }
   void spin(ProcessId by, std::uint64_t events) override {
     wait_on_others([=, this](Then then) {
       cluster_.spins->ask(by, events,

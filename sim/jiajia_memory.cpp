@@ -559,7 +559,7 @@ class JiajiaMemory final : public Memory {
                  }});
   }
 
-  void operate(ProcessId, bool) override {
+  std::optional<Moment> operate(const WordOperation&, ProcessId, bool) override {
     throw std::logic_error("broken invariant: under JIAJIA an atomic operation takes a lock");
   }
 
@@ -678,7 +678,7 @@ class JiajiaMemory final : public Memory {
       room_.pages(home).give(page);
       for (const PageId one : beside) room_.pages(home).give(one);
     };
-    faults_.fetch(number, home, served, costs_.further(jiajia::Cost::log), beside.size());
+    faults_.fetch(page, number, home, served, costs_.further(jiajia::Cost::log), beside.size());
   }
 
   /// What comes beside the page.

@@ -1,6 +1,8 @@
 #include "sim/lock_manager.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "models/locks.hpp"
 #include "sim/cluster.hpp"
@@ -25,10 +27,7 @@ Exchange LockManager::about(Thread& thread, LockId lock, std::optional<std::uint
   return [this, &thread, lock, turn, manager](const courses::Step& step, Then then) {
     if (step.deed == protocol::Deed::ask) {
       Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), turn};
-      return send_to(manager, thread, step.message, [this, lock, waiter = std::move(asks)] {
-        locks_[index_of(lock)].queue.push_back(waiter);
-        grant_next(lock);
-      });
+      return send_to(manager, thread, step.message, [this, lock, waiter = std::move(asks)] { enter(lock, waiter); });
     }
     send_to(manager, thread, step.message, [this, lock] {
       locks_[index_of(lock)].held = false;
@@ -44,6 +43,24 @@ void LockManager::send_to(ProcessId manager, Thread& thread, MessageKind kind, T
   cluster_.send({thread.id(), manager, static_cast<std::size_t>(kind), control_payload}, std::move(arrived));
 }
 
+/// Whether they came at once, as far as a trace can tell, and by their numbers `late` is to be first. Which of two
+/// threads that leave a barrier together gets a lock first may decide for a whole region who makes twins; what a trap
+/// took while tracing must not decide it.
+bool LockManager::comes_before(const Waiter& late, const Waiter& early) const {
+  if (late.turn || early.turn) return false;
+  return late.arrived - early.arrived <= cluster_.trace_resolution() && late.thread->id() < early.thread->id();
+}
+
+void LockManager::enter(LockId lock, Waiter waiter) {
+  waiter.arrived = cluster_.clock.now();
+  Lock& state = locks_[index_of(lock)];
+  if (state.chosen && comes_before(waiter, *state.chosen)) std::swap(waiter, *state.chosen);
+  auto place = state.queue.end();
+  while (place != state.queue.begin() && comes_before(waiter, *std::prev(place))) --place;
+  state.queue.insert(place, std::move(waiter));
+  grant_next(lock);
+}
+
 /// First come, first served, if nobody says otherwise.
 void LockManager::grant_next(LockId lock) {
   Lock& state = locks_[index_of(lock)];
@@ -52,29 +69,35 @@ void LockManager::grant_next(LockId lock) {
     return waiter.turn.value_or(state.grants) == state.grants;
   });
   if (next == state.queue.end()) return;
-  Waiter waiter = std::move(*next);
+  state.chosen = std::move(*next);
   state.queue.erase(next);
   state.held = true;
   ++state.grants;
-  grant(manager_of(lock, cluster_.layout.processes()), std::move(waiter));
+  if (!cluster_.costs.lock_is_measured(cluster_.layout)) cluster_.extrapolated_lock = true;
+  cluster_.clock.at(cluster_.clock.now() + cluster_.costs.lock_local(cluster_.layout), [this, lock] {
+    const Waiter waiter = *std::exchange(locks_[index_of(lock)].chosen, std::nullopt);
+    answer(manager_of(lock, cluster_.layout.processes()), waiter);
+  });
 }
 
 void LockManager::grant(ProcessId manager, Waiter waiter) {
   if (!cluster_.costs.lock_is_measured(cluster_.layout)) cluster_.extrapolated_lock = true;
-  const Time local = cluster_.costs.lock_local(cluster_.layout);
-  cluster_.clock.at(cluster_.clock.now() + local, [this, manager, local, waiter = std::move(waiter)] {
-    const NodeId from = cluster_.layout.node_of(manager);
-    if (from != waiter.thread->node()) {
-      cluster_.thread(manager).account.count_served(cluster_.clock.now(), waiter.answer, control_payload);
-    }
-    const Outgoing answer{manager, waiter.thread->id(), static_cast<std::size_t>(waiter.answer), control_payload};
-    cluster_.send(answer, [this, manager, local, waiter] {
-      waiter.thread->waited(Spent::lock, waiter.since);
-      const NodeId at = cluster_.layout.node_of(manager);
-      waiter.thread->uncontended.spend(local + cluster_.idle->both_ways(waiter.thread->node(), at, control_payload));
-      waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
-      waiter.granted();
-    });
+  cluster_.clock.at(cluster_.clock.now() + cluster_.costs.lock_local(cluster_.layout),
+                    [this, manager, waiter = std::move(waiter)] { answer(manager, waiter); });
+}
+
+void LockManager::answer(ProcessId manager, const Waiter& waiter) {
+  const NodeId from = cluster_.layout.node_of(manager);
+  if (from != waiter.thread->node()) {
+    cluster_.thread(manager).account.count_served(cluster_.clock.now(), waiter.answer, control_payload);
+  }
+  const Outgoing answer{manager, waiter.thread->id(), static_cast<std::size_t>(waiter.answer), control_payload};
+  cluster_.send(answer, [this, from, waiter] {
+    waiter.thread->waited(Spent::lock, waiter.since);
+    waiter.thread->uncontended.spend(cluster_.costs.lock_local(cluster_.layout) +
+                                     cluster_.idle->both_ways(waiter.thread->node(), from, control_payload));
+    waiter.thread->account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
+    waiter.granted();
   });
 }
 

@@ -54,6 +54,7 @@ class LockManager {
     Then granted;
     Time since{};
     std::optional<std::uint64_t> turn;  ///< of a flag: what it has to count
+    Time arrived{};                     ///< at a lock's manager
   };
   struct Flag {
     std::uint64_t count = 0;
@@ -63,9 +64,13 @@ class LockManager {
     bool held = false;
     std::uint64_t grants = 0;
     std::deque<Waiter> queue;
+    std::optional<Waiter> chosen;  ///< its grant has not left yet
   };
   void send_to(ProcessId manager, Thread& thread, MessageKind kind, Then arrived);
+  bool comes_before(const Waiter& late, const Waiter& early) const;
+  void enter(LockId lock, Waiter waiter);
   void grant_next(LockId lock);
+  void answer(ProcessId manager, const Waiter& waiter);
   void grant(ProcessId manager, Waiter waiter);
   void set_flag(ProcessId manager, Flag& flag, std::uint64_t count);
 

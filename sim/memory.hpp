@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "models/atomics.hpp"
+#include "models/compared_words.hpp"
 #include "models/diff.hpp"
 #include "models/ids.hpp"
 #include "models/protocol/pages.hpp"
@@ -59,8 +61,9 @@ class Memory {
   /// The same with a flag, of a doacross loop or of a library's object.
   virtual void post(std::uint64_t flag, Count count) = 0;
   virtual void wait(std::uint64_t flag, FlagWait wait) = 0;
-  /// An atomic operation at the page's home. `orders`: it is a full fence, too.
-  virtual void operate(ProcessId home, bool orders) = 0;
+  /// An atomic operation at the page's home. `orders`: it is a full fence, too. Returns what ComparedWords::operate()
+  /// does.
+  virtual std::optional<Moment> operate(const WordOperation& operation, ProcessId home, bool orders) = 0;
   /// Waits in a loop of the program's own until so many events of thread `by` have begun.
   virtual void spin(ProcessId by, std::uint64_t events) = 0;
 

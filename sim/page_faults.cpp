@@ -8,7 +8,7 @@ namespace sdsm::sim {
 void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, std::uint64_t beside) {
   cluster_.note_faults(thread_, static_cast<std::size_t>(kind), first, pages);
   const FaultRule& rule = rule_of(kind);
-  if (rule.fetches_page) return fetch(static_cast<std::size_t>(kind), home, {}, {}, beside);
+  if (rule.fetches_page) return fetch(first, static_cast<std::size_t>(kind), home, {}, {}, beside);
   const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
     for (std::uint64_t i = 0; i < pages; ++i) {
@@ -31,13 +31,13 @@ void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, cons
   for (const PageId one : beside) cluster_.end_arrival(thread_.node(), one);
 }
 
-void PageFaults::fetch(std::size_t kind, ProcessId home, const std::function<void()>& served, Time logged,
+void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, const std::function<void()>& served, Time logged,
                        std::uint64_t beside) {
   const Time local =
       cluster_.costs.fault_local(kind) + static_cast<std::int64_t>(beside) * cluster_.costs.costs().further_page;
   const Time at_home = cluster_.costs.home_part(local);
   const Time at_requester = local - at_home;
-  fetch_ = {kind, home, cluster_.jittered(at_home) + logged, {}, served, beside};
+  fetch_ = {page, kind, home, cluster_.jittered(at_home) + logged, {}, served, beside};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
   const Time own = cluster_.jittered(at_requester) + 2 * logged;
@@ -68,6 +68,7 @@ void PageFaults::issue_fetch() {
   cluster_.send({thread_.id(), fetch_.home, tables.request, request}, [this, travels] {
     cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
       if (fetch_.served) fetch_.served();
+      cluster_.compared.copy(thread_.node(), fetch_.page);
       const Tables& kinds = cluster_.tables;
       const Bytes reply = payloads(fetch_.beside).reply;
       if (travels) {

@@ -28,7 +28,7 @@ class PageFaults {
 
   /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
   /// `logged`: what a log adds to a process's time for the fault, and for each message that it sends.
-  void fetch(std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {},
+  void fetch(PageId page, std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {},
              std::uint64_t beside = 0);
 
  private:
@@ -44,6 +44,7 @@ class PageFaults {
 
   /// The current fetch.
   struct Fetch {
+    PageId page;
     std::size_t kind = 0;
     ProcessId home{};
     Time at_home{};  ///< processor time of the home

@@ -7,6 +7,7 @@
 
 #include "models/locks.hpp"
 #include "sim/simulation.hpp"
+#include "workloads/trace/compares.hpp"
 
 namespace sdsm::sim {
 
@@ -181,29 +182,50 @@ void Player::operate_or_reduce(const trace::Event& event) {
     return;
   }
   const auto region = static_cast<std::uint32_t>(event.object);
-  operate({RegionId{region}, event.value / static_cast<std::uint64_t>(cluster_.page_size.count)}, event.detail);
-}
-
-void Player::operate(PageId page, std::uint8_t words) {
   // One process does its instructions itself, as in a run.
   if (!takes_faults(cluster_.layout)) return;
-  thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
+  const PageId page{RegionId{region}, event.value / static_cast<std::uint64_t>(cluster_.page_size.count)};
+  operate(page, event);
+}
+
+/// One that was refused is done again with what it found. That is a kind of waiting, so no baseline has it. Nothing is
+/// refused under a lock, which Omni takes for the whole update; nor as recorded: an order fits only a run in which
+/// nothing was.
+void Player::operate(PageId page, const trace::Event& event) {
   const ProcessId home = home_of(page);
+  const std::uint16_t words = trace::words_changed(event);
   if (atomics_ == Atomics::lock) {
+    count_atomic();
     memory_->acquire(atomic_lock);
     const Change change{words, static_cast<std::uint16_t>(words > 0 ? 1 : 0)};
     memory_->touch({page, 1, home, Access::write, change, nullptr});
     memory_->release(atomic_lock);
     return;
   }
-  // At home without a fault, so that nobody would hear of it.
-  if (cluster_.notices) cluster_.notices->add(page, cluster_.layout.node_of(home));
-  memory_->operate(home, atomics_ != Atomics::relaxed);
+  WordOperation operation{.page = page, .byte = event.value, .changes = words > 0};
+  operation.compares = (event.detail & trace::compares_found) != 0 && !cluster_.order;
+  operation.found = operate_at_home(operation, home);
+  const Uncontended once = thread_.uncontended;
+  while (operation.found) {
+    operation.found = operate_at_home(operation, home);
+    thread_.uncontended = once;
+  }
+}
+
+std::optional<Moment> Player::operate_at_home(const WordOperation& operation, ProcessId home) {
+  count_atomic();
+  // Without a fault, so that nobody would hear of it.
+  if (cluster_.notices) cluster_.notices->add(operation.page, cluster_.layout.node_of(home));
+  return memory_->operate(operation, home, atomics_ != Atomics::relaxed);
+}
+
+void Player::count_atomic() {
+  thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
 }
 
 void Player::fence() {
   if (!takes_faults(cluster_.layout)) return;
-  thread_.account.count(thread_.local_now(), [](Tally& tally) { ++tally.atomics; });
+  count_atomic();
   if (atomics_ != Atomics::relaxed) memory_->fence();
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,10 @@ class Player {
   void perform(Directive directive, std::uint32_t team);
   /// The operation that ended the interval may be a part of a reduction.
   void operate_or_reduce(const trace::Event& event);
-  void operate(PageId page, std::uint8_t words);
+  void operate(PageId page, const trace::Event& event);
+  /// Returns what ComparedWords::operate() does.
+  std::optional<Moment> operate_at_home(const WordOperation& operation, ProcessId home);
+  void count_atomic();
   void fence();
   void spin(ProcessId by, std::uint64_t events);
   ProcessId home_of(PageId page);

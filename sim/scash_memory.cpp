@@ -38,11 +38,24 @@ void ScashMemory::fence() {
   flush();
 }
 
-void ScashMemory::operate(ProcessId home, bool orders) {
+Moment ScashMemory::found_in(PageId page, ProcessId home) const {
+  if (cluster_.owner_of(thread_.id(), home) != Owner::remote) return cluster_.compared.now();
+  return cluster_.compared.of_copy(thread_.node(), page);
+}
+
+/// A relaxed operation leaves copies where they are. But in flag mode, which begins with the thread's next touch, the
+/// home takes such a page from its readers, so that a load finds what the word is.
+std::optional<Moment> ScashMemory::operate(const WordOperation& asked, ProcessId home, bool orders) {
+  const auto heed = [this](std::optional<Moment> refused) { refused_ = refused; };
   thread_.wait_for([=, this](auto done) {
-    if (!orders) return cluster_.atomics.operate(thread_, home, std::move(done));
-    cluster_.atomics.operate_in_order(thread_, home, std::move(done));
+    WordOperation operation = asked;
+    if (asked.compares && !asked.found) {
+      operation.found = orders ? found_in(asked.page, home) : cluster_.compared.now();
+    }
+    if (!orders) return cluster_.atomics.operate(thread_, operation, home, heed, std::move(done));
+    cluster_.atomics.operate_in_order(thread_, operation, home, heed, std::move(done));
   });
+  return refused_;
 }
 
 /// A run notices such a wait, and asks all others for their changes: here a question to the one that stored, and its

@@ -15,7 +15,7 @@ class ScashMemory : public Memory {
   void gang_barrier(std::uint32_t gang, std::uint32_t size) override;
   void flush() override;
   void fence() override;
-  void operate(ProcessId home, bool orders) override;
+  std::optional<Moment> operate(const WordOperation& operation, ProcessId home, bool orders) override;
   void spin(ProcessId by, std::uint64_t events) override;
 
  protected:
@@ -34,6 +34,10 @@ class ScashMemory : public Memory {
 
  private:
   void send_changes();
+  /// When the page as the thread sees it was what it is at home.
+  Moment found_in(PageId page, ProcessId home) const;
+
+  std::optional<Moment> refused_;  ///< of the latest atomic operation
 };
 
 /// Threads act in the order of simulated time.

@@ -60,7 +60,9 @@ class InTime final : public ScashMemory {
          following(cluster_.homes[region], page.index, cluster_.options.prefetch, cluster_.layout.processes())) {
       const PageId next{page.region, index};
       if (cluster_.is_arriving(thread_.node(), next)) continue;
-      if (pages_.prefetch(thread_.id(), next)) beside.push_back(next);
+      if (!pages_.prefetch(thread_.id(), next)) continue;
+      beside.push_back(next);
+      cluster_.compared.copy(thread_.node(), next);
     }
     return beside;
   }

@@ -123,7 +123,8 @@ void hear_of_library(const char* path, std::size_t /*bytes_of_variables*/) {
                  "link it to the program"});
 }
 
-bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome) {
+bool operate_on_shared(std::uintptr_t /*code*/, std::uintptr_t address, const AtomicOperation& operation,
+                       AtomicOutcome& outcome) {
   if (!are_pages_protected() || find_range(address) == nullptr) return false;
   application.check();
   const BlockedSignals blocked;

@@ -238,7 +238,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   if (instruction.bytes != 0) {
     const LockedAccess access = access_of(instruction, registers, next);
     AtomicOutcome outcome;
-    if (instruction.is_fence || !operate_on_shared(access.address, access.operation, outcome))
+    if (instruction.is_fence || !operate_on_shared(address, access.address, access.operation, outcome))
       outcome = operate(access.operation, reinterpret_cast<void*>(access.address));
     finish(instruction, outcome, registers);
     shut_after_use();

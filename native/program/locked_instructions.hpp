@@ -19,8 +19,10 @@ void take_over_locked_instructions() REQUIRES(starting);
 
 // Each engine defines these. They run in a signal's handler.
 
-/// Does the operation if the memory is shared; else returns false, and the caller does it in place.
-bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome);
+/// Does the operation if the memory is shared; else returns false, and the caller does it in place. `code`: the
+/// instruction's own address.
+bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const AtomicOperation& operation,
+                       AtomicOutcome& outcome);
 /// Does what a trap of the engine's own asks for; false: it is none of those.
 bool take_trap(const siginfo_t& info, ucontext_t& machine);
 /// The program has loaded a library of its own (dlopen), whose variables are not shared.

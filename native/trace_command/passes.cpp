@@ -7,6 +7,7 @@
 #include "commands/errors.hpp"
 #include "native/trace_command/touch_places.hpp"
 #include "native/tracer/diff.hpp"
+#include "workloads/trace/compares.hpp"
 
 namespace sdsm::trace_command {
 
@@ -250,7 +251,7 @@ void TrackedPass::append(std::uint32_t number, const trace::Interval& interval) 
 void TrackedPass::on_atomic_words(const tracer::AtomicWordsRecord& record) {
   std::optional<trace::Interval>& last = thread(record.thread).last;
   if (!last || last->end.kind != trace::EventKind::atomic) fail_inconsistent();
-  last->end.detail = static_cast<std::uint8_t>(record.words);
+  last->end.detail = static_cast<std::uint8_t>((last->end.detail & trace::compares_found) | record.detail);
 }
 
 void TrackedPass::on_cut(const tracer::CutRecord& record) {

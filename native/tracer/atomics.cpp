@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "native/program/locked_instructions.hpp"
+#include "native/program/raw_memory.hpp"
 #include "native/program/unseen.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
@@ -12,6 +13,7 @@
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
 #include "native/tracer/touch.hpp"
+#include "workloads/trace/compares.hpp"
 
 namespace sdsm::tracer {
 namespace {
@@ -66,6 +68,42 @@ AtomicOutcome operate_untouched(const VirtualThread& self, std::uintptr_t addres
   return outcome;
 }
 
+/// Of an instruction that compares: what it expected when a thread last came to it.
+struct Expectation {
+  std::uintptr_t code = 0;
+  AtomicValue value;
+  bool varies = false;  ///< it has expected different values
+};
+constinit GrowingArray<Expectation> expectations GUARDED_BY(turn);
+
+/// Whether the instruction has expected something else before: what it expects is no constant.
+bool expects_no_constant(std::uintptr_t code, const AtomicValue& expected) REQUIRES(turn) {
+  for (Expectation& known : expectations) {
+    if (known.code != code) continue;
+    known.varies |= !(known.value == expected);
+    return known.varies;
+  }
+  expectations.push_back({code, expected, false});
+  return false;
+}
+
+/// Whether what the instruction expects was loaded from there, as far as values tell: it is what is there before others
+/// go first, the thread has touched the page, and at other times the instruction expected something else. A lock of the
+/// program's own expects the same each time.
+bool compares_what_it_found(const VirtualThread& self, std::uintptr_t code, std::uintptr_t address,
+                            const AtomicOperation& operation) REQUIRES(turn) {
+  if (!is_tracked() || !operation.compares() || !expects_no_constant(code, operation.expected)) return false;
+  const std::uintptr_t page = address & ~(page_bytes - 1);
+  const PageInfo& info = find_range(address)->page_of(page);
+  const bool is_own = self.stack.holds(address) || self.locals.holds(address);
+  if (info.state == PageState::untouched && !is_own) return false;
+  if (info.is_watched) protect(page, page + page_bytes, PROT_READ);
+  AtomicValue there;
+  std::memcpy(&there, reinterpret_cast<const void*>(address), operation.bytes);
+  if (info.is_watched) protect(page, page + page_bytes, PROT_NONE);
+  return there == operation.expected;
+}
+
 std::uint32_t changed_words(const AtomicOutcome& outcome) {
   std::uint32_t words = 0;
   for (const std::uint64_t changed : {outcome.before.low ^ outcome.now.low, outcome.before.high ^ outcome.now.high}) {
@@ -75,10 +113,11 @@ std::uint32_t changed_words(const AtomicOutcome& outcome) {
   return words;
 }
 
-/// The trace's last event of the thread is an operation that had this outcome.
-void tell_outcome(VirtualThread& self, const AtomicOutcome& outcome) REQUIRES(turn) {
-  const AtomicWordsRecord record{self.number, changed_words(outcome)};
-  if (record.words > 0) self.unchanged_in_a_row = 0;
+/// The trace's last event of the thread is an operation that had this outcome. `detail`: what else the event says.
+void tell_outcome(VirtualThread& self, const AtomicOutcome& outcome, std::uint32_t detail = 0) REQUIRES(turn) {
+  const std::uint32_t words = changed_words(outcome);
+  const AtomicWordsRecord record{self.number, words | detail};
+  if (words > 0) self.unchanged_in_a_row = 0;
   if (is_tracked()) recorder::put(RecordKind::atomic_words, &record, sizeof record);
 }
 
@@ -101,7 +140,8 @@ void hear_of_library(const char* /*path*/, std::size_t bytes_of_variables) {
   add_unseen(UnseenCall::dlopen, bytes_of_variables);
 }
 
-bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation, AtomicOutcome& outcome) {
+bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const AtomicOperation& operation,
+                       AtomicOutcome& outcome) {
   if (!is_event()) return false;
   turn.check();
   const Range* const range = find_range(address);
@@ -121,9 +161,10 @@ bool operate_on_shared(std::uintptr_t address, const AtomicOperation& operation,
       return true;
     }
   }
+  const std::uint32_t detail = compares_what_it_found(self, code, address, operation) ? trace::compares_found : 0;
   pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
   outcome = operate_untouched(self, address, operation);
-  tell_outcome(self, outcome);
+  tell_outcome(self, outcome, detail);
   if (operation.compares() && !outcome.is_equal()) self.failed_exchange = address;
   begin_interval(self);
   return true;

@@ -29,7 +29,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 5;
+inline constexpr std::uint32_t stream_version = 6;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -154,7 +154,7 @@ struct WokenRecord {
 
 struct AtomicWordsRecord {
   std::uint32_t thread = 0;
-  std::uint32_t words = 0;  ///< that the operation changed
+  std::uint32_t detail = 0;  ///< words that the operation changed, and compares_found (workloads/trace/compares.hpp)
 };
 
 /// Why the thread's pages were closed: the thread synchronised, or another thread had to run in mid-interval.

@@ -5,6 +5,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/native/traced_run.hpp"
+#include "workloads/trace/compares.hpp"
 
 using namespace sdsm;
 using namespace sdsm::tests;
@@ -193,7 +194,7 @@ TEST_CASE("an update by compare-and-exchange is one operation, however many thre
         for (const Event& event : events_of(trace.in_region(thread, region))) {
           if (event.kind != EventKind::atomic) continue;
           ++in_reductions;
-          CHECK(event.detail == 1);  // word: the upper one of a double
+          CHECK(trace::words_changed(event) == 1);  // the upper one of a double
         }
       }
       CHECK(in_reductions == 20);
@@ -204,6 +205,25 @@ TEST_CASE("an update by compare-and-exchange is one operation, however many thre
       CHECK(products == 20);
     }
   }
+}
+
+TEST_CASE("an update compares with what it found, unless it expects what all before it did; a lock of one's own never") {
+  const TraceContent trace = trace_of("updates", 7);
+  std::uint64_t updates = 0, compared = 0, of_lock = 0, compared_by_lock = 0;
+  for (std::uint32_t thread = 0; thread < 7; ++thread) {
+    for (std::uint32_t region = 0; region <= 21; ++region) {
+      for (const Event& event : events_of(trace.in_region(thread, region))) {
+        if (event.kind != EventKind::atomic) continue;
+        ++(region == 21 ? of_lock : updates);
+        if ((event.detail & trace::compares_found) != 0) ++(region == 21 ? compared_by_lock : compared);
+      }
+    }
+  }
+  CHECK(updates == 7 * 40);
+  // A thread's first at each of two instructions may come before the first one is done.
+  CHECK(compared >= updates - 2 * 7);
+  CHECK(of_lock >= 7 * 2);
+  CHECK(compared_by_lock == 0);
 }
 
 TEST_CASE("with --lines each touch has its instruction in the program's file, else none has") {

@@ -5,6 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
+#include "workloads/trace/compares.hpp"
 
 using namespace sdsm;
 using namespace sdsm::sim;
@@ -105,5 +106,95 @@ TEST_CASE("a fence flushes and drops, unless operations are relaxed") {
     const Result result = run(p3_score(), NetworkKind::queue, program, options);
     CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == (atomics == Atomics::relaxed ? 2 : 3));
     CHECK(result.threads[1].whole.atomics == 1);
+  }
+}
+
+namespace {
+
+/// An update of the word at the begin of page 0, which process 0 keeps.
+constexpr trace::Event update(std::uint8_t detail = 1) {
+  return {trace::EventKind::atomic, detail, 0, 0};
+}
+constexpr trace::Event compare = update(1 | trace::compares_found);
+
+/// Thread 1 has learned of the region (a fault of 587 us) and loads the word (another) some 1,170 us after the region's
+/// begin; then it computes, and compares.
+constexpr double computes_us = 4000, compares_at_us = 2 * 587 + computes_us;
+
+/// Process 0 updates the word at these times, in 8 us each. Thread 1 compares it with what it loaded.
+Result run_compare(const std::vector<double>& updates_us, const trace::Event& by_1, std::optional<Atomics> atomics) {
+  TestProgram program({2, 1});
+  double now_us = 0;
+  for (const double at_us : updates_us) {
+    program.interval(0, at_us - now_us, {}, update());
+    now_us = at_us + 8;
+  }
+  program.interval(1, computes_us, {reads(0)}, by_1);
+  RunOptions options;
+  options.atomics = atomics;
+  return run(p3_score(), NetworkKind::queue, program, options);
+}
+
+constexpr double attempt_us = 8 + 2 * (61.66 + 72 * 0.181919);
+
+}  // namespace
+
+TEST_CASE("a compare-exchange is done again when another's operation came after the page had left its home") {
+  struct Case {
+    std::vector<double> updates_us;
+    std::uint64_t attempts;
+  };
+  for (const auto& [updates_us, attempts] : {
+           Case{{}, 1}, Case{{50}, 1},                                    // before the page left
+           Case{{2000}, 2},                                               // behind it
+           Case{{2000, 3000}, 2}, Case{{2000, compares_at_us + 150}, 3},  // behind the first attempt, too
+           Case{{2000, compares_at_us + 150, compares_at_us + 600}, 3},   // all is over
+       }) {
+    const Result result = run_compare(updates_us, compare, Atomics::home);
+    CAPTURE(updates_us.size(), attempts);
+    CHECK(result.threads[1].whole.atomics == attempts);
+    CHECK(result.threads[0].whole.atomics == updates_us.size());
+    CHECK(messages(result, 1, MessageKind::atomic_request) == attempts);
+    CHECK(lock_time(result, 1) == static_cast<std::int64_t>(attempts) * us(attempt_us));
+    // Without a fault more: the reply says what the word is.
+    CHECK(faults(result.threads[1].whole, FaultKind::RUMR) == 2);
+  }
+}
+
+TEST_CASE("what does not compare with what it found is done once, and so is every update under a lock") {
+  CHECK(run_compare({2000}, update(), Atomics::home).threads[1].whole.atomics == 1);
+  const Result locked = run_compare({2000}, compare, Atomics::lock);
+  CHECK(locked.threads[1].whole.atomics == 1);
+  CHECK(locked.threads[1].whole.locks == 1);
+}
+
+TEST_CASE("a relaxed compare-exchange finds what the word is when it comes to it") {
+  CHECK(run_compare({2000}, compare, Atomics::relaxed).threads[1].whole.atomics == 1);
+  CHECK(run_compare({compares_at_us + 40}, compare, Atomics::relaxed).threads[1].whole.atomics == 2);
+}
+
+TEST_CASE("an operation that changed nothing refuses none, and one on another word of the page neither") {
+  for (const trace::Event& other : {update(0), trace::Event{trace::EventKind::atomic, 1, 0, 8}}) {
+    TestProgram program({2, 1});
+    program.interval(0, 2000, {}, other);
+    program.interval(1, computes_us, {reads(0)}, compare);
+    RunOptions options;
+    options.atomics = Atomics::home;
+    CHECK(run(p3_score(), NetworkKind::queue, program, options).threads[1].whole.atomics == 1);
+  }
+}
+
+TEST_CASE("of two nodes that loaded together one is refused; each adds once. The baselines have no repetition") {
+  for (const bool compares : {true, false}) {
+    TestProgram program({3, 1});
+    for (const std::uint32_t thread : {1, 2}) program.interval(thread, 2000, {reads(0)}, compares ? compare : update());
+    RunOptions options;
+    options.atomics = Atomics::home;
+    const Result result = run(p3_score(), NetworkKind::queue, program, options);
+    const std::uint64_t done = result.threads[1].whole.atomics + result.threads[2].whole.atomics;
+    CHECK(done == (compares ? 3 : 2));
+    REQUIRE(result.baselines);
+    static const Time once = result.baselines->counts;
+    CHECK(result.baselines->counts == once);
   }
 }

@@ -1,5 +1,7 @@
 /// Locks: who waits, in which order the lock goes round, and what changes hands with it.
 
+#include <tuple>
+
 #include "models/locks.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -234,4 +236,47 @@ TEST_CASE("who spins goes on when the thread that stored has come so far, after 
   CHECK(result.threads[0].whole.diffs == 1);  // before the answer
   CHECK(lock_time(result, 1) > us(3000));
   CHECK(lock_time(result, 1) < us(6000));
+}
+
+TEST_CASE("who asks within the trace's resolution of another asks at once with it, and goes by its number") {
+  // Both threads of a node leave a barrier, and take a lock to write a page that the first of them keeps.
+  const auto run_pair = [](double later_us, double compute_factor) {
+    TestProgram program({1, 2});
+    program.acquire(0, 5, 10 + later_us);
+    program.release(0, 5, 1, {writes(0)});
+    program.acquire(1, 5, 10);
+    program.release(1, 5, 1, {writes(0)});
+    RunOptions options;
+    options.compute_factor = compute_factor;
+    return run(p3_score(), NetworkKind::queue, program, options);
+  };
+  for (const auto& [later_us, compute_factor, is_second] : {std::tuple{-0.9, 1.0, false},
+                                                            {0.0, 1.0, false},
+                                                            {0.9, 1.0, false},
+                                                            {1.1, 1.0, true},
+                                                            {0.9, 3.0, false},
+                                                            {1.1, 3.0, true}}) {
+    CAPTURE(later_us, compute_factor);
+    const Result result = run_pair(later_us, compute_factor);
+    // Who comes second finds the page writable, and makes no twin.
+    CHECK(faults(result.threads[1].whole, FaultKind::WROL) == (is_second ? 1 : 0));
+    CHECK(faults(result.threads[1].whole, FaultKind::WRWL) == (is_second ? 0 : 1));
+    CHECK(result.threads[0].whole.locks == 1);
+    CHECK(result.threads[1].whole.locks == 1);
+  }
+}
+
+TEST_CASE("the same among those that wait in the queue") {
+  for (const double later_us : {0.9, 1.1}) {
+    TestProgram program({4, 1});
+    program.barrier_of_all(5000);
+    program.acquire(3, 3, 1000);  // lock 3 is managed by process 3
+    program.release(3, 3, 5000);
+    program.acquire(2, 3, 2000);
+    program.release(2, 3, 100);
+    program.acquire(1, 3, 2000 + later_us);
+    program.release(1, 3, 100);
+    const Result result = run(p3_score(), NetworkKind::queue, program);
+    CHECK((lock_time(result, 1) < lock_time(result, 2)) == (later_us < 1));
+  }
 }

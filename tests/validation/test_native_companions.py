@@ -198,6 +198,12 @@ def test_several_processes_on_a_node_again_and_again(tmp_path, layout, program, 
         check(tmp_path, layout, program)
 
 
+@pytest.mark.parametrize("program", DIVIDED_FFT, ids=named(DIVIDED_FFT))
+def test_gangs_on_four_nodes_of_two(tmp_path, program):
+    """A gang of two is a node's threads; the larger ones go over several nodes."""
+    check(tmp_path, (4, 2), program)
+
+
 @pytest.mark.parametrize("program", [LAPLACE[3], ("neighbours",), ("critical",)], ids=lambda program: program[0])
 def test_under_open_homes(tmp_path, program):
     check(tmp_path, (2, 2), program, ("--protocol", "home-open"))

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/trace/compares.hpp"
+
 namespace sdsm::trace {
 namespace {
 
@@ -13,7 +15,8 @@ using Value = EventRule::Value;
 constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
 constexpr auto objects = static_cast<std::uint8_t>(ObjectClass::condition);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
-constexpr std::uint8_t words = 4;  // 16 bytes, the most that an instruction takes at once
+constexpr std::uint8_t most_words = 4;  // 16 bytes, the most that an instruction takes at once
+constexpr std::uint8_t outcomes = compares_found + most_words;
 constexpr auto clock_sources = static_cast<std::uint8_t>(ClockSource::getrusage);
 
 /// By EventKind.
@@ -35,7 +38,7 @@ constexpr std::array<EventRule, event_kinds> rules = {{
     {},                                                              // end
     {.object = true, .value = Value::any},                           // post
     {.object = true, .value = Value::any},                           // wait
-    {.object = true, .value = Value::any, .max_detail = words},      // atomic
+    {.object = true, .value = Value::any, .max_detail = outcomes},   // atomic
     {},                                                              // fence
     {.object = true, .value = Value::any, .max_detail = objects},    // take
     {.object = true, .max_detail = objects},                         // give
@@ -75,6 +78,9 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   }
   if (event.kind == EventKind::spin && event.object >= threads) {
     return fmt::format("spin: thread {} of {}", event.object, threads);
+  }
+  if (event.kind == EventKind::atomic && words_changed(event) > most_words) {
+    return fmt::format("atomic: {} words changed are over {}", words_changed(event), most_words);
   }
   if (event.kind == EventKind::atomic && event.object >= max_regions) {
     return fmt::format("atomic: region {} is above {}", event.object, max_regions - 1);
