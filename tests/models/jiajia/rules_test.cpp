@@ -1,4 +1,8 @@
 /// Are JIAJIA's rules right? Worked out by hand.
+#include <span>
+#include <vector>
+
+#include "models/jiajia/courses.hpp"
 #include "models/jiajia/process_pages.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/jiajia/played_cluster.hpp"
@@ -415,4 +419,24 @@ TEST_CASE("a lock that hands on its own scope tells a home nothing of its own pa
     CHECK(is_handed(rules, home, home) == is_told);
     CHECK(is_handed(rules, home, other));
   }
+}
+
+TEST_CASE("an interval ends before a lock, an unlock and a barrier ask or tell, and the next begins after the answer") {
+  using enum protocol::Deed;
+  const auto deeds = [](std::span<const courses::Step> course) {
+    std::vector<protocol::Deed> found;
+    for (const courses::Step& step : course) found.push_back(step.deed);
+    return found;
+  };
+  const std::vector<protocol::Deed> asks{flush, ask, heed, settle}, tells{flush, tell, settle};
+  CHECK(deeds(courses::lock) == asks);
+  CHECK(deeds(courses::barrier) == asks);
+  CHECK(deeds(courses::unlock) == tells);
+  CHECK(deeds(courses::fork_master) == tells);
+  CHECK(deeds(courses::fork_worker) == std::vector<protocol::Deed>{ask, heed});
+  CHECK(courses::lock[1].message == Message::ACQ);
+  CHECK(courses::lock[1].answer == Message::ACQGRANT);
+  CHECK(courses::barrier[1].message == Message::BARR);
+  CHECK(courses::barrier[1].answer == Message::BARRGRANT);
+  CHECK(courses::unlock[1].message == Message::REL);
 }
