@@ -268,15 +268,15 @@ TEST_CASE("who asks within the trace's resolution of another asks at once with i
 
 TEST_CASE("the same among those that wait in the queue") {
   for (const double later_us : {0.9, 1.1}) {
-    TestProgram program({4, 1});
+    TestProgram program({2, 2});
     program.barrier_of_all(5000);
-    program.acquire(3, 3, 1000);  // lock 3 is managed by process 3
-    program.release(3, 3, 5000);
-    program.acquire(2, 3, 2000);
-    program.release(2, 3, 100);
-    program.acquire(1, 3, 2000 + later_us);
-    program.release(1, 3, 100);
+    program.acquire(2, 4, 1000);  // lock 4 is managed by process 0
+    program.release(2, 4, 5000);
+    program.acquire(1, 4, 2000);
+    program.release(1, 4, 100);
+    program.acquire(0, 4, 2000 + later_us);
+    program.release(0, 4, 100);
     const Result result = run(p3_score(), NetworkKind::queue, program);
-    CHECK((lock_time(result, 1) < lock_time(result, 2)) == (later_us < 1));
+    CHECK((lock_time(result, 0) < lock_time(result, 1)) == (later_us < 1));
   }
 }
