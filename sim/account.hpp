@@ -76,7 +76,13 @@ class Account {
   template <typename Change>
   void count(Time when, Change change) {
     change(whole);
-    if (window_.contains(when)) change(region);
+    if (has_heard_ ? is_in_region_ : window_.contains(when)) change(region);
+  }
+  /// The thread hears now whether the region has begun or ended: for its counts it has not until then, nor does it from
+  /// now on until it hears again.
+  void hear_of_region(Time now) {
+    has_heard_ = true;
+    is_in_region_ = window_.contains(now);
   }
 
   /// `kind`: of the protocol's messages.
@@ -111,6 +117,8 @@ class Account {
 
   const Window& window_;
   ProcessId id_;
+  bool has_heard_ = false;  ///< hear_of_region() bounds its counts, not the time
+  bool is_in_region_ = false;
   timelines::Timeline* timeline_;
 };
 

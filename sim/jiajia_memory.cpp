@@ -436,7 +436,9 @@ class JiajiaMemory final : public Memory {
         faults_(cluster, thread),
         costs_(cluster.costs.costs()) {}
 
-  void begin(const trace::Interval&, std::uint64_t) override {}
+  void begin(const trace::Interval&, std::uint64_t before) override {
+    if (before == 0) hear_of_region();
+  }
   /// Whoever waits for what this thread stored goes on, once it is home.
   void finish_interval(std::uint64_t event) override {
     if (!cluster_.spins || !takes_faults(cluster_.layout)) return;
@@ -650,6 +652,7 @@ class JiajiaMemory final : public Memory {
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
   }
   void wait_until_forked(Time since, Arrival why, std::optional<Time> forked) {
+    if (why == Arrival::fork_worker) hear_of_region();
     Time from = since;
     if (why == Arrival::fork_worker && forked && *forked > from) {
       thread_.account.charge(Spent::idle, from, *forked);
@@ -658,6 +661,11 @@ class JiajiaMemory final : public Memory {
     thread_.waited(Spent::barrier, from);
   }
 
+  /// The initial thread reads the clocks that bound the measured region. The others may still heed a barrier then, or
+  /// come to the next one: what they count belongs to where they hear of the reading, at a fork.
+  void hear_of_region() {
+    if (thread_.id() != ProcessId{0}) thread_.account.hear_of_region(cluster_.clock.now());
+  }
   void count_lock() {
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }

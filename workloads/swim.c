@@ -38,6 +38,7 @@ struct sums {
 struct model {
   double* memory;
   long size;
+  size_t stride; /* doubles from the begin of an array to that of the next one */
   double step_s; /* from the old fields to the new ones */
   struct staggered closed;
   struct parts sums; /* implementation 2: a struct sums of each thread */
@@ -53,7 +54,14 @@ static size_t points(const struct model* m) {
 }
 
 static inline double* row_of(const struct model* m, enum field field, long j) {
-  return m->memory + (size_t)field * points(m) + j * m->size;
+  return m->memory + (size_t)field * m->stride + j * m->size;
+}
+
+static struct model model_of(long size, size_t page_bytes) {
+  struct model m = {.size = size};
+  const size_t page_doubles = page_bytes / sizeof(double);
+  m.stride = (points(&m) + page_doubles - 1) / page_doubles * page_doubles;
+  return m;
 }
 
 /* A wave of the stream function, and the velocities and the pressure that belong to it. */
@@ -79,8 +87,8 @@ static void initialise(const struct model* m) {
   for (int field = u; field <= p; ++field) {
     memcpy(row_of(m, (enum field)(uold + field), 0), row_of(m, (enum field)field, 0), points(m) * sizeof(double));
   }
-  memset(row_of(m, unew, 0), 0, 3 * points(m) * sizeof(double));
-  memset(row_of(m, cu, 0), 0, 4 * points(m) * sizeof(double));
+  memset(row_of(m, unew, 0), 0, 3 * m->stride * sizeof(double));
+  memset(row_of(m, cu, 0), 0, 4 * m->stride * sizeof(double));
 }
 
 /* What one iteration of a loop does. */
@@ -254,7 +262,7 @@ static struct sums solve(struct model m, const struct implementation* by, long i
 }
 
 static size_t bytes_of(const struct model* m) {
-  return fields * points(m) * sizeof(double);
+  return fields * m->stride * sizeof(double);
 }
 
 static void check_sum(const char* name, double found, double expected) {
@@ -294,16 +302,33 @@ static void check(const struct model* result, struct sums sums, long iterations)
   free(m.memory);
 }
 
+/* The results one behind the other. */
+static void hand_over_results(const struct model* m, const struct run_options* run) {
+  const size_t bytes = points(m) * sizeof(double);
+  if (m->stride == points(m)) {
+    hand_over(program, run, m->memory, results * bytes);
+    return;
+  }
+  double* const together = malloc(results * bytes);
+  if (!together) stop(status_failed, program, "no memory for the results (%zu bytes)", results * bytes);
+  for (int field = 0; field < results; ++field) {
+    memcpy(together + (size_t)field * points(m), row_of(m, (enum field)field, 0), bytes);
+  }
+  hand_over(program, run, together, results * bytes);
+  free(together);
+}
+
 struct options {
   struct run_options run;
   long size;
+  long page_bytes;
   long iterations;
   int steps;
 };
 
 static void print_help(void) {
   printf(
-      "usage: swim [--impl N] [--size N] [--iterations N] [--steps] [--no-check] [--hash] [--output FILE]\n"
+      "usage: swim [--impl N] [--size N] [--iterations N] [--apart N] [--steps] [--no-check] [--hash] [--output FILE]\n"
       "\n"
       "The shallow-water equations on a periodic plane: velocities and pressure of a wave, by fourteen arrays in one\n"
       "piece of memory. Threads: OMP_NUM_THREADS.\n"
@@ -313,6 +338,8 @@ static void print_help(void) {
       "                  the sums by thread and without a lock\n"
       "  --size N        rows and columns of each array, 3 to %d (default 250; SPEC's train data: 3802)\n"
       "  --iterations N  time steps (default 30; SPEC's train data: 300)\n"
+      "  --apart N       each array begins on a page of N bytes of its own, as where each is allocated for itself\n"
+      "                  (default: one behind the other, as by centralised allocation)\n"
       "  --steps         read the clock after each step, and print when it ended\n"
       "  --no-check      do not compare with the sequential fields afterwards\n"
       "  --hash          print a hash of the result, to compare runs\n"
@@ -324,20 +351,29 @@ static void print_help(void) {
       max_size);
 }
 
+static long page_option(const char* text) {
+  const long bytes = integer_option(program, "--apart", text, 4096, 65536);
+  if ((bytes & (bytes - 1)) == 0) return bytes;
+  stop(status_bad_input, program, "--apart '%s' is no page: give 4096, 8192, 16384, 32768 or 65536", text);
+}
+
 static struct options read_options(int argc, char** argv) {
-  enum { opt_size = 1, opt_iterations, opt_steps };
+  enum { opt_size = 1, opt_iterations, opt_apart, opt_steps };
   static const struct option known[] = {
       {"size", required_argument, NULL, opt_size},
       {"iterations", required_argument, NULL, opt_iterations},
+      {"apart", required_argument, NULL, opt_apart},
       {"steps", no_argument, NULL, opt_steps},
       RUN_OPTION_ROWS,
   };
-  struct options options = {.run = {.implementation = 1, .check = 1}, .size = 250, .iterations = 30};
+  struct options options = {
+      .run = {.implementation = 1, .check = 1}, .size = 250, .page_bytes = sizeof(double), .iterations = 30};
   argv[0] = (char*)program;  // getopt's messages begin with it
   for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
     switch (option) {
       case opt_size: options.size = integer_option(program, "--size", optarg, 3, max_size); break;
       case opt_iterations: options.iterations = integer_option(program, "--iterations", optarg, 0, 1000000000); break;
+      case opt_apart: options.page_bytes = page_option(optarg); break;
       case opt_steps: options.steps = 1; break;
       default: read_run_option(program, option, 3, print_help, &options.run);
     }
@@ -352,7 +388,7 @@ int main(int argc, char** argv) {
   printf("swim: %ld x %ld, %ld iterations, %d thread%s\n", options.size, options.size, options.iterations, threads,
          threads == 1 ? "" : "s");
 
-  struct model m = {.size = options.size};
+  struct model m = model_of(options.size, (size_t)options.page_bytes);
   m.memory = (double*)allocate_parts(program, threads, (bytes_of(&m) + (size_t)threads - 1) / (size_t)threads).memory;
   enum { largest_page = 65536 };
   if (options.run.implementation == 2) m.sums = allocate_parts(program, threads, largest_page);
@@ -367,7 +403,7 @@ int main(int argc, char** argv) {
   printf("time: %.6f s\n", end - begin);
   free(ends);
 
-  hand_over(program, &options.run, m.memory, results * points(&m) * sizeof(double));
+  hand_over_results(&m, &options.run);
   if (options.run.check) check(&m, sums, options.iterations);
   if (m.sums.memory) sdsm_gfree(m.sums.memory);
   sdsm_gfree(m.memory);

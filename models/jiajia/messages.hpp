@@ -47,12 +47,17 @@ constexpr Bytes diff_data(Change change) {
   return page_head + change.runs * run_header + change.words * diff_word;
 }
 
-/// The DIFF messages of one interval to one home: pages go in one after another, while there is room.
+/// The DIFF messages of one interval to one home: pages go in one after another, while there is room. Of larger pages a
+/// diff may be longer than a message: it then goes on in the next one.
 struct DiffMessages {
   std::vector<Bytes> data;  ///< of each
 
   void add(Bytes diff) {
     if (data.empty() || data.back() + diff > most_diff_data) data.emplace_back();
+    for (; diff > most_diff_data; diff = diff - most_diff_data) {
+      data.back() = most_diff_data;
+      data.emplace_back();
+    }
     data.back() += diff;
   }
 };

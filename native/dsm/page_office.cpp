@@ -13,6 +13,7 @@
 #include "native/dsm/larger_pages.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/process_copies.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/torn_words.hpp"
@@ -57,12 +58,24 @@ std::size_t bytes_behind(std::uint64_t address) {
   return std::min(slot_of(address) + shared_page_bytes(), find_range(address)->end) - address;
 }
 
+/// Returns false if the diff contradicts itself.
+bool store(const Incoming& diff, std::uint64_t address, std::byte* page, std::optional<std::size_t>& torn)
+    REQUIRES(handling) {
+  const auto store_in = [&](std::byte* memory, std::optional<std::size_t>* found) {
+    return apply_diff(diff.diff.data(), diff.bytes, diff.twin_words.data(), diff.twin_bytes, memory, found,
+                      bytes_behind(address) / diff_word.count);
+  };
+  if (!plays_jiajia()) return store_in(page, &torn);
+  const Held nobody_compares(own_twins);
+  std::byte* const twin = own_twin_of(address);
+  return store_in(page, &torn) && (twin == nullptr || store_in(twin, nullptr));
+}
+
 void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
   const std::uint64_t address = address_of_diff(diff.diff.data());
   std::byte* const page = view_of(from, address);
   std::optional<std::size_t> torn;
-  if (!apply_diff(diff.diff.data(), diff.bytes, diff.twin_words.data(), diff.twin_bytes, page, &torn,
-                  bytes_behind(address) / diff_word.count)) {
+  if (!store(diff, address, page, torn)) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
   if (torn) heed_torn_word(address + *torn);

@@ -1,5 +1,6 @@
 #include "native/dsm/process_copies.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -63,11 +64,21 @@ void resolve(const Place& place, const jiajia::FaultRule& rule) REQUIRES(applica
   if (rule.makes_twin) make_twin(place);
 }
 
+/// Pages of this process's own with twins, by address.
+std::vector<std::uintptr_t> twinned_at_home GUARDED_BY(own_twins);
+
 /// What a signal's handler stores while its thread waits at a barrier may be in a page that moves there: its new home
-/// has to get it.
+/// has to get it, and nothing else. So what others change here meanwhile goes to the twin, too (page_office.cpp).
 void twin_own_page(const Place& place) REQUIRES(application, node().mutex) {
   node().twinned.push_back(place);
+  const Held nobody_stores(own_twins);
+  twinned_at_home.push_back(place.address);
   make_twin(place);
+}
+
+void forget_own_twins() {
+  const Held nobody_stores(own_twins);
+  twinned_at_home.clear();
 }
 
 /// A change on its way home.
@@ -85,6 +96,7 @@ class Changes {
   void find(Wanted is_wanted) REQUIRES(application, node().mutex) {
     bytes_.clear();
     changes_.clear();
+    const Held nobody_stores(own_twins);
     const auto words = static_cast<std::uint16_t>(shared_page_bytes() / static_cast<std::size_t>(diff_word.count));
     for (const Place& place : node().twinned) {
       if (place.address == 0 || !is_wanted(place)) continue;
@@ -159,6 +171,11 @@ jiajia::ProcessPages& own_copies() {
   return *copies;
 }
 
+std::byte* own_twin_of(std::uintptr_t page) {
+  const bool is_twinned = std::find(twinned_at_home.begin(), twinned_at_home.end(), page) != twinned_at_home.end();
+  return is_twinned ? twin_of(page) : nullptr;
+}
+
 void start_copies() {
   copies.emplace(self.process, self.jiajia);
   for (const RegionId region : untold_regions()) copies->add_untold(region);
@@ -202,6 +219,7 @@ void change_interval(Sync sync) {
   if (has_twins || rested > 0) {
     const NodeGuard guard;
     node().twinned.clear();
+    forget_own_twins();
     shut_lost_copies();
     rest_own_pages();
   }

@@ -33,6 +33,11 @@ void follow_moves(const std::vector<jiajia::Told>& moves) REQUIRES(application) 
 /// Behind the notices: this process's part in the moves, and which of its own pages stay writable.
 void settle_homes(const std::vector<jiajia::Told>& moves) REQUIRES(application) EXCLUDES(node().mutex);
 
+/// Held while a change is stored in a page of this process's own, or in its twin.
+inline constinit program::Mutex own_twins;
+/// At home: the twin of a page that this process itself has twinned. Null if it has not.
+std::byte* own_twin_of(std::uintptr_t page) REQUIRES(own_twins);
+
 /// What models/jiajia/ knows of this process's pages.
 jiajia::ProcessPages& own_copies() REQUIRES(application);
 

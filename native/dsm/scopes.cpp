@@ -189,17 +189,19 @@ void heed_notices(const SyncObject& object) {
   });
 }
 
-void heed_barrier() {
+void count_arrival() {
   const SyncObject team{SyncObject::Kind::team, heard_in_team};
-  const bool is_of_all = heard_in_team == processes();
-  if (!is_of_all) {
+  if (heard_in_team != processes()) {
     own_notes = own_copies().hand_on(team).size();
   } else if (self.jiajia.scope == Scope::openmp) {
     own_notes = own_copies().take_notes().size();
   }
   count_further(jiajia::FurtherCount::notices, own_notes);
   count_letters(barrier_master, Message::BARR, team, own_notes);
-  if (!is_of_all) return heed_notices(team);
+}
+
+void heed_barrier() {
+  if (heard_in_team != processes()) return heed_notices({SyncObject::Kind::team, heard_in_team});
   const bool with_homes = homes_matter_at_barriers(self.jiajia);
   const std::vector<jiajia::Told> moves = with_homes ? heard_moves() : std::vector<jiajia::Told>{};
   follow_moves(moves);

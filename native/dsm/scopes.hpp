@@ -40,8 +40,9 @@ Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* pay
                   std::uint64_t until_ns = no_end) REQUIRES(application);
 void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) REQUIRES(application);
 
-/// Heeds the notices of the last answer: of the object's grant; or of the barrier, of which it says how many threads
-/// were at it, and at which this process's part counts now.
+/// A barrier has answered, and said how many threads were at it: counts what this process told there.
+void count_arrival() REQUIRES(application);
+/// Heeds the notices of the last answer: of the object's grant, or of the barrier.
 void heed_notices(const jiajia::SyncObject& object) REQUIRES(application);
 void heed_barrier() REQUIRES(application);
 

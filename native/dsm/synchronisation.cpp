@@ -74,7 +74,11 @@ struct Meeting {
 Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false) REQUIRES(application) {
   const Head arrival{
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
-  if (plays_jiajia()) return obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait));
+  if (plays_jiajia()) {
+    const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait));
+    count_arrival();
+    return head;
+  }
   if (has_flushed && meeting.sync == Sync::barrier && has_notices()) return obey(exchange_notices(arrival));
   return obey(ask(meeting.master, arrival, nullptr, nullptr, wait));
 }

@@ -385,7 +385,6 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   for (const std::string option : {"--home-migration", "--adaptive-write-detection"}) {
     refused({"-n", "2", option}, option + " is of protocol jiajia, but the protocol is scash");
   }
-  refused({"-n", "2", "--protocol", "jiajia", "--page-size", "64KiB"}, "Give at most 32768");
   refused({"-n", "2", "--protocol", "jiajia", "--fork", "broadcast"}, "--fork is simulated only");
   for (const std::string option : {"--order", "--timeline", "--emulate"}) {
     refused({"-n", "2", "--protocol", "jiajia", option, "p3-score"}, option + " is not run under jiajia");

@@ -41,7 +41,6 @@ def problems(command: str, protocol: str, given: tuple[str, ...]) -> list[str]:
         found += [f"{name} has no meaning under hardware" for name in names & OF_PAGES]
     if protocol == "jiajia":
         found += ["--invalidation is not played under jiajia"] if "--invalidation" in names else []
-        found += ["Give at most 32768"] if "--page-size 64KiB" in given else []
         found += ["--atomics home is not "] if "--atomics home" in given else []
         found += ["--order is not "] if "--order" in names else []
         found += ["--timeline is not run under jiajia"] if "--timeline" in names and command == "run" else []

@@ -35,7 +35,7 @@ MIGRATION = ("--home-migration",)
 DETECTION = ("--adaptive-write-detection",)
 MOVING = (MIGRATION, DETECTION, MIGRATION + DETECTION)
 #: Larger pages, and those that come beside others.
-LARGER = tuple(("--page-size", size) for size in ("8KiB", "16KiB", "32KiB"))
+LARGER = tuple(("--page-size", size) for size in ("8KiB", "16KiB", "32KiB", "64KiB"))
 BESIDE = (("--prefetch", 1), ("--prefetch", 14))
 TOGETHER = (*MIGRATION, *DETECTION, "--page-size", "8KiB", "--prefetch", 4)
 
@@ -141,6 +141,92 @@ def test_what_handlers_store_at_a_barrier_goes_where_the_page_moves(tmp_path, ru
     assert (result.returncode, result.stdout, result.stderr) == (0, "5 7 7\n5 7 7\n", "")
 
 
+#: Process 2's handler stores to its page while it waits at a barrier, and holds it up. Meanwhile thread 1's change comes,
+#: the page moves to thread 1, and that changes the same word once more.
+CHANGED_TWICE = r"""
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <sdsm/placement.h>
+static volatile int (*pages)[1024];
+static void store(int number) {
+  pages[2][1] = 7;
+  usleep(1200000);
+}
+int main(void) {
+  pages = sdsm_galloc(3 * sizeof *pages, sdsm_block);
+#pragma omp parallel num_threads(3)
+  {
+    const int self = omp_get_thread_num();
+    const struct itimerval once = {{0, 0}, {0, 200000}};
+    signal(SIGALRM, store);
+    if (self == 2) pages[2][0] = 1;
+#pragma omp barrier
+    if (self == 1) pages[2][0] += 4;
+    if (self == 1) usleep(600000);
+    if (self == 2) setitimer(ITIMER_REAL, &once, NULL);
+#pragma omp barrier
+    if (self == 1) pages[2][0] += 1;
+#pragma omp barrier
+    if (self == 1) printf("%d %d\n", pages[2][0], pages[2][1]);
+#pragma omp barrier
+    if (self == 0) printf("%d %d\n", pages[2][0], pages[2][1]);
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("rules", [(), *MOVING], ids=named)
+def test_what_others_change_at_a_home_is_no_change_of_its_own(tmp_path, rules):
+    (tmp_path / "twice.c").write_text(CHANGED_TWICE)
+    program = tmp_path / "twice"
+    flags = ("-O2", "-fopenmp", "-I", BUILD.parent / "workloads" / "include")
+    subprocess.run(["gcc", *flags, "-o", program, tmp_path / "twice.c"], check=True)
+    result = started(3, 1, *rules, "--", program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "6 7\n6 7\n", "")
+
+
+#: The initial thread notes its change of a block that goes, and another comes to its place before it tells of that. Each
+#: block's pages have the home that touched them first.
+SAME_PLACE = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { ints = 3 * 1024 };
+static int *block, *before;
+static void fill_in_thread(int thread, int value) {
+#pragma omp parallel num_threads(3)
+  if (omp_get_thread_num() == thread)
+    for (int i = 0; i < ints; ++i) block[i] = value;
+}
+int main(void) {
+  block = before = malloc(ints * sizeof *block);
+  fill_in_thread(1, 1);
+  for (int i = 0; i < ints; ++i) block[i] = 2;
+  free(block);
+  block = malloc(ints * sizeof *block);
+  fill_in_thread(2, 3);
+  int wrong = 0;
+  for (int i = 0; i < ints; ++i) wrong += block[i] != 3;
+  printf("%s, %d wrong\n", block == before ? "same place" : "elsewhere", wrong);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("rules", [(), *MOVING], ids=named)
+@pytest.mark.parametrize("scope", ["lock", "openmp"])
+def test_a_block_has_homes_of_its_own_where_another_was(tmp_path, scope, rules):
+    (tmp_path / "place.c").write_text(SAME_PLACE)
+    program = tmp_path / "place"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "place.c"], check=True)
+    result = started(3, 1, "--scope", scope, "--placement", "first-touch", *rules, "--", program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "same place, 0 wrong\n", "")
+
+
 @pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (4, 1), (2, 2)])
 @pytest.mark.parametrize(
     ("scope", "written", "seen"),
@@ -172,7 +258,12 @@ def test_what_cannot_be_right_ends_the_run_by_name(program, options, why):
     assert why in result.stderr
 
 
-def counted(folder: Path, nodes: int, per_node: int, *program: object, options: tuple = ()) -> tuple[list, list]:
+#: Of the measured region: without what a process answers to others, as who asks may have heard of a reading before it.
+OF_THE_REGION = tuple(count for count in COUNTS if count not in ("served", "messages_by_kind"))
+REPLIES = ("GETPGRANT", "DIFFGRANT", "ACQGRANT", "BARRGRANT", "INVLD")
+
+
+def documents_of(folder: Path, nodes: int, per_node: int, *program: object, options: tuple = ()) -> tuple[dict, dict]:
     """By the simulation, and by the run."""
     trace, run = folder / "program.trace", folder / "run.json"
     threads = nodes * per_node
@@ -180,19 +271,33 @@ def counted(folder: Path, nodes: int, per_node: int, *program: object, options: 
     layout = ("--nodes", nodes, "--threads-per-node", per_node, *JIAJIA, *options)
     simulation = output_of(SDSM, "simulate", trace, "--platform", PLATFORM, *layout, "--quiet", "--json", "-")
     output_of(SDSM, "run", "--quiet", *layout, "--json", run, "--", *program)
-    # Of the whole run: one process leaves a barrier before others, so readings of a clock between count here or there.
-    documents = (json.loads(simulation), json.loads(run.read_text()))
+    return json.loads(simulation), json.loads(run.read_text())
+
+
+def counted(folder: Path, nodes: int, per_node: int, *program: object, options: tuple = ()) -> tuple[list, list]:
+    """Threads of the whole run."""
+    documents = documents_of(folder, nodes, per_node, *program, options=options)
     whole_runs = [document["whole_run"]["threads"] for document in documents]
     return whole_runs[0], whole_runs[1]
 
 
 def check_counts(folder: Path, nodes: int, per_node: int, *program: object, left_out: tuple = (), options: tuple = ()):
-    simulation, run = counted(folder, nodes, per_node, *program, options=options)
-    compared = [count for count in COUNTS if count not in left_out]
-    compared += ["prefetched"] if "--prefetch" in options else []
-    assert [[thread[count] for count in compared] for thread in run] == [
-        [thread[count] for count in compared] for thread in simulation
+    simulation, run = documents_of(folder, nodes, per_node, *program, options=options)
+    further = ["prefetched"] if "--prefetch" in options else []
+    compared = [count for count in (*COUNTS, *further) if count not in left_out]
+    assert [[thread[count] for count in compared] for thread in run["whole_run"]["threads"]] == [
+        [thread[count] for count in compared] for thread in simulation["whole_run"]["threads"]
     ]
+    compared = [count for count in (*OF_THE_REGION, *further) if count not in left_out]
+    regions = [
+        [([thread[count] for count in compared], asked_by_kind(thread)) for thread in document["threads"]]
+        for document in (simulation, run)
+    ]
+    assert regions[1] == regions[0]
+
+
+def asked_by_kind(thread: dict) -> dict[str, int]:
+    return {kind: count for kind, count in thread["messages_by_kind"].items() if kind not in REPLIES}
 
 
 SHARED = [

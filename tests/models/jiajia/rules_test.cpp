@@ -371,6 +371,14 @@ TEST_CASE("long lists of notices go in several messages, and diffs share message
   CHECK(messages.data.size() == 2);
 }
 
+TEST_CASE("a diff longer than a message goes on in the next one, which others then share") {
+  DiffMessages messages;
+  messages.add(diff_data(whole_page));
+  messages.add(diff_data(Change{16384, 1}));  // 64 KiB: 65,552
+  messages.add(diff_data(whole_page));
+  CHECK(messages.data == std::vector<Bytes>{Bytes{4112}, most_diff_data, Bytes{65'552 - 40'928 + 4112}});
+}
+
 TEST_CASE("a fork's message carries the region, its notices of 12 bytes each, and pages, in parts of 40,928 bytes") {
   CHECK(fork_letters(3, Bytes{0}).size() == 1);
   CHECK(fork_letters(3, Bytes{0}).front().data == Bytes{64 + 4 + 3 * 12});

@@ -135,7 +135,23 @@ TEST_CASE("swim's fourteen arrays are one block, in equal parts of whole pages")
   CHECK(outcome.errors == "galloc " + std::to_string(4 * 69 * 4096) + " 1\ngfree\n");
 }
 
+TEST_CASE("swim's arrays may each begin on a page of their own, and the fields stay the same") {
+  // Of 100 x 100 doubles each takes 10 pages of 8192 bytes: 280 of 4096, 70 for each of 4 threads.
+  const std::string command = program("swim") + " --size 100 --iterations 3 --hash";
+  const Outcome apart = run(preload("placement_runtime") + " OMP_NUM_THREADS=4", command + " --apart 8192");
+  CHECK(apart.status == 0);
+  CHECK(apart.errors == "galloc " + std::to_string(4 * 70 * 4096) + " 1\ngfree\n");
+  const Outcome together = run("OMP_NUM_THREADS=4", command);
+  const auto hash_in = [](const std::string& output) {
+    const auto at = output.find("hash");
+    return output.substr(at, output.find('\n', at) - at);
+  };
+  REQUIRE(together.output.find("hash") != std::string::npos);
+  CHECK(hash_in(apart.output) == hash_in(together.output));
+}
+
 TEST_CASE("swim refuses bad usage") {
+  check_refused("swim", "--apart 12288", "--apart '12288' is no page");
   check_refused("swim", "--impl 3", "--impl '3' is not a whole number from 0 to 2");
   check_refused("swim", "--size 2", "--size '2' is not a whole number from 3");
   check_refused("swim", "--iterations x", "--iterations 'x' is not");
