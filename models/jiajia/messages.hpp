@@ -42,8 +42,8 @@ inline constexpr Bytes lock_request_data{4};
 inline constexpr Bytes most_diff_data{40928};
 
 /// Of one page in a DIFF.
+inline constexpr Bytes page_head{12};
 constexpr Bytes diff_data(Change change) {
-  constexpr Bytes page_head{12};
   return page_head + change.runs * run_header + change.words * diff_word;
 }
 
@@ -53,12 +53,19 @@ struct DiffMessages {
   std::vector<Bytes> data;  ///< of each
 
   void add(Bytes diff) {
+    add(diff, [](Bytes) {});
+  }
+  /// Calls `put` with how many bytes of it go into the last of the messages, for each that it goes into.
+  template <typename Put>
+  void add(Bytes diff, Put put) {
     if (data.empty() || data.back() + diff > most_diff_data) data.emplace_back();
-    for (; diff > most_diff_data; diff = diff - most_diff_data) {
-      data.back() = most_diff_data;
-      data.emplace_back();
+    while (diff.count > 0) {
+      if (data.back() == most_diff_data) data.emplace_back();
+      const Bytes part = std::min(diff, most_diff_data - data.back());
+      data.back() += part;
+      diff = diff - part;
+      put(part);
     }
-    data.back() += diff;
   }
 };
 

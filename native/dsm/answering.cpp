@@ -11,6 +11,7 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/modelled_messages.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/sockets.hpp"
 #include "native/dsm/timeline_log.hpp"
@@ -50,7 +51,7 @@ void answer(ProcessId to, const Head& head, const void* payload) {
     return;
   }
   Head stamped = head;
-  stamped.ticket = put_on_wire(to, payload_of(head));
+  stamped.ticket = put_on_wire(to, modelled_payload(head));
   log_answer(to, head);
   const bool is_on_wire = stamped.ticket != 0;
   if (is_on_wire) answering.last_ns = now_ns();

@@ -13,6 +13,7 @@
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/launcher.hpp"
+#include "native/dsm/modelled_messages.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/processors.hpp"
 #include "native/dsm/service.hpp"
@@ -48,7 +49,7 @@ constinit std::vector<Backlog> backlogs GUARDED_BY(sending);  ///< by process
 /// False if the process is gone.
 bool send(ProcessId to, Head& head, const void* payload) {
   const Held nobody_else_sends(sending);
-  head.ticket = put_on_wire(to, payload_of(head));
+  head.ticket = put_on_wire(to, modelled_payload(head));
   const int socket = sockets[index_of(to)];
   std::vector<std::byte>& backlog = backlogs[index_of(to)].bytes;
   const bool is_first = backlog.empty();
@@ -234,6 +235,15 @@ void tell(ProcessId to, Head head, const void* payload) {
   }
   log_message(TimedEvent::Kind::asks, to, head);
   if (!send(to, head, payload)) end_without(to);
+}
+
+Head await_answer(ProcessId from) {
+  const program::HeldSignals held;
+  Head reply;
+  if (!receive_head(sockets[index_of(from)], reply)) end_without(from);
+  wait_for_arrival(reply.ticket);
+  log_message(TimedEvent::Kind::is_answered, from, reply);
+  return reply;
 }
 
 void notify(ProcessId to, Head head, const void* payload) {

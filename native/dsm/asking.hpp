@@ -27,6 +27,9 @@ Head ask(ProcessId to, Head head, const void* payload = nullptr, void* answer = 
          std::uint64_t until_ns = no_end) REQUIRES(application) EXCLUDES(handling);
 /// As ask(), without an answer.
 void tell(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(application) EXCLUDES(handling);
+/// The answer to a question that tell() has put to another process, without payload. Answers come in the order of the
+/// questions; in between this thread asks that process nothing else.
+Head await_answer(ProcessId from) REQUIRES(application);
 /// As ask(), for an answer that comes at once, with `bytes` bytes of payload: looks for it before it sleeps. `to` is
 /// another process.
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) REQUIRES(application);

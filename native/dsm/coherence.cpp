@@ -516,12 +516,12 @@ bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   return true;
 }
 
-void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded, std::uint16_t answers) {
+void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) {
   // The home of a local page is the same memory.
   if (place.owner == Owner::local) return;
   const auto send = [&](const Head& head, const std::byte* payload)
                         REQUIRES(application) { ask(place.home, head, payload); };
-  for_each_piece(diff, diff + encoded.bytes, encoded, send, answers);
+  for_each_piece(diff, diff + encoded.bytes, encoded, send);
 }
 
 void drop_all_copies() {

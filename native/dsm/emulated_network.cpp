@@ -23,6 +23,11 @@ std::uint64_t time_on_link(Bytes bytes) {
   return static_cast<std::uint64_t>(static_cast<double>(bytes.count) / network.link.bandwidth.bytes_per_second * 1e9);
 }
 
+/// Processes of one have one cable, whether or not they share memory.
+NodeId node_here() {
+  return self.machines.node_of(self.process);
+}
+
 std::uint64_t latency() {
   return static_cast<std::uint64_t>(network.link.latency.count() / 1000);
 }
@@ -39,7 +44,7 @@ void schedule(EmulatedCable& cable, std::uint32_t first) {
 }
 
 EmulatedCable& own_cable() REQUIRES(wires->mutex) {
-  return wires->down[index_of(own_node())];
+  return wires->down[index_of(node_here())];
 }
 
 MessageUnderway& find(EmulatedCable& cable, Ticket ticket) {
@@ -69,11 +74,11 @@ Ticket put_on_wire(ProcessId to, Bytes payload) {
   const std::uint64_t whole = time_on_link(wire_bytes(network.framing, payload));
   const std::uint64_t frame = time_on_link(first_frame_bytes(network.framing, payload));
   const program::MutexLock lock(wires->mutex);
-  std::uint64_t& up_free = wires->up_free[index_of(own_node())];
+  std::uint64_t& up_free = wires->up_free[index_of(node_here())];
   const std::uint64_t sent = std::max(up_free, now_ns());
   up_free = sent + whole;
 
-  EmulatedCable& cable = wires->down[index_of(self.layout.node_of(to))];
+  EmulatedCable& cable = wires->down[index_of(self.machines.node_of(to))];
   if (cable.count == most_messages_underway) end_run({"too many messages are underway to one emulated node"});
   const MessageUnderway message{++cable.last_ticket, sent + frame + latency(), whole, sent + whole + latency() + frame,
                                 0};

@@ -10,6 +10,7 @@
 #include "models/jiajia/messages.hpp"
 #include "models/jiajia/notices.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/modelled_messages.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/scope_wire.hpp"
@@ -117,6 +118,7 @@ void answer_with(ProcessId to, Head head, Message message, const Notices& notice
   std::memcpy(payload, &in_front, sizeof in_front);
   std::memcpy(payload + sizeof in_front, told.data(), bytes_of(first));
   head.bytes = static_cast<std::uint16_t>(sizeof in_front + bytes_of(first));
+  head.ticket = modelled_notices(message, notices.count);
   answer(to, head, payload);
 }
 

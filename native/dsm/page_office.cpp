@@ -59,7 +59,7 @@ std::size_t bytes_behind(std::uint64_t address) {
 }
 
 /// Returns false if the diff contradicts itself.
-bool store(const Incoming& diff, std::uint64_t address, std::byte* page, std::optional<std::size_t>& torn)
+bool store_in_page(const Incoming& diff, std::uint64_t address, std::byte* page, std::optional<std::size_t>& torn)
     REQUIRES(handling) {
   const auto store_in = [&](std::byte* memory, std::optional<std::size_t>* found) {
     return apply_diff(diff.diff.data(), diff.bytes, diff.twin_words.data(), diff.twin_bytes, memory, found,
@@ -71,16 +71,58 @@ bool store(const Incoming& diff, std::uint64_t address, std::byte* page, std::op
   return store_in(page, &torn) && (twin == nullptr || store_in(twin, nullptr));
 }
 
-void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
+void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
   const std::uint64_t address = address_of_diff(diff.diff.data());
-  std::byte* const page = view_of(from, address);
   std::optional<std::size_t> torn;
-  if (!store(diff, address, page, torn)) {
+  if (!store_in_page(diff, address, view_of(from, address), torn)) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
   if (torn) heed_torn_word(address + *torn);
+}
+
+void apply(ProcessId from, WireKind kind, const Incoming& diff) REQUIRES(handling) {
+  store(from, diff);
   if (kind == WireKind::diff) return answer(from, {.kind = WireKind::done});
   notify(from, {.kind = WireKind::late_done});
+}
+
+/// A part of a diff is here, in two pieces behind each other at `pieces`: so long, of so long a diff, and as many of
+/// the message's bytes are left. Precondition: the diff's parts so far are there.
+void take_part(ProcessId from, Incoming& diff, const PartOfDiff& sizes, const std::byte* pieces, std::size_t left)
+    REQUIRES(handling) {
+  if (std::size_t{sizes.bytes} + sizes.twin_piece > left || sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) ||
+      sizes.twin_bytes > shared_page_bytes() || sizes.bytes > sizes.diff_bytes - diff.bytes ||
+      sizes.twin_piece > sizes.twin_bytes - diff.twin_bytes) {
+    end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
+  }
+  if (diff.diff.size() < sizes.diff_bytes) diff.diff.resize(sizes.diff_bytes);
+  if (diff.twin_words.size() < sizes.twin_bytes) diff.twin_words.resize(sizes.twin_bytes);
+  std::memcpy(diff.diff.data() + diff.bytes, pieces, sizes.bytes);
+  std::memcpy(diff.twin_words.data() + diff.twin_bytes, pieces + sizes.bytes, sizes.twin_piece);
+  diff.bytes += sizes.bytes;
+  diff.twin_bytes += sizes.twin_piece;
+}
+
+/// One of JIAJIA's messages.
+void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling) {
+  Incoming& diff = incoming_of(from, head);
+  for (std::size_t at = 0; at < head.bytes;) {
+    PartOfDiff sizes;
+    if (head.bytes - at >= sizeof sizes) std::memcpy(&sizes, payload + at, sizeof sizes);
+    at += sizeof sizes;
+    if (sizes.bytes == 0 || sizes.diff_bytes < diff.bytes || sizes.twin_bytes < diff.twin_bytes) {
+      end_run({"process ", Decimal(index_of(from)), " sent a message of changes that is cut off"});
+    }
+    take_part(from, diff, sizes, payload + at, head.bytes - at);
+    at += std::size_t{sizes.bytes} + sizes.twin_piece;
+    if (diff.bytes < sizes.diff_bytes) continue;
+    store(from, diff);
+    diff.bytes = diff.twin_bytes = 0;
+  }
+  for (auto answers = head.address; answers > 0; --answers) {
+    count_served(from, jiajia::Message::DIFFGRANT, jiajia::header);
+  }
+  answer(from, {.kind = WireKind::diff_grant});
 }
 
 void operate_now(ProcessId from, void* memory, const program::AtomicOperation& operation) REQUIRES(handling) {
@@ -140,27 +182,17 @@ void receive_page(ProcessId from, const Head& head, const std::byte* page) {
 }
 
 void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
-  for (auto answers = head.address >> 32; answers > 0; --answers) {
-    count_served(from, jiajia::Message::DIFFGRANT, jiajia::header);
-  }
-  if (head.value == 0) return answer(from, {.kind = WireKind::done});
+  if (plays_jiajia()) return receive_diffs(from, head, payload);
   Incoming& diff = incoming_of(from, head);
   const auto before = static_cast<std::uint32_t>(head.address);
   if (before == 0) diff.bytes = diff.twin_bytes = 0;
   const auto sizes = std::bit_cast<DiffPiece>(head.value);
-  const auto own_bytes = static_cast<std::uint32_t>(sizes.bytes);
-  const std::uint32_t twin_piece = head.bytes - std::min<std::uint32_t>(head.bytes, own_bytes);
-  if (before != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes > most_diff_bytes(shared_page_bytes()) ||
-      sizes.twin_bytes > shared_page_bytes() || diff.bytes + sizes.bytes > sizes.diff_bytes ||
-      diff.twin_bytes + twin_piece > sizes.twin_bytes) {
+  if (before != diff.bytes || sizes.bytes > head.bytes || sizes.diff_bytes < diff.bytes ||
+      sizes.twin_bytes < diff.twin_bytes) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff whose pieces do not fit"});
   }
-  if (diff.diff.size() < sizes.diff_bytes) diff.diff.resize(sizes.diff_bytes);
-  if (diff.twin_words.size() < sizes.twin_bytes) diff.twin_words.resize(sizes.twin_bytes);
-  std::memcpy(diff.diff.data() + diff.bytes, payload, own_bytes);
-  std::memcpy(diff.twin_words.data() + diff.twin_bytes, payload + own_bytes, twin_piece);
-  diff.bytes += own_bytes;
-  diff.twin_bytes += twin_piece;
+  take_part(from, diff, {sizes.diff_bytes, sizes.twin_bytes, sizes.bytes, head.bytes - sizes.bytes}, payload,
+            head.bytes);
   if (diff.bytes < sizes.diff_bytes) {
     if (head.kind == WireKind::diff) answer(from, {.kind = WireKind::done});
     return;

@@ -12,6 +12,7 @@
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
+#include "native/dsm/diff_pieces.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/regions.hpp"
@@ -110,21 +111,77 @@ class Changes {
     }
   }
 
-  /// Returns when all are at home. `answers`: by home, that it counts.
-  void send(std::map<ProcessId, std::uint16_t> answers = {}) const REQUIRES(application) {
+  /// Returns when all are at home: messages to all homes are on their way at once. `answers`: by home, that it counts.
+  void send(std::map<ProcessId, std::uint16_t> answers = {}) REQUIRES(application) {
+    const program::HeldSignals held;
+    std::vector<ProcessId> homes, asked_homes;
     for (const Changed& change : changes_) {
-      if (change.place.home == self.process) continue;
-      const std::uint16_t counted = std::exchange(answers[change.place.home], std::uint16_t{0});
-      send_diff(change.place, bytes_.data() + change.begin, change.encoded, counted);
+      const ProcessId home = change.place.home;
+      if (home != self.process && std::find(homes.begin(), homes.end(), home) == homes.end()) homes.push_back(home);
     }
+    for (const ProcessId home : homes) {
+      std::uint16_t& left = answers[home];
+      OutgoingDiffs next{home, asked_homes};
+      for (const Changed& change : changes_) {
+        if (change.place.home == home) add_to(next, change, left);
+      }
+      next.leave(left);
+    }
+    for (const ProcessId home : asked_homes) await_answer(home);
     // What went early (send_copies_home()), the home counts now.
     for (const auto& [home, left] : answers) {
-      if (left == 0 || home == self.process) continue;
-      ask(home, {.kind = WireKind::diff, .address = std::uint64_t{left} << 32});
+      if (left > 0 && home != self.process) ask(home, {.kind = WireKind::diff, .address = left});
     }
   }
 
  private:
+  /// To one home, while it is made.
+  struct OutgoingDiffs {
+    ProcessId home;
+    std::vector<ProcessId>& asked;  ///< gets the home for each message that leaves
+    jiajia::DiffMessages model = {};
+    std::size_t left = 0;  ///< messages of the model's
+    std::vector<std::byte> payload = {};
+
+    /// The last one leaves. The home counts its answer, if there are `answers` to count.
+    void leave(std::uint16_t& answers) REQUIRES(application) {
+      const std::uint64_t counted = answers > 0 ? 1 : 0;
+      answers = static_cast<std::uint16_t>(answers - counted);
+      const Bytes data = model.data[left++];
+      tell(home,
+           {.kind = WireKind::diff,
+            .bytes = static_cast<std::uint32_t>(payload.size()),
+            .address = counted,
+            .value = static_cast<std::uint64_t>(data.count)},
+           payload.data());
+      payload.clear();
+      asked.push_back(home);
+    }
+  };
+
+  /// As the model divides diffs among messages. It has a longer head for each page.
+  void add_to(OutgoingDiffs& next, const Changed& change, std::uint16_t& answers) const REQUIRES(application) {
+    const EncodedDiff& encoded = change.encoded;
+    const std::byte* const diff = bytes_.data() + change.begin;
+    constexpr Bytes further_head = jiajia::page_head - diff_header;
+    std::uint32_t head = static_cast<std::uint32_t>(further_head.count), sent = 0;
+    next.model.add(Bytes{encoded.bytes} + further_head, [&](Bytes part) REQUIRES(application) {
+      if (next.model.data.size() > next.left + 1) next.leave(answers);
+      const std::uint32_t piece = static_cast<std::uint32_t>(part.count) - std::exchange(head, 0U);
+      const std::uint32_t twin_begin = twin_share(encoded, sent);
+      const PartOfDiff sizes{encoded.bytes, encoded.twin_bytes(), piece,
+                             twin_share(encoded, sent + piece) - twin_begin};
+      const auto put = [&](const void* from, std::size_t bytes) {
+        const auto* const begin = static_cast<const std::byte*>(from);
+        next.payload.insert(next.payload.end(), begin, begin + bytes);
+      };
+      put(&sizes, sizeof sizes);
+      put(diff + sent, piece);
+      put(diff + encoded.bytes + twin_begin, sizes.twin_piece);
+      sent += piece;
+    });
+  }
+
   DiffBuffer buffer_;
   std::vector<std::byte> bytes_;
   std::vector<Changed> changes_;

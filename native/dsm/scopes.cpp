@@ -9,6 +9,7 @@
 #include "models/locks.hpp"
 #include "models/scash/courses.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/modelled_messages.hpp"
 #include "native/dsm/process_copies.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/scope_wire.hpp"
@@ -81,6 +82,19 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
   std::memcpy(all.data() + sizeof head, runs.data() + sent, (runs.size() - sent) * sizeof(NoticedPages));
   if (bytes > 0) std::memcpy(all.data() + all.size() - bytes, payload, bytes);
   return all;
+}
+
+/// By the model. Who waits for work does not know of how many threads the next team is: taken for all of them.
+std::uint64_t modelled_length(WireKind kind, const Scoped& scoped) {
+  if (kind != WireKind::barrier_arrive) {
+    if (jiajia_message(kind) == Message::REL) {
+      return modelled_notices(Message::REL, scoped.handed.size(), jiajia::tells_of_others(self.jiajia.scope, false));
+    }
+    return static_cast<std::uint64_t>((jiajia::header + jiajia::lock_request(scoped.handed.size())).count);
+  }
+  const auto own = std::count_if(scoped.handed.begin(), scoped.handed.end(),
+                                 [](const Notice& notice) { return notice.writer == self.process; });
+  return modelled_notices(Message::BARR, static_cast<std::uint64_t>(own));
 }
 
 /// The answer has the first ones; its manager has the rest.
@@ -169,6 +183,7 @@ Head ask_in_scope(ProcessId to, Head head, const Scoped& scoped, const void* pay
   static std::byte answer[most_payload];
   const std::vector<std::byte> all = with_notices(scoped, payload, head.bytes, to);
   head.bytes = static_cast<std::uint16_t>(all.size());
+  head.ticket = modelled_length(head.kind, scoped);
   const Head reply = ask(to, head, all.data(), answer, wait, until_ns);
   hear(to, answer, reply.bytes);
   return reply;
@@ -178,6 +193,7 @@ void tell_in_scope(ProcessId to, Head head, const Scoped& scoped) {
   if (!plays_jiajia()) return tell(to, head);
   const std::vector<std::byte> all = with_notices(scoped, nullptr, 0, to);
   head.bytes = static_cast<std::uint16_t>(all.size());
+  head.ticket = modelled_length(head.kind, scoped);
   tell(to, head, all.data());
 }
 

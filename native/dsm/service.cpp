@@ -37,7 +37,8 @@ struct Service {
   std::vector<int> sockets;                    ///< by process
   std::vector<std::deque<Underway>> underway;  ///< by process
   std::size_t underway_count = 0;
-  std::byte payload[most_page.count] = {};  ///< of the message that is being received
+  /// Of the message that is being received. A diff of JIAJIA's has the twin's words, too, and a head for each page.
+  std::byte payload[std::size_t{2} * most_page.count] = {};
 };
 constinit Service own GUARDED_BY(service);
 

@@ -12,6 +12,7 @@
 #include "native/dsm/control.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/modelled_messages.hpp"
 #include "native/dsm/trap_time.hpp"
 #include "native/dsm/wire.hpp"
 
@@ -77,20 +78,20 @@ inline void spend_on_fault(std::size_t kind, PageId page, const Begun& begun) RE
 }
 /// The application thread sends a message, or has got its answer.
 inline void log_message(TimedEvent::Kind kind, ProcessId other, const Head& head) REQUIRES(application) {
-  if (!self.wants_timeline || is_on_own_node(other) || payload_of(head).count == 0) return;
-  keep({now_ns(), 0, static_cast<std::uint64_t>(payload_of(head).count), index_of(other),
+  if (!self.wants_timeline || is_on_own_node(other) || !is_modelled(head)) return;
+  keep({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(other),
         static_cast<std::uint16_t>(head.kind), kind});
 }
 /// A message was here at `came`, and is handled since `begun`.
 inline void log_handled(ProcessId from, const Head& head, std::uint64_t came, std::uint64_t begun) REQUIRES(handling) {
-  if (!self.wants_timeline || is_on_own_node(from) || payload_of(head).count == 0) return;
+  if (!self.wants_timeline || is_on_own_node(from) || !is_modelled(head)) return;
   const auto what = static_cast<std::uint16_t>(head.kind);
   keep_handled({came, 0, 0, index_of(from), what, TimedEvent::Kind::is_asked});
   keep_handled({begun, now_ns(), came, index_of(from), what, TimedEvent::Kind::serves});
 }
 inline void log_answer(ProcessId to, const Head& head) REQUIRES(handling) {
-  if (!self.wants_timeline || is_on_own_node(to) || payload_of(head).count == 0) return;
-  keep_handled({now_ns(), 0, static_cast<std::uint64_t>(payload_of(head).count), index_of(to),
+  if (!self.wants_timeline || is_on_own_node(to) || !is_modelled(head)) return;
+  keep_handled({now_ns(), 0, static_cast<std::uint64_t>(modelled_payload(head).count), index_of(to),
                 static_cast<std::uint16_t>(head.kind), TimedEvent::Kind::answers});
 }
 

@@ -5,7 +5,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 
+#include "models/jiajia/messages.hpp"
 #include "models/page_sharing.hpp"
 #include "models/scash/messages.hpp"
 #include "native/program/atomic_operation.hpp"
@@ -18,9 +20,10 @@ enum class WireKind : std::uint8_t {
   page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
                     ///< behind the first it lies (std::uint32_t). Answer: page_reply
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
-  diff,             ///< a piece of a diff; address: bytes of the diff before it (upper half: JIAJIA's answers that the
-                    ///< home counts with it, one for several diffs); value: DiffPiece; payload: the piece,
-                    ///< then a piece of the twin's words. Answer: done, when the piece is here
+  diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
+                    ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
+                    ///< message of its: address: answers that the home counts; value: data, bytes, by the model;
+                    ///< payload: PartOfDiff, piece and words of each part. Answer: diff_grant
   barrier_arrive,   ///< address: key of a gang, and value: its size; 0: the team's, and value: notices_are_here or 0;
                     ///< payload: NoticeRuns. Answer: barrier_release (when all have come), or quit
   barrier_release,  ///< value: calls of the clock so far, for the measured region. Where notices are here: address: the
@@ -32,6 +35,7 @@ enum class WireKind : std::uint8_t {
 
   page_reply,  ///< value: bit i: page i was changed since the last barrier by an atomic operation, or in flag mode;
                ///< payload: the pages' slots (larger_pages.hpp)
+  diff_grant,  ///< JIAJIA's: all changes of a message are at home
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended
   hello,       ///< the first message on a connection; payload: Hello
@@ -118,7 +122,8 @@ struct Head {
   WireKind kind{};
   ThreeBytes bytes = 0;          ///< of the payload that follows
   std::uint32_t generation = 0;  ///< of the regions, as far as the sender knows (regions.hpp)
-  std::uint64_t ticket = 0;  ///< on an emulated network: nobody may know of the message before (emulated_network.hpp)
+  std::uint64_t ticket = 0;  ///< on an emulated network: nobody may know of the message before (emulated_network.hpp).
+                             ///< While a message is made: its payload by the model, where that depends on notices
   std::uint64_t address = 0;
   std::uint64_t value = 0;
 };
@@ -175,6 +180,14 @@ struct DiffPiece {
   std::uint16_t bytes = 0;  ///< of the diff in this message
 };
 
+/// In front of a part of a diff in one of JIAJIA's messages, in bytes.
+struct PartOfDiff {
+  std::uint32_t diff_bytes = 0;  ///< of the whole diff
+  std::uint32_t twin_bytes = 0;  ///< of all words of the twin
+  std::uint32_t bytes = 0;       ///< of the diff in this message
+  std::uint32_t twin_piece = 0;  ///< of the twin's words
+};
+
 /// Pages that a node wrote in an epoch (models/scash/node_pages.hpp).
 struct NoticeRun {
   std::uint64_t first = 0;  ///< page of the region
@@ -193,6 +206,25 @@ constexpr bool answers_long_question(WireKind kind) {
 /// Of messages that carry no page.
 inline constexpr std::uint32_t most_payload = static_cast<std::uint32_t>(page_payload.count);
 inline constexpr std::size_t most_notices = most_payload / sizeof(NoticeRun);
+
+/// JIAJIA's own message; none for those that it does not know.
+constexpr std::optional<jiajia::Message> jiajia_message(WireKind kind) {
+  using jiajia::Message;
+  switch (kind) {
+    case WireKind::page_request: return Message::GETP;
+    case WireKind::page_reply: return Message::GETPGRANT;
+    case WireKind::diff: return Message::DIFF;
+    case WireKind::diff_grant: return Message::DIFFGRANT;
+    case WireKind::lock_request:
+    case WireKind::flag_wait: return Message::ACQ;
+    case WireKind::lock_grant: return Message::ACQGRANT;
+    case WireKind::lock_release:
+    case WireKind::flag_post: return Message::REL;
+    case WireKind::barrier_arrive: return Message::BARR;
+    case WireKind::barrier_release: return Message::BARRGRANT;
+    default: return std::nullopt;
+  }
+}
 
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {

@@ -47,7 +47,7 @@ enum class Stage { listening, connecting, running };
 class Cluster final : private Hosts::Listener {
  public:
   explicit Cluster(const ClusterOptions& options) : options_(options) {
-    if (options.timeline_events) timeline_.emplace(options.layout, *options.timeline_events);
+    if (options.timeline_events) timeline_.emplace(options.layout, options.protocol, *options.timeline_events);
     if (wants_page_log() || timeline_) logs_.emplace(options.layout, tables_of(options.protocol), options.wants_order);
   }
   ~Cluster() override {
@@ -63,7 +63,7 @@ class Cluster final : private Hosts::Listener {
 
   ClusterResult run(ProgramStart& start, int input) {
     make_secret();
-    if (options_.emulation) emulated_ = emulate(*options_.emulation, options_.layout, options_.page);
+    if (options_.emulation) emulated_ = emulate(*options_.emulation, options_.layout, options_.protocol, options_.page);
     start_processes(start, input);
     last_round_ = stage_began_ = Clock::now();
     for (std::uint32_t i = 0; i < size(); ++i) welcome(i);

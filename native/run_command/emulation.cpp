@@ -27,8 +27,16 @@ Descriptor make_memory(const char* name) {
 }
 
 /// The network on which the platform's costs were measured.
-void read_network(const std::filesystem::path& path, dsm::Emulation& emulation) {
+void read_network(const std::filesystem::path& path, ProtocolKind protocol, dsm::Emulation& emulation) {
   const Platform platform = read_platform(path);
+  const auto own = platform.costs.further_protocols.find(protocol);
+  const bool has_costs = own != platform.costs.further_protocols.end();  // of which nothing else is needed here
+  if (has_costs && (own->second.datagram.count > 0 || own->second.acknowledgement.count > 0)) {
+    throw std::invalid_argument(
+        fmt::format("{}: its JIAJIA has messages of one length, or acknowledgements (jiajia.message.size, "
+                    "jiajia.message.acknowledgement), which are simulated only. Give another platform",
+                    path.string()));
+  }
   if (platform.costs.reference.size() != 2) {
     throw std::invalid_argument(
         fmt::format("{}: reference.links is {}; only two links, from a node to a switch and on to a node, can be "
@@ -136,12 +144,12 @@ Schedule make_schedule(const EmulationRequest& request, const Layout& layout, By
 
 }  // namespace
 
-EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout, Bytes page) {
+EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout, ProtocolKind protocol, Bytes page) {
   if (layout.nodes > dsm::most_emulated_nodes) {
     throw std::invalid_argument(fmt::format("at most {} nodes can be emulated", dsm::most_emulated_nodes));
   }
   EmulatedCluster cluster;
-  read_network(request.platform, cluster.emulation);
+  read_network(request.platform, protocol, cluster.emulation);
   cluster.wires = make_memory("sdsm-wires");
   if (ftruncate(cluster.wires.get(), sizeof(dsm::EmulatedWires)) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot make the emulation's memory");

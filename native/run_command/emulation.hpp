@@ -8,6 +8,7 @@
 #include "commands/descriptor.hpp"
 #include "models/ids.hpp"
 #include "models/page_size.hpp"
+#include "models/protocol/registry.hpp"
 #include "native/dsm/emulation.hpp"
 #include "workloads/trace/compute_scale.hpp"
 
@@ -27,8 +28,9 @@ struct EmulatedCluster {
 };
 
 /// Reads the platform's reference network (its properties reference.* and frame.*): a cable from every node to one
-/// switch. Throws PlatformError, std::invalid_argument if that network cannot be emulated or the trace is of another
-/// number of threads, or too old for pages of that size, trace::FormatError, std::system_error.
-EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout, Bytes page);
+/// switch. Throws PlatformError, std::invalid_argument if that network, or the protocol's way of sending there, cannot
+/// be emulated or the trace is of another number of threads, or too old for pages of that size, trace::FormatError,
+/// std::system_error.
+EmulatedCluster emulate(const EmulationRequest& request, const Layout& layout, ProtocolKind protocol, Bytes page);
 
 }  // namespace sdsm::run_command

@@ -255,8 +255,6 @@ void check_jiajia(const RunRequest& request, const Options& options) {
   }
   for (const auto& [option, is_given] : std::initializer_list<std::pair<const char*, bool>>{
            {"--order", !request.order.empty()},
-           {"--timeline", !request.timeline.file.empty()},
-           {"--emulate", !options.emulated_platform.empty()},
        }) {
     if (is_given) refuse(option);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "native/dsm/wire.hpp"
@@ -20,8 +21,8 @@ using Events = std::vector<TimedEvent>;
 /// Puts one run's logs into its timeline.
 class Merge {
  public:
-  Merge(const std::vector<Events>& processes, timelines::Timeline& timeline)
-      : processes_(processes), timeline_(timeline) {
+  Merge(const std::vector<Events>& processes, timelines::Timeline& timeline, ProtocolKind protocol)
+      : processes_(processes), timeline_(timeline), protocol_(protocol) {
     for (const Events& events : processes_) {
       for (const TimedEvent& event : events) {
         if (event.kind == Kind::life) begun_ns_ = std::min(begun_ns_, event.begin_ns);
@@ -111,7 +112,11 @@ class Merge {
   Time time_of(std::uint64_t ns) const { return std::chrono::nanoseconds(ns - std::min(ns, begun_ns_)); }
 
  private:
-  static std::optional<std::size_t> kind_of(dsm::WireKind kind) {
+  std::optional<std::size_t> kind_of(dsm::WireKind kind) const {
+    if (protocol_ == ProtocolKind::jiajia) {
+      const auto message = dsm::jiajia_message(kind);
+      return message ? std::optional(static_cast<std::size_t>(*message)) : std::nullopt;
+    }
     if (kind == dsm::WireKind::flag_post) kind = dsm::WireKind::lock_release;
     if (kind == dsm::WireKind::flag_wait) kind = dsm::WireKind::lock_request;
     return kind <= dsm::WireKind::lock_release ? std::optional(static_cast<std::size_t>(kind)) : std::nullopt;
@@ -131,6 +136,7 @@ class Merge {
 
   const std::vector<Events>& processes_;
   timelines::Timeline& timeline_;
+  ProtocolKind protocol_;
   std::uint64_t begun_ns_ = ~std::uint64_t{0};
   ProcessId process_{};
   std::uint64_t at_ns_ = 0;
@@ -166,14 +172,14 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
 timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, const std::vector<dsm::Result>& results,
                                            timelines::Labels& labels) const {
   if (dropped_ > 0) {
-    timelines::Timeline none(layout_, scash::tables(), {});
-    selection.end = std::min(selection.end, Merge(processes_, none).time_of(dropped_from_ns_));
+    timelines::Timeline none(layout_, tables_of(protocol_), {});
+    selection.end = std::min(selection.end, Merge(processes_, none, protocol_).time_of(dropped_from_ns_));
     labels.notes.push_back(
         fmt::format("{} more events were logged, which begin at {:.9f} s or later: the timeline ends there", dropped_,
                     to_seconds(selection.end)));
   }
-  timelines::Timeline timeline(layout_, scash::tables(), selection);
-  Merge merge(processes_, timeline);
+  timelines::Timeline timeline(layout_, tables_of(protocol_), selection);
+  Merge merge(processes_, timeline, protocol_);
   for (std::uint32_t process = 0; process < processes_.size(); ++process) {
     merge.add_states(process, results.at(process).whole.now_ns);
     merge.add_services(process);

@@ -13,8 +13,8 @@ namespace sdsm::run_command {
 class TimelineLogs {
  public:
   /// `most_events`: to keep of all processes together; later ones are counted only.
-  TimelineLogs(Layout layout, std::uint64_t most_events)
-      : layout_(layout), left_(most_events), processes_(layout.processes()) {}
+  TimelineLogs(Layout layout, ProtocolKind protocol, std::uint64_t most_events)
+      : layout_(layout), protocol_(protocol), left_(most_events), processes_(layout.processes()) {}
 
   /// Takes the payload of a frame. Throws ProtocolError.
   void take(std::uint32_t process, const std::string& payload);
@@ -26,6 +26,7 @@ class TimelineLogs {
 
  private:
   Layout layout_;
+  ProtocolKind protocol_;
   std::uint64_t left_;
   std::uint64_t dropped_ = 0;
   std::uint64_t dropped_from_ns_ = ~std::uint64_t{0};

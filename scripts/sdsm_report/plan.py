@@ -85,9 +85,11 @@ class SimulationRun:
     def name(self) -> str:
         return f"{self.configuration.name}-seed{self.seed}"
 
-    def command(self, sdsm: Path, trace: Path, platform: Path) -> list[str]:
-        """The command line; its result JSON comes on stdout."""
+    def command(self, sdsm: Path, trace: Path, platform: Path, protocol: str | None = None) -> list[str]:
+        """The command line; its result JSON comes on stdout. `protocol`: None for the one that is played unasked."""
         layout = self.configuration.layout
+        # With hardware shared memory nothing is remote.
+        jitter = () if protocol == "hardware" else ("--jitter", str(JITTER))
         return [
             str(sdsm),
             "simulate",
@@ -98,8 +100,9 @@ class SimulationRun:
             *("--sequential-time", f"{self.sequential_time_s!r}s"),
             *("--network", NETWORK),
             *("--seed", str(self.seed)),
-            *("--jitter", str(JITTER)),
+            *jitter,
             *("--json", "-"),
+            *(("--protocol", protocol) if protocol else ()),
         ]
 
 

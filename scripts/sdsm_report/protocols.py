@@ -74,7 +74,7 @@ def simulate(
     path = folder / f"{configuration.name}-{protocol}.json"
     path.unlink(missing_ok=True)
     try:
-        text = runner.run([*run.command(build / "sdsm", trace, own), "--protocol", protocol], TIME_LIMIT_S)
+        text = runner.run(run.command(build / "sdsm", trace, own, protocol), TIME_LIMIT_S)
         makespan_s = parse_result(text, layout).makespan_s
     except CommandFailed as error:
         return ProtocolRow(*key, f"refused: {error}" if error.status == 2 else str(error))

@@ -48,10 +48,7 @@ def simulate(
     row = (PROGRAM, IMPLEMENTATION, layout.threads, run.sequential_time_s)
     path = folder / f"{configuration.name}.json"
     path.unlink(missing_ok=True)
-    command = [*run.command(build / "sdsm", trace, PLATFORMS / "v1280.xml"), "--protocol", "hardware"]
-    # Nothing is remote there.
-    at = command.index("--jitter")
-    del command[at : at + 2]
+    command = run.command(build / "sdsm", trace, PLATFORMS / "v1280.xml", "hardware")
     try:
         text = runner.run(command, TIME_LIMIT_S)
         makespan_s = parse_result(text, layout).makespan_s

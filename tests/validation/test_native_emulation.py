@@ -45,18 +45,42 @@ def test_no_page_comes_before_its_frames_have_crossed_the_network(tmp_path):
             assert thread["time_s"]["fault"][kind] >= thread["faults"][kind] * (REQUEST_S + PAGE_S)
 
 
-def test_counts_are_those_of_a_run_without_emulation(tmp_path, trace):
+def on_wire(payload: int) -> tuple[int, int]:
+    """Bytes of a message and of its first frame: 78 more for each frame of 1460."""
+    return payload + 78 * -(-payload // 1460), min(payload, 1460) + 78
+
+
+def link_s(payload: int) -> float:
+    whole, first = on_wire(payload)
+    return (whole + first) * BYTE_S + 2 * 5e-6
+
+
+@pytest.mark.parametrize("page", [4096, 65536])
+def test_jiajias_messages_have_the_models_lengths_on_the_network(tmp_path, page):
+    """A request has 40 bytes, a reply 44 and the page. All diffs of an interval go to their homes as few long messages."""
+    emulated = executed(tmp_path, "--protocol", "jiajia", "--page-size", page)
+    assert any(thread["faults"]["WIVR"] + thread["faults"]["RIVR"] > 0 for thread in emulated["threads"])
+    for thread in emulated["threads"]:
+        for kind in ("RUMR", "RIVR", "WUMR", "WIVR"):
+            least_s = thread["faults"][kind] * (link_s(40) + link_s(44 + page))
+            assert thread["time_s"]["fault"][kind] >= least_s
+
+
+@pytest.mark.parametrize("protocol", ["scash", "jiajia"])
+def test_counts_are_those_of_a_run_without_emulation(tmp_path, trace, protocol):
     path = tmp_path / "plain.json"
-    assert run("run", "--quiet", "-n", 2, "--json", path, "--", *PROGRAM).returncode == 0
-    emulated = executed(tmp_path, "--trace", trace, "--sequential-time", "20ms")
+    plainly = ("run", "--quiet", "--protocol", protocol, "-n", 2, "--json", path)
+    assert run(*plainly, "--", *PROGRAM).returncode == 0
+    emulated = executed(tmp_path, "--protocol", protocol, "--trace", trace, "--sequential-time", "20ms")
     for plain, thread in zip(json.loads(path.read_text())["threads"], emulated["threads"], strict=True):
         assert {name: thread[name] for name in ("faults", "messages_by_kind", "diffs")} == {
             name: plain[name] for name in ("faults", "messages_by_kind", "diffs")
         }
 
 
-def test_computing_takes_as_long_as_the_emulated_processors_would(tmp_path, trace):
-    emulated = executed(tmp_path, "--trace", trace, "--sequential-time", "0.4s")
+@pytest.mark.parametrize("protocol", ["scash", "jiajia"])
+def test_computing_takes_as_long_as_the_emulated_processors_would(tmp_path, trace, protocol):
+    emulated = executed(tmp_path, "--protocol", protocol, "--trace", trace, "--sequential-time", "0.4s")
     assert emulated["makespan_s"] >= 0.2
 
 
