@@ -11,7 +11,6 @@
 #include "models/atomics.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/ids.hpp"
-#include "models/page_size.hpp"
 #include "models/protocol/tables.hpp"
 #include "models/scash/page_state.hpp"
 #include "models/units.hpp"

@@ -200,6 +200,10 @@ Bytes page_size_of(const Request& request, const Platform& platform, const trace
                     "program again, or give --page-size 4096",
                     request.trace, file.format()));
   }
+  if (page > tables.most_page) {
+    refuse(fmt::format("the diff of one must fit into one message under {}. Give at most {}",
+                       name_of(request.options.protocol), tables.most_page.count));
+  }
   if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Leave it out, or give --page-size 4096");
   if (!request.pages.empty()) refuse("--pages names pages of 4096 bytes. Leave it out, or give --page-size 4096");
   return page;
