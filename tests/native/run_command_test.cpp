@@ -388,7 +388,7 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
   refused({"-n", "2", "--protocol", "jiajia", "--fork", "broadcast"}, "--fork is simulated only");
   refused({"-n", "2", "--protocol", "jiajia", "--order", "p3-score"}, "--order is not run under jiajia");
   refused(
-      {"-n", "2", "--protocol", "jiajia", "--emulate", "jiajia-alpha"},
+      {"-n", "2", "--protocol", "jiajia", "--emulate", SDSM_SOURCE_DIR "/platforms/jiajia-alpha.xml"},
       "messages of one length, or acknowledgements (jiajia.message.size, jiajia.message.acknowledgement), which are "
       "simulated only");
   refused({"-n", "2", "--invalidation", "some"}, "--invalidation: 'some' is none of all, changed");
