@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
+#include <istream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
@@ -44,13 +47,24 @@ std::uint64_t touched_chunks(const trace::File& file, const Layout& layout, std:
 
 }  // namespace
 
-Bytes default_memory_limit() {
-  std::ifstream file("/proc/meminfo");
+Bytes memory_limit_from(std::istream& meminfo, std::istream& container) {
+  std::optional<Bytes> available;
   std::string name;
-  for (std::int64_t kib = 0; file >> name >> kib; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-    if (name == "MemAvailable:") return Bytes{kib * 1024 / 2};
+  for (std::int64_t kib = 0; meminfo >> name >> kib;
+       meminfo.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    if (name == "MemAvailable:") available = Bytes{kib * 1024};
   }
-  return where_nothing_tells;
+  // "max" where there is no limit.
+  std::int64_t most = 0;
+  if (container >> most) available = Bytes{std::min(most, available.value_or(Bytes{most}).count)};
+  return available ? Bytes{available->count / 2} : where_nothing_tells;
+}
+
+Bytes default_memory_limit() {
+  std::ifstream meminfo("/proc/meminfo");
+  // A container's own group is at the root of what it sees.
+  std::ifstream container("/sys/fs/cgroup/memory.max");
+  return memory_limit_from(meminfo, container);
 }
 
 void check_memory(const trace::File& file, const Layout& layout, Bytes limit) {

@@ -752,10 +752,9 @@ void add_outputs(CLI::App& app, Request& request) {
                  "this folder, with a clock that shows what was predicted")
       ->check(&name_problem)
       ->type_name("FILE|-");
-  app.add_option("--before", request.before,
-                 "shell command that runs before each of the program's runs, as `sdsm trace --before` does")
-      ->needs("--output")
-      ->type_name("COMMAND");
+  add_name(app, "--before", request.before,
+           "shell command that runs before each of the program's runs, as `sdsm trace --before` does", "COMMAND")
+      ->needs("--output");
   app.add_option(
          "--readings", request.readings,
          "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "

@@ -114,21 +114,35 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES
   return 0;
 }
 
-/// Whether it says that stacks are to be executable. Pointers to nested functions of C, and to internal procedures of
-/// Fortran, point to code that gcc puts on the stack.
-int has_code_on_stacks(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+/// Which objects say that stacks are to be executable.
+struct StackCode {
+  bool is_first = true;  ///< the program itself comes first (dl_iterate_phdr(3))
+  bool of_program = false;
+  bool of_library = false;
+};
+
+/// Pointers to nested functions of C, and to internal procedures of Fortran, point to code that gcc puts on the stack.
+int look_for_code_on_stacks(dl_phdr_info* object, std::size_t /*size*/, void* to) {
+  StackCode& found = *static_cast<StackCode*>(to);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& header = object->dlpi_phdr[i];
-    if (header.p_type == PT_GNU_STACK && (header.p_flags & PF_X) != 0) return 1;
+    if (header.p_type != PT_GNU_STACK || (header.p_flags & PF_X) == 0) continue;
+    (found.is_first ? found.of_program : found.of_library) = true;
   }
+  found.is_first = false;
   return 0;
 }
 
-/// From here on the kernel makes executable what this process maps or opens for reading.
+/// From here on the kernel makes executable what this process maps or opens for reading, if stacks are to be.
 void keep_code_on_stacks() {
+  StackCode found;
+  dl_iterate_phdr(look_for_code_on_stacks, &found);
+  if (!found.of_program && !found.of_library) return;
   constexpr unsigned long ask_only = 0xffffffff;
   const int now = personality(ask_only);
   if (now != -1 && personality(static_cast<unsigned long>(now) | READ_IMPLIES_EXEC) != -1) return;
+  // A library says so for one assembly file that says nothing, and mostly has no such code.
+  if (!found.of_program) return;
   end_run(
       {"the system does not let the program have code on its stacks, where it has pointers to nested functions or "
        "internal procedures. Allow the system call personality: in a container by --security-opt seccomp=unconfined"});
@@ -213,7 +227,7 @@ constinit const ProgramImage& program_image = found;
 void find_program_image() {
   bool is_first = true;  // the program itself comes first (dl_iterate_phdr(3))
   dl_iterate_phdr(look_at, &is_first);
-  if (dl_iterate_phdr(has_code_on_stacks, nullptr) != 0) keep_code_on_stacks();
+  keep_code_on_stacks();
   // operator new and its twin for alignments, which lie side by side.
   for (const char* name : {"_Znwm", "_ZnwmSt11align_val_t"}) {
     constexpr std::uintptr_t most_bytes = 256;

@@ -102,10 +102,10 @@ int trace(Arguments arguments) {
       ->check(whole_number(1, 1000))
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--before", request.before,
-                 "shell command that runs before each pass, as in 'rm -f out.dat': each pass then finds the files that "
-                 "the first one found")
-      ->type_name("COMMAND");
+  add_name(app, "--before", request.before,
+           "shell command that runs before each pass, as in 'rm -f out.dat': each pass then finds the files that "
+           "the first one found",
+           "COMMAND");
   add_name(app, "--readings", request.readings,
            "let the program's clock show what `sdsm simulate --readings` wrote, instead of the tracer's time");
   app.add_option("--date", request.date,

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <random>
 #include <regex>
+#include <sstream>
 #include <tuple>
 
+#include "sim/memory_limit.hpp"
 #include "tests/campaign.hpp"
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -344,6 +346,21 @@ TEST_CASE("the sequential time is what the compute of the region sums to") {
   const json result = json::parse(run.output);
   for (const json& thread : result.at("threads")) compute += thread.at("time_s").at("compute").get<double>();
   CHECK(compute == Approx(7.5).epsilon(1e-6));
+}
+
+TEST_CASE("how much memory may a simulation take unless told? half of what is free, or of its container's limit") {
+  const auto limit = [](const char* meminfo, const char* container) {
+    std::istringstream machine(meminfo), group(container);
+    return sim::memory_limit_from(machine, group).count;
+  };
+  const char* const sixteen_gib = "MemTotal: 33554432 kB\nMemFree: 1024 kB\nMemAvailable: 16777216 kB\nBuffers: 1 kB\n";
+  constexpr std::int64_t gib = std::int64_t{1} << 30;
+  CHECK(limit(sixteen_gib, "max\n") == 8 * gib);
+  CHECK(limit(sixteen_gib, "") == 8 * gib);
+  CHECK(limit(sixteen_gib, "8589934592\n") == 4 * gib);
+  CHECK(limit(sixteen_gib, "68719476736\n") == 8 * gib);
+  CHECK(limit("", "8589934592\n") == 4 * gib);
+  CHECK(limit("", "") == 4 * gib);
 }
 
 TEST_CASE(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -267,3 +269,52 @@ def test_libraries_that_come_by_dlopen_are_each_processes_own(tmp_path):
     ended = done(RUN, "./main", "./library.so")
     assert ended.returncode == 1
     assert "the program touched address 0x" in ended.stderr and "loaded by dlopen" in ended.stderr
+
+
+def without_executable_stacks() -> None:
+    """As the default rules of containers do: personality(2) may ask, and not change anything."""
+    load, equals, returns = 0x20, 0x15, 0x06  # of words; BPF_JMP | BPF_JEQ | BPF_K; BPF_RET | BPF_K
+    number, argument = 0, 16  # offsets in struct seccomp_data
+    allowed, refused = 0x7FFF0000, 0x00050001  # SECCOMP_RET_ALLOW; SECCOMP_RET_ERRNO with EPERM
+    personality_number, ask_only = 135, 0xFFFFFFFF
+    program = [
+        (load, 0, 0, number), (equals, 0, 3, personality_number), (load, 0, 0, argument), (equals, 1, 0, ask_only),
+        (returns, 0, 0, refused), (returns, 0, 0, allowed),
+    ]  # fmt: skip
+    filters = b"".join(struct.pack("<HBBI", *one) for one in program)
+    kept = ctypes.create_string_buffer(filters)
+    described = ctypes.create_string_buffer(struct.pack("<H6xQ", len(program), ctypes.addressof(kept)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) != 0 or libc.prctl(seccomp, by_filter, ctypes.byref(described), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+NESTED = """
+#include <stdio.h>
+static int twice(int (*f)(int)) { return f(1) + f(2); }
+int main(int argc, char** argv) {
+  int add(int x) { return x + argc; }
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 4; ++i) sum += twice(add);
+  printf("%d\\n", sum);
+}
+"""
+
+
+@pytest.mark.parametrize("command", [RUN, TRACE], ids=["run", "trace"])
+def test_where_stacks_cannot_be_executable_only_programs_that_have_code_there_are_refused(tmp_path, command):
+    (tmp_path / "silent.s").write_text(".text\n.globl silent\nsilent: ret\n")
+    (tmp_path / "main.c").write_text("void silent(void);\n" + MAIN.replace("library(); own();", "silent(); own();") + CONSTRUCTOR.replace("NAME", "own"))
+    build(tmp_path, "gcc", "-shared", "-o", "silent.so", "silent.s")
+    build(tmp_path, "gcc", "-o", "main", "main.c", tmp_path / "silent.so")
+    (tmp_path / "nested.c").write_text(NESTED)
+    build(tmp_path, "gcc", "-o", "nested", "nested.c")
+    assert lines(tmp_path, command, "./nested") == ["20"]
+    limited = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120, "preexec_fn": without_executable_stacks}
+    done = subprocess.run([str(word) for word in (*command, "./main")], **limited)
+    assert (done.returncode, done.stdout) == (0, "4 4 1 50\n"), done.stderr
+    refused = subprocess.run([str(word) for word in (*command, "./nested")], **limited)
+    assert refused.returncode != 0
+    assert "Allow the system call personality" in refused.stderr
