@@ -21,10 +21,11 @@ enum class Spent : std::uint8_t {
   /// Changing pages' protection at synchronisations; in a run also traps that the protocol does not count as faults.
   protect,
   barrier,  ///< from a thread's arrival at a barrier until it goes on, but for diff and protect
-  lock,     ///< waiting for locks, flags and atomic operations
+  /// Waiting for locks, flags and atomic operations. A run cannot tell a waiting loop of the program's own from
+  /// computing, and charges it there.
+  lock,
   /// Its processor served other processes while the thread computed. A run cannot tell: there another thread serves,
-  /// and
-  /// what it takes from this one's processor makes whatever this one does last longer.
+  /// and what it takes from this one's processor makes whatever this one does last longer.
   stolen,
   idle,  ///< between parallel regions, and after the thread's end
 };

@@ -79,11 +79,13 @@ class Account {
     if (has_heard_ ? is_in_region_ : window_.contains(when)) change(region);
   }
   /// The thread hears now whether the region has begun or ended: for its counts it has not until then, nor does it from
-  /// now on until it hears again.
+  /// now on until it hears again, or follow_region() ends that.
   void hear_of_region(Time now) {
     has_heard_ = true;
     is_in_region_ = window_.contains(now);
   }
+  /// From now on its counts belong to the region while that lasts.
+  void follow_region() { has_heard_ = false; }
 
   /// `kind`: of the protocol's messages.
   template <typename Kind>

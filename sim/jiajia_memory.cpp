@@ -436,11 +436,17 @@ class JiajiaMemory final : public Memory {
         faults_(cluster, thread),
         costs_(cluster.costs.costs()) {}
 
-  void begin(const trace::Interval&, std::uint64_t before) override {
+  void begin(const trace::Interval& interval, std::uint64_t before) override {
     if (before == 0) hear_of_region();
+    if (is_in_parallel_region_) thread_.account.follow_region();
+    joins_ = interval.end.kind == trace::EventKind::join;
   }
   /// Whoever waits for what this thread stored goes on, once it is home.
   void finish_interval(std::uint64_t event) override {
+    if (joins_) {
+      is_in_parallel_region_ = false;
+      hear_of_region();
+    }
     if (!cluster_.spins || !takes_faults(cluster_.layout)) return;
     thread_.catch_up_and_wait();
     if (cluster_.spins->is_awaited(thread_.id(), event)) {
@@ -652,7 +658,10 @@ class JiajiaMemory final : public Memory {
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.barriers; });
   }
   void wait_until_forked(Time since, Arrival why, std::optional<Time> forked) {
-    if (why == Arrival::fork_worker) hear_of_region();
+    if (why == Arrival::fork_worker) {
+      is_in_parallel_region_ = true;
+      hear_of_region();
+    }
     Time from = since;
     if (why == Arrival::fork_worker && forked && *forked > from) {
       thread_.account.charge(Spent::idle, from, *forked);
@@ -661,8 +670,9 @@ class JiajiaMemory final : public Memory {
     thread_.waited(Spent::barrier, from);
   }
 
-  /// The initial thread reads the clocks that bound the measured region. The others may still heed a barrier then, or
-  /// come to the next one: what they count belongs to where they hear of the reading, at a fork.
+  /// The initial thread reads the clocks that bound the measured region. Between parallel regions the others may still
+  /// heed the last barrier then, or be on their way to the next one: from a join to the next fork what they count
+  /// belongs to where they hear of the reading, at that fork.
   void hear_of_region() {
     if (thread_.id() != ProcessId{0}) thread_.account.hear_of_region(cluster_.clock.now());
   }
@@ -881,10 +891,12 @@ class JiajiaMemory final : public Memory {
   jiajia::ProcessPages& pages_;
   PageFaults faults_;
   const ProtocolCosts& costs_;
-  std::vector<Notice> granted_;     ///< with the latest lock
-  const News* news_ = nullptr;      ///< of the latest barrier, while it is heeded
-  bool meets_ = false;              ///< after the latest fork by broadcast
-  bool is_forked_in_part_ = false;  ///< the latest fork was of a part of the threads, which sends no pages
+  std::vector<Notice> granted_;         ///< with the latest lock
+  const News* news_ = nullptr;          ///< of the latest barrier, while it is heeded
+  bool meets_ = false;                  ///< after the latest fork by broadcast
+  bool is_forked_in_part_ = false;      ///< the latest fork was of a part of the threads, which sends no pages
+  bool is_in_parallel_region_ = false;  ///< or the initial thread, which never asks
+  bool joins_ = false;                  ///< at the end of the interval that it plays
 };
 
 std::unique_ptr<Memory> JiajiaRoom::memory_of(Thread& thread) {

@@ -203,7 +203,8 @@ void Player::operate(PageId page, const trace::Event& event) {
     return;
   }
   WordOperation operation{.page = page, .byte = event.value, .changes = words > 0};
-  operation.compares = (event.detail & trace::compares_found) != 0 && !cluster_.order;
+  // One that failed in the trace, and after which the program went on, is not tried again either.
+  operation.compares = operation.changes && (event.detail & trace::compares_found) != 0 && !cluster_.order;
   operation.found = operate_at_home(operation, home);
   const Uncontended once = thread_.uncontended;
   while (operation.found) {

@@ -36,9 +36,10 @@ Tally combine(Tally left, const Tally& right, Operation operation) {
 inline Tally operator+(const Tally& one, const Tally& other) {
   return combine(one, other, std::plus<>());
 }
-/// What happened between two tallies of one process.
+/// What happened between two tallies of one process. Numbers only grow, but for terms that are taken back to a reading
+/// of the clock (measured_region.cpp), which may come out less than before: those are 0.
 inline Tally operator-(const Tally& later, const Tally& earlier) {
-  return combine(later, earlier, std::minus<>());
+  return combine(later, earlier, [](std::uint64_t end, std::uint64_t begin) { return end > begin ? end - begin : 0; });
 }
 
 }  // namespace sdsm::dsm

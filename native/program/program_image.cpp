@@ -123,26 +123,26 @@ struct StackCode {
 
 /// Pointers to nested functions of C, and to internal procedures of Fortran, point to code that gcc puts on the stack.
 int look_for_code_on_stacks(dl_phdr_info* object, std::size_t /*size*/, void* to) {
-  StackCode& found = *static_cast<StackCode*>(to);
+  StackCode& code = *static_cast<StackCode*>(to);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& header = object->dlpi_phdr[i];
     if (header.p_type != PT_GNU_STACK || (header.p_flags & PF_X) == 0) continue;
-    (found.is_first ? found.of_program : found.of_library) = true;
+    (code.is_first ? code.of_program : code.of_library) = true;
   }
-  found.is_first = false;
+  code.is_first = false;
   return 0;
 }
 
 /// From here on the kernel makes executable what this process maps or opens for reading, if stacks are to be.
 void keep_code_on_stacks() {
-  StackCode found;
-  dl_iterate_phdr(look_for_code_on_stacks, &found);
-  if (!found.of_program && !found.of_library) return;
+  StackCode code;
+  dl_iterate_phdr(look_for_code_on_stacks, &code);
+  if (!code.of_program && !code.of_library) return;
   constexpr unsigned long ask_only = 0xffffffff;
   const int now = personality(ask_only);
   if (now != -1 && personality(static_cast<unsigned long>(now) | READ_IMPLIES_EXEC) != -1) return;
   // A library says so for one assembly file that says nothing, and mostly has no such code.
-  if (!found.of_program) return;
+  if (!code.of_program) return;
   end_run(
       {"the system does not let the program have code on its stacks, where it has pointers to nested functions or "
        "internal procedures. Allow the system call personality: in a container by --security-opt seccomp=unconfined"});

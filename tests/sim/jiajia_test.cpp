@@ -1,6 +1,7 @@
 /// JIAJIA in simulated time: its counts against the rules played without time, and its times by hand.
 
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -161,6 +162,27 @@ void check_counts(const Result& result, const PlayedCluster& cluster, bool with_
 }
 
 }  // namespace
+
+TEST_CASE("what others count while the clock is read inside a parallel region belongs to the measured region") {
+  TestProgram program({2, 1});
+  program.clock(0, 20'000);
+  program.clock(0, 20'000);
+  program.barrier(0, 20'000);
+  const trace::Event none{trace::EventKind::loop_end, 0, 0, 0};
+  program.interval(1, 30'000, {reads(0)}, none);  // before the first reading
+  program.interval(1, 20'000, {reads(2)}, none);  // between both
+  program.barrier(1, 5'000, {reads(4)});          // behind the second
+  const Result result = simulated(program);
+  const auto faults_in = [](const Tally& tally) {
+    return std::accumulate(tally.faults.begin(), tally.faults.end(), std::uint64_t{0});
+  };
+  const ThreadResult& other = result.threads[1];
+  CHECK(result.makespan == us(20'000));
+  CHECK(faults_in(other.region) == 1);
+  CHECK(faults_in(other.whole) == 4);  // the region's page, too
+  CHECK(other.region.messages == 1);
+  CHECK(other.region.barriers == 0);
+}
 
 TEST_CASE("every thread counts as JIAJIA's rules played without time: barriers, with and without quirks") {
   for (std::uint32_t seed = 1; seed <= 4; ++seed) {

@@ -258,6 +258,32 @@ def test_what_cannot_be_right_ends_the_run_by_name(program, options, why):
     assert why in result.stderr
 
 
+TOLD_BEFORE = """
+#include <sched.h>
+#include <stdio.h>
+static int flag;
+int main(void) {
+  int wrong = 0;
+  flag = 1;
+#pragma omp parallel reduction(+ : wrong)
+  {
+    while (flag == 0) sched_yield();
+    wrong += flag != 1;
+  }
+  printf("%d wrong\\n", wrong);
+  return 0;
+}
+"""
+
+
+def test_a_loop_that_need_not_wait_ends_no_run(tmp_path):
+    (tmp_path / "told.c").write_text(TOLD_BEFORE)
+    program = tmp_path / "told"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "told.c"], check=True)
+    result = started(3, 1, "--", program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
 #: Of the measured region: without what a process answers to others, as who asks may have heard of a reading before it.
 OF_THE_REGION = tuple(count for count in COUNTS if count not in ("served", "messages_by_kind"))
 REPLIES = ("GETPGRANT", "DIFFGRANT", "ACQGRANT", "BARRGRANT", "INVLD")
