@@ -207,7 +207,7 @@ TEST_CASE("an update by compare-and-exchange is one operation, however many thre
   }
 }
 
-TEST_CASE("an update compares with what it found, once two values were expected; a lock of one's own never does") {
+TEST_CASE("an update compares with what it found, once two values were expected, and a lock of one's own never does") {
   const TraceContent trace = trace_of("updates", 7);
   std::uint64_t updates = 0, compared = 0, of_lock = 0, compared_by_lock = 0;
   for (std::uint32_t thread = 0; thread < 7; ++thread) {

@@ -185,7 +185,7 @@ TEST_CASE("an operation that changed nothing refuses none, and one on another wo
   }
 }
 
-TEST_CASE("of two nodes that loaded together one is refused; each adds once. The baselines have no repetition") {
+TEST_CASE("of two nodes that loaded together one is refused, each adds once, and the baselines have no repetition") {
   std::vector<Time> counts;
   for (const bool compares : {true, false}) {
     TestProgram program({3, 1});

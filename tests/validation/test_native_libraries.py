@@ -272,14 +272,14 @@ def test_libraries_that_come_by_dlopen_are_each_processes_own(tmp_path):
 
 
 def without_executable_stacks() -> None:
-    """As the default rules of containers do: personality(2) may ask, and not change anything."""
-    load, equals, returns = 0x20, 0x15, 0x06  # of words; BPF_JMP | BPF_JEQ | BPF_K; BPF_RET | BPF_K
+    """personality(2) may not ask for READ_IMPLIES_EXEC; it may ask what is, and for anything else."""
+    load, equals, has, returns = 0x20, 0x15, 0x45, 0x06  # of words; BPF_JMP | BPF_JEQ | BPF_K, | BPF_JSET; BPF_RET | BPF_K
     number, argument = 0, 16  # offsets in struct seccomp_data
     allowed, refused = 0x7FFF0000, 0x00050001  # SECCOMP_RET_ALLOW; SECCOMP_RET_ERRNO with EPERM
-    personality_number, ask_only = 135, 0xFFFFFFFF
+    personality_number, ask_only, read_implies_exec = 135, 0xFFFFFFFF, 0x0400000
     program = [
-        (load, 0, 0, number), (equals, 0, 3, personality_number), (load, 0, 0, argument), (equals, 1, 0, ask_only),
-        (returns, 0, 0, refused), (returns, 0, 0, allowed),
+        (load, 0, 0, number), (equals, 0, 4, personality_number), (load, 0, 0, argument), (equals, 2, 0, ask_only),
+        (has, 0, 1, read_implies_exec), (returns, 0, 0, refused), (returns, 0, 0, allowed),
     ]  # fmt: skip
     filters = b"".join(struct.pack("<HBBI", *one) for one in program)
     kept = ctypes.create_string_buffer(filters)

@@ -1,6 +1,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -55,7 +56,7 @@ class WriteThroughMemory final : public Memory {
     if (touch.home == thread_.id()) return;
     for (std::uint64_t i = 0; i < touch.pages; ++i) {
       const PageId page{touch.first.region, touch.first.index + i};
-      if (copies_.insert(page).second) faults_.fetch(0, touch.home);
+      if (copies_.insert(page).second) faults_.fetch(page, 0, touch.home);
       if (touch.change) written_[{page, touch.home}] = merge(written_[{page, touch.home}], touch.change);
     }
   }
@@ -93,7 +94,10 @@ class WriteThroughMemory final : public Memory {
   void release(LockId) override { none(); }
   void post(std::uint64_t, Count) override { none(); }
   void wait(std::uint64_t, FlagWait) override { none(); }
-  void operate(ProcessId, bool) override { none(); }
+  std::optional<Moment> operate(const WordOperation&, ProcessId, bool) override {
+    none();
+    return {};
+  }
   void spin(ProcessId, std::uint64_t) override { none(); }
 
  private:
