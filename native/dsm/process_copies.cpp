@@ -165,7 +165,8 @@ class Changes {
     const std::byte* const diff = bytes_.data() + change.begin;
     constexpr Bytes further_head = jiajia::page_head - diff_header;
     std::uint32_t head = static_cast<std::uint32_t>(further_head.count), sent = 0;
-    next.model.add(Bytes{encoded.bytes} + further_head, [&](Bytes part) REQUIRES(application) {
+    next.model.add(Bytes{encoded.bytes} + further_head, [&](Bytes part) {
+      application.check();
       if (next.model.data.size() > next.left + 1) next.leave(answers);
       const std::uint32_t piece = static_cast<std::uint32_t>(part.count) - std::exchange(head, 0U);
       const std::uint32_t twin_begin = twin_share(encoded, sent);
