@@ -169,6 +169,14 @@ PredictedOutput::PredictedOutput(const std::filesystem::path& trace, std::string
   }
 }
 
+std::filesystem::path PredictedOutput::readings_of_round() const {
+  return folder_ / fmt::format("{}.csv", rounds_);
+}
+
+trace::Readings PredictedOutput::shown() const {
+  return trace::read_readings(readings_of_round());
+}
+
 PredictedOutput::~PredictedOutput() {
   remove_files();
 }
@@ -183,7 +191,7 @@ void PredictedOutput::run_rounds(const Predict& predict, const Tell& tell) {
   trace::Readings given;
   std::vector<std::size_t> unchanged;  // readings of each thread, of those given
   for (rounds_ = 1;; ++rounds_) {
-    const auto readings = folder_ / fmt::format("{}.csv", rounds_);
+    const auto readings = readings_of_round();
     const auto traced = folder_ / fmt::format("{}.trace", rounds_);
     predict(trace_, readings);
     given = readings_that_continue(given, trace::read_readings(readings), unchanged);

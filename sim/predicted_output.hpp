@@ -52,10 +52,13 @@ class PredictedOutput {
   /// The trace by which the program's clock was predicted, and how many there were until then.
   const std::filesystem::path& trace() const { return trace_; }
   unsigned rounds() const { return rounds_; }
+  /// What the program's clock showed when it wrote that.
+  trace::Readings shown() const;
 
  private:
   void run_rounds(const Predict& predict, const Tell& tell);
   void remove_files() const;
+  std::filesystem::path readings_of_round() const;
   void trace_again(const std::filesystem::path& readings, const std::filesystem::path& traced);
 
   std::string before_;

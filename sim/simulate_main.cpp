@@ -64,6 +64,7 @@ struct Request {
   std::string json;
   std::string pages;
   std::string readings;
+  std::optional<trace::Readings> shown;  ///< to the program whose output is predicted, instead of the simulation's
   timelines::Request timeline;
   std::string output;      ///< of the program
   std::string before;      ///< shell command before each of its runs
@@ -526,7 +527,8 @@ int simulate(Request request) {
   if (timeline) write_timeline(request, file, *timeline, result);
   if (!request.is_silent) warn_of(request, platform, layout, file, result, reductions);
   if (!request.pages.empty()) write_output(page_table(file, layout, result), request.pages);
-  if (!request.readings.empty()) write_output(trace::readings_text(result.readings), request.readings);
+  if (!request.readings.empty())
+    write_output(trace::readings_text(request.shown.value_or(result.readings)), request.readings);
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (told) tell_what_the_band_holds(request, platform, *told);
   if (!request.json.empty()) {
@@ -592,6 +594,7 @@ int simulate_with_output(Request request) {
         request.trace, predicted.rounds(), most_rounds));
   }
   request.played = predicted.trace();
+  request.shown = predicted.shown();
   if (const auto clocks = trace::unpredicted_clocks(trace::File(request.played).header()); !clocks.empty()) {
     say(fmt::format(
         "warning: the program has {}: what it prints of that is this machine's time, not the cluster's. Let it read "
@@ -758,7 +761,7 @@ void add_outputs(CLI::App& app, Request& request) {
   app.add_option(
          "--readings", request.readings,
          "write what each reading of the clock gives, by thread and in seconds from the program's begin, to this "
-         "file (or - for stdout), as a CSV table")
+         "file (or - for stdout), as a CSV table; with --output, what its clock showed when it wrote that")
       ->check(&name_problem)
       ->type_name("FILE|-");
   app.add_option(

@@ -152,8 +152,8 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
   VirtualThread& self = running_thread();
   // A loop that computes a new value from the one that it found (a reduction of floating-point numbers, say) is one
   // operation: it failed only because others were let go first. One that waits for a value fails again, and is an
-  // event.
-  if (operation.compares() && self.failed_exchange == address) {
+  // event; and so is one by another instruction, which is no turn of such a loop.
+  if (operation.compares() && self.failed_exchange == address && self.failed_at == code) {
     outcome = operate_untouched(self, address, operation);
     if (outcome.is_equal()) {
       self.failed_exchange = 0;
@@ -165,7 +165,10 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
   pass(self, {trace::EventKind::atomic, 0, region - 1, address - region_info(region).begin});
   outcome = operate_untouched(self, address, operation);
   tell_outcome(self, outcome, detail);
-  if (operation.compares() && !outcome.is_equal()) self.failed_exchange = address;
+  if (operation.compares() && !outcome.is_equal()) {
+    self.failed_exchange = address;
+    self.failed_at = code;
+  }
   begin_interval(self);
   return true;
 }

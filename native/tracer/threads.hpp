@@ -114,6 +114,7 @@ struct VirtualThread {
   std::uint64_t intervals GUARDED_BY(turn) = 0;
   std::uint32_t unchanged_in_a_row GUARDED_BY(turn) = 0;  ///< fences, and atomic operations that changed nothing
   std::uintptr_t failed_exchange GUARDED_BY(turn) = 0;    ///< address of a compare_exchange that was the last event
+  std::uintptr_t failed_at GUARDED_BY(turn) = 0;          ///< its instruction
   FlagWait flag_wait GUARDED_BY(turn);
   Steps steps GUARDED_BY(turn);
   bool is_in_interval GUARDED_BY(turn) = false;

@@ -226,6 +226,19 @@ TEST_CASE("an update compares with what it found, once two values were expected,
   CHECK(compared_by_lock == 0);
 }
 
+TEST_CASE("a compare that fails is an event of its own before one by another instruction") {
+  const TraceContent trace = trace_of("updates", 3);
+  for (std::uint32_t thread = 0; thread < 3; ++thread) {
+    std::size_t failed = 0, done = 0;
+    for (const Event& event : events_of(trace.in_region(thread, 22))) {
+      if (event.kind != EventKind::atomic) continue;
+      ++(trace::words_changed(event) == 0 ? failed : done);
+    }
+    CHECK(failed == 20);
+    CHECK(done == 20);
+  }
+}
+
 TEST_CASE("with --lines each touch has its instruction in the program's file, else none has") {
   const TemporaryFolder folder;
   std::vector<std::string> command = tracing(1, folder / "t.trace", {program("pages")});

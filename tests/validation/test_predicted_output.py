@@ -87,6 +87,33 @@ def test_a_program_that_chooses_its_repetitions_by_its_clock_is_run_until_it_doe
     assert done.stdout.startswith(f"{trace}  on ")
 
 
+STEERED = """
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+  double first = omp_get_wtime(), sum = 0;
+  for (int i = 1; i < 100000; ++i) sum += 1.0 / i;
+#pragma omp parallel
+  __asm__ volatile("");
+  double second = omp_get_wtime();
+  for (int regions = second - first < 1.5e-3 ? 20 : 1; regions > 0; --regions) {
+#pragma omp parallel
+    __asm__ volatile("");
+  }
+  printf("%.12f %.12f %.12f %d\\n", first, second, omp_get_wtime(), sum > 1);
+}
+"""
+
+
+def test_the_readings_beside_an_output_are_those_that_it_was_written_by(tmp_path):
+    trace = trace_of(tmp_path, own_program(tmp_path, STEERED))
+    done = simulate(trace, "--output", tmp_path / "out", "--readings", tmp_path / "readings.csv")
+    assert "settled in round 2 of at most 5" in done.stderr
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "readings.csv").read_text())))
+    printed = [float(word) for word in (tmp_path / "out").read_text().split()[:3]]
+    assert printed == pytest.approx([float(row["time_s"]) for row in rows], abs=1.1e-9)
+
+
 def test_the_speed_that_scales_computing_is_of_the_trace_whose_computing_it_is(tmp_path):
     for arguments, is_anew in ((("rounds",), True), ((), False)):
         trace = trace_of(tmp_path, CLOCK_READER, *arguments)

@@ -1,11 +1,14 @@
 /* Updates by loops of compare-and-exchange, as compilers make them: a reduction of floating-point numbers and an atomic
  * product. And, without an argument, a lock that one
- * gets by compare-and-exchange. */
-enum { rounds = 20 };
+ * gets by compare-and-exchange, and a compare that fails before another one, which does not. */
+#include <omp.h>
+
+enum { rounds = 20, most_threads = 64 };
 
 static double product = 1;
 static int lock;
 static int guarded;
+static int words[most_threads];
 
 int main(int argc, char** argv) {
   (void)argv;
@@ -28,5 +31,17 @@ int main(int argc, char** argv) {
     ++guarded;
     __atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE);
   }
-  return sum > 0 && product == 1 && guarded > 0 ? 0 : 1;
+#pragma omp parallel
+  {
+    int* const own = &words[omp_get_thread_num()];
+    __atomic_store_n(own, 1, __ATOMIC_RELAXED);
+    for (int round = 0; round < rounds; ++round) {
+      int none = 0;
+      __atomic_compare_exchange_n(own, &none, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      int found = none;
+      while (!__atomic_compare_exchange_n(own, &found, found + 3, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+      }
+    }
+  }
+  return sum > 0 && product == 1 && guarded > 0 && words[0] == 1 + 3 * rounds ? 0 : 1;
 }

@@ -1,5 +1,8 @@
+#include <limits>
+
 #include "tests/catch.hpp"
 #include "tests/workloads/programs/run_program.hpp"
+#include "workloads/include/sdsm/placement.h"
 
 using namespace sdsm::test;
 
@@ -20,6 +23,20 @@ TEST_CASE("under an ordinary run-time placement allocates whole pages and divide
   // Rows 1..7 are seven: three for the first thread, two for each other.
   CHECK(outcome.output == "aligned 1\nmap 0\nhome of row 5: -1\n[1,4)\n[4,6)\n[6,8)\n");
   CHECK(outcome.errors.empty());
+}
+
+TEST_CASE("shares of the longest loop follow each other from its first iteration to its last") {
+  constexpr long first = std::numeric_limits<long>::min(), last = std::numeric_limits<long>::max();
+  for (const int parts : {1, 3, 4, 7}) {
+    long next = first;
+    for (int part = 0; part < parts; ++part) {
+      const sdsm_rows share = sdsm_equal_share(first, last, part, parts);
+      CHECK(share.begin == next);
+      CHECK(share.end > share.begin);
+      next = share.end;
+    }
+    CHECK(next == last);
+  }
 }
 
 TEST_CASE("a preloaded run-time is asked, by position-independent and by fixed code") {

@@ -16,7 +16,9 @@
  *  have to meet.
  *
  *  Misuse ends the program with one line and exit status 1. Under an ordinary run-time, a thread that ends its
- *  region inside of a gang is noticed only at its next call; SDSM_DIVIDE leaves the gang on every way out of its block.
+ *  region inside of a gang is noticed only at its next call (SDSM_DIVIDE leaves the gang on every way out of its
+ * block), and where some members do not come to what all have to call, the others wait for ever. What gcc compiles
+ * without a call, as `omp for schedule(static) nowait`, nobody can refuse: in a gang it is still the team's.
  */
 #ifndef SDSM_DIVIDE_H
 #define SDSM_DIVIDE_H

@@ -108,11 +108,12 @@ struct sdsm_rows {
 /** Part `part` of `parts` equal parts of [first, last): the first ones get one more where they do not divide evenly. */
 static inline struct sdsm_rows sdsm_equal_share(long first, long last, int part, int parts) {
   struct sdsm_rows share;
-  long count = last > first ? last - first : 0;
-  long rows = count / parts;
-  long rest = count % parts;
-  share.begin = first + part * rows + (part < rest ? part : rest);
-  share.end = share.begin + rows + (part < rest ? 1 : 0);
+  /* A loop may have more iterations than a long counts. */
+  unsigned long count = last > first ? (unsigned long)last - (unsigned long)first : 0;
+  unsigned long rows = count / (unsigned long)parts, own = (unsigned long)part;
+  unsigned long rest = count % (unsigned long)parts;
+  share.begin = (long)((unsigned long)first + own * rows + (own < rest ? own : rest));
+  share.end = (long)((unsigned long)share.begin + rows + (own < rest ? 1 : 0));
   return share;
 }
 
