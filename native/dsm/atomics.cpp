@@ -21,9 +21,10 @@
 namespace sdsm::dsm {
 namespace {
 
-/// Of the compare_exchange that was the thread's last atomic operation, if it failed. Trying again is the same work, as
-/// in a trace.
+/// Of the compare_exchange that was the thread's last atomic operation, if it failed. Trying again by the same
+/// instruction is the same work, as in a trace.
 constinit std::uintptr_t failed_exchange GUARDED_BY(application) = 0;
+constinit std::uintptr_t failed_at GUARDED_BY(application) = 0;  ///< its instruction
 
 /// Processes of one node have the memory in common, whose operations the processor orders. In flag mode no other node
 /// may have the page meanwhile; before, the home's threads hear of the operation when they touch the page again.
@@ -123,14 +124,14 @@ void hear_of_library(const char* path, std::size_t /*bytes_of_variables*/) {
                  "link it to the program"});
 }
 
-bool operate_on_shared(std::uintptr_t /*code*/, std::uintptr_t address, const AtomicOperation& operation,
+bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const AtomicOperation& operation,
                        AtomicOutcome& outcome) {
   if (!are_pages_protected() || find_range(address) == nullptr) return false;
   application.check();
   const BlockedSignals blocked;
   Place place;
   if (!find_place(address, place)) return false;
-  const bool tries_again = operation.compares() && failed_exchange == address;
+  const bool tries_again = operation.compares() && failed_exchange == address && failed_at == code;
   const std::uint64_t trapped = now_ns();
   if (!tries_again) end_work(trace::EventKind::atomic);
   // Its instruction is a trap, which belongs to the operation as a fault's belongs to the fault.
@@ -142,6 +143,7 @@ bool operate_on_shared(std::uintptr_t /*code*/, std::uintptr_t address, const At
   }
   outcome = operate_on_page(place, address, operation);
   failed_exchange = operation.compares() && !outcome.is_equal() ? address : 0;
+  failed_at = code;
   if (tries_again) {
     resume_work(trapped);
   } else {
