@@ -5,10 +5,16 @@
 
 namespace sdsm::sim {
 
-void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, std::uint64_t beside) {
+void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home,
+                      const std::vector<PageId>& beside) {
   cluster_.note_faults(thread_, static_cast<std::size_t>(kind), first, pages);
   const FaultRule& rule = rule_of(kind);
-  if (rule.fetches_page) return fetch(first, static_cast<std::size_t>(kind), home, {}, {}, beside);
+  if (rule.fetches_page) {
+    const auto served = [this, beside] {
+      for (const PageId one : beside) cluster_.compared.copy(thread_.node(), one);
+    };
+    return fetch(first, static_cast<std::size_t>(kind), home, served, {}, beside.size());
+  }
   const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
     for (std::uint64_t i = 0; i < pages; ++i) {
@@ -24,7 +30,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, const std::vector<PageId>& beside) {
-  take(page, kind, 1, home, beside.size());
+  take(page, kind, 1, home, beside);
   if (!rule_of(kind).fetches_page) return;
   thread_.catch_up_and_wait();
   cluster_.end_arrival(thread_.node(), page);

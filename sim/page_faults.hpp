@@ -20,7 +20,7 @@ class PageFaults {
 
   /// The thread takes a fault of this kind on each of `pages` adjacent pages of one home. Blocks its actor while a page
   /// is fetched. `beside`: pages that come with a fetched one.
-  void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, std::uint64_t beside = 0);
+  void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, const std::vector<PageId>& beside = {});
 
   /// The same for one page, which companions find once it is installed. Precondition for a fetch:
   /// Cluster::begin_arrival(), for each of its pages.

@@ -25,7 +25,7 @@ class InTime final : public ScashMemory {
     for (PageId page = touch.first; page.index < touch.first.index + touch.pages;) {
       const std::uint64_t left = touch.first.index + touch.pages - page.index;
       const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, touch.home, owner, touch.access);
-      if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home, prefetched(page, *run.kind).size());
+      if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home, prefetched(page, *run.kind));
       for (std::uint64_t i = 0; touch.change && owner != Owner::home && i < run.pages; ++i) {
         pages_.changed({page.region, page.index + i}, owner, touch.change, cluster_.page_words);
       }
@@ -60,9 +60,7 @@ class InTime final : public ScashMemory {
          following(cluster_.homes[region], page.index, cluster_.options.prefetch, cluster_.layout.processes())) {
       const PageId next{page.region, index};
       if (cluster_.is_arriving(thread_.node(), next)) continue;
-      if (!pages_.prefetch(thread_.id(), next)) continue;
-      beside.push_back(next);
-      cluster_.compared.copy(thread_.node(), next);
+      if (pages_.prefetch(thread_.id(), next)) beside.push_back(next);
     }
     return beside;
   }

@@ -1,5 +1,6 @@
 /* What OpenMP's directives cost, after the description of EPCC's microbenchmarks (docs/workloads.md): the time of
- * a delay under a directive, less that of the same delay in sequential code. Its output has version 2's format. */
+ * a delay under a directive, less that of the same delay in sequential code. Its output has version 2's format, and
+ * says that it is not EPCC's (calibration/readers/epcc.py). */
 #include <math.h>
 #include <omp.h>
 #include <sdsm/placement.h>
@@ -406,7 +407,7 @@ int main(int argc, char** argv) {
   }
   const int count = list_directives(&options, threads);
   check_wanted(&options, count);
-  printf(" Running OpenMP benchmark on %d thread(s)\n", threads);
+  printf(" Running OpenMP benchmark on %d thread(s)\n Suite: sdsm's epcc\n", threads);
   own.repetitions = (int)options.repetitions;
   own.share = own.repetitions / threads;
   own.delay = (int)options.delay;

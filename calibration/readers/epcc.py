@@ -5,7 +5,8 @@ banner and one block per directive. What is printed twice must agree: the mean i
 the half-width and 1.96 standard deviations, the overhead and the time less the reference. Lines `# platform: ...`
 (also os, compiler, clock) may be added by hand before a banner; they hold until changed.
 
-Seen: C outputs of 3.1 and 4.0. Versions 2.0 and the Fortran suite are read from their description.
+Seen: C outputs of 3.1 and 4.0. Versions 2.0 and the Fortran suite are read from their description. This project's own
+suite (workloads/epcc.c) prints version 2.0's format and says in its banner whose it is.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _FIELD = rf"(?:{NUMBER}|[+-]?nan|\*+)"
 # Of lines whose blanks are single (Text.plain_lines).
 _BANNER = re.compile(rf"Running OpenMP benchmark version ({NUMBER})")
 _BANNER_2 = re.compile(rf"Running OpenMP benchmark on ({COUNT}) thread\(s\)")
+_OWN_SUITE = re.compile(r"Suite: sdsm's epcc")
 _SEPARATOR = re.compile(r"-{56}")
 _COMPUTING = re.compile(rf"Computing (\S.*?) time(?: using ({COUNT}) reps)?")
 _COMPUTING_REFERENCE_2 = re.compile(rf"Computing (reference time(?: (?:red )?{COUNT})?)")
@@ -119,6 +121,7 @@ class Run:
     version: str | None = None  # as the banner says: "2.0" has none and says no number, "3.0" is 3.1
     threads: int | None = None
     is_fortran: bool = False
+    is_own: bool = False  # of this project's suite, not EPCC's
     settings: list[Setting] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
@@ -142,6 +145,8 @@ class Run:
     @property
     def suite(self) -> str:
         """The suite's version as its authors call it."""
+        if self.is_own:
+            return f"{self.version} as sdsm's epcc has it"
         return {None: "of unknown version", "3.0": "3.1"}.get(self.version, self.version or "")
 
 
@@ -174,7 +179,7 @@ def warnings(file: str, all_runs: list[Run]) -> list[str]:
     nameless = next((run for run in all_runs if run.threads is None), None)
     if nameless is not None:
         found.append(f"{file}:{nameless.line}: a run without banner. Its number of threads is not known")
-    if any(run.version == "2.0" for run in all_runs):
+    if any(run.version == "2.0" and not run.is_own for run in all_runs):
         found.append(untried(file, f"{NAME} 2.0"))
     if any(run.is_fortran for run in all_runs):
         found.append(untried(file, f"the Fortran suite of {NAME}"))
@@ -306,6 +311,9 @@ class _Parser:
 
     def banner_line(self, line: str) -> None:
         run = self.runs[-1]
+        if run.version == "2.0" and not run.is_fortran and not run.is_own and _OWN_SUITE.fullmatch(line):
+            run.is_own = True
+            return
         for name, unit, pattern in _SETTINGS:
             if match := pattern.fullmatch(line):
                 if run.setting(name) is not None:

@@ -100,6 +100,25 @@ def test_version_2_and_fortran_are_read_as_described_and_say_that_they_were_neve
     }
 
 
+def test_this_projects_own_suite_is_known_by_its_banner_and_warns_of_nothing():
+    original = (DESCRIBED / "epcc2.syncbench.c.out").read_text()
+    banner = " Running OpenMP benchmark on 4 thread(s)\n"
+    own = original.replace(banner, banner + " Suite: sdsm's epcc\n", 1)
+    assert own != original
+    assert reading_of(own).warnings == ()
+    assert [m.values for m in reading_of(own).measurements] == [m.values for m in reading_of(original).measurements]
+    # It is pooled with no run of EPCC's, and hides no warning of one.
+    first, second = epcc.runs(Text("some.out", own + original))
+    assert (first.suite, second.suite) == ("2.0 as sdsm's epcc has it", "2.0")
+    (warning,) = reading_of(own + original).warnings
+    assert "2.0 is read from a description" in warning
+    twice = own.replace(" Suite:", " Suite: sdsm's epcc\n Suite:")
+    of_another_version = SYNC_31.replace("\t2 thread(s)", " Suite: sdsm's epcc\n\t2 thread(s)")
+    for text in (twice, of_another_version):
+        with pytest.raises(ReadError, match=r"\"Suite: sdsm's epcc\" is not a line of EPCC's banner"):
+            reading_of(text)
+
+
 def test_a_block_without_banner_is_read_and_its_threads_called_unknown():
     reading = read(DESCRIBED / "epcc2.parallel.c.out")
     assert [m.values for m in reading.measurements] == [(12.36719,), (5.39,)]

@@ -169,6 +169,43 @@ TEST_CASE("what does not compare with what it found is done once, and so is ever
   CHECK(locked.threads[1].whole.locks == 1);
 }
 
+TEST_CASE("one that failed in the trace, and after which the program went on, is done once, too") {
+  for (const Atomics atomics : {Atomics::home, Atomics::relaxed}) {
+    for (const double update_us : {2000.0, compares_at_us + 40}) {
+      CAPTURE(name_of(atomics), update_us);
+      const Result result = run_compare({update_us}, update(trace::compares_found), atomics);
+      CHECK(result.threads[1].whole.atomics == 1);
+    }
+  }
+}
+
+TEST_CASE("a page that came beside another is what it was at home when the home served both") {
+  std::vector<std::uint64_t> found;
+  // Thread 1 traps at 587 us, and has both pages some 930 us later.
+  for (double update_us = 500; update_us < 1600; update_us += 50) {
+    std::vector<std::uint64_t> attempts;
+    // Page 2 comes beside page 0; the fetch is the same one.
+    for (const std::uint64_t page : {0, 2}) {
+      const std::uint64_t word = page * trace::page_bytes;
+      TestProgram program({2, 1});
+      program.interval(0, update_us, {}, {trace::EventKind::atomic, 1, 0, word});
+      program.interval(1, computes_us, {reads(0)}, {trace::EventKind::atomic, 1 | trace::compares_found, 0, word});
+      RunOptions options;
+      options.atomics = Atomics::home;
+      options.prefetch = 1;
+      const Result result = run(p3_score(), NetworkKind::queue, program, options);
+      CHECK(result.threads[1].whole.prefetched == 1);
+      attempts.push_back(result.threads[1].whole.atomics);
+    }
+    CAPTURE(update_us);
+    CHECK(attempts[1] == attempts[0]);
+    found.push_back(attempts[0]);
+  }
+  CHECK(found.front() == 1);
+  CHECK(found.back() == 2);
+  CHECK(std::ranges::is_sorted(found));
+}
+
 TEST_CASE("a relaxed compare-exchange finds what the word is when it comes to it") {
   CHECK(run_compare({2000}, compare, Atomics::relaxed).threads[1].whole.atomics == 1);
   CHECK(run_compare({compares_at_us + 40}, compare, Atomics::relaxed).threads[1].whole.atomics == 2);

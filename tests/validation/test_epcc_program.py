@@ -36,9 +36,11 @@ def run_of(output: str) -> epcc.Run:
     return only
 
 
-def test_it_prints_what_version_2_prints_for_ten_directives():
-    table = run_of(run(PROGRAM, "--samples", 4, "--repetitions", 4).stdout)
-    assert (table.version, table.threads, table.is_fortran) == ("2.0", 2, False)
+def test_it_prints_what_version_2_prints_for_ten_directives_and_whose_suite_it_is():
+    output = run(PROGRAM, "--samples", 4, "--repetitions", 4).stdout
+    table = run_of(output)
+    assert (table.version, table.threads, table.is_fortran, table.is_own) == ("2.0", 2, False, True)
+    assert epcc.read(Text("epcc.out", output)).warnings == ()
     directives = [block for block in table.blocks if not block.is_reference]
     assert tuple(block.name for block in directives) == DIRECTIVES
     for block in directives:
