@@ -42,7 +42,9 @@ Measure what each action of the software DSM costs on this machine, or on an emu
 
 Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
 threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop, by one thread of a node
-alone and by all together. Also measures what the system itself takes: SIGSEGV with mprotect, messages by size, twins, diffs.
+alone and by all together. Where every thread has a processor, faults and releases are timed while all nodes do the same, as in
+programs; else, and on an emulated cluster, one node at a time, with the others asleep at a barrier.
+Also measures what the system itself takes: SIGSEGV with mprotect, messages by size, twins, diffs.
 Samples come from several runs of 10 each, layout by layout in turn, so that their errors say how runs differ. Prints a table
 in microseconds; -o keeps every sample, of which `sdsm calibrate` makes a platform file."""
 
@@ -105,6 +107,13 @@ def rounds_of(samples: int) -> int:
     return samples // ROUND_SAMPLES if samples % ROUND_SAMPLES == 0 else 1
 
 
+def acts_together(chosen: Layout, options: Sequence[str | Path]) -> bool:
+    """Whether all nodes take faults and send diffs at once, as in programs. A node that sleeps meanwhile has to be woken for each
+    page, which programs rarely meet. On an emulated network the messages of all would queue, and those of more threads than
+    processors on these: there one node acts at a time."""
+    return "--emulate" not in options and chosen.threads <= processors()
+
+
 def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()) -> dict[str, Any]:
     """Samples of one run in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
@@ -116,6 +125,7 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
                 *options,
                 *("--json", result),
                 *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
+                *(["together"] if acts_together(chosen, options) else []),
             ]
         )
         try:
@@ -141,7 +151,12 @@ def measure_layouts(
                 say(f"microbench on {chosen}" + f", run {turn + 1} of {rounds}" * (rounds > 1))
             found = measure_round(build, chosen, samples // rounds, options)
             if turn == 0:
-                head = {"nodes": chosen.nodes, "threads_per_node": chosen.threads_per_node, "rounds": rounds}
+                head = {
+                    "nodes": chosen.nodes,
+                    "threads_per_node": chosen.threads_per_node,
+                    "together": acts_together(chosen, options),
+                    "rounds": rounds,
+                }
                 measured[str(chosen)] = head | found
                 continue
             whole = measured[str(chosen)]

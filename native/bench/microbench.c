@@ -1,12 +1,14 @@
 /* What each action of the protocol costs on the system that runs this: a plain OpenMP program, timed from outside the
  * run-time, as a user's is. Prints one JSON object: for each quantity the samples in nanoseconds.
  *
- *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES]
+ *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [together]]
  *
- * Threads are laid out by blocks of T. Only one thread acts at a time in the faults' samples; the others wait at a
- * barrier. A barrier lies between two samples, so each begins on pages at rest. A fault's sample is the mean
- * over a burst of pages; NAME.single has the faults of all bursts one by one. The memory bus is that of the first
- * thread's node: threads of other nodes wait, as nodes may be processes of one machine. */
+ * Threads are laid out by blocks of T. In the faults' and releases' samples one thread acts at a time, and the others
+ * wait at a barrier; or, with `together`, one on each node does at once, as in programs. Processors that wait sleep,
+ * and then what is measured is their waking up: a program meets nodes that are awake. Where nodes are emulated or share
+ * processors, only one can be timed. A barrier lies between two samples, so each begins on pages at rest. A fault's
+ * sample is the mean over a burst of pages; NAME.single has the faults of all bursts one by one. The memory bus is that
+ * of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine. */
 #include <omp.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -19,15 +21,13 @@
 
 #include "sdsm/placement.h"
 
-/* Programs take faults in rows: what a lone one costs more is the processor's waking up. */
-enum { page_words = SDSM_PAGE_BYTES / 8, most_samples = 4096, burst = 16 };
+enum { page_words = SDSM_PAGE_BYTES / 8, most_samples = 4096, most_burst = 64 };
 
 typedef volatile double* pages;
 
 static double samples[most_samples];
 /* Of the last quantity that was sampled by bursts: its faults one by one. Or of a second quantity. */
-static double singles[most_samples * burst];
-static int sample_count;
+static double singles[most_samples * most_burst];
 static int is_first_quantity = 1;
 
 static double read_ns(clockid_t clock) {
@@ -47,20 +47,42 @@ static void print_samples(const char* name, const double* values, int count) {
   printf("]");
 }
 
-/* One page for each thread, at home there. */
+/* Each thread's pages, at home there. The first is for flags and results, the others are worked on. */
 static pages own_page(pages memory, int thread, int pages_each, int page) {
   return memory + ((size_t)thread * (size_t)pages_each + (size_t)page) * page_words;
 }
 
+/* Pages that are worked on: as many as a program's arrays have, as neither caches nor the kernel's lists of a few pages
+ * make them cheaper. */
+enum { worked_on = 1024, pages_each = 1 + worked_on };
+
+/* Who acts. Programs take faults in rows: what a lone one costs more is the processor's waking up. */
+struct setting {
+  int nodes;
+  int per_node;
+  int wanted;       /* samples */
+  bool is_together; /* one thread of each node acts; else one of all */
+  int burst;        /* pages of a sample, at most most_burst */
+};
+
 enum act { nothing, reads, writes };
 
+/* By a thread of the node that lies `node` behind the home's, which is its `thread`-th there. */
 struct step {
+  int node;
   int thread;
   enum act act;
 };
 
+/* At home with which thread the pages are that `self` acts on in this step; below 0 if it does not act. */
+static int home_of_step(struct setting setting, struct step step, int home, int self) {
+  if (step.act == nothing || self % setting.per_node != step.thread) return -1;
+  const int node = (self / setting.per_node - step.node + setting.nodes) % setting.nodes;
+  return setting.is_together || node == 0 ? node * setting.per_node + home : -1;
+}
+
 /* The mean time over a burst of pages; each page's goes to `each`. */
-static double act_on(pages first, enum act act, double* each) {
+static double act_on(pages first, enum act act, int burst, double* each) {
   const double begin = now_ns();
   double since = begin;
   for (int page = 0; page < burst; ++page) {
@@ -76,94 +98,173 @@ static double act_on(pages first, enum act act, double* each) {
   return (since - begin) / burst;
 }
 
+/* What threads measured in one sample, each in its first page. */
+enum { result_word = 64, acted_word = 65 };
+
+static void tell_result(pages memory, int self, double result) {
+  own_page(memory, self, pages_each, 0)[result_word] = result;
+  own_page(memory, self, pages_each, 0)[acted_word] = 1;
+}
+
+/* The mean over those who acted in this sample. */
+static double take_results(pages memory, int threads) {
+  double sum = 0;
+  int acted = 0;
+  for (int thread = 0; thread < threads; ++thread) {
+    pages own = own_page(memory, thread, pages_each, 0);
+    if (own[acted_word] == 0) continue;
+    sum += own[result_word];
+    ++acted;
+  }
+  return sum / acted;
+}
+
 /* First one thread prepares the pages, then another one, on the same node, acts and is timed. That the first is done it
  * sees on a page that is at home on their node: it is the same memory. */
-static void sample_fault(const char* name, pages memory, int pages_each, int wanted, int home, struct step first,
+static void sample_fault(const char* name, pages memory, struct setting setting, int home, struct step first,
                          struct step timed) {
-  sample_count = 0;
-#pragma omp parallel firstprivate(memory, pages_each, wanted, home, first, timed)
+  const int threads = setting.nodes * setting.per_node;
+#pragma omp parallel firstprivate(memory, setting, threads, home, first, timed)
   {
     const int self = omp_get_thread_num();
-    for (int i = 0; i < wanted; ++i) {
-      pages page = own_page(memory, home, pages_each, 1 + i % ((pages_each - 1) / burst) * burst);
-      pages flag = own_page(memory, first.thread, pages_each, 0);
+    const int first_home = home_of_step(setting, first, home, self);
+    const int timed_home = home_of_step(setting, timed, home, self);
+    const int other = self - timed.thread + first.thread;
+    own_page(memory, self, pages_each, 0)[acted_word] = 0;
+    for (int i = 0; i < setting.wanted; ++i) {
+      const int page = 1 + i % (worked_on / setting.burst) * setting.burst;
       const double mark = i + 1;
 #pragma omp barrier
-      if (self == first.thread && first.act != nothing) {
-        double unused[burst];
-        act_on(page, first.act, unused);
-        if (first.thread != timed.thread) flag[0] = mark;
+      if (first_home >= 0) {
+        double unused[most_burst];
+        act_on(own_page(memory, first_home, pages_each, page), first.act, setting.burst, unused);
+        if (first.thread != timed.thread) own_page(memory, self, pages_each, 0)[0] = mark;
       }
-      if (self == timed.thread) {
+      if (timed_home >= 0) {
         if (first.act != nothing && first.thread != timed.thread) {
-          while (flag[0] != mark) {
+          while (own_page(memory, other, pages_each, 0)[0] != mark) {
             const struct timespec pause = {0, 20000};
             nanosleep(&pause, NULL);
           }
         }
-        double each[burst]; /* its own memory: the shared one has faults of its own */
-        samples[i] = act_on(page, timed.act, each);
-        for (int k = 0; k < burst; ++k) singles[i * burst + k] = each[k];
-        sample_count = i + 1;
+        double each[most_burst]; /* its own memory: the shared one has faults of its own */
+        const double mean = act_on(own_page(memory, timed_home, pages_each, page), timed.act, setting.burst, each);
+        tell_result(memory, self, mean);
+        /* Of one thread: what another one's faults take longer is no scatter of a fault. */
+        if (timed_home / setting.per_node == 0) {
+          for (int k = 0; k < setting.burst; ++k) singles[i * setting.burst + k] = each[k];
+        }
       }
+#pragma omp barrier
+      if (self == 0) samples[i] = take_results(memory, threads);
     }
   }
-  print_samples(name, samples, sample_count);
+  print_samples(name, samples, setting.wanted);
 }
 
-static void sample_faults(pages memory, int pages_each, int wanted, int threads, int per_node) {
-  const int other_node = per_node; /* first thread of the second node */
-  const int companion = 1;         /* of thread 0, where nodes have two threads */
-  const struct step none = {0, nothing};
-  sample_fault("WROH", memory, pages_each, wanted, 0, none, (struct step){0, writes});
-  if (threads > per_node) {
-    const struct step reader = {other_node, reads};
-    const struct step writer = {other_node, writes};
-    sample_fault("RUMR", memory, pages_each, wanted, 0, none, reader);
-    print_samples("RUMR.single", singles, sample_count * burst);
-    sample_fault("WUMR", memory, pages_each, wanted, 0, none, writer);
-    sample_fault("WROR", memory, pages_each, wanted, 0, reader, writer);
-    if (per_node > 1) {
-      const struct step second_reader = {other_node + 1, reads};
-      const struct step second_writer = {other_node + 1, writes};
-      sample_fault("RROR", memory, pages_each, wanted, 0, reader, second_reader);
-      sample_fault("RRWR", memory, pages_each, wanted, 0, writer, second_reader);
-      sample_fault("WRWR", memory, pages_each, wanted, 0, writer, second_writer);
+static int by_size(const void* left, const void* right) {
+  const double a = *(const double*)left, b = *(const double*)right;
+  return (a > b) - (a < b);
+}
+
+/* As programs write their own arrays: whole pages of them, every one, and all threads at once. A second pass, in which
+ * none traps, takes the program's own work off, which finds caches and translations as cold as the first one's traps
+ * leave them. Processor time, as nobody is waited for; and the median over pieces of that many pages. */
+static void sample_own_writes(pages memory, struct setting setting) {
+  const int threads = setting.nodes * setting.per_node;
+#pragma omp parallel firstprivate(memory, setting, threads)
+  {
+    enum { pieces = worked_on / most_burst, most_burst_words = most_burst * page_words };
+    const int self = omp_get_thread_num();
+    for (int i = 0; i < setting.wanted; ++i) {
+      double longer[pieces] = {0};
+#pragma omp barrier
+      for (int pass = 0; pass < 2; ++pass) {
+        for (int piece = 0; piece < pieces; ++piece) {
+          pages own = own_page(memory, self, pages_each, 1 + piece * most_burst);
+          const double begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
+          for (size_t word = 0; word < most_burst_words; ++word) own[word] = 0.5 * own[word] + 1;
+          const double time = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+          longer[piece] += (pass == 0 ? time : -time) / most_burst;
+        }
+      }
+      qsort(longer, pieces, sizeof *longer, by_size);
+      tell_result(memory, self, longer[pieces / 2] > 0 ? longer[pieces / 2] : 0);
+#pragma omp barrier
+      if (self == 0) samples[i] = take_results(memory, threads);
     }
   }
-  if (per_node > 1) {
-    const struct step local_writer = {companion, writes};
-    sample_fault("WROL", memory, pages_each, wanted, 0, none, local_writer);
-    sample_fault("WRWL", memory, pages_each, wanted, 0, (struct step){0, writes}, local_writer);
-    sample_fault("WRWH", memory, pages_each, wanted, 0, local_writer, (struct step){0, writes});
+  print_samples("WROH", samples, setting.wanted);
+}
+
+static void sample_faults(pages memory, struct setting setting) {
+  const struct step none = {0, 0, nothing};
+  const struct step home_writer = {0, 0, writes};
+  if (setting.is_together) {
+    sample_own_writes(memory, setting);
+  } else {
+    sample_fault("WROH", memory, setting, 0, none, home_writer);
+  }
+  if (setting.nodes > 1) {
+    const struct step reader = {1, 0, reads};
+    const struct step writer = {1, 0, writes};
+    sample_fault("RUMR", memory, setting, 0, none, reader);
+    print_samples("RUMR.single", singles, setting.wanted * setting.burst);
+    sample_fault("WUMR", memory, setting, 0, none, writer);
+    sample_fault("WROR", memory, setting, 0, reader, writer);
+    if (setting.per_node > 1) {
+      const struct step second_reader = {1, 1, reads};
+      const struct step second_writer = {1, 1, writes};
+      sample_fault("RROR", memory, setting, 0, reader, second_reader);
+      sample_fault("RRWR", memory, setting, 0, writer, second_reader);
+      sample_fault("WRWR", memory, setting, 0, writer, second_writer);
+    }
+  }
+  if (setting.per_node > 1) {
+    const struct step local_writer = {0, 1, writes}; /* a companion of the home */
+    sample_fault("WROL", memory, setting, 0, none, local_writer);
+    sample_fault("WRWL", memory, setting, 0, home_writer, local_writer);
+    sample_fault("WRWH", memory, setting, 0, local_writer, home_writer);
   }
 }
 
-/* The last thread changes `words` words of 4 bytes of one page, under a lock: at the release its diff goes home. */
-static void sample_release(pages memory, int pages_each, int wanted, int words) {
-  omp_lock_t shared_lock;
-  omp_lock_t* const lock = &shared_lock;
-  omp_init_lock(lock);
-  /* Copies: what is read of shared variables inside would be fetched there. */
-#pragma omp parallel firstprivate(memory, pages_each, wanted, words, lock)
+/* The last thread of a node changes `words` words of 4 bytes of pages of the next node, under a lock of its own: at the
+ * release their diffs go home. The time by page. */
+static void sample_release(pages memory, struct setting setting, int words) {
+  const int threads = setting.nodes * setting.per_node;
+  const int burst = setting.is_together ? setting.burst : 1;
+  omp_lock_t* const locks = malloc((size_t)setting.nodes * sizeof *locks);
+  if (!locks) exit(1);
+  for (int node = 0; node < setting.nodes; ++node) omp_init_lock(&locks[node]);
+    /* Copies: what is read of shared variables inside would be fetched there. */
+#pragma omp parallel firstprivate(memory, setting, threads, words, burst, locks)
   {
     const int self = omp_get_thread_num();
-    for (int i = 0; i < wanted; ++i) {
+    const int node = self / setting.per_node;
+    const int home = (node + 1) % setting.nodes * setting.per_node;
+    const bool acts = self % setting.per_node == setting.per_node - 1 && (setting.is_together || home == 0);
+    own_page(memory, self, pages_each, 0)[acted_word] = 0;
+    for (int i = 0; i < setting.wanted; ++i) {
 #pragma omp barrier
-      if (self == omp_get_num_threads() - 1) {
-        volatile int* page = (volatile int*)own_page(memory, 0, pages_each, 1 + i % (pages_each - 1));
-        omp_set_lock(lock);
-        for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
+      if (acts) {
+        omp_set_lock(&locks[node]);
+        for (int k = 0; k < burst; ++k) {
+          volatile int* page = (volatile int*)own_page(memory, home, pages_each, 1 + (i * burst + k) % worked_on);
+          for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
+        }
         const double begin = now_ns();
-        omp_unset_lock(lock);
-        samples[i] = now_ns() - begin;
+        omp_unset_lock(&locks[node]);
+        tell_result(memory, self, (now_ns() - begin) / burst);
       }
+#pragma omp barrier
+      if (self == 0) samples[i] = take_results(memory, threads);
     }
   }
-  omp_destroy_lock(lock);
+  for (int node = 0; node < setting.nodes; ++node) omp_destroy_lock(&locks[node]);
+  free(locks);
   char name[32];
   snprintf(name, sizeof name, "release.%d", words);
-  print_samples(name, samples, wanted);
+  print_samples(name, samples, setting.wanted);
 }
 
 /* As EPCC does it: repetitions in a row, divided by their number. */
@@ -204,9 +305,9 @@ static void sample_lock(int wanted) {
 /* A barrier that the first thread comes to last, after it wrote `dirty` of its home pages: what it takes longer than
  * one without is the cost of protecting them again. The others wait there, so that none's lateness counts as that cost.
  */
-static void sample_dirty_barrier(const char* name, pages memory, int pages_each, int wanted, int dirty) {
+static void sample_dirty_barrier(const char* name, pages memory, int wanted, int dirty) {
   const double late_ns = 1e6;
-#pragma omp parallel firstprivate(memory, pages_each, wanted, dirty)
+#pragma omp parallel firstprivate(memory, wanted, dirty)
   for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
     double begin = 0;
@@ -272,13 +373,13 @@ static void stream_piece(struct ring* ring) {
 /* A piece's time on the first thread, in turn alone and while all threads of its node stream. That begins when all of
  * them are at it, and none stops before it ends; they tell each other on pages that are at home on their node: it is
  * the same memory. Processor time, as what the system gives to others meanwhile is not the memory's. */
-static void sample_streams(pages memory, int pages_each, int wanted, int per_node) {
+static void sample_streams(pages memory, int wanted, int per_node) {
   cpu_set_t processors;
   CPU_ZERO(&processors);
   /* Threads that take turns on too few processors are not at memory at once. */
   const bool has_room = sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) >= per_node;
   const int companies = per_node > 1 && has_room ? 2 : 1;
-#pragma omp parallel firstprivate(memory, pages_each, wanted, per_node, companies)
+#pragma omp parallel firstprivate(memory, wanted, per_node, companies)
   {
     const int self = omp_get_thread_num();
     const bool takes_part = self < (companies > 1 ? per_node : 1);
@@ -313,7 +414,7 @@ static void sample_streams(pages memory, int pages_each, int wanted, int per_nod
 
 /* Bare loops of operations on a page at home here, and at home with the last thread. From here on the run is in flag
  * mode. */
-static void sample_atomics(pages memory, int pages_each, int wanted) {
+static void sample_atomics(pages memory, int wanted) {
   const int threads = omp_get_max_threads();
   for (int is_remote = 0; is_remote < 2; ++is_remote) {
     enum { repetitions = 20 };
@@ -333,32 +434,32 @@ static void sample_atomics(pages memory, int pages_each, int wanted) {
 int main(int argc, char** argv) {
   const int per_node = argc > 1 ? atoi(argv[1]) : 0;
   const int wanted = argc > 2 ? atoi(argv[2]) : 200;
+  const bool is_together = argc > 3 && strcmp(argv[3], "together") == 0;
   const int threads = omp_get_max_threads();
-  if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples) {
+  if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples || argc > 3 + is_together) {
     fprintf(
         stderr,
-        "usage: microbench THREADS_PER_NODE [SAMPLES]\n  THREADS_PER_NODE divides the number of threads; SAMPLES: 1 "
-        "to %d\n",
+        "usage: microbench THREADS_PER_NODE [SAMPLES [together]]\n  THREADS_PER_NODE divides the number of threads; "
+        "SAMPLES: 1 to %d\n",
         most_samples);
     return 2;
   }
-  /* As many as a program's arrays have: neither caches nor the kernel's lists of a few pages make them cheaper. */
-  enum { worked_on = 1024, pages_each = 1 + worked_on };
+  const struct setting setting = {threads / per_node, per_node, wanted, is_together, is_together ? most_burst : 16};
   const size_t bytes_each = (size_t)pages_each * SDSM_PAGE_BYTES;
   pages memory = sdsm_galloc((size_t)threads * bytes_each, sdsm_block);
   if (!memory) return 1;
 #pragma omp parallel firstprivate(memory)
   memset((void*)own_page(memory, omp_get_thread_num(), pages_each, 0), 1, bytes_each);
-  sample_faults(memory, pages_each, wanted, threads, per_node);
-  if (threads > per_node) {
-    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, pages_each, wanted, words);
+  sample_faults(memory, setting);
+  if (setting.nodes > 1) {
+    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, setting, words);
   }
   sample_barrier(wanted);
   sample_lock(wanted);
-  sample_dirty_barrier("barrier.dirty0", memory, pages_each, wanted, 0);
-  sample_dirty_barrier("barrier.dirty1024", memory, pages_each, wanted, worked_on);
-  sample_streams(memory, pages_each, wanted, per_node);
-  if (threads > per_node) sample_atomics(memory, pages_each, wanted);
+  sample_dirty_barrier("barrier.dirty0", memory, wanted, 0);
+  sample_dirty_barrier("barrier.dirty1024", memory, wanted, worked_on);
+  sample_streams(memory, wanted, per_node);
+  if (threads > per_node) sample_atomics(memory, wanted);
   printf("\n}\n");
   sdsm_gfree((void*)memory);
   return 0;

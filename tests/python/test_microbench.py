@@ -57,6 +57,21 @@ def test_more_threads_than_processors_are_warned_of(build, monkeypatch, capsys):
     assert "processors" not in capsys.readouterr().err
 
 
+def test_nodes_act_together_where_every_thread_has_a_processor_and_nothing_is_emulated(build, tmp_path, monkeypatch):
+    monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
+    output = tmp_path / "m.json"
+    arguments = ["--build", str(build), "--samples", "3", "--no-system", "-o", str(output)]
+    assert microbench.main([*arguments, "--layouts", "2x1,2x2"]) == 0
+    assert microbench.main([*arguments, "--layouts", "2x1", "--emulate", str(output)]) == 2  # its own output
+    assert {name: part["together"] for name, part in json.loads(output.read_text())["layouts"].items()} == {"2x1": True, "2x2": False}
+    network = tmp_path / "network.xml"
+    network.write_text("")
+    assert microbench.main([*arguments, "--layouts", "2x1", "--emulate", str(network)]) == 0
+    assert json.loads(output.read_text())["layouts"]["2x1"]["together"] is False
+    called = (build / "sdsm-run.called").read_text().splitlines()
+    assert [line.split("microbench ")[-1] for line in called] == ["1 3 together", "2 3", "1 3"]
+
+
 def test_the_table_tells_microseconds(build, capsys):
     assert microbench.main(["--build", str(build), "--layouts", "2x1", "--no-system"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "WROH" in line)
@@ -64,7 +79,8 @@ def test_the_table_tells_microseconds(build, capsys):
     assert row.split() == ["WROH", samples_of_ten_runs, "5.00", "5.00", "6.00", "7.00", "7.00"]
 
 
-def test_samples_come_from_runs_of_ten_layout_by_layout_in_turn(build, tmp_path):
+def test_samples_come_from_runs_of_ten_layout_by_layout_in_turn(build, tmp_path, monkeypatch):
+    monkeypatch.setattr("calibration.microbench.processors", lambda: 1)
     output = tmp_path / "m.json"
     arguments = ["--build", str(build), "--layouts", "2x1,2x2", "--samples", "20", "--no-system", "-o", str(output)]
     assert microbench.main(arguments) == 0

@@ -414,12 +414,30 @@ def test_what_the_threads_do_together(tmp_path, name, threads):
     assert sums(executed(tmp_path, threads, COUNTED, name)) == sums(simulated(tmp_path, threads, COUNTED, name))
 
 
-def test_what_measures_memory_takes_no_faults_on_it(tmp_path):
-    """For a sample the microbenchmark's memory-bound loop goes over two pieces of three arrays, 4 MiB each: 6144 pages. All
-    other samples together take some 2100 traps."""
+def microbench(tmp_path: Path, *mode: str) -> list[dict]:
+    """The threads of a run of two nodes with one sample of each quantity."""
     result = tmp_path / "run.json"
-    output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1)
-    assert max(thread["traps"] for thread in json.loads(result.read_text())["whole_run"]["threads"]) < 6144
+    output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1, *mode)
+    return json.loads(result.read_text())["whole_run"]["threads"]
+
+
+@pytest.mark.parametrize("mode", [(), ("together",)])
+def test_what_measures_memory_takes_no_faults_on_it(tmp_path, mode):
+    """For a sample the microbenchmark's memory-bound loop goes over two pieces of three arrays, 4 MiB each: 6144 pages. All
+    other samples together take some 2100 traps, with all nodes at once 4200."""
+    assert max(thread["traps"] for thread in microbench(tmp_path, *mode)) < 6144
+
+
+def test_together_every_node_takes_the_faults_that_are_timed_and_sends_diffs(tmp_path):
+    """Bursts are of 64 pages: of RUMR, WUMR and WROR, and of six sizes of diffs. Else the second node alone takes 16 of each
+    kind, and sends one page's diff of each size."""
+    alone, other = microbench(tmp_path)
+    assert alone["diffs"] == 0
+    assert 16 + 16 + 6 <= other["diffs"] < 64
+    for thread in microbench(tmp_path, "together"):
+        assert 64 + 64 + 6 * 64 <= thread["diffs"] < 64 + 64 + 7 * 64
+        assert thread["faults"]["WUMR"] >= 64 and thread["faults"]["RUMR"] >= 64 + 64 + 6 * 64
+        assert thread["faults"]["WROH"] >= 2 * 1024  # a pass over all own pages, and the home pages before a barrier
 
 
 @pytest.mark.parametrize(
