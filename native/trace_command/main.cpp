@@ -80,7 +80,7 @@ int mend(std::vector<std::string> own) {
   };
   add("--pad", Mending::padding, "a page for each thread, where several write one page in lines of their own");
   add("--without-barriers", Mending::barriers, "no barrier between threads that use no page in common around it");
-  add("--without-locks", Mending::locks, "no locks: the most that doing less under locks can gain");
+  add("--without-locks", Mending::locks, "no locks, no atomic operations: the most that fewer can gain");
   add("--balance", Mending::balance,
       "between two barriers all threads compute equally long, together as long as traced");
   ways->require_option(1);

@@ -68,6 +68,7 @@ void print_info(const std::filesystem::path& path, const std::string& json) {
   document.update(results::Json(trace::info(file)));
   document["uses"] = trace::uses_json(uses);
   document["locks"] = trace::locks_json(trace::lock_uses(file));
+  document["atomics"] = trace::atomics_json(trace::atomic_uses(file));
   results::write(document, json);
 }
 
@@ -82,7 +83,8 @@ void write_mended(const std::filesystem::path& path, const std::filesystem::path
        "pages divided among the threads that write them"},
       {&trace::leave_out_barriers, "each of its barriers is between threads that use the same pages, or it has none",
        "barriers left out"},
-      {&trace::leave_out_locks, "it takes no locks", "takings of a lock left out"},
+      {&trace::leave_out_locks, "it takes no locks and has no atomic operations",
+       "locks and atomic operations left out"},
       {&trace::balance, "its threads compute equally long between barriers", "phases between barriers balanced"},
   };
   const Way& way = ways[static_cast<std::size_t>(mending)];

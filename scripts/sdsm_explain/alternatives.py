@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 MENDINGS = {
     "--pad": "padding: a page of its own for each thread's part",
     "--without-barriers": "without barriers that nothing needs",
-    "--without-locks": "without locks (an upper bound)",
+    "--without-locks": "without locks and atomic operations (an upper bound)",
 }
 PAGE_SIZES = ("4KiB", "8KiB", "16KiB", "64KiB")
 PREFETCHES = ("0", "1", "4")

@@ -12,8 +12,8 @@ from calibration.children import CommandFailed, CommandRunner
 from calibration.readers import ReadError
 from calibration.readers.text import Text
 from sdsm_explain.alternatives import Alternative, Point, alternatives
-from sdsm_explain.locks import Lock, most_taken
-from sdsm_explain.memory import Array, arrays, criticals_of, parse_info
+from sdsm_explain.locks import Lock
+from sdsm_explain.memory import Array, arrays, known_of, locks_of, parse_info
 from sdsm_explain.start import TIME_LIMIT_S, Started
 
 FORMAT = 1
@@ -21,6 +21,8 @@ FORMAT = 1
 WORKERS = 2
 #: So many pages that several threads write apart are more than borders between parts.
 SCATTERED = 16
+#: Arrays and lines that one sentence names.
+MOST_PLACES = 2
 #: What costs less than this share of all threads' time is not worth a word.
 NOTABLE = 0.05
 
@@ -98,12 +100,13 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
         raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
     say("reading who uses the memory")
     info = parse_info(started.info())
-    found = arrays(result, started.pages, info, Path(point.trace), notes.append)
+    known = known_of(info, Path(point.trace), notes.append)
+    found = arrays(result, started.pages, known)
     terms = _terms(result.threads)
     work = _Work(started.runner, started.sdsm, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
     has_costly_locks = "--without-locks" in _mendings(result, found)
-    locks = most_taken(info.locks, criticals_of(info, Path(point.trace))) if has_costly_locks else ()
+    locks = locks_of(known, found) if has_costly_locks else ()
     return Explanation(
         point, result, terms, sum(thread.time_s.compute for thread in result.threads), tuple(found),
         tuple(findings(result, found, locks)), tuple(notes), bool(info.header.sites), outcomes, locks,
@@ -217,13 +220,12 @@ def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float
     costly = [one for one in found if one.shared_s >= 0.01 * all_s and one.sharing is None]
     apart = [(one, one.shared_s) for one in costly if one.written_apart > one.written_together]
     together = [(one, one.shared_s) for one in costly if 0 < one.written_together >= one.written_apart]
-    scattered = [one for one, _ in apart if one.written_apart >= max(SCATTERED, one.pages / 2)]
     yield _sum(apart), (
         f"False sharing: {_listed(apart, all_s)}. On {_pages(sum(one.written_apart for one, _ in apart))} several threads write, and "
         "no two ever change the same line of 64 bytes. Let each thread's part begin on a page of its own"
-        + (". Where each thread has a part of nearly every page, share out the other loop: rows in C, columns in Fortran" if scattered else "")
+        + _other_loop(apart)
     )
-    again = [(one, one.cost_s) for one in found if one.blocks > 1]
+    again = [(one, one.cost_s) for one in found if one.blocks > 1 and not one.are_kept]
     yield _sum(again), (
         f"Blocks are allocated again and again: {_listed(again, all_s)}. Each begins with pages that the thread does not have. "
         "Allocate once, pass arrays by reference, or keep what one thread alone uses on its stack"
@@ -233,6 +235,7 @@ def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float
         "of them write the same line of 64 bytes, or may do so: false sharing is possible but not proved"
         + (f" (`sdsm trace --words {shlex.quote(together[0][0].short_name)}` settles it)" if together else "")
         + ". Give each thread a page of its own, or combine what they write once at the end"
+        + _other_loop(together)
     )
     # Another home does not keep copies that are dropped.
     away = [(one, one.away_s) for one in found if again_s.get(one.name, 0.0) < one.away_s / 2]
@@ -241,6 +244,18 @@ def _of_memory(found: Sequence[Array], all_s: float, again_s: Mapping[str, float
         "from another node than its home. Place them where they are used (--placement, or sdsm_galloc and sdsm_map in the program), and "
         "let each thread initialise its own part"
     )
+
+
+def _other_loop(costs: Sequence[tuple[Array, float]]) -> str:
+    """What helps if threads share most pages of an array that they write."""
+    for one, _ in costs:
+        shared = one.written_apart + one.written_together
+        if shared >= max(SCATTERED, (shared + one.written_by_one) / 2):
+            return (
+                ". Where each thread has a part of nearly every page, share out the other loop, rows in C and columns in Fortran, "
+                "or let its elements follow each other"
+            )
+    return ""
 
 
 def _of_words(found: Sequence[Array], all_s: float) -> Iterator[tuple[float, str]]:
@@ -318,12 +333,17 @@ def _waits(result: run_result.Simulation, all_s: float, locks: Sequence[Lock]) -
     barrier_s = sum(thread.time_s.barrier for thread in threads)
     last = min(threads, key=lambda thread: (thread.time_s.barrier, thread.id))
     text = f"Barriers take {barrier_s / all_s:.1%} of all time ({last.barriers} of each thread)."
-    if last.time_s.barrier * len(threads) < barrier_s / 2:
+    own_s = last.time_s.barrier * len(threads)
+    weight_s = barrier_s
+    if own_s < barrier_s / 2:
         term, more_s = _excess(threads, last)
-        text += f" Most of it is waiting for others: thread {last.id} comes last most. It spends {more_s:.3g} s more than others on {term}"
+        text += f" Most of it is waiting for others: thread {last.id} comes last most. It spends {more_s:.3g} s more than others on {_in_words(term)}"
+        if term.startswith("fault ") or term == "diff":
+            # The memory that costs those faults is the reason, so it is told first.
+            weight_s = min(barrier_s, max(own_s, NOTABLE * all_s))
     else:
         text += " Most of it is what barriers themselves take. Fewer of them help: merge loops, use nowait where it is right"
-    yield barrier_s, text
+    yield weight_s, text
     lock_s, count = sum(thread.time_s.lock for thread in threads), sum(thread.locks for thread in threads)
     yield lock_s, (
         f"Locks, atomic operations and flags take {lock_s / all_s:.1%} of all time ({count} locks taken). Each also drops copies of "
@@ -335,15 +355,19 @@ def _hottest(locks: Sequence[Lock]) -> str:
     if not locks:
         return ""
     first, everything = locks[0], sum(one.taken for one in locks)
-    return f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
+    told = f" The most taken is {first.name}: {first.taken} of {everything} times in the whole run, by {first.threads} threads."
+    if first.arrays:
+        where = f" at {' and '.join(first.lines[:MOST_PLACES])}" if first.lines else ""
+        told += f" Who holds it touches {' and '.join(first.arrays[:MOST_PLACES])}{where}."
+    return told
 
 
 def _excess(threads: Sequence[run_result.Thread], last: run_result.Thread) -> tuple[str, float]:
-    """The term, waiting apart, of which the thread has most beyond the mean of the others, in words; by how much, s."""
+    """The term, waiting apart, of which the thread has most beyond the mean of the others; by how much, s."""
     own, others = last.account_s(), _means([thread for thread in threads if thread.id != last.id])
     work = [term for term in own if term not in ("barrier", "idle")]
     most = max(work, key=lambda term: own[term] - others[term])
-    return _in_words(most), own[most] - others[most]
+    return most, own[most] - others[most]
 
 
 def document(explanation: Explanation) -> dict[str, object]:

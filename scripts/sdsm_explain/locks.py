@@ -1,10 +1,11 @@
-"""Which locks a trace takes most."""
+"""Which locks a trace takes most, and what threads use under them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -14,6 +15,18 @@ MOST_NAMES = 6
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
+class SiteUse(msgspec.Struct, frozen=True):
+    site: Count
+    reads: Count
+    writes: Count
+
+
+class RegionTouches(msgspec.Struct, frozen=True):
+    region: Count
+    reads: Count
+    writes: Count
+
+
 class LockUse(msgspec.Struct, frozen=True):
     """Of `locks` of `sdsm trace info --json`."""
 
@@ -21,20 +34,36 @@ class LockUse(msgspec.Struct, frozen=True):
     lock: Count
     taken: Count
     threads: Count
+    regions: tuple[RegionTouches, ...] = ()
+    sites: tuple[SiteUse, ...] = ()
+
+
+class AtomicUse(msgspec.Struct, frozen=True):
+    """Of `atomics` of `sdsm trace info --json`."""
+
+    region: Count
+    byte: Count
+    operations: Count
+    threads: Count
 
 
 @dataclass(frozen=True)
 class Lock:
-    """taken: how often in the whole run; threads: how many take it."""
+    """taken: how often in the whole run; threads: how many take it.
+
+    arrays, lines: what threads touch while they hold it, and where; the most frequent first.
+    """
 
     name: str
     taken: int
     threads: int
+    arrays: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
-def _name(kind: str, number: int, criticals: Sequence[str] = ()) -> str:
+def _name(kind: str, number: int, criticals: Sequence[str] = (), is_own: bool = True) -> str:
     """As docs/tracing.md numbers them: 0 to 2 are the run-time's, others count from 3 by creation or first use. criticals: names
-    of which each named critical section has one.
+    of which each named critical section has one. is_own: whether the program itself has it, as far as one can tell.
     """
     if number == 0:
         return "the unnamed critical section"
@@ -44,13 +73,39 @@ def _name(kind: str, number: int, criticals: Sequence[str] = ()) -> str:
         return "ordered regions"
     if kind == "critical" and criticals:
         names = ", ".join(f'"{name}"' for name in criticals[:MOST_NAMES]) + (" and others" if len(criticals) > MOST_NAMES else "")
-        return f"critical section {names}" if len(criticals) == 1 else f"critical section number {number} (one of {names})"
+        if len(criticals) > 1:
+            return f"critical section number {number} (probably one of {names})"
+        return f"critical section {'' if is_own else 'probably '}{names}"
     return f"{'critical section' if kind == 'critical' else kind.replace('_', ' ')} number {number}"
 
 
-def most_taken(uses: Sequence[LockUse], criticals: Sequence[str] = ()) -> tuple[Lock, ...]:
-    """The most taken first. criticals: names of critical sections that the program has."""
+def most_taken(
+    uses: Sequence[LockUse],
+    criticals: Sequence[str] = (),
+    arrays: Mapping[int, str] = MappingProxyType({}),
+    places: Sequence[str] = (),
+    own_sites: Collection[int] = (),
+) -> list[Lock]:
+    """The most taken first.
+
+    criticals: names of critical sections that the program has. arrays: names by region. places: lines by site.
+    own_sites: those in the program itself.
+    """
     # Where more are taken than it has, a library has some.
     names = criticals if sum(use.kind == "critical" and use.lock != 0 for use in uses) <= len(criticals) else ()
-    found = [Lock(_name(use.kind, use.lock, names), use.taken, use.threads) for use in uses]
-    return tuple(sorted(found, key=lambda one: (-one.taken, one.name)))
+    found = []
+    for use in uses:
+        # A library has no names here, so a lock under which its code alone touches memory may be its own.
+        is_own = any(one.site in own_sites for one in use.sites)
+        touched = [arrays[one.region] for one in _by_frequency(use.regions) if one.region in arrays]
+        lines = [places[one.site] for one in _by_frequency(use.sites) if one.site < len(places)]
+        name = _name(use.kind, use.lock, names, is_own)
+        found.append(Lock(name, use.taken, use.threads, tuple(dict.fromkeys(touched)), tuple(dict.fromkeys(lines))))
+    return sorted(found, key=lambda one: (-one.taken, one.name))
+
+
+Touched = TypeVar("Touched", SiteUse, RegionTouches)
+
+
+def _by_frequency(touches: Sequence[Touched]) -> list[Touched]:
+    return sorted(touches, key=lambda one: -one.reads - one.writes)

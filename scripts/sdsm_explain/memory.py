@@ -7,6 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,7 @@ import msgspec
 
 from calibration import costs, run_result
 from calibration.children import CommandFailed
-from sdsm_explain.locks import LockUse
+from sdsm_explain.locks import AtomicUse, Lock, LockUse, SiteUse, most_taken
 from sdsm_explain.shared_words import Page, Sharing, Words, merged, pages_of, sharing_of
 from sdsm_explain.source import Line, demangled, frames_at, is_newer, is_of_system, line_of_touch, lines_of_calls
 from sdsm_explain.symbols import PAGE_BYTES, Symbols, symbols_of
@@ -45,18 +47,14 @@ class Region(msgspec.Struct, frozen=True):
     calls: tuple[Count, ...] = ()
 
 
-class SiteUse(msgspec.Struct, frozen=True):
-    site: Count
-    reads: Count
-    writes: Count
-
-
 class Use(msgspec.Struct, frozen=True):
     region: Count
     written_by_one: Count
     written_apart: Count
     written_together: Count
     sites: tuple[SiteUse, ...]
+    first_phase: Count = 0
+    last_phase: Count = 0
 
 
 class TraceInfo(msgspec.Struct, frozen=True):
@@ -66,6 +64,7 @@ class TraceInfo(msgspec.Struct, frozen=True):
     regions: tuple[Region, ...]
     uses: tuple[Use, ...]
     locks: tuple[LockUse, ...] = ()
+    atomics: tuple[AtomicUse, ...] = ()
 
 
 def parse_info(text: str) -> TraceInfo:
@@ -100,6 +99,8 @@ class Array:
     sharing:   of the words that `sdsm trace --words` recorded; None of an array that was not watched.
     variables: of the program's globals, which share pages: those on its costliest pages, by page.
     blocks:    heap blocks that the same line has allocated, if more than MOST_BLOCKS; else 1.
+    phases:    the first and the last one in which it is touched, as in docs/result-format.md, `uses`.
+    are_kept:  whether most of the blocks are in use at the same time, as the rows of a matrix are.
     """
 
     name: str
@@ -120,6 +121,8 @@ class Array:
     blocks: int = 1
     sharing: Sharing | None = None
     variables: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    phases: tuple[int, int] = (0, 0)
+    are_kept: bool = False
 
     @property
     def short_name(self) -> str:
@@ -167,15 +170,27 @@ def _prices(thread: run_result.Thread, protocol: str) -> _Prices:
     return _Prices(of(fetching), of(others), _mean(thread.time_s.diff, thread.diffs))
 
 
-def arrays(
-    result: run_result.Simulation, pages: Path, info: TraceInfo, trace: Path, tell: Callable[[str], None]
-) -> list[Array]:
-    """The costliest first; what cost nothing is left out.
+@dataclass
+class Known:
+    """What the program's files tell of a trace.
 
-    Each thread's time in faults and diffs is shared out among pages by what one fetch, one other fault and one diff took
-    it on average, so the costs sum to the account's. pages: what `sdsm simulate --pages` wrote.
-    tell: is given what of the program's lines is not told, and why.
+    traced: when it was, s since 1970; 0 if the program is another one now.
+    frames: by site: its lines, the innermost inlined call's first.
+    places: by site: the line that touches, and its text.
     """
+
+    info: TraceInfo
+    traced: float
+    frames: list[tuple[Line, ...]]
+    places: list[tuple[str, str]]
+
+    @cached_property
+    def symbols(self) -> Symbols | None:
+        return symbols_of(self.info.header.program[0], self.traced)
+
+
+def known_of(info: TraceInfo, trace: Path, tell: Callable[[str], None]) -> Known:
+    """tell: is given what of the program's lines is not told, and why."""
     program = info.header.program[0]
     if not Path(program).is_file():
         tell(f"{program} is not here, so its lines are not told. Call sdsm explain from the folder that it was traced in")
@@ -185,20 +200,28 @@ def arrays(
     for file in sorted(file for file in files if file == program or not is_of_system(file)):
         if is_newer(file, traced[file]):
             tell(f"{Path(file).name} has changed since it was traced, so its lines are not told. Trace it again")
+    frames = _frames(info, traced)
+    if Path(program).is_file() and not is_newer(program, traced[program]) and info.header.sites and not any(frames):
+        tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
+    return Known(info, traced[program], frames, _places(info, frames))
+
+
+def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Array]:
+    """The costliest first; what cost nothing is left out.
+
+    Each thread's time in faults and diffs is shared out among pages by what one fetch, one other fault and one diff took
+    it on average, so the costs sum to the account's. pages: what `sdsm simulate --pages` wrote.
+    """
+    info = known.info
     tallies = _tallies(pages, {thread.id: _prices(thread, result.protocol) for thread in result.threads})
     regions: dict[str, list[Region]] = defaultdict(list)
     for region in info.regions:
         regions[region.name].append(region)
     uses = {use.region: use for use in info.uses}
-    frames = _frames(info, traced)
-    if Path(program).is_file() and not is_newer(program, traced[program]) and info.header.sites and not any(frames):
-        tell(f"{Path(program).name} has no debug information, so lines are told by address. Compile with -g and trace it again")
-    touches = _touches(info, frames)
-    allocated = _allocations(info, frames, traced[program])
+    allocated = _allocations(known)
     shown = demangled(tallies)
-    sharings = _sharings(info, tallies, touches)
+    sharings = _sharings(info, tallies, known.places)
     has_usual_pages = result.options.get("page_bytes", PAGE_BYTES) == PAGE_BYTES
-    symbols = symbols_of(program, traced[program]) if has_usual_pages else None
     found = []
     for name, tally in tallies.items():
         own = regions.get(name, [])
@@ -218,10 +241,11 @@ def arrays(
                 written_by_one=sum(use.written_by_one for use in used),
                 written_apart=sum(use.written_apart for use in used),
                 written_together=sum(use.written_together for use in used),
-                touches=_sorted_touches(used, touches),
+                touches=_sorted_touches(used, known.places),
                 page_costs_s=tally.page_costs_s,
                 sharing=sharings.get(name),
-                variables=_variables(own, tally, symbols),
+                variables=_variables(own, tally, known) if has_usual_pages else {},
+                phases=(min((use.first_phase for use in used), default=0), max((use.last_phase for use in used), default=0)),
             )
         )
     costly = _by_lines([one for one in found if one.cost_s > 0])
@@ -232,8 +256,8 @@ def arrays(
 MOST_PAGES = 3
 
 
-def _variables(own: Sequence[Region], tally: _Tally, symbols: Symbols | None) -> dict[int, tuple[str, ...]]:
-    if symbols is None or len(own) != 1 or own[0].name != "globals":
+def _variables(own: Sequence[Region], tally: _Tally, known: Known) -> dict[int, tuple[str, ...]]:
+    if len(own) != 1 or own[0].name != "globals" or (symbols := known.symbols) is None:
         return {}
     costliest = sorted((page for page, cost_s in tally.page_costs_s.items() if cost_s > 0), key=lambda page: (-tally.page_costs_s[page], page))
     return {page: symbols.on_page(page, own[0].pages) for page in costliest[:MOST_PAGES]}
@@ -246,10 +270,19 @@ def _traced_at(info: TraceInfo, trace: Path) -> float:
     return 0.0 if is_another else trace.stat().st_mtime
 
 
-def criticals_of(info: TraceInfo, trace: Path) -> tuple[str, ...]:
-    """Names of the program's critical sections, if its symbols tell them."""
-    symbols = symbols_of(info.header.program[0], _traced_at(info, trace))
-    return symbols.criticals() if symbols else ()
+def locks_of(known: Known, found: Sequence[Array]) -> tuple[Lock, ...]:
+    """The most taken first, and what threads use under each; variables that are changed atomically are locks, too."""
+    info, symbols = known.info, known.symbols
+    shown = demangled(region.name for region in info.regions)
+    titles = {one.name: one.title for one in found}
+    names = {region.id: titles.get(shown[region.name], shown[region.name]) for region in info.regions}
+    own_sites = {number for number, site in enumerate(info.header.sites) if site.file == info.header.program[0]}
+    locks = most_taken(info.locks, symbols.criticals() if symbols else (), names, [place for place, _ in known.places], own_sites)
+    pages = {region.id: region.pages for region in info.regions if region.name == "globals"}
+    for use in info.atomics:
+        name = (symbols.at(use.byte, pages[use.region]) if symbols and len(pages) == 1 and use.region in pages else "") or names[use.region]
+        locks.append(Lock(f"the atomic variable {name}", use.operations, use.threads))
+    return tuple(sorted(locks, key=lambda one: (-one.taken, one.name)))
 
 
 def _sharings(info: TraceInfo, tallies: Mapping[str, _Tally], touches: Sequence[tuple[str, str]]) -> dict[str, Sharing]:
@@ -272,7 +305,7 @@ MOST_BLOCKS = 8
 
 
 def _by_lines(found: Sequence[Array]) -> Iterator[Array]:
-    """Blocks that one line allocates again and again are one array."""
+    """Blocks that one line allocates are one array."""
     by_line: dict[Line | None, list[Array]] = defaultdict(list)
     for one in found:
         by_line[one.line].append(one)
@@ -281,6 +314,16 @@ def _by_lines(found: Sequence[Array]) -> Iterator[Array]:
             yield from blocks
         else:
             yield _together(blocks)
+
+
+def _most_at_once(blocks: Sequence[Array]) -> int:
+    """Of blocks, how many at most are touched both before and after one border of phases."""
+    changes: dict[int, int] = defaultdict(int)
+    for one in blocks:
+        first, last = one.phases
+        changes[first] += 1
+        changes[last] -= 1
+    return max(accumulate(change for _, change in sorted(changes.items())))
 
 
 def _together(blocks: Sequence[Array]) -> Array:
@@ -313,6 +356,7 @@ def _together(blocks: Sequence[Array]) -> Array:
         touches=tuple(sorted(touches, key=lambda one: (-one.reads - one.writes, one.place))),
         page_costs_s=page_costs_s,
         blocks=len(blocks),
+        are_kept=_most_at_once(blocks) > len(blocks) / 2,
         sharing=merged(known) if (known := [one.sharing for one in blocks if one.sharing]) else None,
     )
 
@@ -371,23 +415,23 @@ def _frames(info: TraceInfo, traced: Mapping[str, float]) -> list[tuple[Line, ..
     return [frames[site.file].get(site.address, ()) for site in sites]
 
 
-def _allocations(info: TraceInfo, frames: Sequence[Sequence[Line]], traced: float) -> dict[str, Line]:
+def _allocations(known: Known) -> dict[str, Line]:
     """By the name of a heap block. Where the trace lacks the calls that led to it, the name has the program's file and
     the address behind the innermost call.
     """
-    program = info.header.program[0]
+    info, program = known.info, known.info.header.program[0]
     named = {
         region.name: int(match[1], 16) - 1
         for region in info.regions
         if region.kind == "heap_block" and (match := re.search(re.escape(Path(program).name) + r"\+(0x[0-9a-f]+)\)$", region.name))
     }
-    by_name = frames_at(program, named.values(), traced)
+    by_name = frames_at(program, named.values(), known.traced)
     chains = {name: by_name.get(address, ()) for name, address in named.items()}
-    chains |= {region.name: tuple(frame for call in region.calls for frame in frames[call]) for region in info.regions if region.calls}
+    chains |= {region.name: tuple(frame for call in region.calls for frame in known.frames[call]) for region in info.regions if region.calls}
     return lines_of_calls(chains)
 
 
-def _touches(info: TraceInfo, frames: Sequence[Sequence[Line]]) -> list[tuple[str, str]]:
+def _places(info: TraceInfo, frames: Sequence[Sequence[Line]]) -> list[tuple[str, str]]:
     """By site: its place, and the text of its line."""
     found = []
     for site, known in zip(info.header.sites, frames, strict=True):

@@ -120,8 +120,9 @@ _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/")
 
 
 def is_passed_on(frame: Line) -> bool:
-    """Whether it is in a function of a library, in a constructor, or in a function that returns a pointer, a reference or a
-    container. The source tells that, as addr2line does not print what a function returns.
+    """Whether it is in a function of a library, in a constructor, in a function that returns a pointer, a reference or a
+    container, or in one of another type that returns what the line makes. The source tells that, as addr2line does not
+    print what a function returns.
     """
     if frame.file.startswith(_SYSTEM):
         return True
@@ -134,7 +135,26 @@ def is_passed_on(frame: Line) -> bool:
     # Up to the function's head: `double* name(`, `std::vector<double> name(`; the last before the line is its own.
     above = "".join(linecache.getlines(frame.file)[: frame.number])
     heads = re.findall(rf"^([\w:<>,*& \t]*?[\s*&>])(?:\w+::)*{re.escape(name)}\s*\(", above, re.MULTILINE)
-    return bool(heads) and re.search(r"([*&>]|\bauto)\s*$", heads[-1]) is not None
+    if not heads:
+        return False
+    if re.search(r"([*&>]|\bauto)\s*$", heads[-1]):
+        return True
+    return not _NO_OBJECT.search(heads[-1]) and _returns_what_is_made(frame)
+
+
+#: Types that hold no memory.
+_NO_OBJECT = re.compile(r"\b(void|bool|char|short|int|long|float|double|signed|unsigned|(std::)?\w+_t)\s*$")
+_DECLARED = re.compile(r"(?!return\b|delete\b)(?:const )?[\w:]+(?:<.*>)?[\s*&]+(\w+)\s*(?:[({=;]|$)")
+
+
+def _returns_what_is_made(frame: Line) -> bool:
+    """Of a line in C or C++: `return Grid(n);`, or the declaration of a variable that the function returns below."""
+    if re.search(r"(^|[{;])\s*return\b", frame.text):
+        return True
+    declared = _DECLARED.match(frame.text)
+    below = "".join(linecache.getlines(frame.file)[frame.number :])
+    body = re.split(r"^}", below, maxsplit=1, flags=re.MULTILINE)[0]
+    return declared is not None and re.search(rf"\breturn\s+(std::move\()?{declared[1]}\)?\s*;", body) is not None
 
 
 def _text_of(file: str, number: int, traced: float) -> str:

@@ -44,6 +44,11 @@ class Symbols:
         there = (one for one in self.variables if one.begin < begin + PAGE_BYTES and one.end > begin)
         return tuple(one.name for one in there if not one.name.startswith(CRITICAL))
 
+    def at(self, byte: int, pages: int) -> str:
+        """The variable that has this byte of the program's globals, which are so many pages; empty if no symbol tells."""
+        address = self.end - pages * PAGE_BYTES + byte
+        return next((one.name for one in self.variables if one.begin <= address < one.end), "")
+
 
 def symbols_of(program: str, traced: float) -> Symbols | None:
     """traced: when it was, s since 1970. None without binutils' nm, of a program that has changed since or has no symbols."""

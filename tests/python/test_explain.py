@@ -21,9 +21,9 @@ from run_results import simulation, thread
 from sdsm_explain.alternatives import Layout, Point, alternatives
 from sdsm_explain.command import _point, main, parser
 from sdsm_explain.explanation import Outcome, findings
-from sdsm_explain.locks import LockUse, most_taken
-from sdsm_explain.memory import Array, TraceInfo, arrays
-from sdsm_explain.source import Line, _parsed, demangled, lines_of_calls
+from sdsm_explain.locks import LockUse, RegionTouches, SiteUse, most_taken
+from sdsm_explain.memory import Array, TraceInfo, _by_lines, arrays, known_of
+from sdsm_explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
 from sdsm_explain.start import Started
 from sdsm_explain.symbols import symbols_of
 from sdsm_explain.words import _outcome
@@ -33,7 +33,8 @@ BUILD = ROOT / "build"
 SOURCES = ROOT / "tests" / "native" / "planted"
 #: By the fault that is planted: the program and its arguments.
 PROGRAMS = {"first": ("planted_cxx", "first"), "copies": ("planted_cxx", "copies"), "rows": ("planted_fortran",)}
-PROGRAMS |= {name: (f"planted_{name}",) for name in ("cyclic", "ring", "table", "list", "module")}
+PROGRAMS |= {name: (f"planted_{name}",) for name in ("cyclic", "ring", "table", "list", "module", "grid", "common")}
+PROGRAMS |= {"found": ("planted_found",), "found mended": ("planted_found", "mended")}
 TITLE = "node,process,region,name,page,read_faults,write_faults,fetches,twins,diffs,diff_bytes\n"
 
 
@@ -93,6 +94,7 @@ def explained(traced, tmp_path_factory):
         ("cyclic", "Threads write the same pages: heap #1, allocated at LINE"),
         ("table", "Pages that nobody writes in parallel regions are fetched again and again: heap #1, allocated at LINE"),
         ("module", "Pages are at home elsewhere than where they are written: heap #1, allocated at LINE"),
+        ("grid", r"Threads write the same pages: \d+ blocks, allocated at LINE .*share out the other loop"),
     ],
 )
 def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained, planted, found):
@@ -108,21 +110,34 @@ def test_a_planted_fault_is_found_first_and_its_lines_are_the_sources(explained,
 @pytest.mark.parametrize(
     ("planted", "found"),
     [
-        ("ring", r'Locks, .* The most taken is critical section "queue": 1200 of 1200 times'),
+        ("ring", r'Locks, .* The most taken is critical section "queue": 1200 of 1204 times.* touches globals at ring.c:21 and LINE'),
         ("list", r"Threads write the same pages: small heap blocks"),
     ],
 )
 def test_what_has_no_line_of_allocation_has_the_lines_that_touch_it(explained, planted, found):
     told = explained(planted, "--no-gains")
-    assert re.search(found, told["findings"][0])
+    touched = line_of(f"touched: {planted}")
+    assert re.search(found.replace("LINE", re.escape(touched)), told["findings"][0])
+    assert touched in [touch["place"] for touch in told["memory"][0]["touches"]]
+
+
+@pytest.mark.parametrize(
+    ("planted", "name", "found"),
+    [
+        ("static", "hits", r"Threads write the same pages: hits \("),
+        ("common", "fields_", r"False sharing: fields_ \(.*share out the other loop"),
+    ],
+)
+def test_a_static_array_has_its_symbol(explained, planted, name, found):
+    told = explained(planted, "--no-gains")
+    assert re.match(found, told["findings"][0])
+    assert told["memory"][0]["name"] == name
     assert line_of(f"touched: {planted}") in [touch["place"] for touch in told["memory"][0]["touches"]]
 
 
-def test_a_static_array_has_its_symbol(explained):
-    told = explained("static", "--no-gains")
-    assert told["findings"][0].startswith("Threads write the same pages: hits (")
-    assert told["memory"][0]["name"] == "hits"
-    assert line_of("touched: static") in [touch["place"] for touch in told["memory"][0]["touches"]]
+def test_a_variable_that_is_changed_atomically_has_its_name(explained):
+    first = explained("found", "--no-gains")["findings"][0]
+    assert first.startswith("Locks") and "The most taken is the atomic variable found: 699 of 699 times" in first
 
 
 @pytest.mark.parametrize(
@@ -158,7 +173,8 @@ def test_recorded_words_settle_what_lines_leave_open(explained, tmp_path, plante
         ("parts", "padding: a page of its own for each thread's part"),
         ("homes", "--placement block"),
         ("barriers", "without barriers that nothing needs"),
-        ("lock", "without locks (an upper bound)"),
+        ("lock", "without locks and atomic operations (an upper bound)"),
+        ("found", "without locks and atomic operations (an upper bound)"),
     ],
 )
 def test_the_mended_program_gains_what_is_told(explained, traced, planted, choice):
@@ -272,7 +288,7 @@ def test_a_page_costs_what_its_threads_took_for_what_they_did_there(tmp_path):
     rows = ["0,0,5,a,0,1,1,1,0,0,0", "1,1,5,a,0,0,1,1,1,0,0", "0,0,1,b,0,1,0,1,0,1,64"]
     pages.write_text(TITLE + "".join(f"{row}\n" for row in rows))
     result = run_result.read(Text("result", json.dumps(RESULT)), run_result.Simulation)
-    first, second = arrays(result, pages, msgspec.convert(INFO, TraceInfo), pages, lambda _: None)
+    first, second = arrays(result, pages, known_of(msgspec.convert(INFO, TraceInfo), pages, lambda _: None))
     # The first thread's fetch and fault, and the second's fetch; each writes it as often.
     assert (first.name, first.cost_s, first.shared_s, first.away_s) == ("a", 2 + 0.5 + 4, 6.5, 0)
     assert (first.pages, first.faults, first.fetches, first.diffs, first.written_apart) == (2, 3, 2, 0, 2)
@@ -291,13 +307,12 @@ def test_of_files_that_have_changed_since_the_trace_those_alone_are_told(tmp_pat
     program = tmp_path / "p"
     program.write_text("built again")
     info = INFO | {"header": INFO["header"] | {"sites": sites, "program": [str(program)], "program_sha256": "0"}}
-    result = run_result.read(Text("result", json.dumps(RESULT)), run_result.Simulation)
     told = []
-    arrays(result, pages, msgspec.convert(info, TraceInfo), pages, told.append)
+    known_of(msgspec.convert(info, TraceInfo), pages, told.append)
     assert sorted(line.partition(" ")[0] for line in told if "has changed" in line) == ["libown.so", "p"]
     os.utime(own, (0, 0))
     told.clear()
-    arrays(result, pages, msgspec.convert(info, TraceInfo), pages, told.append)
+    known_of(msgspec.convert(info, TraceInfo), pages, told.append)
     assert [line.partition(" ")[0] for line in told if "has changed" in line] == ["p"]
 
 
@@ -342,6 +357,35 @@ def test_the_line_of_an_array_is_past_what_hands_it_on(tmp_path):
     assert lines_of_calls(chains) == {"b": b, "a": set_up, "c": c, "only": wrapper}
     # A line that allocates for several others is no array's.
     assert lines_of_calls({"a": (set_up, calls), "b": (set_up, c)}) == {"a": calls, "b": c}
+
+
+HANDED_ON = """static Grid make(int n) { return Grid(n); }
+Grid filled(int n) {
+  Grid grid(n);
+  fill(grid);
+  return grid;
+}
+double sum(int n) {
+  std::vector<double> values(n);
+  return total(values);
+}
+Grid other(int n) {
+  Grid one(n), two(n);
+  return join(one, two);
+}
+"""
+
+
+def test_what_a_function_of_any_type_returns_is_its_callers(tmp_path):
+    source = tmp_path / "a.cpp"
+    source.write_text(HANDED_ON)
+    lines = HANDED_ON.splitlines()
+    passed = {
+        number: is_passed_on(Line(function, str(source), number, lines[number - 1].strip()))
+        for function, number in (("make(int)", 1), ("filled(int)", 3), ("sum(int)", 8), ("sum(int)", 9), ("other(int)", 12))
+    }
+    # A sum holds no memory, and of `one` and `two` another function makes what is returned.
+    assert passed == {1: True, 3: True, 8: False, 9: False, 12: False}
 
 
 def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
@@ -474,6 +518,42 @@ def test_the_most_taken_lock_is_told_by_its_class_and_number():
     ]  # fmt: skip
 
 
+def test_a_lock_is_told_with_what_is_touched_under_it_the_most_frequent_first():
+    regions = (RegionTouches(0, 1, 0), RegionTouches(2, 3, 4))
+    use = LockUse("critical", 3, 5, 2, regions, (SiteUse(0, 1, 0), SiteUse(1, 3, 3), SiteUse(2, 0, 1)))
+    names, places = {0: "stack", 2: "heap #1, allocated at a.c:3"}, ["a.c:8", "a.c:7", "a.c:7"]
+    (own,) = most_taken([use], ("queue",), names, places, {1})
+    assert (own.name, own.arrays, own.lines) == (
+        'critical section "queue"', ("heap #1, allocated at a.c:3", "stack"), ("a.c:7", "a.c:8"),
+    )  # fmt: skip
+    # Under a library's lock the program's code may touch nothing.
+    assert most_taken([use], ("queue",), names, places, {9})[0].name == 'critical section probably "queue"'
+
+
+def blocks_of(*phases: tuple[int, int]) -> list[Array]:
+    return [read_only(1, name=f"heap #{number} (8.0 KiB)", line=Line("f", "a.c", 3, ""), phases=one) for number, one in enumerate(phases)]
+
+
+def test_blocks_that_are_used_at_the_same_time_are_not_allocated_again_and_again():
+    def told(blocks: list[Array]) -> list[str]:
+        return [one for one in findings(parsed(simulation(2, 4.0)), list(_by_lines(blocks))) if "again and again" in one and "Blocks" in one]
+
+    assert told(blocks_of(*[(0, 3)] * 5, *[(2, 3)] * 5)) == []
+    # One after the other, and each in one phase only.
+    assert len(told(blocks_of(*[(number, number + 1) for number in range(10)]))) == 1
+    assert len(told(blocks_of(*[(1, 1)] * 10))) == 1
+
+
+def test_waiting_for_a_thread_that_faults_hold_up_is_told_behind_the_memory_that_costs_them():
+    def told(term: dict[str, Any]) -> list[str]:
+        threads = [thread(0, 0, {"barrier": 6.0, "fault": {"RUMR": 0.0}}), thread(1, 1, {"fault": {"RUMR": 0.0}} | term)]
+        shared = read_only(10, shared_s=5.0, written_together=10)
+        return [one.partition(" ")[0] for one in findings(parsed(simulation(2, 6.0, threads=threads)), [shared])]
+
+    assert told({"fault": {"RUMR": 6.0}}) == ["Threads", "Barriers"]
+    assert told({"compute": 6.0}) == ["Barriers", "Threads"]
+
+
 CRITICALS = """
 #include <omp.h>
 %s
@@ -493,7 +573,7 @@ int main(void) {
 def explained_source(folder: Path, source: str) -> dict[str, Any]:
     (folder / "a.c").write_text(source)
     subprocess.run(["gcc", "-g", "-O1", "-fopenmp", "-o", "a", "a.c"], cwd=folder, check=True)
-    subprocess.run([BUILD / "sdsm", "trace", "-q", "--passes", "1", "-n", "2", "-o", "a.trace", "--", folder / "a"], cwd=folder, check=True)
+    subprocess.run([BUILD / "sdsm", "trace", "-q", "--lines", "--passes", "1", "-n", "2", "-o", "a.trace", "--", folder / "a"], cwd=folder, check=True)
     command: list[str | Path] = [BUILD / "sdsm", "explain", "-q", "a.trace", "-p", "p3-score", "-n", "2", "--no-gains", "--json", "-"]
     return json.loads(subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout)
 
@@ -504,7 +584,7 @@ def test_a_critical_section_has_its_name_and_one_of_several_has_all(tmp_path):
 
     assert 'The most taken is critical section "queue": 100 of 100 times' in told(CRITICALS % ("int hot;", ""))
     both = told(CRITICALS % ("int hot, other;", "#pragma omp critical (heap)\n    if (i == 0) ++other;"))
-    assert '(one of "heap", "queue")' in both
+    assert '(probably one of "heap", "queue")' in both
     uses = [LockUse("critical", 3, 5, 1), LockUse("critical", 4, 3, 2)]
     # A library has the second.
     assert most_taken(uses, ("queue",))[0].name == "critical section number 3"

@@ -118,6 +118,8 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", mapping, "--", BUILD / "tests" / "traced" / "unseen")
     words = folder / "words.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--words", "field", "-o", words, "--", BUILD / "tests" / "traced" / "words")
+    locked = folder / "locked.trace"
+    run(BUILD / "sdsm", "trace", "-q", "-n", "2", "--lines", "-o", locked, "--", BUILD / "tests" / "planted" / "planted", "lock")
     counted = (BUILD / "tests" / "memory" / "counted", "atomics")
     atomics = folder / "atomics.trace"
     run(BUILD / "sdsm", "trace", "-q", "-n", "2", "-o", atomics, "--", *counted)
@@ -131,7 +133,7 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "native", folder / "b.json"
     run(BUILD / "sdsm", "run", "-q", "-n", "2", "--protocol", "jiajia", "--json", folder / "d.json", "--", *counted)
     yield "native", folder / "d.json"
-    for traced in (trace, mapping, words):
+    for traced in (trace, mapping, words, locked, atomics):
         file = traced.with_suffix(".info.json")
         run(BUILD / "sdsm", "trace", "info", traced, "--json", file)
         yield "trace_info", file

@@ -185,12 +185,41 @@ json info(const File& file) {
           {"bytes_per_page_touch", std::move(bytes_per_touch)}};
 }
 
+namespace {
+
+json sites_json(const std::vector<SiteUse>& uses) {
+  json sites = json::array();
+  for (const SiteUse& site : uses) {
+    sites.push_back({{"site", site.site}, {"reads", site.reads}, {"writes", site.writes}});
+  }
+  return sites;
+}
+
+}  // namespace
+
 json locks_json(const std::vector<LockUse>& uses) {
   json list = json::array();
   for (const LockUse& use : uses) {
+    json regions = json::array();
+    for (const RegionTouches& touches : use.regions) {
+      regions.push_back({{"region", index_of(touches.region)}, {"reads", touches.reads}, {"writes", touches.writes}});
+    }
     list.push_back({{"class", name_of(static_cast<LockClass>(use.lock_class))},
                     {"lock", use.lock},
                     {"taken", use.taken},
+                    {"threads", use.threads},
+                    {"regions", std::move(regions)},
+                    {"sites", sites_json(use.sites)}});
+  }
+  return list;
+}
+
+json atomics_json(const std::vector<AtomicUse>& uses) {
+  json list = json::array();
+  for (const AtomicUse& use : uses) {
+    list.push_back({{"region", index_of(use.region)},
+                    {"byte", use.byte},
+                    {"operations", use.operations},
                     {"threads", use.threads}});
   }
   return list;
@@ -199,17 +228,15 @@ json locks_json(const std::vector<LockUse>& uses) {
 json uses_json(const std::vector<RegionUse>& uses) {
   json list = json::array();
   for (const RegionUse& use : uses) {
-    json sites = json::array();
-    for (const SiteUse& site : use.sites) {
-      sites.push_back({{"site", site.site}, {"reads", site.reads}, {"writes", site.writes}});
-    }
     list.push_back({{"region", list.size()},
                     {"reads", use.reads},
                     {"writes", use.writes},
                     {"written_by_one", use.written_by_one},
                     {"written_apart", use.written_apart},
                     {"written_together", use.written_together},
-                    {"sites", std::move(sites)}});
+                    {"first_phase", use.first_phase},
+                    {"last_phase", use.last_phase},
+                    {"sites", sites_json(use.sites)}});
   }
   return list;
 }

@@ -20,6 +20,8 @@ nlohmann::json info(const File& file);
 
 /// The member "locks" of `sdsm trace info --json`.
 nlohmann::json locks_json(const std::vector<LockUse>& uses);
+/// The member "atomics".
+nlohmann::json atomics_json(const std::vector<AtomicUse>& uses);
 
 /// An object for each region, in their order.
 nlohmann::json uses_json(const std::vector<RegionUse>& uses);

@@ -403,12 +403,12 @@ std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& 
 
 std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output) {
   const auto is_locking = [](const Event& event) {
-    return (event.kind == EventKind::acquire || event.kind == EventKind::release) &&
-           static_cast<LockClass>(event.detail) != LockClass::ordered;
+    const bool is_lock = event.kind == EventKind::acquire || event.kind == EventKind::release;
+    return event.kind == EventKind::atomic || (is_lock && static_cast<LockClass>(event.detail) != LockClass::ordered);
   };
   std::uint64_t taken = 0;
   for_each_interval(file, [&](std::uint32_t, const Interval& interval) {
-    if (is_locking(interval.end) && interval.end.kind == EventKind::acquire) ++taken;
+    if (is_locking(interval.end) && interval.end.kind != EventKind::release) ++taken;
   });
   if (taken == 0) return 0;
   write(file, output, file.regions(), [&](std::uint32_t, Interval interval) {

@@ -24,8 +24,8 @@ std::uint64_t pad(const File& file, const std::filesystem::path& output);
 /// different lines do not meet. Returns the number of barriers that were left out, each counted once for the team.
 std::uint64_t leave_out_barriers(const File& file, const std::filesystem::path& output);
 
-/// No lock is taken (but for ordered regions): the most that doing less under locks can gain. Returns how often one
-/// was.
+/// No lock is taken (but for ordered regions) and no inline atomic operation done: the most that fewer of them can
+/// gain. Returns how often one was.
 std::uint64_t leave_out_locks(const File& file, const std::filesystem::path& output);
 
 /// Between two barriers of a parallel region (fork and join included) all members compute equally long, together as

@@ -182,6 +182,15 @@ TEST_CASE("locks are left out but for those of ordered regions") {
   CHECK(kinds(scratch / "b.trace", 1) == std::vector<EventKind>{team_begin, acquire, release, join, end});
 }
 
+TEST_CASE("where locks are left out, so are inline atomic operations") {
+  using enum EventKind;
+  const Scratch scratch;
+  const Interval operation{.end = {.kind = atomic, .object = 0, .value = 3 * page_bytes}};
+  write_to(scratch / "a.trace", {.first = {operation, operation, {}}, .second = {operation, {}}});
+  CHECK(leave_out_locks(File(scratch / "a.trace"), scratch / "b.trace") == 3);
+  CHECK(kinds(scratch / "b.trace", 0) == std::vector<EventKind>{fork, task, task, join, end});
+}
+
 TEST_CASE("balanced threads compute equally long between barriers, together as long as traced") {
   const Scratch scratch;
   // Up to the barrier 300 and 100 ns, behind it 0 and 7: each thread's intervals keep their proportion.

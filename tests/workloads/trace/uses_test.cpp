@@ -61,7 +61,7 @@ TEST_CASE("a page where two threads change different lines is false sharing, one
 TEST_CASE("what the initial thread writes outside of parallel regions shares no page") {
   const std::vector<RegionUse> found =
       uses_of({.touches = {write_of(grid, 0, 100, whole_page)}}, {}, {.touches = {write_of(grid, 0, 10, whole_page)}});
-  CHECK(found[0] == RegionUse{.writes = 110, .written_by_one = 10});
+  CHECK(found[0] == RegionUse{.writes = 110, .written_by_one = 10, .last_phase = 1});
 }
 
 TEST_CASE("lines add up over a thread's intervals: a page it changes bit by bit is its own") {
@@ -80,4 +80,89 @@ TEST_CASE("touches are told by the instruction that came first") {
               {{"program", 16}, {"program", 32}});
   CHECK(found[0] == RegionUse{.writes = 3, .written_by_one = 3, .sites = {{1, 0, 3}}});
   CHECK(found[1] == RegionUse{.reads = 4, .sites = {{0, 3, 0}, {1, 1, 0}}});
+}
+
+namespace {
+
+/// What the initial thread does alone, two threads up to a barrier and behind it, and the initial one alone again.
+Trace phases_of(std::vector<std::vector<Interval>> threads) {
+  Trace trace;
+  trace.header = header_for(2);
+  trace.regions = heap_blocks(4, 100);
+  trace.threads = std::move(threads);
+  return trace;
+}
+
+constexpr Event fork_of_two{.kind = EventKind::fork, .value = 2};
+constexpr Event begin_of_two{.kind = EventKind::team_begin, .value = 2};
+constexpr Event join_of_two{.kind = EventKind::join, .value = 2};
+constexpr Event barrier_of_two{.kind = EventKind::barrier, .value = 2};
+
+Interval read_of(std::uint32_t region, Event end) {
+  return {.touches = {{.region = RegionId{region}, .access = Access::read}}, .end = end};
+}
+
+Event lock_event(EventKind kind, std::uint64_t lock) {
+  return {.kind = kind, .detail = static_cast<std::uint8_t>(LockClass::lock), .object = lock};
+}
+
+}  // namespace
+
+TEST_CASE("phases order the first and last touches of regions over all threads") {
+  const Event end{.kind = EventKind::end};
+  const Trace trace =
+      phases_of({{read_of(0, fork_of_two), {.end = barrier_of_two}, read_of(1, join_of_two), read_of(0, end)},
+                 {{.end = begin_of_two}, read_of(1, barrier_of_two), read_of(2, join_of_two), {.end = end}}});
+  const Scratch scratch;
+  write(trace, scratch / "a.trace");
+  const std::vector<RegionUse> found = uses(File(scratch / "a.trace"));
+  // Before the region, up to the barrier, behind it, after the region.
+  CHECK(found[0] == RegionUse{.reads = 2, .first_phase = 0, .last_phase = 3});
+  CHECK(found[1] == RegionUse{.reads = 2, .first_phase = 1, .last_phase = 2});
+  CHECK(found[2] == RegionUse{.reads = 1, .first_phase = 2, .last_phase = 2});
+  CHECK(found[3] == RegionUse{});
+}
+
+TEST_CASE("a lock has the touches of who holds it, but not those under a lock that was taken later") {
+  constexpr auto acquire = EventKind::acquire;
+  constexpr auto release = EventKind::release;
+  const Event end{.kind = EventKind::end};
+  Trace trace = phases_of({{{.end = fork_of_two},
+                            read_of(0, lock_event(acquire, 3)),
+                            read_of(1, lock_event(acquire, 4)),
+                            read_of(2, lock_event(release, 4)),
+                            read_of(1, lock_event(release, 3)),
+                            read_of(0, join_of_two),
+                            {.end = end}},
+                           {{.end = begin_of_two},
+                            {.end = lock_event(acquire, 3)},
+                            read_of(3, lock_event(release, 3)),
+                            {.end = join_of_two},
+                            {.end = end}}});
+  trace.header.sites = {{"program", 16}, {"program", 32}};
+  for (auto& intervals : trace.threads) {
+    for (Interval& interval : intervals) {
+      for (const TouchRun& run : interval.touches) interval.sites = {{index_of(run.region) % 2, 1}};
+    }
+  }
+  const Scratch scratch;
+  write(trace, scratch / "a.trace");
+  const std::vector<LockUse> found = lock_uses(File(scratch / "a.trace"));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0] == LockUse{0, 3, 2, 2, {{RegionId{1}, 2, 0}, {RegionId{3}, 1, 0}}, {{1, 3, 0}}});
+  CHECK(found[1] == LockUse{0, 4, 1, 1, {{RegionId{2}, 1, 0}}, {{0, 1, 0}}});
+}
+
+TEST_CASE("atomic operations are counted by variable, the most frequent first") {
+  const auto add = [](std::uint64_t region, std::uint64_t byte) {
+    return Interval{.end = {.kind = EventKind::atomic, .object = region, .value = byte}};
+  };
+  const Event end{.kind = EventKind::end};
+  const Trace trace =
+      phases_of({{{.end = fork_of_two}, add(0, 8), add(1, 8), add(1, 16), {.end = join_of_two}, {.end = end}},
+                 {{.end = begin_of_two}, add(1, 8), add(1, 8), {.end = join_of_two}, {.end = end}}});
+  const Scratch scratch;
+  write(trace, scratch / "a.trace");
+  const std::vector<AtomicUse> found = atomic_uses(File(scratch / "a.trace"));
+  CHECK(found == std::vector<AtomicUse>{{RegionId{1}, 8, 3, 2}, {RegionId{0}, 8, 1, 1}, {RegionId{1}, 16, 1, 1}});
 }
