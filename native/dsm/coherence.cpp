@@ -23,6 +23,7 @@
 #include "native/dsm/counting.hpp"
 #include "native/dsm/diff.hpp"
 #include "native/dsm/diff_pieces.hpp"
+#include "native/dsm/emulated_network.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/offices.hpp"
@@ -220,6 +221,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   if (has_met) change_flag_mode(FlagEvent::touch_after_meeting);
   has_met = false;
   take_turn_for(place.address);
+  await_room_on_wire(place.home);
   const NodeGuard guard;
   NodePages& pages = node().pages;
   std::optional<FaultKind> kind;

@@ -79,7 +79,11 @@ Ticket put_on_wire(ProcessId to, Bytes payload) {
   up_free = sent + whole;
 
   EmulatedCable& cable = wires->down[index_of(self.machines.node_of(to))];
-  if (cable.count == most_messages_underway) end_run({"too many messages are underway to one emulated node"});
+  if (cable.count == most_messages_underway) {
+    end_run({"more than ", program::Decimal(most_messages_underway),
+             " messages are underway to one emulated node. Emulate fewer nodes or a faster network, or leave out "
+             "--emulate"});
+  }
   const MessageUnderway message{++cable.last_ticket, sent + frame + latency(), whole, sent + whole + latency() + frame,
                                 0};
   MessageUnderway* const end = cable.underway + cable.count;
@@ -91,6 +95,18 @@ Ticket put_on_wire(ProcessId to, Bytes payload) {
   ++cable.count;
   schedule(cable, static_cast<std::uint32_t>(place - cable.underway));
   return message.ticket;
+}
+
+void await_room_on_wire(ProcessId to) {
+  if (!is_emulating() || is_on_own_node(to)) return;
+  // The rest is for messages that somebody waits for.
+  constexpr std::uint32_t most = most_messages_underway / 2;
+  constexpr std::uint64_t look_again_ns = 100'000;
+  const auto count = [&] {
+    const program::MutexLock lock(wires->mutex);
+    return wires->down[index_of(self.machines.node_of(to))].count;
+  };
+  while (count() >= most) wait_until(now_ns() + look_again_ns);
 }
 
 std::uint64_t arrival_of(Ticket ticket) {

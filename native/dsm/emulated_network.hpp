@@ -67,6 +67,10 @@ void begin_emulating();
 /// messages that the model does not know (0 bytes).
 Ticket put_on_wire(ProcessId to, Bytes payload);
 
+/// Before a message that has no answer: waits while as many are on their way to its node as would soon be too many. A
+/// real sender waits for room in its socket, too. The caller holds nothing that handling of messages needs.
+void await_room_on_wire(ProcessId to);
+
 /// When the message arrives at this process, as far as is known now. It may become later, but not earlier.
 std::uint64_t arrival_of(Ticket ticket);
 /// Takes a message that has arrived off the cable.

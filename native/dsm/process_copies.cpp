@@ -111,23 +111,27 @@ class Changes {
     }
   }
 
-  /// Returns when all are at home: messages to all homes are on their way at once. `answers`: by home, that it counts.
+  /// Returns when all are at home: messages to all homes are on their way at once, a few to each. `answers`: by home,
+  /// that it counts.
   void send(std::map<ProcessId, std::uint16_t> answers = {}) REQUIRES(application) {
     const program::HeldSignals held;
-    std::vector<ProcessId> homes, asked_homes;
+    std::vector<ProcessId> homes;
+    std::map<ProcessId, std::size_t> underway;
     for (const Changed& change : changes_) {
       const ProcessId home = change.place.home;
       if (home != self.process && std::find(homes.begin(), homes.end(), home) == homes.end()) homes.push_back(home);
     }
     for (const ProcessId home : homes) {
       std::uint16_t& left = answers[home];
-      OutgoingDiffs next{home, asked_homes};
+      OutgoingDiffs next{home, underway[home]};
       for (const Changed& change : changes_) {
         if (change.place.home == home) add_to(next, change, left);
       }
       next.leave(left);
     }
-    for (const ProcessId home : asked_homes) await_answer(home);
+    for (const auto& [home, unanswered] : underway) {
+      for (std::size_t i = 0; i < unanswered; ++i) await_answer(home);
+    }
     // What went early (send_copies_home()), the home counts now.
     for (const auto& [home, left] : answers) {
       if (left > 0 && home != self.process) ask(home, {.kind = WireKind::diff, .address = left});
@@ -135,10 +139,14 @@ class Changes {
   }
 
  private:
+  /// To one home, without answers. More would be kept in this process's memory, as sockets hold some 200 KB; so many
+  /// keep a gigabit network busy (640 KB, 5 ms), and an emulated cable has room for those of 255 processes.
+  static constexpr std::size_t most_underway = 16;
+
   /// To one home, while it is made.
   struct OutgoingDiffs {
     ProcessId home;
-    std::vector<ProcessId>& asked;  ///< gets the home for each message that leaves
+    std::size_t& underway;  ///< messages to it without answers
     jiajia::DiffMessages model = {};
     std::size_t left = 0;  ///< messages of the model's
     std::vector<std::byte> payload = {};
@@ -148,6 +156,10 @@ class Changes {
       const std::uint64_t counted = answers > 0 ? 1 : 0;
       answers = static_cast<std::uint16_t>(answers - counted);
       const Bytes data = model.data[left++];
+      if (underway == most_underway) {
+        await_answer(home);
+        --underway;
+      }
       tell(home,
            {.kind = WireKind::diff,
             .bytes = static_cast<std::uint32_t>(payload.size()),
@@ -155,7 +167,7 @@ class Changes {
             .value = static_cast<std::uint64_t>(data.count)},
            payload.data());
       payload.clear();
-      asked.push_back(home);
+      ++underway;
     }
   };
 

@@ -14,6 +14,7 @@
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
+#include "native/dsm/emulated_network.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/lock_names.hpp"
 #include "native/dsm/measured_region.hpp"
@@ -385,6 +386,7 @@ void post_flag(std::uint64_t flag, std::uint64_t value) {
   const ProcessId manager = manager_of_flag(flag, processes());
   const Head post{.kind = WireKind::flag_post, .generation = generation(), .address = flag, .value = value};
   const Scoped scoped = plays_jiajia() ? handed_at({jiajia::SyncObject::Kind::flag, flag}) : Scoped{};
+  await_room_on_wire(manager);
   tell_in_scope(manager, post, scoped);
   count_lock_release(manager, scoped);
 }

@@ -148,3 +148,51 @@ def test_readings_of_the_clock_in_a_row_are_as_many_events_as_in_the_trace(tmp_p
     options = ("--trace", trace, "--compute-factor", 1, "--json", result)
     done = run("run", "--quiet", "-n", 2, "--emulate", PLATFORM, *options, "--", *program)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+#: A thread sends messages that nobody answers, faster than a cable takes them: in "writes" one for each page of which it
+#: has a copy (from before the clock is read, from which on the network is slow), in "flags" one for every other iteration.
+UNANSWERED = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+enum { count = 6000 };
+static volatile int pages[count][1024] __attribute__((aligned(4096)));
+int main(int argc, char **argv) {
+  const int writes = argc > 1 && strcmp(argv[1], "writes") == 0;
+  double begin = 0;
+  long wrong = 0;
+#pragma omp parallel num_threads(2)
+  {
+    const int copies = writes && omp_get_thread_num() == 1 ? count : 0;
+    for (int i = 0; i < copies; ++i) (void)pages[i][0];
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) begin = omp_get_wtime();
+#pragma omp barrier
+    for (int i = 0; i < copies; ++i) pages[i][0] = i;
+#pragma omp for ordered(1) schedule(dynamic, 2 * count)
+    for (int i = 0; i < (writes ? 0 : 2 * count); ++i) {
+#pragma omp ordered depend(source)
+    }
+  }
+  const double end = omp_get_wtime();
+  for (int i = 0; writes && i < count; ++i) wrong += pages[i][0] != i;
+  printf("%ld wrong\n", wrong + (end < begin));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("messages", "rules"), [("writes", ("--invalidation", "changed")), ("flags", ()), ("flags", ("--protocol", "jiajia"))])
+def test_who_sends_faster_than_a_cable_takes_it_waits(tmp_path, messages, rules):
+    (tmp_path / "unanswered.c").write_text(UNANSWERED)
+    program, trace, slow = tmp_path / "unanswered", tmp_path / "a.trace", tmp_path / "slow.xml"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "unanswered.c"], check=True)
+    assert 'value="100Mbps"' in PLATFORM.read_text()
+    slow.write_text(PLATFORM.read_text().replace('value="100Mbps"', 'value="2Mbps"'))
+    options = (*rules, "--emulate", slow)
+    if messages == "writes":
+        assert run("trace", "--quiet", "--passes", 1, "-n", 2, "-o", trace, "--", program, messages).returncode == 0
+        options += ("--trace", trace, "--compute-factor", 0.001)
+    done = run("run", "--quiet", "-n", 2, *options, "--", program, messages)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 wrong\n", "")

@@ -103,6 +103,42 @@ def test_notices_may_be_more_than_a_message_holds(nodes):
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+#: Thread 1 changes 4 MiB of process 0's.
+MANY_CHANGES = r"""
+#include <omp.h>
+#include <stdio.h>
+enum { ints = 1 << 20 };
+static int numbers[ints];
+int main(void) {
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1)
+    for (int i = 0; i < ints; ++i) numbers[i] = i + 1;
+  int wrong = 0;
+  for (int i = 0; i < ints; ++i) wrong += numbers[i] != i + 1;
+  printf("%d wrong\n", wrong);
+  return 0;
+}
+"""
+
+
+def test_few_diffs_to_a_home_are_underway_at_once(tmp_path):
+    """Else the rest is kept in memory, and an emulated cable has no room for it."""
+    (tmp_path / "many.c").write_text(MANY_CHANGES)
+    program, timeline = tmp_path / "many", tmp_path / "many.json"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "many.c"], check=True)
+    result = started(2, 1, "--timeline", timeline, "--", program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+    events = json.loads(timeline.read_text())["traceEvents"]
+    steps = [(e["ts"], 1) for e in events if (e["name"], e["ph"]) == ("DIFF", "s")]
+    steps += [(e["ts"], -1) for e in events if (e["name"], e["ph"]) == ("DIFFGRANT", "f")]
+    assert len(steps) == 2 * -(-1024 // (40928 // (12 + 8 + 4096)))
+    underway, most = 0, 0
+    for _, step in sorted(steps):
+        underway += step
+        most = max(most, underway)
+    assert (underway, most) == (0, 16)
+
+
 #: While threads 0 and 2 wait at the barrier at which thread 1's page moves to it from process 0, handlers store to it.
 STORED_MEANWHILE = r"""
 #include <omp.h>
