@@ -444,17 +444,21 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
   }
 }
 
-int simulate(Request request) {
-  trace::check_scale(request.scale);
+std::vector<std::filesystem::path> inputs_of(const Request& request) {
   std::vector<std::filesystem::path> inputs{request.trace, request.platform};
   if (!request.scale.sequential_trace.empty()) inputs.emplace_back(request.scale.sequential_trace);
   if (!request.order.empty()) inputs.emplace_back(request.order);
-  check_outputs(outputs_of(request), inputs);
-  const NetworkKind network = network_named(request.network);
+  return inputs;
+}
+
+Platform platform_of(const Request& request, NetworkKind network) {
   Platform platform = read_platform(request.platform, {request.changes, row_of(network).model});
   platform.costs.invalidation = request.invalidation.value_or(platform.costs.invalidation);
-  if (request.scale.from_host_speed) request.scale.host_flops = host_speed(platform).flops;
-  const trace::File file(request.played);
+  return platform;
+}
+
+/// Throws BadInput if the trace has another number of threads.
+Layout layout_of(const Request& request, const trace::File& file) {
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
   if (threads != file.header().threads) {
@@ -464,10 +468,11 @@ int simulate(Request request) {
         "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
         request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
-  const Selection selection = selection_of(request.timeline, static_cast<std::uint32_t>(threads));
-  refuse_waits(request, file);
-  trace::check_touches(file);
-  check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
+  return layout;
+}
+
+/// The request's options, with what the trace and the platform decide.
+RunOptions options_of(const Request& request, const Platform& platform, const trace::File& file) {
   RunOptions options = request.options;
   options.page_figures = !request.pages.empty();
   options.readings = !request.readings.empty();
@@ -476,52 +481,104 @@ int simulate(Request request) {
   options.page = page;
   options.privatized = privatized_regions(request, file);
   options.privatized_pages = read_in_parallel(file, options.privatized, page);
-  const trace::TraceSurvey own = trace::survey(file, options.whole_run);
-  options.compute_factor = trace::compute_factor(request.scale, file, own, options.whole_run);
+  return options;
+}
 
-  std::optional<trace::Order> order;
-  if (!request.order.empty()) {
-    order = trace::read_order(request.order);
-    const bool is_unasked = !options.atomics && atomics_on(platform, options.atomics) != Atomics::home;
-    if (is_unasked && !request.is_silent && trace::count_of(file, trace::EventKind::atomic) > 0) {
-      say(
-          fmt::format("warning: {} does atomic operations otherwise than `sdsm run`, which does them at their pages' "
-                      "homes unless told. If the order is of such a run, give --atomics home",
-                      request.platform));
-    }
+/// The order to repeat, if one is asked for. Warns of one that the platform's atomic operations may not fit.
+std::optional<trace::Order> order_of(const Request& request, const Platform& platform, const trace::File& file) {
+  if (request.order.empty()) return std::nullopt;
+  trace::Order order = trace::read_order(request.order);
+  const std::optional<Atomics> asked = request.options.atomics;
+  const bool is_unasked = !asked && atomics_on(platform, asked) != Atomics::home;
+  if (is_unasked && !request.is_silent && trace::count_of(file, trace::EventKind::atomic) > 0) {
+    say(
+        fmt::format("warning: {} does atomic operations otherwise than `sdsm run`, which does them at their pages' "
+                    "homes unless told. If the order is of such a run, give --atomics home",
+                    request.platform));
   }
+  return order;
+}
+
+/// The trace as the simulator plays it. Each simulation takes a new one, as playing uses its sources up.
+Program program_of(const trace::File& file, const trace::TraceSurvey& survey, Bytes page,
+                   const std::optional<trace::Order>& order) {
+  Program made;
+  made.regions = trace::LargerPages::regions(file.regions(), page);
+  made.clock_rank = survey.clock_rank;
+  made.clock_calls = survey.clock_calls;
+  made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
+  made.order = order;
+  made.intervals = file.totals(0).intervals;
+  for (std::uint32_t t = 0; t < file.header().threads; ++t)
+    made.sources.push_back(std::make_unique<TraceSource>(file, t, page));
+  return made;
+}
+
+RunDescription description_of(const Request& request, const std::vector<std::filesystem::path>& inputs,
+                              const Platform& platform, const trace::File& file, Layout layout, NetworkKind network,
+                              const RunOptions& options, const trace::Reductions& reductions) {
+  return {file.header().program,
+          layout,
+          options.seed,
+          network,
+          options,
+          request.scale,
+          inputs,
+          has_flags(file),
+          uncosted(file, options.protocol, atomics_on(platform, request.options.atomics),
+                   reduced_operations(request, reductions)),
+          request.privatized,
+          reductions.count,
+          request.reductions,
+          file.header().speed_flops};
+}
+
+/// On stdout, unless an output goes there.
+void report(const Request& request, const Platform& platform, Layout layout, const Result& result,
+            const Uncertainty* uncertainty, std::uint64_t reductions) {
+  if (request.is_silent) return;
+  const std::vector<std::string> outputs = outputs_of(request);
+  const bool is_on_stdout = std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
+  tell_changes(platform, is_on_stdout);
+  if (is_on_stdout) print_report(request, platform, layout, result, uncertainty, reductions);
+}
+
+int simulate(Request request) {
+  trace::check_scale(request.scale);
+  const std::vector<std::filesystem::path> inputs = inputs_of(request);
+  check_outputs(outputs_of(request), inputs);
+  const NetworkKind network = network_named(request.network);
+  const Platform platform = platform_of(request, network);
+  if (request.scale.from_host_speed) request.scale.host_flops = host_speed(platform).flops;
+  const trace::File file(request.played);
+  const Layout layout = layout_of(request, file);
+  const Selection selection = selection_of(request.timeline, file.header().threads);
+  refuse_waits(request, file);
+  trace::check_touches(file);
+  check_memory(file, layout, request.most_memory.value_or(default_memory_limit()));
+  RunOptions options = options_of(request, platform, file);
+  const trace::TraceSurvey survey = trace::survey(file, options.whole_run);
+  options.compute_factor = trace::compute_factor(request.scale, file, survey, options.whole_run);
+  const std::optional<trace::Order> order = order_of(request, platform, file);
   const trace::Reductions reductions = trace::find_reductions(file);
   const auto program = [&] {
-    Program made;
+    Program made = program_of(file, survey, *options.page, order);
     if (request.reductions == "omni") made.reductions = reductions.parts;
-    made.regions = trace::LargerPages::regions(file.regions(), page);
-    made.clock_rank = own.clock_rank;
-    made.clock_calls = own.clock_calls;
-    made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
-    made.order = order;
-    made.intervals = file.totals(0).intervals;
-    for (std::uint32_t t = 0; t < file.header().threads; ++t)
-      made.sources.push_back(std::make_unique<TraceSource>(file, t, page));
     return made;
   };
 
   commands::Progress display(request.quiet);
-  const Progress progress = [&](double part) { display.show_part(part); };
+  const double simulations = 1 + static_cast<double>(request.draws.value_or(0));
+  const Progress draws_progress = [&](double part) { display.show_part(part * (1 - 1 / simulations)); };
+  const Progress last_progress = [&](double part) { display.show_part(1 - (1 - part) / simulations); };
   // The draws go first, as their processes must come from one that has no engine yet.
-  const double runs = 1 + static_cast<double>(request.draws.value_or(0));
-  Progress draws_progress, progress_of_itself = progress;
-  if (request.draws) {
-    draws_progress = [&](double part) { progress(part * (1 - 1 / runs)); };
-    progress_of_itself = [&](double part) { progress(1 - (1 - part) / runs); };
-  }
   std::optional<Uncertainty> uncertainty;
-  if (request.draws) {
+  if (request.draws)
     uncertainty = simulate_draws(platform, layout, network, program, options, *request.draws, draws_progress);
-  }
   std::optional<timelines::Timeline> timeline;
   if (!request.timeline.file.empty()) timeline.emplace(layout, tables_of(options.protocol), selection);
   options.timeline = timeline ? &*timeline : nullptr;
-  const Result result = simulate(platform, layout, network, program(), options, progress_of_itself);
+  const Result result = simulate(platform, layout, network, program(), options, last_progress);
   display.end();
 
   if (timeline) write_timeline(request, file, *timeline, result);
@@ -532,26 +589,11 @@ int simulate(Request request) {
   const Uncertainty* const told = uncertainty ? &*uncertainty : nullptr;
   if (told) tell_what_the_band_holds(request, platform, *told);
   if (!request.json.empty()) {
-    const RunDescription description{file.header().program,
-                                     layout,
-                                     options.seed,
-                                     network,
-                                     options,
-                                     request.scale,
-                                     inputs,
-                                     has_flags(file),
-                                     uncosted(file, options.protocol, atomics_on(platform, request.options.atomics),
-                                              reduced_operations(request, reductions)),
-                                     request.privatized,
-                                     reductions.count,
-                                     request.reductions,
-                                     file.header().speed_flops};
+    const RunDescription description =
+        description_of(request, inputs, platform, file, layout, network, options, reductions);
     results::write(result_document(description, platform, result, told), request.json);
   }
-  const std::vector<std::string> outputs = outputs_of(request);
-  const bool is_report = !request.is_silent && std::find(outputs.begin(), outputs.end(), "-") == outputs.end();
-  if (!request.is_silent) tell_changes(platform, is_report);
-  if (is_report) print_report(request, platform, layout, result, told, reductions.count);
+  report(request, platform, layout, result, told, reductions.count);
   return done;
 }
 
