@@ -72,6 +72,28 @@ std::string loaded_libraries(const std::filesystem::path& program, const std::st
   return list;
 }
 
+bool uses(const ElfFile& file, const char* prefix) {
+  const std::vector<std::string> symbols = file.undefined_symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& name) { return name.starts_with(prefix); });
+}
+
+constexpr const char* calls_of_libomp = "__kmpc_";
+
+/// The first library that calls libomp, of a list as `loaded_libraries` makes it. Empty: none does.
+std::string library_for_libomp(const std::string& list) {
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    // "name => path (address)", or "path (address)" where the program names a path.
+    const std::size_t arrow = line.find("=> ");
+    const std::size_t begin = line.find('/', arrow == std::string::npos ? 0 : arrow);
+    const std::size_t end = line.rfind(" (");
+    if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
+    const std::string path = line.substr(begin, end - begin);
+    if (uses(ElfFile(path), calls_of_libomp)) return std::filesystem::path(path).lexically_normal();
+  }
+  return {};
+}
+
 }  // namespace
 
 std::filesystem::path find_program(const std::string& name) {
@@ -102,19 +124,20 @@ void check_program(const std::filesystem::path& program) {
   if (has_own_rights(program)) {
     refuse("runs with rights of its own (set-user-id or capabilities), so nothing can be loaded into it. Give a copy.");
   }
-  const std::vector<std::string> symbols = file.undefined_symbols();
-  const auto uses = [&](const char* prefix) {
-    return std::any_of(symbols.begin(), symbols.end(),
-                       [&](const std::string& name) { return name.starts_with(prefix); });
-  };
-  if (uses("__kmpc_")) {
+  const char* const known = "gcc -fopenmp: only libgomp's calls are known.";
+  if (uses(file, calls_of_libomp)) {
+    refuse(fmt::format("built for libomp (clang, or Intel's compiler). Build it with {}", known));
+  }
+  if (uses(file, "GOMP_")) return;
+  const std::string libraries = loaded_libraries(program, interpreter);
+  if (libraries.find("libgomp.so") != std::string::npos) return;
+  if (const std::string library = library_for_libomp(libraries); !library.empty()) {
     refuse(
-        "built for libomp (clang, or Intel's compiler). Build it with gcc -fopenmp: only libgomp's calls are known.");
+        fmt::format("{}, which it needs, is built for libomp (clang, or Intel's compiler). Build that library with {}",
+                    library, known));
   }
-  if (uses("GOMP_") || uses("omp_")) return;
-  if (loaded_libraries(program, interpreter).find("libgomp.so") == std::string::npos) {
-    refuse("does not use OpenMP, nor does a library linked to it. Build it with gcc, g++ or gfortran -fopenmp.");
-  }
+  if (uses(file, "omp_")) return;
+  refuse("does not use OpenMP, nor does a library linked to it. Build it with gcc, g++ or gfortran -fopenmp.");
 }
 
 std::optional<std::string> unnamed_arrays_note(const std::filesystem::path& program) {

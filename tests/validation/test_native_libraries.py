@@ -112,6 +112,29 @@ def test_a_program_whose_libraries_alone_use_openmp(tmp_path, command):
     assert lines(tmp_path, command, "./main") == ["333283335000 2999750005000"]
 
 
+#: clang's call of a parallel region, and the run-time that has it.
+CALLS_LIBOMP = "void __kmpc_fork_call(void *, int, void *, ...); void library(void) { __kmpc_fork_call(0, 0, 0); }\n"
+LIBOMP = "void __kmpc_fork_call(void *where, int count, void *task, ...) { (void)where; (void)count; (void)task; }\n"
+
+
+@pytest.mark.parametrize("own", ["", "#include <omp.h>\ndouble now(void) { return omp_get_wtime(); }\n"], ids=["plain", "clock"])
+@pytest.mark.parametrize("command", [RUN, TRACE], ids=["run", "trace"])
+def test_a_library_for_libomp_is_named_as_the_reason(tmp_path, command, own):
+    """The program has nothing of OpenMP, or asks it for the time alone."""
+    (tmp_path / "libomp.c").write_text(LIBOMP + "double omp_get_wtime(void) { return 0; }\n")
+    (tmp_path / "solver.c").write_text(CALLS_LIBOMP)
+    (tmp_path / "main.c").write_text(own + "void library(void); int main(void) { library(); return 0; }\n")
+    plain = ("gcc", "-fno-openmp", "-L.", "-Wl,-rpath,$ORIGIN")
+    build(tmp_path, *plain, "-shared", "-fPIC", "-o", "libomp.so.5", "libomp.c")
+    build(tmp_path, *plain, "-shared", "-fPIC", "-o", "libsolver.so", "solver.c", "-l:libomp.so.5")
+    build(tmp_path, *plain, "-o", "main", "main.c", "-lsolver", "-l:libomp.so.5")
+    words = [str(word) for word in (*command, "./main")]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert f"./main: {tmp_path}/libsolver.so, which it needs, is built for libomp" in done.stderr
+    assert "does not use OpenMP" not in done.stderr
+
+
 @pytest.mark.parametrize("command", [RUN, TRACE], ids=["run", "trace"])
 def test_a_program_with_many_libraries(tmp_path, command):
     count = 80
