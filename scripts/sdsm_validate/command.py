@@ -22,12 +22,14 @@ from sdsm_validate.outcome import Line, accuracy
 NETWORK = PLATFORMS / "p3-score.xml"
 LOCAL = PLATFORMS / "one-machine.xml"
 NODES, EPCC_NODES = (2, 4, 8), (2, 4)
+#: Those with SCASH's costs.
+PROTOCOLS = ("scash", "home-open")
 
 DESCRIPTION = """\
 Validate the simulator against the native DSM: predict programs from their traces, run them, compare.
 
 Two clusters: an emulated one (real protocol, emulated network and processors: eight slow nodes on a few processors), and
-this machine as it is. On each, `sdsm microbench` measures what the protocol costs, a platform file is made of that, and
+this machine as it is. On each, `sdsm microbench` measures what SCASH costs, a platform file is made of that, and
 Laplace 3, 4, 6 and FFT 2, 4, 5, 6 are traced, simulated and really run. No program's time goes into the platform file.
 On the emulated cluster the program epcc (EPCC's ten directives) is, too, on 2 and 4 nodes: the table that it prints by the
 predicted clock (`sdsm simulate --output`) is held against the one that it prints when really run.
@@ -55,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--only", choices=("emulated", "as-is", "epcc"), help="one of the two clusters, or EPCC's table alone")
     p.add_argument("--emulate", type=platform_name, default=NETWORK, metavar="PLATFORM", help=f"network to emulate ({NETWORK.name})")
     p.add_argument("--nodes", type=counts, metavar="LIST", help="of the emulated cluster (default: 2,4,8; of epcc 2,4)")
+    p.add_argument("--protocol", default="scash", metavar="scash|home-open", help="protocol of runs and simulations (scash)")
     p.add_argument("--repeat", type=whole(1, 1000), metavar="N", help="runs of each program (default: 10, with --quick 3)")
     p.add_argument("--seeds", type=whole(1, 1000), metavar="N", help="simulations of each (default: 10, with --quick 3)")
     p.add_argument("--quick", action="store_true", help="less work in each program: a tenth of the time, larger errors")
@@ -90,12 +93,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.only != "as-is":
         only_epcc = options.only == "epcc"
         nodes = options.nodes or (EPCC_NODES if only_epcc else NODES)
-        clusters.append((Cluster("emulated", options.emulate.resolve(), True), effort(nodes, not only_epcc)))
+        clusters.append((Cluster("emulated", options.emulate.resolve(), True, options.protocol), effort(nodes, not only_epcc)))
     if options.only in (None, "as-is"):
         # The simulator gives each node processors of its own: more processes than processors are another machine.
         nodes = tuple(count for count in NODES if count <= len(os.sched_getaffinity(0)))
         if nodes:
-            clusters.append((Cluster("as-is", LOCAL, False), effort(nodes)))
+            clusters.append((Cluster("as-is", LOCAL, False, options.protocol), effort(nodes)))
         else:
             say("this machine has one processor: nothing can be compared on it as it is")
     load = os.getloadavg()[0]
@@ -116,6 +119,11 @@ def _problem(options: argparse.Namespace) -> str | None:
     for name in NEEDED:
         if not (options.build / name).is_file():
             return f"{options.build / name} does not exist. Build it: cmake --preset release && cmake --build --preset release"
+    if options.protocol not in PROTOCOLS:
+        return (
+            f"--protocol {options.protocol}: validated are {' and '.join(PROTOCOLS)}, whose costs microbench measures. It "
+            "measures no other protocol's"
+        )
     if not options.emulate.is_file():
         return f"{options.emulate} is no file. Name a platform file with --emulate"
     if not 0.01 <= options.slower <= 1000:
@@ -127,6 +135,7 @@ def _problem(options: argparse.Namespace) -> str | None:
 class Done:
     """What a cluster's campaign leaves."""
 
+    protocol: str
     lines: list[Line] = field(default_factory=list)
     rows: list[epcc.Row] = field(default_factory=list)
 
@@ -143,7 +152,7 @@ def _campaign(
     try:
         with Progress(total) as progress:
             for cluster, effort in clusters:
-                made = done[cluster.name] = Done()
+                made = done[cluster.name] = Done(cluster.protocol)
                 measurer = Measurer(build, results / cluster.name, cluster, effort, runner, progress.finish)
                 try:
                     calibration = measurer.calibrate()
@@ -163,7 +172,7 @@ def _campaign(
                 if not cluster.emulated:
                     continue
                 table = epcc.Table(
-                    build, results / EPCC_FOLDER, cluster.network, calibration.platform, effort.repeat, suite, runner
+                    build, results / EPCC_FOLDER, cluster, calibration.platform, effort.repeat, suite, runner
                 )
                 for count in epcc_nodes:
                     try:
@@ -195,13 +204,13 @@ def _write(done: Mapping[str, Done], results: Path) -> None:
         rows = tables.document(made.lines)
         if made.lines or not made.rows:
             text.append(
-                f"{TITLES[name]}\nCosts: measured by microbench on it. Times of programs: predicted.\n{tables.text(made.lines)}\n"
+                f"{TITLES[name]}\nProtocol: {made.protocol}. Costs: measured by microbench on it. Times of programs: predicted.\n{tables.text(made.lines)}\n"
             )
             if accounts := tables.accounts(made.lines):
                 text.append(f"{accounts}\n")
         write_output(results / f"{name}.csv", tables.comma_separated(rows))
         error: Any = accuracy(made.lines)
-        summary[name] = {"lines": rows, "accuracy": vars(error) if error else None}
+        summary[name] = {"protocol": made.protocol, "lines": rows, "accuracy": vars(error) if error else None}
         if made.rows:
             directives = epcc.document(made.rows)
             agreement: Any = epcc.agreement(made.rows)

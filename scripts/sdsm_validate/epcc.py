@@ -13,6 +13,7 @@ from calibration.children import CommandRunner
 from calibration.output_file import csv_text, write_output
 from calibration.readers import epcc
 from calibration.readers.text import Text
+from sdsm_validate.measure import Cluster
 
 #: Below so many microseconds a row's difference is given in microseconds, not in percent.
 SHORT_US = 50.0
@@ -108,13 +109,13 @@ def overheads(output: str, name: str) -> list[dict[str, float]]:
 
 
 class Table:
-    """Measures the rows of one number of nodes after the other. emulate, platform: the network that lies between the
-    processes, and what microbench measured on it. Processors are as fast as those that made the trace."""
+    """Measures the rows of one number of nodes after the other. cluster, platform: what is emulated, and what microbench
+    measured on it. Processors are as fast as those that made the trace."""
 
     def __init__(
-        self, build: Path, folder: Path, emulate: Path, platform: Path, repeat: int, suite: Suite, runner: CommandRunner
+        self, build: Path, folder: Path, cluster: Cluster, platform: Path, repeat: int, suite: Suite, runner: CommandRunner
     ) -> None:
-        self._build, self._folder, self._emulate, self._platform = build, folder, emulate, platform
+        self._build, self._folder, self._cluster, self._platform = build, folder, cluster, platform
         self._repeat, self._suite, self._runner = repeat, suite, runner
 
     def rows(self, nodes: int) -> list[Row]:
@@ -151,11 +152,13 @@ class Table:
 
     def _run(self, trace: Path, nodes: int, program: Sequence[str], *options: str) -> str:
         command = [str(self._build / "sdsm"), "run", "--quiet", "-n", str(nodes), "--repeat", str(self._repeat)]
-        emulation = ["--emulate", str(self._emulate), "--trace", str(trace), "--compute-factor", "1"]
+        emulation = ["--emulate", str(self._cluster.network), "--trace", str(trace), "--compute-factor", "1"]
+        emulation += ["--protocol", self._cluster.protocol]
         return self._runner.run([*command, *emulation, *options, "--", *program], TIME_LIMIT_S)
 
     def _simulate(self, trace: Path, nodes: int, *options: str) -> str:
         command = [str(self._build / "sdsm"), "simulate", str(trace), "--platform", str(self._platform)]
+        command += ["--protocol", self._cluster.protocol]
         return self._runner.run([*command, "--nodes", str(nodes), "--compute-factor", "1", *options], TIME_LIMIT_S)
 
 

@@ -213,6 +213,26 @@ def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, c
     assert (results / "tables.txt").read_text().strip() in told.out
 
 
+@pytest.mark.parametrize("protocol", ["scash", "home-open"])
+def test_runs_and_simulations_are_of_the_protocol_and_costs_of_scash(build, tmp_path, capsys, protocol):
+    sdsm, asked = build / "sdsm", tmp_path / "asked"
+    for program in (sdsm, build / "sdsm-run"):
+        program.write_text(program.read_text().replace("for argument;", f'echo "$*" >>{asked}\nfor argument;', 1))
+    results = tmp_path / "results"
+    named = [] if protocol == "scash" else ["--protocol", protocol]
+    for only in ("emulated", "epcc"):
+        options = ["--only", only, *named, "--nodes", "2", "--quick", "--build", str(build), "--results", str(results / only)]
+        command.main(options)
+        assert json.loads((results / only / "validation.json").read_text())["emulated"]["protocol"] == protocol
+    assert f"Protocol: {protocol}." in capsys.readouterr().out
+    lines = asked.read_text().splitlines()
+    for word, program in (("simulate", ""), ("run", "laplace"), ("run", "epcc")):
+        found = [line.split() for line in lines if line.startswith(word) and program in line and "microbench" not in line]
+        assert found and all(words[words.index("--protocol") + 1] == protocol for words in found)
+    microbenches = [line for line in lines if "microbench" in line and "--emulate" in line]
+    assert microbenches and not any("--protocol" in line for line in microbenches)
+
+
 def test_epccs_table_alone_has_each_directive_and_the_step_that_costs_otherwise(build, tmp_path, capsys):
     results = tmp_path / "results"
     options = ["--only", "epcc", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)]
@@ -297,6 +317,7 @@ def test_terms_of_run_and_simulation_stand_side_by_side(build, tmp_path, capsys)
         (["--repeat", "0"], "1 to 1000"),
         (["--emulate", "nowhere.xml"], "nowhere.xml"),
         (["--slower", "nan"], "--slower"),
+        (["--protocol", "jiajia"], "--protocol jiajia: validated are scash and home-open, whose costs microbench measures"),
         (["--build", "nowhere"], "does not exist"),
     ],
 )
