@@ -32,7 +32,8 @@ bool is_on_stack(const MemoryOperand& memory) {
   return memory.base == Register::rsp || (memory.base == frame && memory.displacement < 0);
 }
 
-/// What an instruction reads and writes. Bit 1 << n stands for register n.
+/// What an instruction reads and writes. Bit 1 << n stands for register n, and one more for the flags of comparisons.
+constexpr std::uint32_t flags = 1u << 16;
 struct Effect {
   std::uint32_t reads = 0;
   std::uint32_t writes = 0;
@@ -60,6 +61,7 @@ class EffectReader {
         instruction_.flow == Flow::end) {
       return std::nullopt;
     }
+    if (instruction_.flow == Flow::branch) use(flags, Use::reads);
     if (instruction_.flow != Flow::on) return effect_;
     const bool is_known = instruction_.map == 0 ? read_one_byte() : instruction_.map == 1 && read_after_0f();
     return is_known ? std::optional(effect_) : std::nullopt;
@@ -104,10 +106,14 @@ class EffectReader {
     return true;
   }
   bool is_nothing() { return true; }
+  bool sets_flags() {
+    use(flags, Use::writes);
+    return true;
+  }
   /// A call leaves these registers as it likes: rax, rcx, rdx, rsi, rdi, r8 to r11.
   bool use_call(std::uintptr_t function) {
     constexpr std::uint32_t not_kept = 0xfc7;
-    use(not_kept, Use::writes);
+    use(not_kept | flags, Use::writes);
     return pauses_.has(function);
   }
   std::uintptr_t next() const { return reinterpret_cast<std::uintptr_t>(code_) + instruction_.length; }
@@ -120,7 +126,8 @@ class EffectReader {
     const Use result = result_of(operation);
     const bool is_same = code_[instruction_.modrm] >= 0xc0 && field() == (code_[instruction_.modrm] & 7u) &&
                          ((instruction_.rex & 4) != 0) == ((instruction_.rex & 1) != 0);
-    constexpr unsigned exclusive_or = 6;
+    constexpr unsigned with_carry = 2, with_borrow = 3, exclusive_or = 6;
+    use(flags, operation == with_carry || operation == with_borrow ? Use::changes : Use::writes);
     switch (instruction_.opcode & 7) {
       case 0:
       case 1:
@@ -137,11 +144,13 @@ class EffectReader {
     if (opcode < 0x40 && (opcode & 7) < 6) return read_arithmetic();
     switch (opcode) {
       case 0x63: return use_operands(Use::writes, Use::reads, false);
+      case 0x69:
+      case 0x6b: return sets_flags() && use_operands(Use::writes, Use::reads, false);
       case 0x80:
       case 0x81:
-      case 0x83: return use_operands(Use::none, result_of(field()), is_byte());
+      case 0x83: return sets_flags() && use_operands(Use::none, result_of(field()), is_byte());
       case 0x84:
-      case 0x85: return use_operands(Use::reads, Use::reads, is_byte());
+      case 0x85: return sets_flags() && use_operands(Use::reads, Use::reads, is_byte());
       case 0x88:
       case 0x89: return use_operands(Use::reads, Use::writes, is_byte());
       case 0x8a:
@@ -150,24 +159,30 @@ class EffectReader {
       case 0x90: return is_nothing();  // also pause
       case 0x98: return use_first(Use::changes);
       case 0xa8:
-      case 0xa9: return use_first(Use::reads);
+      case 0xa9: return sets_flags() && use_first(Use::reads);
       case 0xc0:
       case 0xc1:
       case 0xd0:
-      case 0xd1: return use_operands(Use::none, Use::changes, is_byte());
+      case 0xd1: return sets_flags() && use_operands(Use::none, Use::changes, is_byte());
+      case 0xd2:
+      case 0xd3:
+        use(1u << static_cast<unsigned>(Register::rcx), Use::reads);
+        return sets_flags() && use_operands(Use::none, Use::changes, is_byte());
       case 0xc6:
       case 0xc7: return use_operands(Use::none, Use::writes, is_byte());
       case 0xf6:
       case 0xf7:
-        if (field() < 2) return use_operands(Use::none, Use::reads, is_byte());
-        return field() < 4 && use_operands(Use::none, Use::changes, is_byte());
+        if (field() < 2) return sets_flags() && use_operands(Use::none, Use::reads, is_byte());
+        return field() < 4 && sets_flags() && use_operands(Use::none, Use::changes, is_byte());
       case 0xe8: {
         std::int32_t distance = 0;
         std::memcpy(&distance, code_ + instruction_.length - sizeof distance, sizeof distance);
         return use_call(next() + static_cast<std::uintptr_t>(std::intptr_t{distance}));
       }
+      case 0xfe: return field() < 2 && sets_flags() && use_operands(Use::none, Use::changes, true);
       case 0xff: {
         constexpr unsigned calls = 2;
+        if (field() < 2) return sets_flags() && use_operands(Use::none, Use::changes, false);
         if (field() != calls || code_[instruction_.modrm] >= 0xc0) return false;
         const MemoryOperand table = memory_of(code_, instruction_);
         return table.base == Register::rip && use_call(entry_of(pauses_.file, address_of(table, nullptr, next())));
@@ -182,6 +197,8 @@ class EffectReader {
   bool read_after_0f() {
     const unsigned opcode = instruction_.opcode;
     if (opcode == 0x1e || opcode == 0x1f) return is_nothing();
+    if (opcode == 0xaf) return sets_flags() && use_operands(Use::changes, Use::reads, false);
+    if ((opcode & 0xf0) == 0x40 || (opcode & 0xf0) == 0x90) use(flags, Use::reads);
     if ((opcode & 0xf0) == 0x40) return use_operands(Use::changes, Use::reads, false);
     if ((opcode & 0xf0) == 0x90) return use_operands(Use::none, Use::writes, true);
     const bool extends = (opcode & 0xf6) == 0xb6;
@@ -220,6 +237,80 @@ MemoryOperand anywhere(MemoryOperand memory, std::uint32_t next) {
   return memory;
 }
 
+/// What a loop reads before it has written it, and what it writes.
+struct Changes {
+  std::uint32_t kept = 0;
+  std::uint32_t written = 0;
+  Variables kept_in_memory;
+  Variables written_in_memory;
+  bool stores_for_others = false;
+
+  /// The next instruction of the loop, which ends at `end`. False if there are too many variables.
+  bool add(const Effect& effect, std::uint32_t end) {
+    kept |= effect.reads & ~written;
+    written |= effect.writes;
+    if (!effect.memory) return true;
+    const MemoryOperand variable = anywhere(*effect.memory, end);
+    if (effect.loads && !written_in_memory.has(variable) && !kept_in_memory.add(variable)) return false;
+    stores_for_others |= effect.stores && !is_on_stack(variable);
+    return !effect.stores || written_in_memory.add(variable);
+  }
+  std::uint32_t registers() const { return kept & written & ~flags; }
+  bool is_changed(const MemoryOperand& variable) const {
+    return kept_in_memory.has(variable) && written_in_memory.has(variable);
+  }
+  bool are_none() const {
+    const auto& [all, count] = kept_in_memory;
+    return registers() == 0 && !stores_for_others &&
+           std::none_of(all, all + count, [&](const MemoryOperand& one) { return written_in_memory.has(one); });
+  }
+};
+
+/// A turn of a loop, by instructions: what depends on what it changes from turn to turn, and what on variables that
+/// only others change. Branches within it are passed over.
+class Turn {
+ public:
+  explicit Turn(const Changes& changes) : changes_(changes), changing_(changes.registers()) {}
+
+  /// Depends on others' stores, and on nothing that the loop changes.
+  bool is_others(std::uint32_t registers) const { return (others_ & registers) != 0 && (changing_ & registers) == 0; }
+
+  /// False if the loop looks or stores at one place after the other, or hands on a value: it computes.
+  bool goes_on(const Effect& effect, std::uint32_t end) {
+    bool changes = (effect.reads & changing_) != 0, is_of_others = (effect.reads & others_) != 0;
+    if (effect.memory) {
+      const MemoryOperand variable = anywhere(*effect.memory, end);
+      if ((effect.loads || effect.stores) && (registers_of(variable) & changing_) != 0) return false;
+      if (effect.loads) {
+        changes |= changes_.is_changed(variable) || changing_in_memory_.has(variable);
+        is_of_others |=
+            others_in_memory_.has(variable) || (!is_on_stack(variable) && !changes_.written_in_memory.has(variable));
+      }
+      if (effect.stores && !changes && !is_on_stack(variable)) return false;
+      if (effect.stores && changes && !changing_in_memory_.add(variable)) return false;
+      if (effect.stores && is_of_others && !others_in_memory_.add(variable)) return false;
+    }
+    changing_ = (changing_ & ~effect.writes) | (changes ? effect.writes : 0);
+    others_ = (others_ & ~effect.writes) | (is_of_others ? effect.writes : 0);
+    return true;
+  }
+
+ private:
+  static std::uint32_t registers_of(const MemoryOperand& variable) {
+    std::uint32_t registers = 0;
+    for (const Register one : {variable.base, variable.index}) {
+      if (one < Register::none) registers |= 1u << static_cast<unsigned>(one);
+    }
+    return registers;
+  }
+
+  const Changes& changes_;
+  std::uint32_t changing_;
+  std::uint32_t others_ = 0;
+  Variables changing_in_memory_;
+  Variables others_in_memory_;
+};
+
 class Function {
  public:
   Function(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses) : code_(code), pauses_(pauses) {
@@ -238,12 +329,11 @@ class Function {
       if (!jump.has_target() || jump.target() < 0 || jump.target() > jump.at) continue;
       const Step* const first = step_at(static_cast<std::uint32_t>(jump.target()));
       if (first == nullptr || jump.end() - first->at > longest_loop) continue;
-      Variables waited_for;
-      const Step* load = nullptr;
-      if (!waits(first, &jump, waited_for, load)) continue;
-      add_names_before(first, waited_for);
-      add_loop(first, &jump, load, found);
-      add_entries(first, &jump, waited_for, found);
+      Waiting loop;
+      if (!waits(first, &jump, loop) || (loop.may_give_up && !pauses_.may_give_up)) continue;
+      add_names_before(first, loop.waited_for);
+      add_loop(first, &jump, loop, found);
+      add_entries(first, &jump, loop.waited_for, found);
     }
   }
 
@@ -272,14 +362,19 @@ class Function {
     }
   }
 
-  /// A turn of the loop changes nothing that it began with, and stores nothing that others see. `load`: what loads the
-  /// variables, null if several instructions do.
-  bool waits(const Step* first, const Step* last, Variables& waited_for, const Step*& load) const {
+  bool ends_at(const Step* first, const Step* last, std::int64_t at) const { return at < first->at || at > last->at; }
+
+  struct Waiting {
+    Variables waited_for;
+    const Step* load = nullptr;  ///< what loads the variables; null if several instructions do
+    Changes changes;
+    bool may_give_up = false;  ///< by what it changes itself
+  };
+
+  /// A turn of the loop changes nothing that it began with, and stores nothing that others see; or what it changes (a
+  /// count of turns) neither says where it looks nor alone ends it.
+  bool waits(const Step* first, const Step* last, Waiting& loop) const {
     std::uint32_t loads = 0;
-    std::uint32_t written = 0;
-    std::uint32_t kept = 0;  // read before they are written
-    Variables written_slots;
-    Variables kept_slots;
     bool has_exit = false;
     bool is_reached[longest_loop] = {true};
     reach_within(first, last, is_reached);
@@ -287,23 +382,38 @@ class Function {
     for (const Step* step = first; step <= last; ++step) {
       if (!is_reached[step->at - first->at]) continue;
       const auto effect = effect_of(*step);
-      if (!effect) return false;
+      if (!effect || !loop.changes.add(*effect, step->end())) return false;
       if (step->has_target()) {
-        const std::int64_t target = step->target();
-        has_exit |= target < first->at || target > last->at || (step == last && step->instruction.flow == Flow::branch);
+        has_exit |= ends_at(first, last, step->target()) || (step == last && step->instruction.flow == Flow::branch);
       }
-      kept |= effect->reads & ~written;
-      written |= effect->writes;
-      if (!effect->memory) continue;
-      if (!is_on_stack(*effect->memory)) {
-        if (effect->stores || (effect->loads && !waited_for.add(anywhere(*effect->memory, step->end())))) return false;
-        if (effect->loads) load = ++loads == 1 ? step : nullptr;
-        continue;
-      }
-      if (effect->loads && !written_slots.has(*effect->memory) && !kept_slots.add(*effect->memory)) return false;
-      if (effect->stores && (kept_slots.has(*effect->memory) || !written_slots.add(*effect->memory))) return false;
+      if (effect->memory && !is_on_stack(*effect->memory) && effect->loads) loop.load = ++loads == 1 ? step : nullptr;
     }
-    return has_exit && (kept & written) == 0 && waited_for.count > 0;
+    const auto& [all, count] = loop.changes.kept_in_memory;
+    for (const MemoryOperand& one : std::span(all, count)) {
+      if (!is_on_stack(one) && !loop.changes.written_in_memory.has(one)) loop.waited_for.add(one);
+    }
+    if (!has_exit || loop.waited_for.count == 0) return false;
+    return loop.changes.are_none() || ends_by_others_store(first, last, is_reached, loop);
+  }
+
+  bool ends_by_others_store(const Step* first, const Step* last, const bool (&is_reached)[longest_loop],
+                            Waiting& loop) const {
+    Turn turn(loop.changes);
+    bool ends = false;
+    for (const Step* step = first; step <= last; ++step) {
+      if (!is_reached[step->at - first->at]) continue;
+      const bool is_branch = step->instruction.flow == Flow::branch;
+      const bool jumps_next = step < last && step[1].instruction.flow == Flow::jump;
+      if (is_branch && (step == last || ends_at(first, last, step->target()) ||
+                        (jumps_next && ends_at(first, last, step[1].target())))) {
+        const bool is_by_others = turn.is_others(flags);
+        ends |= is_by_others;
+        loop.may_give_up |= !is_by_others;
+      }
+      const auto effect = effect_of(*step);
+      if (!effect || !turn.goes_on(*effect, step->end())) return false;
+    }
+    return ends;
   }
 
   std::uintptr_t address_of(std::int64_t at) const { return reinterpret_cast<std::uintptr_t>(code_ + at); }
@@ -319,9 +429,11 @@ class Function {
     return &found.back();
   }
 
-  void add_loop(const Step* first, const Step* last, const Step* load, GrowingArray<Wait>& found) const {
+  void add_loop(const Step* first, const Step* last, const Waiting& waiting, GrowingArray<Wait>& found) const {
     Wait* const wait = add(first, found);
     if (wait == nullptr) return;
+    // A thread that rests turns less often, and would count less.
+    const Step* const load = waiting.changes.are_none() ? waiting.load : nullptr;
     Wait loop{address_of(first->at), last->end() - first->at, address_of(first->at), {}, {}};
     std::size_t exits = 0;
     for (const Step* step = first; step <= last; ++step) {

@@ -26,6 +26,13 @@ extern const std::uint8_t yields[], yields_end[], yields_looks[], yields_at[], y
 extern const std::uint8_t yields_by_stub_at[], yields_by_table[], yields_by_table_end[], yields_by_table_at[];
 extern const std::uint8_t names_it_twice[], names_it_twice_end[], names_it_twice_looks[], names_it_twice_at[];
 extern const std::uint8_t keeps_too_little[], keeps_too_little_end[], calls_other[], calls_other_end[];
+extern const std::uint8_t counts_turns[], counts_turns_end[], counts_turns_at[], counts_in_memory[],
+    counts_in_memory_end[];
+extern const std::uint8_t counts_in_memory_body[], counts_in_memory_entry[], gives_up[], gives_up_end[], gives_up_at[];
+extern const std::uint8_t reads_twice[], reads_twice_end[], reads_twice_at[], breaks[], breaks_end[], breaks_at[];
+extern const std::uint8_t backs_off[], backs_off_end[], backs_off_at[], counts_to[], counts_to_end[], walks[],
+    walks_end[];
+extern const std::uint8_t counts_down[], counts_down_end[], fills[], fills_end[], sums_while[], sums_while_end[];
 extern const std::uint8_t locks[], locks_end[], returns[], returns_end[], own_only[], own_only_end[];
 }
 
@@ -50,6 +57,18 @@ FUNCTION(names_it_twice, "names_it_twice_looks: mov pausing_table+4(%rip), %eax;
                          "names_it_twice_at: call pausing; mov 4(%rbx), %eax; test %eax, %eax; je names_it_twice_at; 2: ret");
 FUNCTION(keeps_too_little, "1: cmpl $0, (%rdi); jne 2f; call pausing; jmp 1b; 2: ret");
 FUNCTION(calls_other, "1: call other_stub; call *pausing_table+8(%rip); cmpl $0, (%rbx); je 1b; ret");
+FUNCTION(counts_turns, "counts_turns_at: mov (%rdi), %eax; add $1, %rdx; cmp %esi, %eax; jne counts_turns_at; ret");
+FUNCTION(counts_in_memory, "push %rbp; mov %rsp, %rbp; jmp counts_in_memory_entry; counts_in_memory_body: addq $1, -24(%rbp); mov 0x1234(%rip), %rax; add $1, %rax;"
+                           "mov %rax, 0x1229(%rip); counts_in_memory_entry: mov 0x2345(%rip), %eax; cmp %eax, -8(%rbp); setne %al; test %al, %al; jne counts_in_memory_body; ret");
+FUNCTION(gives_up, "gives_up_at: mov (%rdi), %eax; test %eax, %eax; jne 2f; incl %edx; cmp $1000, %edx; jl gives_up_at; 2: ret");
+FUNCTION(reads_twice, "reads_twice_at: movzbl (%rdi), %r8d; mov 8(%rdi), %rax; mov 16(%rdi), %rcx; cmp %rax, %rcx; jne 2f; add $1, %rdx; 2: test %r8b, %r8b; je reads_twice_at; ret");
+FUNCTION(breaks, "breaks_at: mov (%rdi), %eax; test %eax, %eax; je 2f; jmp 3f; 2: add $1, %rdx; jmp breaks_at; 3: ret");
+FUNCTION(backs_off, "backs_off_at: cmpl $0, (%rdi); jne 3f; mov %edx, %ecx; and $7, %ecx; mov $1, %eax; shl %cl, %eax; 2: pause; sub $1, %eax; jne 2b; add $1, %edx; jmp backs_off_at; 3: ret");
+FUNCTION(counts_to, "1: addl $1, -4(%rbp); mov 0x1234(%rip), %eax; cmp %eax, -4(%rbp); jl 1b; ret");
+FUNCTION(walks, "1: mov (%rdi,%rdx,4), %eax; add $1, %rdx; test %eax, %eax; jne 1b; ret");
+FUNCTION(counts_down, "1: mov 0x1234(%rip), %eax; sub $1, %eax; mov %eax, 0x122b(%rip); test %eax, %eax; jne 1b; ret");
+FUNCTION(fills, "1: mov %eax, (%rsi,%rdx,4); add $1, %rdx; cmpl $0, (%rdi); je 1b; ret");
+FUNCTION(sums_while, "1: add (%rsi), %eax; cmp (%rdi), %eax; jl 1b; ret");
 FUNCTION(locks, "1: mov $1, %eax; lock xadd %eax, (%rdi); test %eax, %eax; jne 1b; ret");
 FUNCTION(returns, "jmp 2f; 1: mov (%rdi), %eax; ret; 2: jmp 1b");
 FUNCTION(own_only, "1: cmpl $0, -4(%rbp); je 1b; ret");
@@ -111,6 +130,37 @@ TEST_CASE("control that comes into the loop's midst comes to a wait") {
 
 TEST_CASE("the look at the variable that compilers copy before the loop is part of the wait") {
   CHECK(found_in(pauses, pauses_end) == addresses({pauses_looks, pauses_at}));
+}
+
+TEST_CASE("a loop that counts its turns waits, too, if what others store ends it") {
+  CHECK(found_in(counts_turns, counts_turns_end) == addresses({counts_turns_at}));
+  CHECK(found_in(counts_in_memory, counts_in_memory_end) == addresses({counts_in_memory_body, counts_in_memory_entry}));
+  CHECK(found_in(gives_up, gives_up_end) == addresses({gives_up_at}));
+  CHECK(found_in(reads_twice, reads_twice_end) == addresses({reads_twice_at}));
+  CHECK(found_in(breaks, breaks_end) == addresses({breaks_at}));
+  CHECK(found_in(backs_off, backs_off_end) == addresses({backs_off_at}));
+}
+
+TEST_CASE("a loop whose own count decides where it looks, or alone when it ends, computes") {
+  CHECK(found_in(counts_to, counts_to_end).empty());
+  CHECK(found_in(walks, walks_end).empty());
+  CHECK(found_in(counts_down, counts_down_end).empty());
+  CHECK(found_in(fills, fills_end).empty());
+  CHECK(found_in(sums_while, sums_while_end).empty());
+}
+
+TEST_CASE("at a loop that counts its turns nobody rests, as it would count too few") {
+  CHECK(loop_in(counts_turns, counts_turns_end) == nullptr);
+}
+
+TEST_CASE("a loop that gives up after some turns is none where such do not count") {
+  sdsm::program::GrowingArray<sdsm::program::Wait> found;
+  sdsm::program::Pauses allowed = pauses_here();
+  allowed.may_give_up = false;
+  sdsm::program::find_waits(gives_up, static_cast<std::uint32_t>(gives_up_end - gives_up), allowed, found);
+  CHECK(found.size() == 0);
+  sdsm::program::find_waits(counts_turns, static_cast<std::uint32_t>(counts_turns_end - counts_turns), allowed, found);
+  CHECK(found.size() == 1);
 }
 
 TEST_CASE("loops that compute, store, call or lock do not wait") {

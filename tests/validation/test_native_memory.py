@@ -172,6 +172,16 @@ def test_who_comes_to_a_loop_that_pauses_sees_nothing_older_though_it_looks_but_
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
+@pytest.mark.parametrize("how", ["plainly", "backing-off", "in-memory", "starting-anew"])
+@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
+def test_a_loop_that_counts_its_turns_sees_what_it_waits_for(nodes, threads_per_node, level, how):
+    """Without that it turns for ever, as nothing looks alike in two turns of it."""
+    program = (PROGRAMS / f"counts_turns_{level}", how)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", *program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
 def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
     result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "late_page")
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
