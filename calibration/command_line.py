@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import functools
 import importlib
 import importlib.util
@@ -173,6 +172,8 @@ def _missing(error: ModuleNotFoundError, module: str = "") -> int:
 
 def _description(module: str) -> str:
     """The DESCRIPTION of a command's module that cannot be imported; empty if it has none."""
+    import ast  # takes longer to load than many a command does
+
     found = importlib.util.find_spec(module)
     if found is None or found.origin is None:
         return ""

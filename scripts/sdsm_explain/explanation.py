@@ -9,12 +9,13 @@ from pathlib import Path
 
 from calibration import run_result
 from calibration.children import CommandFailed, CommandRunner
+from calibration.costs import faults as kinds_of_faults
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_explain.alternatives import Alternative, Point, alternatives
+from sdsm_explain.alternatives import PROTOCOLS, Alternative, Point, alternatives
 from sdsm_explain.locks import Lock
 from sdsm_explain.memory import Array, arrays, known_of, locks_of, parse_info
-from sdsm_explain.start import TIME_LIMIT_S, Started
+from sdsm_explain.start import TIME_LIMIT_S, Started, own_command
 
 FORMAT = 1
 #: Simulations at once.
@@ -95,6 +96,9 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     """
     say("simulating the point itself")
     notes = started.notes
+    protocol = point.option("--protocol", PROTOCOLS[0])
+    if protocol in PROTOCOLS:
+        kinds_of_faults(protocol)  # needed below, and asked for while the simulation runs
     result = _parsed(started.simulated())
     if result.makespan_s == 0:
         raise CommandFailed("the measured region takes no time, so there is nothing to explain. Try --region whole")
@@ -103,7 +107,7 @@ def explain(point: Point, folder: Path, with_gains: bool, say: Callable[[str], N
     known = known_of(info, Path(point.trace), notes.append)
     found = arrays(result, started.pages, known)
     terms = _terms(result.threads)
-    work = _Work(started.runner, started.sdsm, folder, say)
+    work = _Work(started.runner, folder, say)
     outcomes = _outcomes(point, result, tuple(_mendings(result, found)), work) if with_gains else ()
     has_costly_locks = "--without-locks" in _mendings(result, found)
     locks = locks_of(known, found) if has_costly_locks else ()
@@ -167,7 +171,6 @@ class _Work:
     """folder: for mended traces."""
 
     runner: CommandRunner
-    sdsm: str
     folder: Path
     say: Callable[[str], None]
 
@@ -175,9 +178,9 @@ class _Work:
         point = one.point
         if one.mending:
             mended = self.folder / f"{one.mending.removeprefix('--')}.trace"
-            self.runner.run([self.sdsm, "trace", "mend", point.trace, "-o", str(mended), one.mending], TIME_LIMIT_S)
+            self.runner.run(own_command(["trace", "mend", point.trace, "-o", str(mended), one.mending]), TIME_LIMIT_S)
             point = replace(point, trace=str(mended))
-        return _parsed(self.runner.run([self.sdsm, *point.command(), "--json", "-"], TIME_LIMIT_S))
+        return _parsed(self.runner.run(own_command([*point.command(), "--json", "-"]), TIME_LIMIT_S))
 
 
 def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[str], work: _Work) -> tuple[Outcome, ...]:

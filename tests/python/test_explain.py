@@ -602,9 +602,10 @@ def test_small_globals_are_told_by_the_pages_that_they_share(tmp_path):
 
 
 def test_what_was_started_ends_when_the_explanation_is_interrupted(tmp_path, monkeypatch):
-    fake = tmp_path / "sdsm"
-    fake.write_text("#!/bin/sh\nexec sleep 600\n")
-    fake.chmod(0o755)
+    for name in ("sdsm-simulate", "sdsm-trace"):
+        fake = tmp_path / name
+        fake.write_text("#!/bin/sh\nexec sleep 600\n")
+        fake.chmod(0o755)
     monkeypatch.setattr(places, "PROGRAMS", tmp_path)
     with pytest.raises(KeyboardInterrupt), Started(Point("a.trace", "p3-score", Layout(2, 1)), tmp_path) as started:
         raise KeyboardInterrupt
