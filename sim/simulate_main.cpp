@@ -206,7 +206,8 @@ Bytes page_size_of(const Request& request, const Platform& platform, const trace
                        name_of(request.options.protocol), tables.most_page.count));
   }
   if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Leave it out, or give --page-size 4096");
-  if (!request.pages.empty()) refuse("--pages names pages of 4096 bytes. Leave it out, or give --page-size 4096");
+  if (!request.pages.empty())
+    refuse("--pages names pages of 4096 bytes, and sdsm explain needs it. Leave it out, or give --page-size 4096");
   return page;
 }
 
