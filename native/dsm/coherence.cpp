@@ -215,6 +215,27 @@ void keep_pages_for_instruction(std::uintptr_t instruction, std::uintptr_t page)
   keep_pages_until(last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times));
 }
 
+/// Programs look at their home pages in rows, so those behind the first that is looked at are opened for reading with
+/// it, as they are after a barrier: a trap takes longer than this. In flag mode others may have them.
+void open_resting_behind(const Place& place) REQUIRES(application, node().mutex) {
+  constexpr std::uint64_t most = 64;
+  const RegionInfo& info = region(index_of(place.id.region));
+  const bool is_settled = info.placement != Placement::first_touch;
+  const bool is_alone = self.layout.threads_per_node == 1 && !node().shares_pages && !is_in_flag_mode();
+  if (!is_settled || !is_alone || self.home_pages != HomePages::read_only || shared_page_bytes() > page_bytes) return;
+  const Range& range = *find_range(place.address);
+  std::uint64_t count = 0;
+  for (; count < most; ++count) {
+    const std::uintptr_t page = place.address + (1 + count) * page_bytes;
+    const PageId id{place.id.region, place.id.index + 1 + count};
+    if (page >= range.end || region_number(range, page) != index_of(id.region)) break;
+    if (home_of_page(range, page, info, id) != self.process) break;
+    const Permission allowed = node().pages.process_permission(self.process, id, Owner::home);
+    if (allowed != Permission::read_only || !rests(page)) break;
+  }
+  open_at_rest(place.address + page_bytes, count);
+}
+
 /// Returns the fault's kind; none where the page was only to be opened again.
 std::optional<FaultKind> take_fault(const Place& place, Access access, std::uintptr_t instruction)
     REQUIRES(application) {
@@ -259,6 +280,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   // another node has changed, or a page that was shut for lack of mappings.
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
+  if (!kind && access == Access::read && place.owner == Owner::home) open_resting_behind(place);
   if (is_in_flag_mode()) {
     keep_pages_for_instruction(instruction, place.address);
     watch_page(place.address);

@@ -167,6 +167,16 @@ void open_page(const Place& place, Permission permission) {
                                    (permission == Permission::read_write ? writable : 0));
 }
 
+bool rests(std::uintptr_t page) {
+  return opened_bits(page) == 0 && !is_own_memory(page);
+}
+
+void open_at_rest(std::uintptr_t begin, std::uint64_t pages) {
+  if (pages == 0) return;
+  watched = 0;
+  set_protection(begin, begin + pages * page_bytes, protection_of(resting(Owner::home, self.home_pages)));
+}
+
 /// What the node had to give up stays shut: the page's home may be a companion outside of the team, which goes on
 /// knowing who may write it.
 void forget_what_is_shut() REQUIRES(node().mutex) {

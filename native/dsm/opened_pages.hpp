@@ -26,6 +26,12 @@ bool are_pages_protected();
 
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
 
+/// Whether the page has not been opened since it was last given its resting protection, or shut.
+bool rests(std::uintptr_t page) REQUIRES(node().mutex);
+/// Gives home pages that rest, and have not been looked at, the protection that they have after a barrier. They stay
+/// shut if the kernel has no mappings for that.
+void open_at_rest(std::uintptr_t begin, std::uint64_t pages) REQUIRES(node().mutex);
+
 /// Give the node's own pages, and copies of other nodes', their resting protection, as the protocol's tables say.
 void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);

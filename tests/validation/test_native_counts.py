@@ -428,6 +428,17 @@ def test_what_measures_memory_takes_no_faults_on_it(tmp_path, mode):
     assert max(thread["traps"] for thread in microbench(tmp_path, *mode)) < 6144
 
 
+def test_home_pages_that_rest_are_opened_in_rows(tmp_path):
+    """256 rows of 2 KiB, two arrays of 128 pages: each thread has 64 home pages of each, and the second reads its own before it
+    writes them. One trap that is no fault opens what lies behind. Of those that the initial thread wrote it has no such trap."""
+    program = (WORKLOADS / "laplace", "--impl", 4, "--size", 256, "--iterations", 3, "--no-check")
+    result = tmp_path / "run.json"
+    output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", *program)
+    first, second = json.loads(result.read_text())["whole_run"]["threads"]
+    assert first["traps"] - sum(first["faults"].values()) < 32
+    assert 0 < second["traps"] - sum(second["faults"].values()) < 32
+
+
 def test_together_every_node_takes_the_faults_that_are_timed_and_sends_diffs(tmp_path):
     """Bursts are of 64 pages: of RUMR, WUMR and WROR, and of six sizes of diffs. Else the second node alone takes 16 of each
     kind, and sends one page's diff of each size."""
