@@ -1,10 +1,9 @@
-/// Compare-exchanges that come too late. A program that updates a word for which the processor has no instruction of
-/// its own (a floating-point number, say) loads it, computes, and has its home store the result if the word still is
-/// what was loaded. If another's operation came between, the home refuses; its reply says what the word is now, and the
-/// program does the operation again with that.
+/// Compare-exchanges that come too late. The processor has no instruction that updates a floating-point number, say, in
+/// memory. The program loads the word, computes, and asks the home to store the result if the word is unchanged. The
+/// home refuses if another operation came between. Its reply has the word's new value, and the program tries again.
 ///
-/// Here no word has a value: what was found is the moment up to which an operation of another would be in it. What
-/// plain stores change is not known.
+/// A simulation has no values. It compares moments: when the thread found the word, and when an operation last changed
+/// it. Plain stores leave no moment, so they refuse nobody.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +32,7 @@ class ComparedWords {
  public:
   Moment now() const { return changes_; }
 
-  /// The home comes to it. Returns when the word was read for a refusal; nothing if it is done.
+  /// The home does the operation and returns nothing, or refuses it and returns the moment of what its reply says.
   std::optional<Moment> operate(const WordOperation& operation) {
     const auto word = std::pair(operation.page.region, operation.byte);
     if (operation.found) {
@@ -50,7 +49,7 @@ class ComparedWords {
   void copy(NodeId node, PageId page) {
     if (pages_.contains(page)) copies_[{page, node}] = changes_;
   }
-  /// When the node's copy was made: before all changes if no operation had changed the page by then.
+  /// The moment of the node's copy; 0, before all changes, if no operation had changed the page by then.
   Moment of_copy(NodeId node, PageId page) const {
     const auto found = copies_.find({page, node});
     return found == copies_.end() ? 0 : found->second;

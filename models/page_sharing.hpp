@@ -1,18 +1,19 @@
 /// Flag mode: threads hand memory over by plain loads and stores, and no lock or barrier says when. Until the next
-/// barrier, many nodes may read a page, or one may read and write it; the page's home keeps the list.
+/// barrier many nodes may read a page, or one may read and write it. The page's home keeps the list.
 ///
-/// When it begins. A thread waits if it is found where it was, with the same registers and stack. A thread has met
-/// others when it has done an atomic operation or a fence, or has touched a page that an atomic operation has changed
-/// while its node has copies of other pages, which may be older. Its next touch of memory then has to wait until all
-/// are in flag mode. A thread that goes from an atomic operation straight to the barrier, as a reduction does, needs
-/// none: what it stored is at home before the operation, and nobody can tell when it did the rest. So no thread that
-/// has met others goes on outside of flag mode. Before they meet, only plain stores and single looks could order what
-/// they do, and these are not noticed.
+/// When it begins. Flag mode begins when a thread waits or has met others.
+/// - A thread waits if the run-time finds it where it was, with the same registers and stack.
+/// - A thread has met others after an atomic operation or a fence. It has met them, too, when it touches a page that an
+///   atomic operation has changed while its node has copies of other pages: these may be older.
+/// A thread that has met others stops at its next touch of memory until all are in flag mode. So none goes on outside
+/// of it. A thread that goes from an atomic operation straight to the barrier, as a reduction does, needs no flag mode:
+/// its stores are at home before the operation, and nobody can tell when it did the rest. Before threads meet, only
+/// plain stores and single looks could order what they do. The run-time does not notice these.
 ///
-/// Why every outcome is then one of sequential consistency (as far as each processor has it): a store happens while no
-/// other node can read the page, a load while no other node can write it. So all loads and stores of a page are in one
-/// order, in which each load finds the last store; and a thread's next access comes after its last one has taken its
-/// place in that order. No node has ever a copy that is older than what it may already have seen.
+/// Why every outcome is then sequentially consistent (as far as each processor is): a store happens while no other node
+/// can read the page, a load while no other node can write it. So all loads and stores of a page have one order, in
+/// which each load finds the last store. A thread's next access follows when its last one has its place in that order.
+/// No node ever has a copy that is older than what it may already have seen.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +40,9 @@ constexpr FlagMode after(FlagEvent event, FlagMode mode) {
   return mode;
 }
 
-/// What it means that a thread touches a page which an atomic operation has changed, on a node that has `copies` of
-/// other pages. Another thread's stack holds sums of reductions beside what a thread needs to begin. A thread that
-/// begins late and reads it has not met others, but must not keep older copies.
+/// What follows when a thread touches a page that an atomic operation has changed, on a node with `copies` of other
+/// pages. Stacks are an exception: a thread's stack holds sums of reductions beside what other threads read to begin.
+/// Who begins late and reads that has not met others, but must not keep older copies.
 enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
 constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies) {
   if (copies == 0) return Meeting::none;
@@ -55,7 +56,7 @@ struct PageNews {
   bool has_unseen_changes = false;    ///< the home's process entered flag mode with pages open that it writes unseen
   bool home_is_in_flag_mode = true;   ///< else the home does not see what its own thread stores
 };
-/// Whether the page may show to whom it is granted that others have stored elsewhere. A node that sees that has to
+/// Whether the page's content may tell its new holder that others have stored elsewhere. A node that learns so has to
 /// drop older copies of pages that their owners change unseen.
 constexpr bool tells_of_stores(const PageNews& news) {
   return news.was_recalled_written || news.has_diffs || news.has_unseen_changes || !news.home_is_in_flag_mode;
@@ -84,7 +85,7 @@ class PageSharing {
     return list;
   }
 
-  /// The same before the page is changed so that each thread which touches it afterwards hears of it.
+  /// What all nodes, the home too, give up before an atomic operation: each thread's next touch then asks the home.
   std::vector<Loss> all_losses() const {
     std::vector<Loss> list;
     for (const Holder& holder : holders_) list.push_back({holder.node, Right::none});

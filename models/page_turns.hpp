@@ -1,8 +1,7 @@
-/// Threads that store all over the same pages take these from each other at each store, in flag mode
-/// (page_sharing.hpp), as one node alone may write a page. So a thread that has lost and fetched its pages again and
-/// again takes turns with others that have: who has the turn fetches all its pages and goes on, and the others wait. A
-/// turn decides who asks when, and never who gets what: without it, or when it is over, everything is as right, and
-/// slower.
+/// In flag mode (page_sharing.hpp) one node alone may write a page. So threads that store all over the same pages take
+/// these from each other at each store. Turns help: a thread that has lost and fetched its pages again and again asks
+/// for a turn, fetches all of them in it and goes on, while other such threads wait. A turn decides when a thread asks,
+/// never what it gets: without turns everything is as right, only slower.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +25,8 @@ class LostPages {
     fetched_again_ = ns_each_ = 0;
   }
 
-  /// The thread wants the page, at that time of some clock. Returns how long a turn it needs to fetch all of them and
-  /// go on, in ns: twice as long as that took before it had any turn. 0: it needs none.
+  /// The thread wants the page now. Returns the length in ns of the turn that it needs, twice what fetching all its
+  /// pages took before its first turn. 0: it needs none.
   std::uint64_t want(std::uintptr_t page, std::uint64_t now_ns) {
     const auto found = is_away_.find(page);
     if (found == is_away_.end() || !found->second) return 0;
@@ -52,8 +51,8 @@ class LostPages {
 /// Who has the turn, and who comes next. Times are in ns of one clock.
 class PageTurns {
  public:
-  /// The node asks for a turn of that length, or again for the one that it waits for or has. Returns the time until
-  /// that turn begins; 0: it has begun.
+  /// The node asks for a turn of that length. One that it waits for or has already stands instead. Returns the time
+  /// until the turn begins; 0: it has begun.
   std::uint64_t ask(NodeId node, std::uint64_t length_ns, std::uint64_t now_ns) {
     for (; !turns_.empty() && begun_ns_ + turns_.front().length_ns <= now_ns; turns_.pop_front()) {
       begun_ns_ += turns_.front().length_ns;

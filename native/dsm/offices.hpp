@@ -33,9 +33,8 @@ bool waits_for_team(ProcessId member) REQUIRES(handling);
 /// Whether all other processes have been told.
 bool are_all_dismissed() REQUIRES(handling);
 
-// Masters of gangs' barriers: their first members. They end the run where members could wait for each other for ever:
-// one comes to a barrier of a gang that another has left, or of one that another has divided, in another way than the
-// rest.
+// A gang's first member is the master of its barrier. It ends the run where members could wait for each other for ever:
+// one comes to a barrier of a gang that another has left, or that another has divided differently.
 
 void arrive_in_gang(ProcessId from, const Head& head) REQUIRES(handling);
 void note_division(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
@@ -87,12 +86,13 @@ void want_page(ProcessId from, const Head& head) REQUIRES(handling);
 void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(handling);
 /// Whether nobody but the process's node has the page.
 bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
-/// The same for an atomic operation, of which all shall hear that touch the page afterwards, the home's own threads
-/// too, who may have copies of stacks: when nobody has it.
+/// The same for an atomic operation, but when nobody has the page, this process included: whoever touches it afterwards
+/// then asks the home, and hears of the operation.
 void operate_alone(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
-/// Whether this process's thread may do it at once. If so, they will hear of it.
+/// Whether this process's thread may do an atomic operation at once. If so, marks the page, and who touches it later
+/// hears of the operation.
 bool may_operate_now(std::uint64_t page, bool is_in_flags) REQUIRES(handling);
-/// A diff changes the page. In flag mode, who sees that may then see what the diff's sender has stored elsewhere.
+/// A diff changes the page. In flag mode its next reader may then know of what the diff's sender has stored elsewhere.
 void note_changed(std::uint64_t page) REQUIRES(handling);
 /// This process enters flag mode: any page of its own that is open without a fault may have been changed.
 void note_unseen_changes() REQUIRES(handling);

@@ -11,17 +11,17 @@
 
 namespace sdsm::dsm {
 
-/// To be called before the processes meet, when nobody else uses the room, so without the node's lock: the node's first
-/// process may not have made that yet. Once they have met, the initial process may hold it while it waits for an answer
-/// of this one, which serves only after its start.
+/// Call it before the processes meet, and without the node's lock. Nobody else uses the room then, and the lock may not
+/// be there: the node's first process makes it. Later the initial process may hold the lock while it waits for an
+/// answer of this process, which answers only after its start.
 void make_room_for_opened_pages() REQUIRES(starting) NO_THREAD_SAFETY_ANALYSIS;
-/// Protects the shared memory. A process's own stack and thread-local variables stay as they are: its use of them costs
-/// nothing and is never counted.
+/// Protects the shared memory except this process's own stack and thread-local variables, whose use is free and never
+/// counted.
 void protect_pages(const AddressRange& stack, const AddressRange& variables) REQUIRES(starting);
 /// Whether protect_pages() has been called.
 bool are_pages_protected();
 
-/// Ends the run, as no page's protection can be changed any more.
+/// Ends the run: the kernel has no mapping left with which to protect a page.
 [[noreturn]] void end_without_mappings();
 
 void open_page(const Place& place, Permission permission) REQUIRES(node().mutex);
@@ -35,7 +35,7 @@ void open_at_rest(std::uintptr_t begin, std::uint64_t pages) REQUIRES(node().mut
 /// Give the node's own pages, and copies of other nodes', their resting protection, as the protocol's tables say.
 void rest_own_pages() REQUIRES(node().mutex);
 void shut_copies() REQUIRES(node().mutex);
-/// At a barrier that copies outlive: shuts those that the process has lost, and leaves the others readable.
+/// At a barrier under Invalidation::changed: shuts the copies that the process has lost, leaves the others readable.
 void shut_lost_copies() REQUIRES(application, node().mutex);
 
 /// Under JIAJIA. The next access to each of these opens it anew: its home moves.
@@ -43,12 +43,12 @@ void close_pages(const std::vector<Place>& places) REQUIRES(node().mutex);
 /// The process may write these pages of its own from now on, without a trap.
 void open_own_pages(const std::vector<Place>& places) REQUIRES(node().mutex);
 
-/// For flag mode. Shuts a page whose right to be used has ended.
+/// In flag mode: the process has lost its right to the page.
 void shut_page(std::uintptr_t page) REQUIRES(node().mutex);
 /// Whether the process may write the page, or could before shut_all_pages().
 bool may_be_written(std::uintptr_t page) REQUIRES(node().mutex);
 bool is_open(std::uintptr_t page) REQUIRES(node().mutex);
-/// From now on is_still_open() says whether the page, which is open, has been open ever since. One page at a time.
+/// is_still_open() then says whether the page, which is open now, has stayed open. It watches one page at a time.
 void watch_page(std::uintptr_t page) REQUIRES(node().mutex);
 bool is_still_open(std::uintptr_t page);
 /// The next access to each page asks for the right to it.

@@ -1,6 +1,6 @@
-/// Flag mode: this process gives up pages that others want to use (models/page_sharing.hpp). The service thread does
-/// it, whatever the application thread waits for. A page that the application thread was granted and has not opened
-/// yet, or a page that somebody else uses the node's tables for, is given up a little later.
+/// Flag mode: this process gives up pages that others want to use (models/page_sharing.hpp). The service thread gives
+/// them up, so it does not matter what the application thread waits for. It puts a page off in two cases: the
+/// application thread was granted the page and has not opened it yet, or somebody else uses the node's tables.
 #pragma once
 
 #include "native/dsm/node.hpp"
@@ -10,19 +10,19 @@ namespace sdsm::dsm {
 
 /// Any thread: faults ask for the right to their pages.
 bool is_in_flag_mode();
-/// The same, where nobody has waited: it ends at the next barrier.
+/// Whether this process is in flag mode, but leaves it at the next barrier, as no thread has waited.
 bool ends_flag_mode_at_barrier();
-/// Any flag mode, as far as this process knows that all are in it.
+/// Whether this process knows that all processes are in flag mode.
 bool are_all_in_flag_mode() REQUIRES(application);
-/// Whether other threads run the program too: those of a team, while it lives.
+/// Other threads run the program too, as a team of several does, or no longer do.
 void note_company(bool has_company) REQUIRES(application);
 /// Whether this thread, which meets others, has to stop at its next touch of memory (models/page_sharing.hpp).
 bool is_flag_mode_due() REQUIRES(application);
-/// After an event of this process's. Returns when all processes are in flag mode as that wants it.
+/// This process reports an event, and waits until all processes have the flag mode that the event wants.
 void change_flag_mode(FlagEvent event) REQUIRES(application);
-/// This thread is where the program waits for a store, and may be in time for it without waiting.
+/// This thread comes to a loop in which the program waits for a store. The store may be there already.
 void come_to_wait() REQUIRES(application);
-/// Another process says that it enters it.
+/// Another process enters flag mode.
 void hear_of_flags(ProcessId from, const Head& head) REQUIRES(handling);
 /// At a barrier of all threads, after the drop. All processes call it.
 void end_flag_mode() REQUIRES(application) EXCLUDES(node().mutex);
@@ -33,7 +33,7 @@ void hear_recall(ProcessId home, const Head& head, const std::byte* payload) REQ
 /// Tries again what could not be given up. False if there is nothing to try.
 bool go_on_with_recalls() REQUIRES(handling);
 
-/// What service threads have sent of the node's changes is at home: before anybody hears of a release.
+/// Waits until the changes that the node's service threads have sent are at home. A release must not be heard before.
 void await_late_diffs() REQUIRES(application, node().mutex);
 /// A thread that uses the node's tables again and again lets service threads come to them.
 void give_way() REQUIRES(application) EXCLUDES(node().mutex);
