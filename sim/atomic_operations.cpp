@@ -6,36 +6,49 @@ namespace sdsm::sim {
 
 void AtomicOperations::operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
                                std::function<void()> done) {
+  operate(
+      thread, operation, home, std::move(heed), [] { return Time{}; }, std::move(done));
+}
+
+void AtomicOperations::operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed,
+                               const Recalls& recalls, std::function<void()> done) {
   const Time since = cluster_.clock.now();
   if (!cluster_.costs.atomic_is_measured()) cluster_.extrapolated_atomic = true;
   const auto finish = [&thread, since, done = std::move(done)] {
     thread.waited(Spent::lock, since);
     done();
   };
-  const auto decide = [this, operation, heed = std::move(heed)] { heed(cluster_.compared.operate(operation)); };
+  const Decide decide = [this, &thread, operation, recalls, heed = std::move(heed)](const auto& then) {
+    const auto operate = [this, operation, heed, then] {
+      heed(cluster_.compared.operate(operation));
+      then();
+    };
+    const Time waits = recalls();
+    if (waits == Time{}) return operate();
+    thread.uncontended.spend(waits);
+    cluster_.clock.at(cluster_.clock.now() + waits, operate);
+  };
   thread.uncontended.spend(cluster_.costs.atomic_own());
   // Its instruction traps, wherever the page is.
   cluster_.clock.at(since + cluster_.costs.atomic_own(), [this, &thread, home, decide, finish] {
     if (cluster_.owner_of(thread.id(), home) == Owner::remote) return ask(thread, home, decide, finish);
-    decide();
-    finish();
+    decide(finish);
   });
 }
 
 /// Both messages are as long, so the home pays its part of the first and the sender's part of the second: one whole.
-void AtomicOperations::ask(Thread& thread, ProcessId home, std::function<void()> decide,
-                           std::function<void()> answered) {
+void AtomicOperations::ask(Thread& thread, ProcessId home, Decide decide, std::function<void()> answered) {
   const Time local = cluster_.costs.message_local(atomic_payload);
   const Time receiving = cluster_.costs.home_part(local);
   const NodeId at = cluster_.layout.node_of(home);
   thread.uncontended.spend(2 * local + cluster_.idle->both_ways(thread.node(), at, atomic_payload));
-  const auto answer = [this, &thread, home, receiving, decide = std::move(decide), answered = std::move(answered)] {
-    decide();
+  const auto reply = [this, &thread, home, receiving, answered = std::move(answered)] {
     cluster_.thread(home).account.count_served(cluster_.clock.now(), MessageKind::atomic_reply, atomic_payload);
     const auto kind = static_cast<std::size_t>(MessageKind::atomic_reply);
     cluster_.send({home, thread.id(), kind, atomic_payload},
                   [this, receiving, answered] { cluster_.clock.at(cluster_.clock.now() + receiving, answered); });
   };
+  const auto answer = [reply, decide = std::move(decide)] { decide(reply); };
   cluster_.clock.at(cluster_.clock.now() + local - receiving, [this, &thread, home, local, answer] {
     thread.account.count_message(cluster_.clock.now(), MessageKind::atomic_request, atomic_payload);
     const auto kind = static_cast<std::size_t>(MessageKind::atomic_request);
@@ -48,7 +61,11 @@ void AtomicOperations::operate_in_order(Thread& thread, const WordOperation& ope
                                         std::function<void()> done) {
   cluster_.has_flags = true;
   const Exchange ask = [this, &thread, operation, home, heed = std::move(heed)](const courses::Step&, Then then) {
-    operate(thread, operation, home, heed, std::move(then));
+    const Recalls recalls = [this, &thread, operation, home] {
+      // As recorded, what each node has and drops is known.
+      return cluster_.order ? Time{} : cluster_.rights->operate(operation.page, home, thread.id());
+    };
+    operate(thread, operation, home, heed, recalls, std::move(then));
   };
   cluster_.locks.perform(thread, courses::acquire, Sync::acquire, ask, std::move(done));
 }

@@ -28,7 +28,13 @@ class AtomicOperations {
                         std::function<void()> done);
 
  private:
-  void ask(Thread& thread, ProcessId home, std::function<void()> decide, std::function<void()> answered);
+  /// At the home: calls `then` when it has done the operation.
+  using Decide = std::function<void(const std::function<void()>& then)>;
+  /// `recalls`: the home takes the page from all nodes before it does the operation. Returns how long that takes.
+  using Recalls = std::function<Time()>;
+  void operate(Thread& thread, const WordOperation& operation, ProcessId home, Heed heed, const Recalls& recalls,
+               std::function<void()> done);
+  void ask(Thread& thread, ProcessId home, Decide decide, std::function<void()> answered);
 
   Cluster& cluster_;
 };

@@ -58,6 +58,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
                                                options.timeline));
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
+  rights.emplace(*this);
   room = make_room(*this);
 }
 

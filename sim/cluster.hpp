@@ -27,6 +27,7 @@
 #include "sim/lock_manager.hpp"
 #include "sim/memory.hpp"
 #include "sim/network.hpp"
+#include "sim/page_rights.hpp"
 #include "sim/replayed_order.hpp"
 #include "sim/spins.hpp"
 #include "sim/team_barrier.hpp"
@@ -138,6 +139,7 @@ class Cluster {
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   ComparedWords compared;
+  std::optional<PageRights> rights;
   trace::PageBook page_book;  ///< by the trace's regions
   trace::Readings readings;
   std::optional<ReplayedOrder> order;

@@ -25,6 +25,7 @@ void Flush::next_piece() {
                             tally.diff_bytes += payload;
                             tally.largest_diff = std::max(tally.largest_diff, payload);
                           });
+    cluster_.rights->note_diff(diffs_[diff_].page);
     if (!diffs_[diff_].local) {
       const Bytes bytes = diff_bytes(diffs_[diff_].change);
       cluster_.note(thread_.id(), diffs_[diff_].page, trace::figures_of_diff(static_cast<std::uint64_t>(bytes.count)));

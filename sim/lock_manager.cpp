@@ -10,6 +10,11 @@
 namespace sdsm::sim {
 
 void LockManager::send_changes(Thread& thread, Sync sync, Then sent) {
+  if (cluster_.rights->is_on()) {
+    // A page's home takes what was changed when another node wants it. Stacks alone are open to their owners.
+    if (!cluster_.rights->has_stack_copies(thread.node())) return sent();
+    sync = Sync::acquire;
+  }
   std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), sync);
   cluster_.flushes[index_of(thread.id())]->start(std::move(diffs), std::move(sent));
 }
@@ -135,9 +140,16 @@ Exchange LockManager::wait(Thread& thread, std::uint64_t flag, FlagWait wait) {
 
 void LockManager::flush(Thread& thread, Then flushed) {
   NodePages& pages = cluster_.pages(thread.node());
+  PageRights& rights = *cluster_.rights;
+  if (rights.is_on() && !rights.has_stack_copies(thread.node())) return flushed();
   std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::acquire);
   if (diffs.empty()) {
-    pages.drop(Sync::acquire);
+    if (rights.is_on()) {
+      rights.drop_stack_copies(thread.node());
+    } else {
+      pages.drop(Sync::acquire);
+      rights.note_drop(thread.node());
+    }
     return flushed();
   }
   // While these travel, a companion may twin and write more; copies die only when all of the node's changes are home.

@@ -48,6 +48,8 @@ class Memory {
   virtual void barrier(std::uint32_t team, Arrival why) = 0;
   /// What a barrier of a team of one takes.
   virtual Time lone_barrier() const { return {}; }
+  /// The thread's region is over: behind its last barrier.
+  virtual void leave_region() {}
   /// A barrier of the `size` threads, this one among them, that come to barriers of this gang. Throws
   /// std::invalid_argument where the protocol has none.
   virtual void gang_barrier(std::uint32_t gang, std::uint32_t size);

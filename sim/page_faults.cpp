@@ -73,18 +73,28 @@ void PageFaults::issue_fetch() {
   if (travels) thread_.account.count_message(fetch_.since, tables.request, request);
   cluster_.send({thread_.id(), fetch_.home, tables.request, request}, [this, travels] {
     cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
-      if (fetch_.served) fetch_.served();
-      cluster_.compared.copy(thread_.node(), fetch_.page);
-      const Tables& kinds = cluster_.tables;
-      const Bytes reply = payloads(fetch_.beside).reply;
-      if (travels) {
-        cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);
+      PageRights& rights = *cluster_.rights;
+      if (rights.are_asked()) {
+        const Access access = rule_of(static_cast<FaultKind>(fetch_.kind)).access;
+        fetch_.granted = rights.grant(fetch_.page, fetch_.home, thread_.node(), access);
       }
-      cluster_.send({fetch_.home, thread_.id(), kinds.reply, reply}, [this] {
-        thread_.waited(spent_on(fetch_.kind), fetch_.since);
-        thread_.bell.ring();
-      });
+      const Time recalls = fetch_.granted.recalls;
+      if (recalls == Time{}) return reply(travels);
+      thread_.uncontended.spend(recalls);
+      cluster_.clock.at(cluster_.clock.now() + recalls, [this, travels] { reply(travels); });
     });
+  });
+}
+
+void PageFaults::reply(bool travels) {
+  if (fetch_.served) fetch_.served();
+  cluster_.compared.copy(thread_.node(), fetch_.page);
+  const Tables& kinds = cluster_.tables;
+  const Bytes reply = payloads(fetch_.beside).reply;
+  if (travels) cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);
+  cluster_.send({fetch_.home, thread_.id(), kinds.reply, reply}, [this] {
+    thread_.waited(spent_on(fetch_.kind), fetch_.since);
+    thread_.bell.ring();
   });
 }
 

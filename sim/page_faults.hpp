@@ -8,6 +8,7 @@
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
 #include "models/units.hpp"
+#include "sim/page_rights.hpp"
 
 namespace sdsm::sim {
 
@@ -30,6 +31,8 @@ class PageFaults {
   /// `logged`: what a log adds to a process's time for the fault, and for each message that it sends.
   void fetch(PageId page, std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {},
              std::uint64_t beside = 0);
+  /// What the home said of flag mode when it served the latest fetch.
+  const PageRights::Granted& granted() const { return fetch_.granted; }
 
  private:
   struct Payloads {
@@ -38,6 +41,7 @@ class PageFaults {
   /// Of a fetch that brings `beside` further pages.
   Payloads payloads(std::uint64_t beside) const;
   void issue_fetch();
+  void reply(bool travels);
 
   Cluster& cluster_;
   Thread& thread_;
@@ -51,6 +55,7 @@ class PageFaults {
     Time since{};
     std::function<void()> served;
     std::uint64_t beside = 0;
+    PageRights::Granted granted{};
   };
   Fetch fetch_;
 };

@@ -102,7 +102,10 @@ void Player::close(const trace::Event& event) {
   switch (event.kind) {
     case EventKind::fork: perform(Directive::fork_master, team); break;
     case EventKind::team_begin: perform(Directive::fork_worker, team); break;
-    case EventKind::join: perform(Directive::barrier, team); break;
+    case EventKind::join:
+      perform(Directive::barrier, team);
+      memory_->leave_region();
+      break;
     case EventKind::barrier:
       if (event.team != 0 && team > 1 && takes_faults(cluster_.layout)) {
         memory_->gang_barrier(event.team, team);

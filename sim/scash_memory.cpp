@@ -15,6 +15,8 @@ void ScashMemory::barrier(std::uint32_t team, Arrival why) {
   if (cluster_.has_flags) send_changes();
   arrive(why == Arrival::fork_worker ? Spent::idle : Spent::barrier);
   thread_.wait_for([=, this](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
+  has_met_ = false;
+  has_company_ |= why != Arrival::inside;
 }
 
 Time ScashMemory::lone_barrier() const {
@@ -30,12 +32,34 @@ void ScashMemory::gang_barrier(std::uint32_t gang, std::uint32_t size) {
 }
 
 void ScashMemory::flush() {
-  thread_.wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
+  drop_copies();
 }
 
 void ScashMemory::fence() {
   cluster_.has_flags = true;
+  begin_fence();
   flush();
+  end_fence();
+}
+
+/// Companions see each other's operations at once, so where nodes have several processes flag mode begins before one.
+void ScashMemory::begin_fence() {
+  if (cluster_.layout.threads_per_node > 1 && is_flag_mode_due()) enter_flag_mode();
+}
+void ScashMemory::end_fence() {
+  has_met_ |= is_flag_mode_due();
+}
+
+void ScashMemory::enter_flag_mode() {
+  drop_copies();
+  const Time waits = cluster_.rights->enter(thread_.node());
+  thread_.uncontended.spend(waits);
+  thread_.spend(Spent::lock, waits);
+}
+
+/// Behind what was changed in them.
+void ScashMemory::drop_copies() {
+  thread_.wait_for([this](auto flushed) { cluster_.locks.flush(thread_, std::move(flushed)); });
 }
 
 Moment ScashMemory::found_in(PageId page, ProcessId home) const {
@@ -47,6 +71,7 @@ Moment ScashMemory::found_in(PageId page, ProcessId home) const {
 /// home takes such a page from its readers, so that a load finds what the word is.
 std::optional<Moment> ScashMemory::operate(const WordOperation& asked, ProcessId home, bool orders) {
   const auto heed = [this](std::optional<Moment> refused) { refused_ = refused; };
+  if (orders) begin_fence();
   thread_.wait_for([=, this](auto done) {
     WordOperation operation = asked;
     if (asked.compares && !asked.found) {
@@ -55,6 +80,7 @@ std::optional<Moment> ScashMemory::operate(const WordOperation& asked, ProcessId
     if (!orders) return cluster_.atomics.operate(thread_, operation, home, heed, std::move(done));
     cluster_.atomics.operate_in_order(thread_, operation, home, heed, std::move(done));
   });
+  if (orders) end_fence();
   return refused_;
 }
 

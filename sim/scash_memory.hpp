@@ -11,6 +11,7 @@ class ScashMemory : public Memory {
  public:
   void finish_interval(std::uint64_t event) override;
   void barrier(std::uint32_t team, Arrival why) override;
+  void leave_region() override { has_company_ = false; }
   Time lone_barrier() const override;
   void gang_barrier(std::uint32_t gang, std::uint32_t size) override;
   void flush() override;
@@ -27,17 +28,28 @@ class ScashMemory : public Memory {
   virtual void finish_touches() = 0;
   virtual void arrive(Spent item) = 0;
 
+  /// Whether a thread that meets others has to enter flag mode before it goes on (models/page_sharing.hpp).
+  bool is_flag_mode_due() const {
+    return has_company_ && cluster_.layout.nodes > 1 && !cluster_.order && !cluster_.rights->is_on();
+  }
+  void enter_flag_mode();
+  void drop_copies();
+
   Cluster& cluster_;
   Thread& thread_;
   NodePages& pages_;
   PageFaults faults_;
+  bool has_met_ = false;  ///< others since the last barrier, and has not touched memory since
 
  private:
+  void begin_fence();
+  void end_fence();
   void send_changes();
   /// When the page as the thread sees it was what it is at home.
   Moment found_in(PageId page, ProcessId home) const;
 
   std::optional<Moment> refused_;  ///< of the latest atomic operation
+  bool has_company_ = false;       ///< other threads run the program, too
 };
 
 /// Threads act in the order of simulated time.

@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 
 #include "models/prefetch.hpp"
@@ -18,14 +19,30 @@ class InTime final : public ScashMemory {
     const Owner owner = cluster_.owner_of(thread_.id(), touch.home);
     if (cluster_.layout.threads_per_node > 1) {
       for (std::uint64_t i = 0; i < touch.pages; ++i) {
-        touch_among_companions({touch.first.region, touch.first.index + i}, touch, owner);
+        touch_in_turn({touch.first.region, touch.first.index + i}, touch, owner);
       }
       return;
     }
     for (PageId page = touch.first; page.index < touch.first.index + touch.pages;) {
+      if (has_met_ || cluster_.rights->are_asked()) {
+        touch_in_turn(page, touch, owner);
+        ++page.index;
+        continue;
+      }
       const std::uint64_t left = touch.first.index + touch.pages - page.index;
       const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, touch.home, owner, touch.access);
-      if (run.kind) faults_.take(page, *run.kind, run.pages, touch.home, prefetched(page, *run.kind));
+      if (run.kind) {
+        const std::vector<PageId> beside = prefetched(page, *run.kind);
+        faults_.take(page, *run.kind, run.pages, touch.home, beside);
+        if (rule_of(*run.kind).fetches_page) {
+          cluster_.rights->note_copies(thread_.node(), page, 1 + beside.size());
+          // Another thread may have entered flag mode meanwhile, for which this node dropped its copies.
+          if (cluster_.rights->are_asked()) {
+            heed(faults_.granted().is_changed, page, true);
+            if (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) continue;
+          }
+        }
+      }
       for (std::uint64_t i = 0; touch.change && owner != Owner::home && i < run.pages; ++i) {
         pages_.changed({page.region, page.index + i}, owner, touch.change, cluster_.page_words);
       }
@@ -55,7 +72,9 @@ class InTime final : public ScashMemory {
   std::vector<PageId> prefetched(PageId page, FaultKind kind) {
     std::vector<PageId> beside;
     const std::uint32_t region = index_of(page.region);
-    if (cluster_.options.prefetch == 0 || !rule_of(kind).fetches_page || !cluster_.has_prefetch[region]) return beside;
+    if (cluster_.options.prefetch == 0 || cluster_.rights->is_on() || !rule_of(kind).fetches_page ||
+        !cluster_.has_prefetch[region])
+      return beside;
     for (const std::uint64_t index :
          following(cluster_.homes[region], page.index, cluster_.options.prefetch, cluster_.layout.processes())) {
       const PageId next{page.region, index};
@@ -65,8 +84,12 @@ class InTime final : public ScashMemory {
     return beside;
   }
 
-  /// Companions share the node's pages, so a thread looks at the node's state only when simulated time has reached it.
-  void touch_among_companions(PageId page, const Touch& touch, Owner owner) {
+  /// Companions share the node's pages, and in flag mode other nodes take them, so a thread looks at the node's state
+  /// only when simulated time has reached it.
+  void touch_in_turn(PageId page, const Touch& touch, Owner owner) {
+    PageRights& rights = *cluster_.rights;
+    const bool is_own_stack = owner == Owner::home && rights.is_of_stack(page);
+    if (!is_own_stack && std::exchange(has_met_, false) && is_flag_mode_due()) enter_flag_mode();
     // Again if a companion took a lock, and with it dropped the page, while it was on its way.
     while (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) {
       thread_.catch_up_and_wait();
@@ -79,10 +102,51 @@ class InTime final : public ScashMemory {
       if (fetches) cluster_.begin_arrival(thread_.node(), page);
       const std::vector<PageId> beside = prefetched(page, *kind);
       for (const PageId one : beside) cluster_.begin_arrival(thread_.node(), one);
+      const bool was_on = rights.is_on();
       faults_.take_and_show(page, *kind, touch.home, beside);
-      if (!fetches) break;
+      if (!fetches) {
+        if (was_on && rule_of(*kind).makes_twin && owner == Owner::remote) ask_home(page, touch);
+        break;
+      }
+      rights.note_copies(thread_.node(), page, 1 + beside.size());
+      // Who is granted a page in flag mode uses it before another gets it.
+      heed(faults_.granted().is_changed, page, true);
+      if (was_on) break;
+    }
+    if (owner != Owner::remote && !is_own_stack && rights.has_to_ask(page, thread_.node(), touch.access)) {
+      ask_home(page, touch);
     }
     if (touch.change) pages_.changed(page, owner, touch.change, cluster_.page_words);
+  }
+
+  /// Waits for the right to use a page that the node has.
+  void ask_home(PageId page, const Touch& touch) {
+    thread_.catch_up_and_wait();
+    const auto [recalls, is_changed] = cluster_.rights->grant(page, touch.home, thread_.node(), touch.access);
+    const NodeId home = cluster_.layout.node_of(touch.home);
+    const Time waits = recalls + cluster_.idle->both_ways(thread_.node(), home, control_payload);
+    thread_.uncontended.spend(waits);
+    thread_.spend(Spent::lock, waits);
+    heed(is_changed, page, false);
+  }
+
+  /// `is_changed`: the page may show what others have stored elsewhere.
+  void heed(bool is_changed, PageId page, bool is_copy) {
+    PageRights& rights = *cluster_.rights;
+    if (!is_changed) return;
+    if (rights.is_on()) {
+      if (rights.has_stack_copies(thread_.node())) drop_copies();
+      return;
+    }
+    if (!is_flag_mode_due()) return;
+    // Companions would drop each other's copies in turn.
+    const bool may_drop = cluster_.layout.threads_per_node == 1;
+    const std::uint64_t others = rights.copies(thread_.node()) - (is_copy ? 1 : 0);
+    switch (meeting_at(may_drop && rights.is_of_stack(page), others)) {
+      case Meeting::none: break;
+      case Meeting::drops_copies: drop_copies(); break;
+      case Meeting::meets_others: has_met_ = true; break;
+    }
   }
 };
 

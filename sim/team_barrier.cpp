@@ -81,7 +81,10 @@ void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
   for (Member& member : round->members) {
     const ProcessId process = member.thread->id();
     const NodeId node = member.thread->node();
-    std::vector<Twinned> diffs = cluster_.pages(node).flush(process, sync_on(*round, node));
+    const Sync sync = sync_on(*round, node);
+    // In flag mode a gang's barrier is as any lock (LockManager::send_changes()).
+    const bool stays = sync == Sync::gang && cluster_.rights->is_on();
+    std::vector<Twinned> diffs = stays ? std::vector<Twinned>() : cluster_.pages(node).flush(process, sync);
     cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member, done] {
       member.flushed = cluster_.clock.now();
       if (--round->flushing == 0) done();
@@ -99,7 +102,12 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
                                      cluster_.costs.costs().dirty_home_page);
     nodes.insert(member.thread->node());
   }
-  for (const NodeId node : nodes) cluster_.pages(node).drop(Sync::barrier);
+  for (const NodeId node : nodes) {
+    // What nodes write in flag mode comes home without notices.
+    if (cluster_.notices && cluster_.rights->is_on()) cluster_.pages(node).drop(Sync::acquire);
+    cluster_.pages(node).drop(Sync::barrier);
+  }
+  cluster_.rights->end(static_cast<std::uint32_t>(round->members.size()));
   if (cluster_.notices) cluster_.notices->publish();
   const Time protect = static_cast<std::int64_t>(most) * cluster_.costs.costs().dirty_home_page;
   cluster_.clock.at(cluster_.clock.now() + protect, std::move(done));
@@ -116,7 +124,7 @@ void TeamBarrier::drop_in_gang(const RoundPtr& round, const std::function<void()
     const NodeId node = member.thread->node();
     if (std::exchange(latest, node) == node) continue;
     has_split_nodes_ |= sync_on(*round, node) != Sync::gang;
-    if (sync_on(*round, node) == Sync::gang) {
+    if (sync_on(*round, node) == Sync::gang && !cluster_.rights->is_on()) {
       cluster_.pages(node).drop(Sync::gang);
       continue;
     }

@@ -212,6 +212,30 @@ def test_atomic_operations(tmp_path, name, atomics, threads):
     assert run["options"]["atomics"] == simulation["options"]["atomics"] == atomics
 
 
+@pytest.mark.parametrize(("threads", "per_node"), [(2, 1), (3, 1), (4, 2)])
+@pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "failing_compares",
+        "failing_compares_at_home",
+        "compares_that_succeed_at_last",
+        "compares_with_what_is_there",
+        "compares_beside_stores",
+    ],
+)
+def test_a_thread_that_has_met_others_keeps_its_pages_until_another_wants_them(tmp_path, name, atomics, threads, per_node):
+    """Under `home` it enters flag mode when it goes on, so that it fetches a page and sends its changes once."""
+    run = executed(tmp_path, threads, COUNTED, name, atomics=atomics, per_node=per_node)
+    simulation = simulated(tmp_path, threads, COUNTED, name, atomics=atomics, per_node=per_node)
+    if per_node == 1:
+        assert counts(run) == counts(simulation)
+    else:  # which companion comes first decides who fetches
+        assert of_nodes(run, per_node) == of_nodes(simulation, per_node)
+    if atomics == "home" and name == "failing_compares":
+        assert run["threads"][1]["diffs"] == 2  # one in each of two rounds of 100
+
+
 #: In these, words change beside a team of one thread, and change back.
 CHANGED_BACK = {(61, 3), (161, 2)}
 

@@ -206,6 +206,53 @@ static void atomics(void) {
   }
 }
 
+/* An instruction each. */
+static __attribute__((noinline)) void compare_in_vain(int* word, int expected) {
+  __atomic_compare_exchange_n(word, &expected, 5, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+static __attribute__((noinline)) void count_by_compare(int* word, int expected) {
+  __atomic_compare_exchange_n(word, &expected, expected + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Thread 1 compares a word of `page(variable)` with what it is not, then by another instruction with what it is, and
+ * each time stores to a page of another's. What it stores is never next to what was. */
+static void compares(int variable, int failing, int looks) {
+  const int count = 100;
+#pragma omp parallel firstprivate(variable, failing, looks)
+  {
+    int* const word = &page(variable)[7];
+    int* const other = &page(variable == 0 ? 0 : omp_get_num_threads())[100];
+    const int acts = omp_get_thread_num() == 1;
+#pragma omp barrier
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; acts && i < failing; ++i) {
+        compare_in_vain(word, looks ? -1 - *(volatile int*)word : -1 - i);
+        other[2 * i] += 1;
+      }
+      for (int i = failing; acts && i < count; ++i) {
+        count_by_compare(word, looks ? *(volatile int*)word : round * (count - failing) + i - failing);
+        other[2 * i] += 1;
+      }
+#pragma omp barrier
+    }
+  }
+}
+static void failing_compares(void) {
+  compares(12, 100, 0);
+}
+static void failing_compares_at_home(void) {
+  compares(1, 100, 0);
+}
+static void compares_that_succeed_at_last(void) {
+  compares(12, 50, 0);
+}
+static void compares_with_what_is_there(void) {
+  compares(12, 50, 1);
+}
+static void compares_beside_stores(void) {
+  compares(0, 100, 0);
+}
+
 /* A fence sends home what was changed. */
 static void fences(void) {
 #pragma omp parallel
@@ -523,6 +570,11 @@ static const struct {
     {"doacross", doacross},
     {"two_sums", two_sums},
     {"atomics", atomics},
+    {"failing_compares", failing_compares},
+    {"failing_compares_at_home", failing_compares_at_home},
+    {"compares_that_succeed_at_last", compares_that_succeed_at_last},
+    {"compares_with_what_is_there", compares_with_what_is_there},
+    {"compares_beside_stores", compares_beside_stores},
     {"fences", fences},
     {"whole_objects", whole_objects},
     {"semaphores", semaphores},
