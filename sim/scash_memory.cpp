@@ -52,7 +52,9 @@ void ScashMemory::end_fence() {
 
 void ScashMemory::enter_flag_mode() {
   drop_copies();
-  thread_.spend(Spent::lock, cluster_.rights->enter(thread_.node()));
+  const Time waits = cluster_.rights->enter(thread_.node());
+  thread_.uncontended.spend(waits);
+  thread_.spend(Spent::lock, waits);
 }
 
 /// Behind what was changed in them.

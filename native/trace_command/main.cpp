@@ -22,7 +22,7 @@ constexpr const char* tracing_help =
     "sdsm trace -n THREADS -o FILE [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "sdsm trace info FILE [--json FILE|-]\n"
     "sdsm trace dump FILE\n"
-    "sdsm trace mend FILE -o FILE --pad|--without-barriers|--without-locks|--balance\n\n"
+    "sdsm trace mend FILE -o FILE --pad|--without-barriers|--without-locks|--balance|--parallel-init\n\n"
     "Runs an OpenMP program (gcc, g++ or gfortran -fopenmp) with THREADS threads, one at a time, and records what it "
     "does: compute times, synchronisation, and which pages each thread reads and writes in between.\n"
     "The program runs several times, the last time with its memory watched, and must do the same each time. Only the "
@@ -83,6 +83,9 @@ int mend(std::vector<std::string> own) {
   add("--without-locks", Mending::locks, "no locks, no atomic operations: the most that fewer can gain");
   add("--balance", Mending::balance,
       "between two barriers all threads compute equally long, together as long as traced");
+  add("--parallel-init", Mending::initialising,
+      "arrays that the initial thread fills before the first parallel region are filled there, by who writes them "
+      "most");
   ways->require_option(1);
   if (!parse(app, std::move(own))) return 0;
   write_mended(file, output, mending);

@@ -10,7 +10,7 @@ namespace sdsm::trace_command {
 /// to the file `json` ("": not wanted, "-": stdout).
 void print_info(const std::filesystem::path& trace, const std::string& json);
 
-enum class Mending : std::uint8_t { padding, barriers, locks, balance };
+enum class Mending : std::uint8_t { padding, barriers, locks, balance, initialising };
 /// Writes the trace of the program with one thing mended (workloads/trace/mended.hpp), and prints how much was mended.
 /// Throws BadInput if there is nothing to mend.
 void write_mended(const std::filesystem::path& trace, const std::filesystem::path& output, Mending mending);

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+PARALLEL_INIT = "--parallel-init"
 #: Mended traces: the option of `sdsm trace mend`, and the words for it.
 MENDINGS = {
     "--pad": "padding: a page of its own for each thread's part",
     "--without-barriers": "without barriers that nothing needs",
     "--without-locks": "without locks and atomic operations (an upper bound)",
+    PARALLEL_INIT: "parallel initialisation (--placement first-touch)",
 }
 PAGE_SIZES = ("4KiB", "8KiB", "16KiB", "64KiB")
 PREFETCHES = ("0", "1", "4")
@@ -90,7 +92,9 @@ class Alternative:
 def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = ()) -> Iterator[Alternative]:
     """All that are not so already. compute_factor: of the point's simulation. mendings: keys of MENDINGS that may gain."""
     for mending in mendings:
-        yield Alternative(MENDINGS[mending], point, True, mending)
+        # Only where first touch decides about homes does it matter who touches first.
+        placed = replace(point, placement="first-touch") if mending == PARALLEL_INIT else point
+        yield Alternative(MENDINGS[mending], placed, True, mending, is_offered=mending != PARALLEL_INIT)
     for rule in PLACEMENTS:
         if rule != point.placement:
             yield Alternative(f"--placement {rule}", replace(point, placement=rule), True)

@@ -12,7 +12,7 @@ from calibration.children import CommandFailed, CommandRunner
 from calibration.costs import faults as kinds_of_faults
 from calibration.readers import ReadError
 from calibration.readers.text import Text
-from sdsm_explain.alternatives import PROTOCOLS, Alternative, Point, alternatives
+from sdsm_explain.alternatives import PARALLEL_INIT, PROTOCOLS, Alternative, Point, alternatives
 from sdsm_explain.locks import Lock
 from sdsm_explain.memory import Array, arrays, known_of, locks_of, parse_info
 from sdsm_explain.start import TIME_LIMIT_S, Started, own_command
@@ -164,6 +164,8 @@ def _mendings(result: run_result.Simulation, found: Sequence[Array]) -> Iterator
         yield "--without-barriers"
     if sum(thread.time_s.lock for thread in result.threads) >= NOTABLE * all_s:
         yield "--without-locks"
+    if sum(one.away_s for one in found) >= NOTABLE * all_s:
+        yield PARALLEL_INIT
 
 
 @dataclass(frozen=True)

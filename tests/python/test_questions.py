@@ -76,13 +76,13 @@ def _is_shown(path: Path, question: Question) -> bool:
 
 
 def excerpt(printed: str) -> str:
-    """Of a long answer the verdict, the costliest array, what stands out and the best choice."""
+    """Of a long answer the verdict, the costliest array, what stands out and the best two choices."""
     lines = [line.rstrip() for line in printed.splitlines()]
     if not printed.startswith(("4 nodes", "[2]")):
         answers = [line for line in lines if ": " in line and "points.csv" not in line]
         return "\n".join([*answers[:MOST_ANSWERS], *(["..."] if len(answers) > MOST_ANSWERS else [])]) + "\n"
     shown = lines[:1]
-    for title, count in (("Which memory", 2), ("What stands out", 2), ("What else", 2)):
+    for title, count in (("Which memory", 2), ("What stands out", 2), ("What else", 3)):
         at = next((number for number, line in enumerate(lines) if line.startswith(title)), None)
         if at is not None:
             shown += ["...", *lines[at : at + count]]

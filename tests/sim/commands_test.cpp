@@ -405,7 +405,7 @@ TEST_CASE("traces of format 1 are simulated, but not mended") {
   const auto older = folder / "older.trace";
   trace::store(trace::write_format_1(trace::read(trace.path())), older);
   CHECK(sdsm_command("simulate", in_quotes(older.string()) + " -q -n 2 --platform " + p3).status == 0);
-  for (const char* way : {"--pad", "--without-barriers", "--without-locks", "--balance"}) {
+  for (const char* way : {"--pad", "--without-barriers", "--without-locks", "--balance", "--parallel-init"}) {
     const std::string output = in_quotes((folder / "out.trace").string());
     check_refused("trace", std::string("mend ") + way + " -o " + output + " " + in_quotes(older.string()),
                   "is of format 1, which does not tell the changed lines");

@@ -216,3 +216,39 @@ TEST_CASE("a region that is balanced already is not written") {
   CHECK(balance(File(scratch / "a.trace"), scratch / "b.trace") == 0);
   CHECK_FALSE(std::filesystem::exists(scratch / "b.trace"));
 }
+
+TEST_CASE("initialised in parallel, a page is first written by who writes it most, before a barrier of its own") {
+  const Scratch scratch;
+  const auto writes = [](std::uint64_t first, std::uint32_t pages) {
+    return touch_of(first, pages, Access::write, whole_page);
+  };
+  // The initial thread fills pages 0 to 3 and 5; in the region it writes 0 and, once, 2, and the other 1 to 3.
+  write_to(scratch / "a.trace",
+           {.before = {.compute_ns = 9, .touches = {writes(0, 4), writes(5, 1)}},
+            .first = {{.touches = {writes(0, 1), writes(2, 1)}, .end = barrier_of_both}, {}},
+            .second = {{.touches = {writes(1, 3)}, .end = barrier_of_both}, {.touches = {writes(2, 1)}}}});
+  CHECK(initialise_in_parallel(File(scratch / "a.trace"), scratch / "b.trace") == 3);
+  const std::vector<Interval> initial = intervals(scratch / "b.trace", 0);
+  const std::vector<Interval> other = intervals(scratch / "b.trace", 1);
+  REQUIRE(initial.size() == 5);
+  REQUIRE(other.size() == 5);
+  // Nobody writes page 5 in the region, so it stays.
+  CHECK(initial[0].touches == std::vector<TouchRun>{writes(5, 1)});
+  CHECK(initial[0].compute_ns == 9);
+  CHECK(initial[1] == Interval{.touches = {writes(0, 1)}, .end = barrier_of_both});
+  CHECK(initial[2].touches == std::vector<TouchRun>{writes(0, 1), writes(2, 1)});
+  CHECK(other[0].end.kind == EventKind::team_begin);
+  CHECK(other[1].end == barrier_of_both);
+  CHECK(other[1].touches == std::vector<TouchRun>{writes(1, 3)});
+  CHECK(other[2].touches == std::vector<TouchRun>{writes(1, 3)});
+}
+
+TEST_CASE("an array that the initial thread writes most, or fills in the region, is initialised where it was") {
+  const Scratch scratch;
+  const TouchRun first_page = touch_of(0, 1, Access::write, whole_page);
+  write_to(scratch / "a.trace",
+           {.before = {.touches = {first_page}}, .first = {{.touches = {first_page}}}, .second = {{}}});
+  CHECK(initialise_in_parallel(File(scratch / "a.trace"), scratch / "b.trace") == 0);
+  write_to(scratch / "c.trace", {.first = {{.touches = {first_page}}}, .second = {{.touches = {first_page}}}});
+  CHECK(initialise_in_parallel(File(scratch / "c.trace"), scratch / "d.trace") == 0);
+}

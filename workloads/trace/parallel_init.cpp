@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "workloads/trace/mended.hpp"
+#include "workloads/trace/writer.hpp"
+
+namespace sdsm::trace {
+namespace {
+
+/// What the initial thread first wrote to a page before the first parallel region.
+struct FirstWrite {
+  Change change{};
+  std::optional<ChangedLines> lines{};  ///< if the trace has them
+  std::optional<std::uint32_t> site{};
+  std::uint32_t owner = 0;  ///< the thread that writes the page most often in parallel regions
+};
+using FirstWrites = std::map<PageId, FirstWrite>;
+
+/// Calls `see(run, page, lines, site)` for each page of the interval's touches, in their order.
+template <typename See>
+void for_each_page(const Interval& interval, See see) {
+  PageWalk<LinesRun> lines(interval.lines);
+  PageWalk<SiteRun> sites(interval.sites);
+  for (const TouchRun& run : interval.touches) {
+    const bool has_lines = is_partial(run.change) && !interval.lines.empty();
+    for (std::uint64_t page = run.first; page < run.first + run.pages; ++page) {
+      std::optional<ChangedLines> changed;
+      std::optional<std::uint32_t> site;
+      if (has_lines) {
+        changed = lines.here().changed;
+        lines.pass(1);
+      }
+      if (!interval.sites.empty()) {
+        site = sites.here().site;
+        sites.pass(1);
+      }
+      see(run, page, changed, site);
+    }
+  }
+}
+
+void put(Interval& to, TouchRun run, std::uint64_t page, std::optional<ChangedLines> lines,
+         std::optional<std::uint32_t> site) {
+  run.first = page;
+  run.pages = 1;
+  to.touches.push_back(run);
+  if (lines) to.lines.push_back({*lines, 1});
+  if (site) to.sites.push_back({*site, 1});
+}
+
+bool begins_first_team(const File& file, const Event& event) {
+  const bool is_begin = event.kind == EventKind::fork || event.kind == EventKind::team_begin;
+  return is_begin && event.value > 1 && event.value == file.header().threads;
+}
+
+/// Empty if the first team is not of all threads.
+FirstWrites written_before_first_team(const File& file) {
+  FirstWrites found;
+  ThreadCursor cursor = file.thread(0, Detail::pages);
+  while (const Interval* interval = cursor.next()) {
+    for_each_page(*interval, [&](const TouchRun& run, std::uint64_t page, auto lines, auto site) {
+      const Region& region = file.regions()[index_of(run.region)];
+      if (run.access != Access::write || region.is_filled) return;
+      if (!is_placed_by_option(region.kind, region.placement)) return;
+      found.try_emplace({run.region, page}, FirstWrite{run.change, lines, site});
+    });
+    if (begins_first_team(file, interval->end)) return found;
+    if (interval->end.kind == EventKind::fork && interval->end.value > 1) return {};
+  }
+  return {};
+}
+
+/// Keeps the pages that some thread writes in a parallel region, each with its owner.
+void find_owners(const File& file, FirstWrites& pages) {
+  std::map<PageId, std::uint64_t> most;
+  for (std::uint32_t thread = 0; thread < file.header().threads; ++thread) {
+    std::map<PageId, std::uint64_t> writes;
+    std::uint32_t regions = 0;  // that the thread is in; others than the initial one are always in one
+    ThreadCursor cursor = file.thread(thread);
+    while (const Interval* interval = cursor.next()) {
+      for (const TouchRun& run : interval->touches) {
+        if ((thread == 0 && regions == 0) || run.access != Access::write) continue;
+        const PageId end{run.region, run.first + run.pages};
+        for (auto page = pages.lower_bound({run.region, run.first}); page != pages.end() && page->first < end; ++page) {
+          ++writes[page->first];
+        }
+      }
+      if (interval->end.kind == EventKind::fork) ++regions;
+      if (interval->end.kind == EventKind::join && regions > 0) --regions;
+    }
+    for (const auto& [page, count] : writes) {
+      if (count <= most[page]) continue;
+      most[page] = count;
+      pages[page].owner = thread;
+    }
+  }
+  std::erase_if(pages, [&](const auto& one) { return !most.contains(one.first); });
+}
+
+Interval without(const FirstWrites& pages, const Interval& from) {
+  Interval to{.compute_ns = from.compute_ns, .end = from.end};
+  for_each_page(from, [&](const TouchRun& run, std::uint64_t page, auto lines, auto site) {
+    if (!pages.contains({run.region, page})) put(to, run, page, lines, site);
+  });
+  return to;
+}
+
+Interval own_part(const FirstWrites& pages, std::uint32_t thread, std::uint32_t threads) {
+  Interval to{.end = {.kind = EventKind::barrier, .value = threads}};
+  for (const auto& [page, write] : pages) {
+    if (write.owner != thread) continue;
+    put(to, {.region = page.region, .access = Access::write, .change = write.change}, page.index, write.lines,
+        write.site);
+  }
+  return to;
+}
+
+}  // namespace
+
+std::uint64_t initialise_in_parallel(const File& file, const std::filesystem::path& output) {
+  FirstWrites pages = written_before_first_team(file);
+  find_owners(file, pages);
+  const auto moved = std::count_if(pages.begin(), pages.end(), [](const auto& one) { return one.second.owner != 0; });
+  if (moved == 0) return 0;
+  const std::uint32_t threads = file.header().threads;
+  Writer writer(output, threads);
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    bool has_begun = false;
+    ThreadCursor cursor = file.thread(thread, Detail::pages);
+    while (const Interval* interval = cursor.next()) {
+      writer.append(thread, has_begun ? *interval : without(pages, *interval));
+      if (has_begun || !begins_first_team(file, interval->end)) continue;
+      writer.append(thread, own_part(pages, thread, threads));
+      has_begun = true;
+    }
+  }
+  Header header = file.header();
+  header.words = {};  // who wrote them is another one now
+  writer.finish(header, file.regions());
+  return static_cast<std::uint64_t>(moved);
+}
+
+}  // namespace sdsm::trace
