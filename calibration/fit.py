@@ -42,6 +42,8 @@ MESSAGE_COSTS = ("message.fixed", "message.per-byte")
 PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
 #: Home pages that the last thread to come to a barrier wrote before.
 DIRTY = re.compile(r"barrier\.dirty([1-9][0-9]{0,6})")
+#: The same of pages none of which lies beside another.
+APART = re.compile(r"barrier\.apart([1-9][0-9]{0,6})")
 #: Faults in a row that native/bench/microbench.c takes the mean of.
 BURST = 16
 #: Runs of which the scatter of lines is known.
@@ -372,6 +374,7 @@ def fit(
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
     _dirty_pages(data, parameters, checks, notes, fallback)
+    _further_runs(data, parameters, checks, notes, fallback)
     _atomics(data, parameters, fallback)
     _memory_bus(data, parameters, checks, notes, fallback)
     if is_reference:
@@ -679,6 +682,44 @@ def _dirty_pages(data: Data, parameters: list[Parameter], checks: list[Check], n
         (b, [max(wrote - not_, 0.0) / pages for wrote, not_ in zip(b.medians, none.medians, strict=False)]) for b, none, pages in parts
     )
     parameters.append(_found(name, replace(estimate, value=max(estimate.value, 0.0)), "us", "fitted", how, sources, runs))
+    checks.append(Check(name, None, estimate, (name,), sources))
+
+
+def _further_runs(data: Data, parameters: list[Parameter], checks: list[Check], notes: list[str], base: Base) -> None:
+    """Optional: without a measurement the base file's, which may be none. Of N pages apart, N - 1 runs are further ones; what pages
+    cost by themselves, as many of M adjacent ones say."""
+    name = "barrier.further-run"
+    none_by_key = {_key(b): b for b in _remote(data, "barrier.dirty0")}
+    adjacent = {_key(b): (b, int(found[1])) for b in data.batches if (found := DIRTY.fullmatch(b.quantity))}
+    parts: list[tuple[Batch, Batch, Batch, int, float]] = []
+    for b in data.batches:
+        found = APART.fullmatch(b.quantity)
+        if found and int(found[1]) > 1 and _key(b) in none_by_key and _key(b) in adjacent:
+            row, pages = adjacent[_key(b)]
+            parts.append((b, row, none_by_key[_key(b)], int(found[1]) - 1, int(found[1]) / pages))
+    if not parts:
+        base.add([name], parameters)
+        return
+    each = [
+        b.estimate.minus(row.estimate.times(part)).minus(none.estimate.times(1 - part)).times(1 / runs)
+        for b, row, none, runs, part in parts
+    ]
+    estimate, sources = pooled(each), _sources(b for b, *_ in parts)
+    if estimate.value <= 0:
+        notes.append(f"{name} came out as {estimate.value:.3g} us: nothing is charged")
+        return
+    runs = data.runs(
+        (
+            b,
+            [
+                max(one - part * many - (1 - part) * no, 0.0) / count
+                for one, many, no in zip(b.medians, row.medians, none.medians, strict=False)
+            ],
+        )
+        for b, row, none, count, part in parts
+    )
+    how = "barrier with pages apart less one with as many adjacent ones, by run"
+    parameters.append(_found(name, estimate, "us", "fitted", how, sources, runs))
     checks.append(Check(name, None, estimate, (name,), sources))
 
 

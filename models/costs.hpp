@@ -38,10 +38,11 @@ struct ProtocolCosts {
 /// Measured and assumed numbers of one machine, as the platform file gives them. The base's are SCASH's.
 struct Costs : ProtocolCosts {
   std::map<ProtocolKind, ProtocolCosts> further_protocols;
-  Bytes page = least_page;         ///< with which faults were measured
-  Time further_page{};             ///< processors' time for each page that comes beside the fetched one
-  Time dirty_home_page{};          ///< at a barrier, for each of its own home pages that a process wrote
-  std::map<Layout, Time> barrier;  ///< EPCC overhead of an empty barrier
+  Bytes page = least_page;  ///< with which faults were measured
+  Time further_page{};      ///< processors' time for each page that comes beside the fetched one
+  Time dirty_home_page{};   ///< at a barrier, for each of its own home pages that a process wrote
+  Time further_run{};       ///< at a barrier, for each run of adjacent pages that a process protects again, but one
+  std::map<Layout, Time> barrier;                   ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 

@@ -51,6 +51,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
     node_pages.push_back(
         std::make_unique<NodePages>(NodeId{node}, ProcessId{node * layout.threads_per_node}, layout.threads_per_node,
                                     notices.get(), std::pmr::get_default_resource(), home_pages_of(options.protocol)));
+    if (costs.costs().further_run > Time{}) node_pages.back()->note_opened_pages();
   }
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     const NodeId node = layout.node_of(ProcessId{process});

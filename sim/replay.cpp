@@ -191,6 +191,23 @@ Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint
   return (charged(2 * barriers) - charged(barriers)) / static_cast<std::int64_t>(barriers) / pages;
 }
 
+Time replay_further_runs(const Platform& platform, NetworkKind network, std::uint32_t runs, std::uint32_t barriers) {
+  const auto charged = [&](std::uint32_t stride) {
+    return time_in_child([&] {
+      Script script({2, 1});
+      for (std::uint32_t i = 0; i < barriers; ++i) {
+        std::vector<TouchRun> touches;
+        for (std::uint32_t run = 0; run < runs; ++run)
+          touches.push_back({RegionId{0}, 1, run * stride, Access::write, 128, Change{1, 1}});
+        script.add(0, 4'000'000, touches, script.barrier());
+        script.add(1, 4'000'000, {}, script.barrier());
+      }
+      return script.run(platform, network, 2 * runs).threads[0].whole.time[static_cast<std::size_t>(Spent::protect)];
+    });
+  };
+  return (charged(2) - charged(1)) / static_cast<std::int64_t>(barriers) / (runs - 1);
+}
+
 Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint32_t threads, std::uint32_t loops) {
   const auto charged = [&](std::uint32_t count) {
     return time_in_child([&] {
@@ -259,6 +276,9 @@ class Rerun {
   void dirty_pages() {
     add("barrier.dirty-home-page", {2, 1}, costs_.dirty_home_page,
         [&] { return replay_dirty_pages(platform_, network_, 64, 10); });
+    if (costs_.further_run == Time{}) return;
+    add("barrier.further-run", {2, 1}, costs_.further_run,
+        [&] { return replay_further_runs(platform_, network_, 64, 10); });
   }
 
   void memory_bus() {

@@ -57,6 +57,9 @@ Time replay_lock(const Platform& platform, NetworkKind network, Layout layout, s
 Time replay_release(const Platform& platform, NetworkKind network, std::uint16_t words, std::uint32_t releases);
 /// A barrier's time for each of `pages` home pages that their owner wrote before it.
 Time replay_dirty_pages(const Platform& platform, NetworkKind network, std::uint32_t pages, std::uint32_t barriers);
+/// A barrier's time for each of `runs` home pages, none beside another, that their owner wrote before it, but the
+/// first: beyond what as many adjacent ones take.
+Time replay_further_runs(const Platform& platform, NetworkKind network, std::uint32_t runs, std::uint32_t barriers);
 /// The time of a millisecond of memory-bound computing when `threads` threads of one node do it.
 Time replay_memory_bus(const Platform& platform, NetworkKind network, std::uint32_t threads, std::uint32_t loops);
 /// Times one way over the idle route from node 1 to node 0, without the processors' parts.

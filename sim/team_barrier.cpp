@@ -93,13 +93,11 @@ void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
 }
 
 void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
-  std::uint64_t most = 0;
+  const Costs& costs = cluster_.costs.costs();
   std::set<NodeId> nodes;
   for (Member& member : round->members) {
-    member.dirty_home_pages = cluster_.pages(member.thread->node()).take_dirty_home_pages(member.thread->id());
-    most = std::max(most, member.dirty_home_pages);
-    member.thread->uncontended.spend(static_cast<std::int64_t>(member.dirty_home_pages) *
-                                     cluster_.costs.costs().dirty_home_page);
+    const std::uint64_t dirty = cluster_.pages(member.thread->node()).take_dirty_home_pages(member.thread->id());
+    member.protecting = static_cast<std::int64_t>(dirty) * costs.dirty_home_page;
     nodes.insert(member.thread->node());
   }
   for (const NodeId node : nodes) {
@@ -109,8 +107,14 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
   }
   cluster_.rights->end(static_cast<std::uint32_t>(round->members.size()));
   if (cluster_.notices) cluster_.notices->publish();
-  const Time protect = static_cast<std::int64_t>(most) * cluster_.costs.costs().dirty_home_page;
-  cluster_.clock.at(cluster_.clock.now() + protect, std::move(done));
+  Time most{};
+  for (Member& member : round->members) {
+    const std::uint64_t runs = cluster_.pages(member.thread->node()).take_further_runs(member.thread->id());
+    member.protecting += static_cast<std::int64_t>(runs) * costs.further_run;
+    member.thread->uncontended.spend(member.protecting);
+    most = std::max(most, member.protecting);
+  }
+  cluster_.clock.at(cluster_.clock.now() + most, std::move(done));
 }
 
 /// The first member on a node drops its copies.
@@ -155,8 +159,7 @@ void TeamBarrier::leave(const RoundPtr& round) {
     // What lay between was charged by the flush.
     account.charge(Spent::barrier, from, all_here);
     account.charge(Spent::barrier, member.flushed, all_flushed);
-    const Time protected_at =
-        all_flushed + static_cast<std::int64_t>(member.dirty_home_pages) * cluster_.costs.costs().dirty_home_page;
+    const Time protected_at = all_flushed + member.protecting;
     account.charge(Spent::protect, all_flushed, protected_at);
     // What lay between was charged by the flush of companions' changes.
     const Time dropped_at = std::max(protected_at, member.dropped);

@@ -36,8 +36,8 @@ class TeamBarrier {
     Arrival why;
     Time arrived{};
     Time flushed{};
-    Time dropped{};  ///< where that took time
-    std::uint64_t dirty_home_pages = 0;
+    Time dropped{};     ///< where that took time
+    Time protecting{};  ///< what it takes the thread to protect its pages again
     std::function<void()> through;
   };
   struct Round {

@@ -20,7 +20,7 @@ NAME = "sdsm microbench"
 SEEN = True
 WORD_BYTES = 4
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.dirty[0-9]+)?|lock|release\.[0-9]+|RUMR\.single|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.single|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

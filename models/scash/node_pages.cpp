@@ -45,6 +45,7 @@ NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, Writ
       home_pages_(home_pages),
       twinned_(memory),
       dirty_home_(processes, 0, memory),
+      opened_(memory),
       pages_(memory) {}
 
 NodePages::Entry& NodePages::entry(PageId page) {
@@ -106,6 +107,7 @@ NodePages::AccessedRun NodePages::access_run(ProcessId process, PageId first, st
     if (kind) {
       if (entry->node.age != after.age) entry->twin = no_twin;
       entry->node = after;
+      note_opened(process, {first.region, first.index + run.pages}, owner, access);
     }
     if (++run.pages == pages) break;
     const std::uint64_t next = first.index + run.pages;
@@ -139,7 +141,13 @@ std::optional<FaultKind> NodePages::access(Entry& entry, ProcessId process, Page
   }
   if (access == Access::write && owner == Owner::home) ++dirty_home_[index_of(process) - first_];
   if (notices_ && access == Access::write && owner != Owner::remote) notices_->add(page, node_);
+  note_opened(process, page, owner, access);
   return kind;
+}
+
+void NodePages::note_opened(ProcessId process, PageId page, Owner owner, Access access) {
+  if (opened_.empty()) return;
+  opened_[index_of(process) - first_].add(page, owner == Owner::remote, access == Access::write);
 }
 
 void NodePages::begin_copy(Entry& entry, PageId page) {
@@ -157,6 +165,7 @@ bool NodePages::prefetch(ProcessId process, PageId page) {
   begin_copy(entry, page);
   entry.node = {copy_age_, Permission::read_only};
   set_process(process, page, Owner::remote, Permission::read_only);
+  note_opened(process, page, Owner::remote, Access::read);
   return true;
 }
 
@@ -223,6 +232,7 @@ void NodePages::drop(Sync sync) {
     ++write_age_;
     twinned_.clear();
   } else if (rule.drop_copies) {
+    for (OpenedPages& pages : opened_) pages.forget_copies();
     // Twins of remote pages go with their copies; those of local pages stay, and are numbered anew.
     std::pmr::vector<Twinned> kept(twinned_.get_allocator());
     for (const Twinned& twinned : twinned_) {
@@ -253,6 +263,15 @@ std::optional<std::size_t> NodePages::give_up(PageId page, bool keeps_reading) {
 
 std::uint64_t NodePages::take_dirty_home_pages(ProcessId process) {
   return std::exchange(dirty_home_[index_of(process) - first_], 0);
+}
+
+std::uint64_t NodePages::take_further_runs(ProcessId process) {
+  if (opened_.empty()) return 0;
+  const auto keeps = [&](PageId page) {
+    return process_permission(process, page, Owner::remote) != Permission::unmapped;
+  };
+  const std::uint64_t runs = opened_[index_of(process) - first_].take_runs(keeps);
+  return runs - (runs > 0 ? 1 : 0);
 }
 
 Permission NodePages::node_permission(PageId page, Owner owner) const {

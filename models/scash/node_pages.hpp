@@ -14,6 +14,7 @@
 #include "models/ids.hpp"
 #include "models/page_table.hpp"
 #include "models/region_set.hpp"
+#include "models/scash/opened_pages.hpp"
 #include "models/scash/page_state.hpp"
 
 namespace sdsm {
@@ -110,6 +111,13 @@ class NodePages {
   /// Number of home pages that `process` wrote since the last barrier. Resets it (barrier phase 4).
   std::uint64_t take_dirty_home_pages(ProcessId process);
 
+  /// From now on take_further_runs() tells; an opened page then costs memory until the next barrier.
+  void note_opened_pages() { opened_.resize(processes_); }
+
+  /// After drop() at a barrier, and the publishing of notices: the number of runs of adjacent pages that `process`
+  /// protects again, beyond the first (Costs::further_run). 0 if they are not noted. Resets it.
+  std::uint64_t take_further_runs(ProcessId process);
+
   /// The page's state on the node, and its protection in a process.
   Permission node_permission(PageId page, Owner owner) const;
   Permission process_permission(ProcessId process, PageId page, Owner owner) const;
@@ -148,6 +156,7 @@ class NodePages {
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
   void begin_copy(Entry& entry, PageId page);
+  void note_opened(ProcessId process, PageId page, Owner owner, Access access);
   bool hears_of_all_writes();
   void clean_copies();
   const Entry* find(PageId page) const;
@@ -166,6 +175,7 @@ class NodePages {
   std::uint32_t write_age_ = 1;  ///< barriers so far, +1
   std::pmr::vector<Twinned> twinned_;
   std::pmr::vector<std::uint64_t> dirty_home_;
+  std::pmr::vector<OpenedPages> opened_;  ///< by process; empty if they are not noted
   PageTable<Chunk> pages_;
   PageId recent_{};                  ///< first page of the chunk that entry() found last
   Entry* recent_entries_ = nullptr;  ///< its entries; chunks stay where they are

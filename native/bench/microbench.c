@@ -302,18 +302,18 @@ static void sample_lock(int wanted) {
   print_samples("lock", samples, wanted);
 }
 
-/* A barrier that the first thread comes to last, after it wrote `dirty` of its home pages: what it takes longer than
- * one without is the cost of protecting them again. The others wait there, so that none's lateness counts as that cost.
- */
-static void sample_dirty_barrier(const char* name, pages memory, int wanted, int dirty) {
+/* A barrier that the first thread comes to last, after it wrote `dirty` of its home pages, each `stride`-th: what it
+ * takes longer than one without is the cost of protecting them again, by pages and by runs of adjacent ones. The others
+ * wait there, so that none's lateness counts as that cost. */
+static void sample_dirty_barrier(const char* name, pages memory, int wanted, int dirty, int stride) {
   const double late_ns = 1e6;
-#pragma omp parallel firstprivate(memory, wanted, dirty)
+#pragma omp parallel firstprivate(memory, wanted, dirty, stride)
   for (int i = 0; i < wanted; ++i) {
 #pragma omp barrier
     double begin = 0;
     if (omp_get_thread_num() == 0) {
       pages own = own_page(memory, 0, pages_each, 0);
-      for (int page = 0; page < dirty; ++page) own[(size_t)page * page_words] = i + 1;
+      for (int page = 0; page < dirty; ++page) own[(size_t)page * (size_t)stride * page_words] = i + 1;
       const double since = now_ns();
       do begin = now_ns();
       while (begin < since + late_ns);
@@ -456,8 +456,9 @@ int main(int argc, char** argv) {
   }
   sample_barrier(wanted);
   sample_lock(wanted);
-  sample_dirty_barrier("barrier.dirty0", memory, wanted, 0);
-  sample_dirty_barrier("barrier.dirty1024", memory, wanted, worked_on);
+  sample_dirty_barrier("barrier.dirty0", memory, wanted, 0, 1);
+  sample_dirty_barrier("barrier.dirty1024", memory, wanted, worked_on, 1);
+  sample_dirty_barrier("barrier.apart512", memory, wanted, worked_on / 2, 2);
   sample_streams(memory, wanted, per_node);
   if (threads > per_node) sample_atomics(memory, wanted);
   printf("\n}\n");

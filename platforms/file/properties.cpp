@@ -133,6 +133,10 @@ void add_costs(std::vector<Property>& rows) {
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
       [](auto& costs) -> auto& { return costs.dirty_home_page; }));
   rows.push_back(time_cost(
+      "barrier.further-run",
+      "time at a barrier for each run of adjacent pages that a process protects again, but one (default 0us)", false,
+      [](auto& costs) -> auto& { return costs.further_run; }));
+  rows.push_back(time_cost(
       "prefetch.page", "processors' time for each page that --prefetch brings beside another (default 0us)", false,
       [](auto& costs) -> auto& { return costs.further_page; }));
   rows.push_back(time_cost(

@@ -85,6 +85,18 @@ def test_costs_are_medians_and_a_line_through_the_messages():
         assert found.value(name) == pytest.approx(value), name
 
 
+def test_a_further_run_is_what_pages_apart_take_longer_than_as_many_adjacent_ones():
+    """64 adjacent pages take 96 us beside the barrier's 50. 33 pages apart: 33 times 1.5 us, and 32 runs of 2.5 us more."""
+    more = {"barrier.apart33": [50000.0 + 33 * 1500.0 + 32 * 2500.0]}
+    found = by_name(fitted(reading({"2x1": measured(**more)})))["barrier.further-run"]
+    assert (found.value, found.unit, found.kind) == (pytest.approx(2.5), "us", "fitted")
+    less = fitted(reading({"2x1": measured(**{"barrier.apart33": [50000.0]})}))
+    assert "barrier.further-run" not in by_name(less) and any("barrier.further-run" in note for note in less.notes)
+    assert "barrier.further-run" not in by_name(fitted(reading({"2x1": measured()})))
+    kept = fitted(reading({"2x1": measured()}), **{"barrier.further-run": "3us"})
+    assert kept.value("barrier.further-run") == 3.0
+
+
 def test_faults_among_companions_come_from_a_layout_that_has_them_else_are_called_assumed():
     alone = by_name(fitted(reading({"2x1": measured()})))["fault.RROR"]
     assert (alone.value, alone.kind, alone.standard_error) == (2.0, "assumed", None)

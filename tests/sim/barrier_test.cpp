@@ -94,6 +94,27 @@ TEST_CASE("a home page that its owner wrote adds 18.95 us, the most that one pro
         us(8 + 661 + 18.95 + 587 + 50'000) + us(661) + us(50'000 + 8 + 661 + 3 * 18.95) + us(661));
 }
 
+TEST_CASE("each further run of adjacent pages that a process protects again takes barrier.further-run") {
+  PlatformText text;
+  text.set("barrier.further-run", "3us");
+  const TemporaryFile platform(text.text());
+  // Even pages are at home on process 0, odd ones on 1. Copies 0, 2, 4 and own pages 1, 3 are five runs: beside a copy
+  // lies no other one.
+  const auto protecting = [&](const std::filesystem::path& file, std::vector<trace::TouchRun> touches) {
+    TestProgram program({2, 1});
+    program.barrier_of_all(50'000);
+    program.barrier(0, 50'000);
+    program.barrier(1, 0, std::move(touches));
+    const Result result = run(file, NetworkKind::queue, program);
+    return std::pair(spent(result.threads[1].whole, Spent::protect), result.whole_makespan);
+  };
+  const auto [apart, time] = protecting(platform.path(), {reads(0), reads(2), reads(4), writes(1), writes(3)});
+  CHECK(apart == us(2 * 18.95 + 4 * 3));
+  CHECK(time - protecting(p3_score(), {reads(0), reads(2), reads(4), writes(1), writes(3)}).second == us(4 * 3));
+  CHECK(protecting(platform.path(), {writes(1)}).first == us(18.95));
+  CHECK(protecting(platform.path(), {reads(0), writes(0)}).first == Time{});
+}
+
 TEST_CASE("a local page's diff is charged and crosses no network") {
   TestProgram program({1, 2});
   program.barrier(0, 1000);

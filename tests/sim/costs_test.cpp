@@ -50,6 +50,15 @@ TEST_CASE("a barrier takes 18.95 us for each home page that its owner wrote") {
   CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 1, 3), us(18.95)));
 }
 
+TEST_CASE("a barrier takes barrier.further-run for each run of adjacent pages but the first") {
+  const NetworkKind network = GENERATE(NetworkKind::queue, NetworkKind::simgrid);
+  Platform platform = read_platform(p3_score());
+  CHECK(replay_further_runs(platform, network, 64, 3) == Time{});
+  platform.costs.further_run = us(3);
+  CHECK(within_a_nanosecond(replay_further_runs(platform, network, 64, 3), us(3)));
+  CHECK(within_a_nanosecond(replay_dirty_pages(platform, network, 64, 3), us(18.95)));
+}
+
 TEST_CASE("at a gigabit a fetch saves nine tenths of its wire time and nothing else") {
   // Stored and forwarded: 110 bytes twice at 125 MB/s and 10 us, 4330 + 1538 bytes and 10 us; local part 79.96 us.
   // Flowing: 110 bytes and 10 us, 4330 bytes and 10 us; local part 211.8 us.

@@ -224,6 +224,47 @@ TEST_CASE("a home page that its owner wrote costs the owner at the barrier, once
   CHECK(node.pages().take_dirty_home_pages(ProcessId{1}) == 0);
 }
 
+TEST_CASE("runs of adjacent pages that a process protects again at a barrier, but the first") {
+  const auto at = [](std::uint32_t region, std::uint64_t index) { return PageId{RegionId{region}, index}; };
+  Node node(0, 1);
+  node.pages().note_opened_pages();
+  // Own pages 1 and 2, and 4; copies 1 and 2, behind them 3, and 7: one of them first read, then written.
+  for (const std::uint64_t index : {4, 2, 1}) node.store(0, at(0, index));
+  for (const std::uint64_t index : {7, 1, 2}) node.touch(0, at(1, index), to_read);
+  node.store(0, at(1, 2));
+  CHECK(node.pages().prefetch(ProcessId{0}, at(1, 3)));
+  node.barrier();
+  CHECK(node.pages().take_further_runs(ProcessId{0}) == 3);  // of four
+  node.barrier();
+  CHECK(node.pages().take_further_runs(ProcessId{0}) == 0);
+  // A lock shuts copies, not own pages.
+  node.store(0, at(0, 1));
+  for (const std::uint64_t index : {1, 3, 5}) node.touch(0, at(1, index), to_read);
+  node.acquire(0);
+  node.store(0, at(0, 3));
+  node.barrier();
+  CHECK(node.pages().take_further_runs(ProcessId{0}) == 1);
+}
+
+TEST_CASE("copies that a barrier leaves are protected again only where they were written") {
+  WriteNotices notices;
+  Node node(1, 1, &notices);
+  node.pages().note_opened_pages();
+  const auto copy = [](std::uint64_t index) { return PageId{RegionId{0}, index}; };
+  for (const std::uint64_t index : {1, 3, 5, 7}) node.touch(1, copy(index), to_read);
+  node.store(1, copy(7));
+  node.store(1, copy(9));
+  notices.add(copy(3), NodeId{0});
+  node.barrier();
+  notices.publish();
+  CHECK(node.pages().take_further_runs(ProcessId{1}) == 2);  // 3 goes; 7 and 9 become read-only
+  notices.add(copy(5), NodeId{0});
+  notices.add(copy(7), NodeId{0});
+  node.barrier();
+  notices.publish();
+  CHECK(node.pages().take_further_runs(ProcessId{1}) == 1);  // 5 and 7 go
+}
+
 TEST_CASE("a home page that a companion made writable and its owner then wrote costs the owner too") {
   Node node(0, 2);
   node.store(1, page_of_0);
