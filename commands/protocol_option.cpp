@@ -52,6 +52,14 @@ void check_prefetch(std::uint32_t pages, bool has_order) {
       "--prefetch and --order do not go together: an order has the fetched pages alone. Leave one of them out");
 }
 
+void check_order(bool has_order, ProtocolKind protocol) {
+  if (!has_order || protocol != ProtocolKind::jiajia) return;
+  throw BadInput(
+      "--order: under jiajia counts do not depend on the order of a node's faults, as its processes share no copies, "
+      "and "
+      "the order in which processes take locks is not recorded. Leave it out, or give --protocol scash");
+}
+
 void add_jiajia_rules(CLI::App& app, jiajia::Rules& rules, std::string& asked) {
   app.add_option_function<std::string>(
          "--scope",

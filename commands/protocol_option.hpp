@@ -22,6 +22,8 @@ void add_protocol(CLI::App& app, ProtocolKind& protocol,
 void add_prefetch(CLI::App& app, std::uint32_t& pages);
 /// Throws BadInput where it does not go with the rest.
 void check_prefetch(std::uint32_t pages, bool has_order);
+/// Throws BadInput under a protocol that has no use for a recorded order.
+void check_order(bool has_order, ProtocolKind protocol);
 
 /// --scope, --home-migration and --adaptive-write-detection, of the same commands. `asked`: one that was given.
 void add_jiajia_rules(CLI::App& app, jiajia::Rules& rules, std::string& asked);

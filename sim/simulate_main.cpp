@@ -152,6 +152,7 @@ void refuse_combinations(Request& request) {
   if (!tables_of(request.options.protocol).has_pages()) refuse_options_of_pages(request);
   check_invalidation(request.invalidation, request.options.protocol);
   check_prefetch(request.options.prefetch, !request.order.empty());
+  check_order(!request.order.empty(), request.options.protocol);
   check_asked_of_jiajia(request.asked_of_jiajia, request.options.protocol);
   if (request.options.protocol != ProtocolKind::jiajia) return;
   if (request.options.jiajia.home_migration && request.options.jiajia.first_touch_moves) {
@@ -165,7 +166,6 @@ void refuse_combinations(Request& request) {
   const auto refuse = [](const std::string& what) {
     throw BadInput(what + " is not simulated under jiajia. Leave it out, or give --protocol scash");
   };
-  if (!request.order.empty()) refuse("--order");
   std::optional<Atomics>& atomics = request.options.atomics;
   if (atomics.value_or(Atomics::lock) != Atomics::lock) refuse(fmt::format("--atomics {}", name_of(*atomics)));
   atomics = Atomics::lock;

@@ -224,8 +224,9 @@ std::map<ProcessId, std::uint16_t> count_diffs(const std::vector<jiajia::Diff>& 
   return answers;
 }
 
-/// The page as this process knows it; none if it does not know its region, or another one lies there now.
-std::optional<Place> known_place(PageId page) {
+/// The page as this process knows it; none if it does not know its region, or another one lies there now. It stays so
+/// while the caller holds the node: process 0's service thread retires blocks, and then waits to forget their pages.
+std::optional<Place> known_place(PageId page) REQUIRES(node().mutex) {
   const RegionInfo& info = region(index_of(page.region));
   if (info.pages == 0) return std::nullopt;
   const WholePage whole = page_of(info, page);
@@ -308,7 +309,6 @@ void follow_moves(const std::vector<jiajia::Told>& moves) {
 
 void settle_homes(const std::vector<jiajia::Told>& moves) {
   std::vector<Place> closed, opened;
-  // Before the look-ups: process 0's service thread retires blocks, and then forgets their pages, which waits for it.
   const NodeGuard guard;
   for (const jiajia::Told& told : moves) {
     if (told.home != self.process && told.next != self.process) continue;

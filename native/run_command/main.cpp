@@ -251,6 +251,7 @@ void check_jiajia(const RunRequest& request, const Options& options) {
                     "--adaptive-write-detection. Leave it out, or give it to sdsm simulate",
                     options.simulated_only));
   }
+  check_order(!request.order.empty(), request.cluster.protocol);
   check_asked_of_jiajia(options.asked_of_jiajia, request.cluster.protocol);
   if (request.cluster.protocol != ProtocolKind::jiajia) return;
   const auto refuse = [](const std::string& what) {
@@ -259,7 +260,6 @@ void check_jiajia(const RunRequest& request, const Options& options) {
   if (!options.atomics.empty() && options.atomics != "lock" && options.atomics != "refuse") {
     refuse("--atomics " + options.atomics);
   }
-  if (!request.order.empty()) refuse("--order");
   if (request.cluster.hosts && request.cluster.layout.threads_per_node > 1) {
     refuse("--hosts with several threads a node");
   }

@@ -386,7 +386,8 @@ TEST_CASE("wrong usage is refused with 2 and with what to do") {
     refused({"-n", "2", option}, option + " is of protocol jiajia, but the protocol is scash");
   }
   refused({"-n", "2", "--protocol", "jiajia", "--fork", "broadcast"}, "--fork is simulated only");
-  refused({"-n", "2", "--protocol", "jiajia", "--order", "p3-score"}, "--order is not run under jiajia");
+  refused({"-n", "2", "--protocol", "jiajia", "--order", "p3-score"},
+          "--order: under jiajia counts do not depend on the order of a node's faults");
   refused(
       {"-n", "2", "--protocol", "jiajia", "--emulate", SDSM_SOURCE_DIR "/platforms/jiajia-alpha.xml"},
       "messages of one length, or acknowledgements (jiajia.message.size, jiajia.message.acknowledgement), which are "
