@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "models/jiajia/counts.hpp"
@@ -68,18 +69,17 @@ std::vector<std::byte> with_notices(const Scoped& scoped, const void* payload, s
   }
   const std::vector<NoticedPages> runs = runs_of(scoped.handed);
   const std::size_t room = (most_payload - sizeof(NoticeHead) - bytes) / sizeof(NoticedPages);
-  std::size_t sent = 0;
-  while (runs.size() - sent > room) {
-    const std::size_t now = std::min(most_noticed, runs.size() - sent);
-    tell(to, {.kind = WireKind::write_notices, .bytes = static_cast<std::uint16_t>(now * sizeof(NoticedPages))},
-         runs.data() + sent);
-    sent += now;
+  std::span<const NoticedPages> rest = runs;
+  while (rest.size() > room) {
+    const auto now = rest.first(std::min(most_noticed, rest.size()));
+    tell(to, {.kind = WireKind::write_notices, .bytes = static_cast<std::uint16_t>(now.size_bytes())}, now.data());
+    rest = rest.subspan(now.size());
   }
-  const NoticeHead head{scoped.object.number, passed_barriers, static_cast<std::uint16_t>(runs.size() - sent),
+  const NoticeHead head{scoped.object.number, passed_barriers, static_cast<std::uint16_t>(rest.size()),
                         scoped.object.kind, scoped.hands};
-  std::vector<std::byte> all(sizeof head + (runs.size() - sent) * sizeof(NoticedPages) + bytes);
+  std::vector<std::byte> all(sizeof head + rest.size_bytes() + bytes);
   std::memcpy(all.data(), &head, sizeof head);
-  std::memcpy(all.data() + sizeof head, runs.data() + sent, (runs.size() - sent) * sizeof(NoticedPages));
+  if (!rest.empty()) std::memcpy(all.data() + sizeof head, rest.data(), rest.size_bytes());
   if (bytes > 0) std::memcpy(all.data() + all.size() - bytes, payload, bytes);
   return all;
 }
