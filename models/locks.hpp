@@ -1,7 +1,9 @@
 /// Numbers of flags, and which process keeps a lock or a flag.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "models/ids.hpp"
 
@@ -23,6 +25,13 @@ constexpr ProcessId manager_of_flag(std::uint64_t flag, std::uint32_t processes)
 /// Process that keeps a lock's queue (docs/protocol.md).
 constexpr ProcessId manager_of(LockId lock, std::uint32_t processes) {
   return ProcessId{index_of(lock) % processes};
+}
+
+/// Which of those that ask for a lock is granted it next, when it has been granted so often: whoever came first, but an
+/// ordered region (OpenMP 5.0, 2.17.9) goes in its turn. The queue's end if nobody may go on yet. Each has a `turn`.
+template <typename Queue>
+auto next_in_turn(Queue& queue, std::uint64_t grants) {
+  return std::ranges::find_if(queue, [=](const auto& waiter) { return waiter.turn.value_or(grants) == grants; });
 }
 
 }  // namespace sdsm

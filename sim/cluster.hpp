@@ -133,6 +133,7 @@ class Cluster {
   AtomicOperations atomics;
   bool extrapolated_barrier = false;
   bool extrapolated_lock = false;
+  bool has_unknown_turns = false;  ///< an ordered region of an older trace went when it came
   bool extrapolated_atomic = false;
   /// Flag mode begins at the first fence or atomic operation at a home: from then on changes go home before a thread
   /// waits at a barrier.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/hardware/costs.hpp"
+#include "models/locks.hpp"
 #include "sim/cluster.hpp"
 #include "sim/memory.hpp"
 
@@ -70,22 +71,14 @@ class HardwareRoom final : public Room {
     }
   }
 
-  /// First come, first served.
-  void acquire(LockId lock, ProcessId thread, Then granted) {
-    Lock& state = locks_[lock];
-    if (state.is_held) return state.queue.emplace_back(thread, std::move(granted)), void();
-    const bool is_own = state.last.value_or(thread) == thread;
-    state.is_held = true;
-    state.last = thread;
-    pay(thread, is_own ? lock_of(1) : hand_off(), std::move(granted));
+  using Turn = std::optional<std::uint64_t>;
+  void acquire(LockId lock, ProcessId thread, Turn turn, Then granted) {
+    locks_[lock].queue.push_back({thread, turn, std::move(granted)});
+    grant_next(locks_[lock]);
   }
   void release(LockId lock) {
-    Lock& state = locks_[lock];
-    state.is_held = false;
-    if (state.queue.empty()) return;
-    auto [next, granted] = std::move(state.queue.front());
-    state.queue.pop_front();
-    acquire(lock, next, std::move(granted));
+    locks_[lock].is_held = false;
+    grant_next(locks_[lock]);
   }
 
   void post(std::uint64_t flag, Count count) {
@@ -113,10 +106,29 @@ class HardwareRoom final : public Room {
   void after(Time duration, Then then) { cluster_.clock.at(cluster_.clock.now() + duration, std::move(then)); }
 
   struct Lock {
+    struct Waiter {
+      ProcessId thread;
+      Turn turn;
+      Then granted;
+    };
     bool is_held = false;
     std::optional<ProcessId> last;
-    std::deque<std::pair<ProcessId, Then>> queue;
+    std::uint64_t grants = 0;
+    std::deque<Waiter> queue;
   };
+  void grant_next(Lock& lock) {
+    if (lock.is_held) return;
+    const auto next = next_in_turn(lock.queue, lock.grants);
+    if (next == lock.queue.end()) return;
+    Lock::Waiter waiter = std::move(*next);
+    lock.queue.erase(next);
+    const bool is_own = lock.last.value_or(waiter.thread) == waiter.thread;
+    lock.is_held = true;
+    lock.last = waiter.thread;
+    ++lock.grants;
+    pay(waiter.thread, is_own ? lock_of(1) : hand_off(), std::move(waiter.granted));
+  }
+
   struct Waiter {
     std::uint64_t until;  ///< it counts so far
     ProcessId by;
@@ -176,8 +188,8 @@ class HardwareMemory final : public Memory {
   void flush() override {}
   void fence() override {}
 
-  void acquire(LockId lock) override {
-    wait_on_others([=, this](Then granted) { room_.acquire(lock, thread_.id(), std::move(granted)); });
+  void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
+    wait_on_others([=, this](Then granted) { room_.acquire(lock, thread_.id(), turn, std::move(granted)); });
     thread_.account.count(cluster_.clock.now(), [](Tally& tally) { ++tally.locks; });
   }
   void release(LockId lock) override {

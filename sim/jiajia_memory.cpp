@@ -179,9 +179,10 @@ class JiajiaRoom final : public Room {
 
   using Through = std::function<void(const News&)>;
   using Granted = std::function<void(const std::vector<Notice>&)>;
-  /// At the lock's manager: `by` asks for the lock. First come, first served.
-  void ask(LockId lock, ProcessId by, Granted granted) {
-    locks_[lock].queue.emplace_back(by, std::move(granted));
+  using Turn = std::optional<std::uint64_t>;
+  /// At the lock's manager: `by` asks for the lock.
+  void ask(LockId lock, ProcessId by, Turn turn, Granted granted) {
+    locks_[lock].queue.push_back({by, turn, std::move(granted)});
     grant_next(lock);
   }
   void give_back(LockId lock, ProcessId by, const std::vector<Notice>& handed) {
@@ -189,6 +190,8 @@ class JiajiaRoom final : public Room {
     locks_[lock].held = false;
     grant_next(lock);
   }
+  /// Barriers of all processes, so far.
+  std::uint64_t barriers() const { return barriers_; }
   ProcessId manager(LockId lock) const { return manager_of(lock, cluster_.layout.processes()); }
 
   /// At a flag's manager: it counts so far now.
@@ -243,7 +246,7 @@ class JiajiaRoom final : public Room {
       const ProcessId at = home(page);
       news->told.push_back({{page, master}, true, at, at});
     }
-    for (jiajia::LockNotices& locks : notices_) locks.barrier();
+    pass_barrier();
     const std::vector<Letter> letters = jiajia::fork_letters(notes.size(), cluster_.options.privatized_pages);
     if (forks_.size() > 1) {
       Uncontended& masters = cluster_.thread(master).uncontended;
@@ -316,8 +319,14 @@ class JiajiaRoom final : public Room {
 
  private:
   struct Lock {
+    struct Waiter {
+      ProcessId by;
+      Turn turn;
+      Granted granted;
+    };
     bool held = false;
-    std::deque<std::pair<ProcessId, Granted>> queue;
+    std::uint64_t grants = 0;
+    std::deque<Waiter> queue;
   };
 
   struct Flag {
@@ -365,11 +374,14 @@ class JiajiaRoom final : public Room {
 
   void grant_next(LockId lock) {
     Lock& state = locks_[lock];
-    if (state.held || state.queue.empty()) return;
+    if (state.held) return;
+    const auto next = next_in_turn(state.queue, state.grants);
+    if (next == state.queue.end()) return;
     state.held = true;
-    const auto [to, granted] = std::move(state.queue.front());
-    state.queue.pop_front();
-    hand(manager(lock), object_of(lock), to, Message::ACQGRANT, granted);
+    ++state.grants;
+    const Lock::Waiter waiter = std::move(*next);
+    state.queue.erase(next);
+    hand(manager(lock), object_of(lock), waiter.by, Message::ACQGRANT, waiter.granted);
   }
 
   void set_flag(std::uint64_t flag, std::uint64_t count) {
@@ -400,7 +412,7 @@ class JiajiaRoom final : public Room {
     for (const auto& [notice, is_written, before, next] : news->told) {
       if (next != before) homes_.move(notice.page, next);
     }
-    for (jiajia::LockNotices& locks : notices_) locks.barrier();
+    pass_barrier();
     met_in_part_ = false;
     const std::vector<Letter> letters = with_notices(Message::BARRGRANT, news->told.size());
     meet_undelayed(waiting_);
@@ -414,6 +426,12 @@ class JiajiaRoom final : public Room {
   jiajia::Rules rules_;
   Homes homes_;
   std::deque<jiajia::ProcessPages> pages_;
+  void pass_barrier() {
+    ++barriers_;
+    for (jiajia::LockNotices& locks : notices_) locks.barrier();
+  }
+
+  std::uint64_t barriers_ = 0;
   std::deque<jiajia::LockNotices> notices_;  ///< by manager
   std::map<LockId, Lock> locks_;
   std::map<std::uint64_t, Flag> flags_;
@@ -490,12 +508,12 @@ class JiajiaMemory final : public Memory {
   }
 
   void flush() override {
-    acquire(jiajia::flush_lock);
+    acquire(jiajia::flush_lock, std::nullopt);
     release(jiajia::flush_lock);
   }
   void fence() override { flush(); }
 
-  void acquire(LockId lock) override {
+  void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
     if (!takes_faults(cluster_.layout)) return count_lock();
     perform(jiajia::courses::lock, Sync::acquire,
             {.heed =
@@ -506,22 +524,26 @@ class JiajiaMemory final : public Memory {
                    });
                  },
              .exchange =
-                 [this, lock](const Step& step, Then then) {
+                 [this, lock, turn](const Step& step, Then then) {
                    ask(
                        step, room_.manager(lock),
-                       [this, lock](const auto& granted) { room_.ask(lock, thread_.id(), granted); }, std::move(then));
+                       [this, lock, turn](const auto& granted) { room_.ask(lock, thread_.id(), turn, granted); },
+                       std::move(then));
                  }});
   }
 
   void release(LockId lock) override {
     if (!takes_faults(cluster_.layout)) return;
-    perform(jiajia::courses::unlock, Sync::release,
-            {.heed = {}, .exchange = [this, lock](const Step& step, Then then) {
-               const std::vector<Notice> handed = pages_.leave_scope(lock);
-               tell(
-                   step, room_.manager(lock), handed,
-                   [this, lock, handed] { room_.give_back(lock, thread_.id(), handed); }, std::move(then));
-             }});
+    perform(
+        jiajia::courses::unlock, Sync::release,
+        {.heed = {}, .exchange = [this, lock](const Step& step, Then then) {
+           const std::vector<Notice> handed = pages_.leave_scope(lock);
+           const std::uint64_t passed = room_.barriers();
+           tell(
+               step, room_.manager(lock), handed,
+               [=, this] { room_.give_back(lock, thread_.id(), jiajia::still_news(handed, passed, room_.barriers())); },
+               std::move(then));
+         }});
   }
 
   void post(std::uint64_t flag, Count count) override {
@@ -530,9 +552,13 @@ class JiajiaMemory final : public Memory {
     perform(jiajia::courses::unlock, Sync::release,
             {.heed = {}, .exchange = [=, this](const Step& step, Then then) {
                const std::vector<Notice> handed = pages_.hand_on({SyncObject::Kind::flag, flag});
+               const std::uint64_t passed = room_.barriers();
                tell(
                    step, room_.manager_of_flag(flag), handed,
-                   [=, this] { room_.post(flag, thread_.id(), count, handed); }, std::move(then));
+                   [=, this] {
+                     room_.post(flag, thread_.id(), count, jiajia::still_news(handed, passed, room_.barriers()));
+                   },
+                   std::move(then));
              }});
   }
 
@@ -544,11 +570,15 @@ class JiajiaMemory final : public Memory {
             {.heed = [=, this](Then then) { heed_grant(object, std::move(then)); },
              .exchange =
                  [=, this](const Step& step, Then then) {
+                   const std::uint64_t passed = room_.barriers();
                    const std::vector<Notice> handed = wait.comes ? pages_.hand_on(object) : std::vector<Notice>{};
                    count(jiajia::FurtherCount::notices, handed.size());
                    ask(
                        step, room_.manager_of_flag(flag),
-                       [=, this](const auto& granted) { room_.wait(flag, thread_.id(), wait, handed, granted); },
+                       [=, this](const auto& granted) {
+                         const auto told = jiajia::still_news(handed, passed, room_.barriers());
+                         room_.wait(flag, thread_.id(), wait, told, granted);
+                       },
                        std::move(then), handed.size());
                  }});
   }

@@ -66,13 +66,10 @@ void LockManager::enter(LockId lock, Waiter waiter) {
   grant_next(lock);
 }
 
-/// First come, first served, if nobody says otherwise.
 void LockManager::grant_next(LockId lock) {
   Lock& state = locks_[index_of(lock)];
   if (state.held) return;
-  const auto next = std::find_if(state.queue.begin(), state.queue.end(), [&](const Waiter& waiter) {
-    return waiter.turn.value_or(state.grants) == state.grants;
-  });
+  const auto next = next_in_turn(state.queue, state.grants);
   if (next == state.queue.end()) return;
   state.chosen = std::move(*next);
   state.queue.erase(next);

@@ -58,7 +58,8 @@ class Memory {
   /// The same, of an atomic fence.
   virtual void fence() = 0;
   /// Takes the lock, or gives it back, with what the protocol has changes do then.
-  virtual void acquire(LockId lock) = 0;
+  /// `turn`: the number that the grant must have among the lock's, from 0; nothing: whoever comes first.
+  virtual void acquire(LockId lock, std::optional<std::uint64_t> turn) = 0;
   virtual void release(LockId lock) = 0;
   /// The same with a flag, of a doacross loop or of a library's object.
   virtual void post(std::uint64_t flag, Count count) = 0;

@@ -94,6 +94,13 @@ void Player::touch(const trace::TouchRun& run) {
   }
 }
 
+std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
+  if (!has_turn(acquire)) return {};
+  if (acquire.value != 0) return acquire.value - 1;
+  cluster_.has_unknown_turns = true;
+  return {};
+}
+
 void Player::close(const trace::Event& event) {
   using trace::EventKind;
   memory_->finish_interval(intervals_ + 1);
@@ -120,7 +127,7 @@ void Player::close(const trace::Event& event) {
     case EventKind::copyprivate:
       perform(executed_single_ ? Directive::copyprivate_gives : Directive::copyprivate_takes, team);
       break;
-    case EventKind::acquire: memory_->acquire(lock); break;
+    case EventKind::acquire: memory_->acquire(lock, turn_of(event)); break;
     case EventKind::release: memory_->release(lock); break;
     case EventKind::post: memory_->post(event.object, event.value); break;
     case EventKind::wait: memory_->wait(event.object, {event.value}); break;
@@ -159,7 +166,7 @@ void Player::perform(Directive directive, std::uint32_t team) {
                           writes ? Change{1, 1} : Change{}, nullptr});
         }
         break;
-      case Primitive::acquire: memory_->acquire(lock_of(step.page)); break;
+      case Primitive::acquire: memory_->acquire(lock_of(step.page), std::nullopt); break;
       case Primitive::release: memory_->release(lock_of(step.page)); break;
       case Primitive::barrier: {
         if (team == 0 || team > cluster_.layout.processes() || index_of(thread_.id()) >= team) {
@@ -199,7 +206,7 @@ void Player::operate(PageId page, const trace::Event& event) {
   const std::uint16_t words = trace::words_changed(event);
   if (atomics_ == Atomics::lock) {
     count_atomic();
-    memory_->acquire(atomic_lock);
+    memory_->acquire(atomic_lock, std::nullopt);
     const Change change{words, static_cast<std::uint16_t>(words > 0 ? 1 : 0)};
     memory_->touch({page, 1, home, Access::write, change, nullptr});
     memory_->release(atomic_lock);

@@ -32,6 +32,7 @@ class Player {
  private:
   void work(const trace::Interval& interval);
   void touch(const trace::TouchRun& run);
+  std::optional<std::uint64_t> turn_of(const trace::Event& acquire);
   void close(const trace::Event& event);
   /// `team`: threads in the team, for directives with a barrier; else 0.
   void perform(Directive directive, std::uint32_t team);

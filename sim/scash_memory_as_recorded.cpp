@@ -35,7 +35,7 @@ class AsRecorded final : public ScashMemory {
     for (std::uint64_t i = 0; i < touch.pages; ++i) touch_page({touch.first.region, touch.first.index + i}, touch);
   }
 
-  void acquire(LockId lock) override {
+  void acquire(LockId lock, std::optional<std::uint64_t> /*turn*/) override {
     const OrderEvent* const take = order_.second(thread_.id());
     if (next_of(OrderKind::ask) == nullptr || take == nullptr || take->kind != OrderKind::take ||
         take->object != index_of(lock)) {

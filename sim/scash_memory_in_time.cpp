@@ -50,7 +50,9 @@ class InTime final : public ScashMemory {
     }
   }
 
-  void acquire(LockId lock) override { perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock)); }
+  void acquire(LockId lock, std::optional<std::uint64_t> turn) override {
+    perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, turn));
+  }
   void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
   void post(std::uint64_t flag, Count count) override {
     perform(courses::release, Sync::release, cluster_.locks.count_up(thread_, flag, count));

@@ -432,6 +432,10 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
       !left_out.empty()) {
     say(fmt::format("warning: the prediction leaves out: {}.", fmt::join(left_out, "; ")));
   }
+  if (result.has_unknown_turns) {
+    say("warning: the trace does not tell the turns of its ordered regions (an older sdsm made it), so whoever comes "
+        "first goes on, and their loops may come out too short. Trace the program again.");
+  }
   for (const std::string& what : result.extrapolated) {
     say(fmt::format(
         "warning: {} gives no {} cost for {}; {} stands in for it, and the result is marked as extrapolated.",

@@ -259,6 +259,7 @@ Result result_of(Cluster& cluster) {
   if (cluster.options.memory_bound > 0 && !cluster.costs.memory_bus_is_measured(cluster.layout.threads_per_node)) {
     result.extrapolated.emplace_back("memory-bus");
   }
+  result.has_unknown_turns = cluster.has_unknown_turns;
   result.baselines = cluster.baselines.between(cluster.uncontended());
   result.remote_faults = cluster.remote_faults;
   result.pages = std::move(cluster.page_book);

@@ -48,6 +48,7 @@ struct Result {
   /// Costs that a model stands in for: "barrier", "lock" (the platform gives other layouts), "memory-bus" (it gives
   /// other numbers of threads).
   std::vector<std::string> extrapolated;
+  bool has_unknown_turns = false;  ///< ordered regions of an older trace went on as they came
   std::uint64_t remote_faults = 0;
   trace::PageBook pages;  ///< of the measured region, if the options ask for it; regions are numbered as in the trace
   trace::Readings readings;  ///< of the whole run, if the options ask for them

@@ -20,6 +20,12 @@ constexpr bool is_handed(const Rules& rules, ProcessId home, ProcessId to) {
   return rules.scope != Scope::lock || home != to;
 }
 
+/// What a manager that has passed `barriers` keeps of the notices that a process handed on when it had passed `then`: a
+/// barrier in between has told everybody of them.
+inline std::vector<Notice> still_news(const std::vector<Notice>& handed, std::uint64_t then, std::uint64_t barriers) {
+  return then < barriers ? std::vector<Notice>{} : handed;
+}
+
 /// Of the locks, and other objects, that one process manages. An object's scopes are numbered by its releases.
 class LockNotices {
  public:

@@ -84,8 +84,7 @@ void hand_on(ProcessId from, const NoticeHead& head, const std::vector<Notice>& 
     asker.arrived = notices;
     return;
   }
-  const bool is_late = head.barriers < own.barriers;
-  own.locks.release(asker.object, from, is_late ? std::vector<Notice>{} : notices);
+  own.locks.release(asker.object, from, jiajia::still_news(notices, head.barriers, own.barriers));
 }
 
 std::uint16_t bytes_of(std::size_t runs) {

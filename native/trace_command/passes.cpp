@@ -148,7 +148,7 @@ void TrackedPass::on_interval(const tracer::IntervalRecord& record) {
   trace::Interval& interval = state.waiting[state.waiting_count++];
   interval.compute_ns = structure_.least_compute_ns(record.thread, number);
   interval.end = event_of(record);
-  if (interval.end.kind == trace::EventKind::spin) interval.end = structure_.event(record.thread, number);
+  if (is_settled_later(interval.end)) interval.end = structure_.event(record.thread, number);
   const auto places = places_of({record.compute_ns, interval.compute_ns, state.touch_times});
   for (std::size_t i = 0; i < places.size(); ++i) state.touches[i].position = places[i];
   std::swap(interval.touches, state.touches);

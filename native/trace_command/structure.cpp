@@ -62,9 +62,16 @@ trace::Event event_of(const tracer::IntervalRecord& record) {
   return {static_cast<trace::EventKind>(record.kind), record.detail, record.object, record.value, record.team};
 }
 
+bool is_settled_later(const trace::Event& event) {
+  return event.kind == trace::EventKind::spin || has_turn(event);
+}
+
 void Structure::add(std::uint32_t thread, const trace::Event& event, std::uint64_t compute_ns) {
   if (thread >= threads_.size()) threads_.resize(thread + std::size_t{1});
-  threads_[thread].push_back({event, compute_ns});
+  auto& steps = threads_[thread];
+  // Whoever waits for its turn comes to no further event before it has it, and nobody else has it until it gives it on.
+  if (!steps.empty() && has_turn(steps.back().event)) steps.back().event.value = ++turns_;
+  steps.push_back({event, compute_ns});
 }
 
 void Structure::woken(std::uint32_t thread, std::uint32_t by, std::uint64_t events) {
@@ -128,9 +135,9 @@ void Structure::compare(unsigned pass, std::uint32_t thread, std::uint64_t inter
   const trace::Event& first = steps[interval].event;
   // A thread that was cut short still shows what it waited for.
   const bool was_cut = first.kind == trace::EventKind::end && interval + 1 == steps.size();
-  // Whom a thread waited for shows only in the first pass.
-  const bool is_spin = first.kind == trace::EventKind::spin && event.kind == trace::EventKind::spin;
-  if (first == event || is_spin || was_cut) return;
+  if (first == event || was_cut ||
+      (is_settled_later(first) && first.kind == event.kind && first.detail == event.detail))
+    return;
   throw RunError(fmt::format("{} ends with {} instead of {}. {}", place(pass, thread, interval), describe(event),
                              describe(first), advice));
 }

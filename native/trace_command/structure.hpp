@@ -17,6 +17,9 @@ std::string describe(const trace::Event& event);
 
 trace::Event event_of(const tracer::IntervalRecord& record);
 
+/// Whether what the first pass says of the event shows only later: whom a thread waited for, or which its turn was.
+bool is_settled_later(const trace::Event& event);
+
 class Structure {
  public:
   /// Appends an interval of the first pass.
@@ -52,6 +55,7 @@ class Structure {
     std::uint64_t least_compute_ns = 0;
   };
   std::vector<std::vector<Step>> threads_;
+  std::uint64_t turns_ = 0;  ///< of ordered regions, so far
 };
 
 }  // namespace sdsm::trace_command

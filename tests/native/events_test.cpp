@@ -57,7 +57,8 @@ TEST_CASE("two threads pass single, copyprivate, dynamic, sections, ordered and 
     CHECK(without_chunks[8] == Event{EventKind::loop_end, 0, 3, 0});
     CHECK(without_chunks[9] == barrier);
     CHECK(without_chunks[10] == Event{EventKind::loop_begin, detail_of(trace::Schedule::static_), 4, 2});
-    CHECK(without_chunks[11] == Event{EventKind::acquire, detail_of(trace::LockClass::ordered), 2, 0});
+    // The loop's two iterations are one thread's each, in its order.
+    CHECK(without_chunks[11] == Event{EventKind::acquire, detail_of(trace::LockClass::ordered), 2, thread + 1});
     CHECK(without_chunks[12] == Event{EventKind::release, detail_of(trace::LockClass::ordered), 2, 0});
     CHECK(without_chunks[13] == Event{EventKind::loop_end, 0, 4, 0});
     CHECK(without_chunks[14] == barrier);

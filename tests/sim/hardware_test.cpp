@@ -142,3 +142,11 @@ TEST_CASE("hardware shared memory has one node, and costs of its own") {
   CHECK_THROWS_WITH(run(p3_score(), NetworkKind::queue, TestProgram({1, 2}), options),
                     ContainsSubstring("no costs for protocol hardware (it has scash)"));
 }
+
+TEST_CASE("hardware: ordered regions go on in their turns, whoever asks first") {
+  TestProgram program({1, 4});
+  for (const std::uint64_t turn : {1, 2}) program.ordered(0, turn, 20, 5);  // at 20.2 to 25.2, 45.4 to 50.4
+  program.ordered(1, 3, 10, 5);
+  const Result result = simulated(program);
+  CHECK(waited(result, 1, Spent::lock) == us(50.4 + 0.5 - 10));
+}

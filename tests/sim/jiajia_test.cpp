@@ -573,3 +573,16 @@ TEST_CASE("costs of another protocol do not stand in for JIAJIA's") {
   CHECK_THROWS_WITH(run(p3_jiajia(), NetworkKind::queue, any),
                     ContainsSubstring("no costs for protocol scash (it has jiajia)"));
 }
+
+TEST_CASE("under JIAJIA ordered regions go on in their turns, whoever asks first") {
+  const auto waits = [](bool tells_turns) {
+    TestProgram program({2, 1});
+    program.barrier_of_all(5000);
+    for (const std::uint64_t turn : {1, 2}) program.ordered(0, tells_turns ? turn : 0, 5000, 1000);
+    program.ordered(1, tells_turns ? 3 : 0, 1000, 1000);
+    return spent(simulated(program).threads[1].whole, Spent::lock);
+  };
+  // It asked behind 1 ms, and thread 0 gives the lock back for the second time behind 12.
+  CHECK(waits(true) > us(11'000));
+  CHECK(waits(false) < us(1000));
+}

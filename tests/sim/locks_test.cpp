@@ -280,3 +280,31 @@ TEST_CASE("the same among those that wait in the queue") {
     CHECK((lock_time(result, 0) < lock_time(result, 1)) == (later_us < 1));
   }
 }
+
+namespace {
+
+/// Thread 1 comes first, but thread 0's two regions are before its own, as in a loop that is shared out in blocks.
+TestProgram blocks_of_ordered_regions(Layout layout, bool tells_turns) {
+  TestProgram program(layout);
+  program.barrier_of_all(5000);  // a fork's faults are behind all
+  for (const std::uint64_t turn : {1, 2}) program.ordered(0, tells_turns ? turn : 0, 5000, 1000);
+  for (const std::uint64_t turn : {3, 4}) program.ordered(1, tells_turns ? turn : 0, 1000, 1000);
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("ordered regions go on in their turns, whoever asks first") {
+  // Lock 2 is managed by process 0, which gives it on 12 ms after the start and twice 24.4 us for its own two grants.
+  const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, true));
+  CHECK(lock_time(result, 0) == us(2 * 24.4));
+  const double first = (12'000 + 2 * 24.4 - 1000) + 24.4 + 27.6;
+  CHECK(lock_time(result, 1) == us(first + 27.6 + 24.4 + 27.6));
+  CHECK_FALSE(result.has_unknown_turns);
+}
+
+TEST_CASE("ordered regions of a trace that does not tell their turns go on as they come, and the result says so") {
+  const Result result = run(p3_score(), NetworkKind::queue, blocks_of_ordered_regions({2, 1}, false));
+  CHECK(lock_time(result, 1) == us(2 * (27.6 + 24.4 + 27.6)));
+  CHECK(result.has_unknown_turns);
+}

@@ -21,6 +21,7 @@ std::string bytes_of(const sim::Result& result) {
   add(result.whole_makespan);
   add(result.remote_faults);
   add(result.baselines);
+  add(result.has_unknown_turns);
   add(result.threads.size());
   for (const sim::ThreadResult& thread : result.threads) add(thread);
   for (const std::string& name : result.extrapolated) bytes += name + '\n';
@@ -40,6 +41,7 @@ sim::Result result_from(const std::string& bytes) {
   take(result.whole_makespan);
   take(result.remote_faults);
   take(result.baselines);
+  take(result.has_unknown_turns);
   take(threads);
   result.threads.resize(threads);
   for (sim::ThreadResult& thread : result.threads) take(thread);
@@ -68,6 +70,12 @@ void TestProgram::barrier(std::uint32_t thread, double compute_us, std::vector<t
 void TestProgram::acquire(std::uint32_t thread, std::uint64_t lock, double compute_us,
                           std::vector<trace::TouchRun> touches) {
   interval(thread, compute_us, std::move(touches), {EventKind::acquire, 0, lock, 0});
+}
+
+void TestProgram::ordered(std::uint32_t thread, std::uint64_t turn, double before_us, double inside_us) {
+  constexpr auto ordered = static_cast<std::uint8_t>(trace::LockClass::ordered);
+  interval(thread, before_us, {}, {trace::EventKind::acquire, ordered, 2, turn});
+  interval(thread, inside_us, {}, {trace::EventKind::release, ordered, 2});
 }
 
 void TestProgram::release(std::uint32_t thread, std::uint64_t lock, double compute_us,

@@ -166,6 +166,8 @@ def test_behind_a_flush(tmp_path, rows, threads):
         "nested_lock",
         "test_lock",
         "ordered",
+        "ordered_blocks",
+        "locks_between_barriers",
         "doacross",
         "two_sums",
         "semaphores",

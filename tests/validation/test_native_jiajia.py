@@ -413,6 +413,14 @@ def test_homes_count_the_answers_to_diffs_of_blocks_that_are_freed(tmp_path, nod
     check_counts(tmp_path, nodes, 1, COUNTED, "serial_blocks", options=rules)
 
 
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 1), (3, 1), (4, 1), (2, 2)])
+@pytest.mark.parametrize("scope", ["openmp", "lock"])
+@pytest.mark.parametrize("name", ["ordered_blocks", "locks_between_barriers"])
+def test_counts_where_the_order_of_grants_is_the_programs(tmp_path, name, nodes, per_node, scope):
+    """Ordered regions go in the loop's order. What a process gave back before a barrier is no news behind it."""
+    check_counts(tmp_path, nodes, per_node, COUNTED, name, options=("--scope", scope))
+
+
 @pytest.mark.parametrize("rules", [(), *LARGER, *BESIDE, TOGETHER], ids=named)
 @pytest.mark.parametrize("part", ["block", "globals"])
 @pytest.mark.parametrize("nodes", [2, 3])

@@ -73,6 +73,9 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   if (!rule->object && event.object != 0) {
     return fmt::format("{}: has no object, but object is {}", name_of(event.kind), event.object);
   }
+  if (has_turn(event) && event.value > std::numeric_limits<std::uint32_t>::max()) {
+    return fmt::format("{}: turn {} is above 2^32-1", name_of(event.kind), event.value);
+  }
   if (has_lock(event.kind) && event.object > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: lock {} is above 2^32-1", name_of(event.kind), event.object);
   }
@@ -85,7 +88,7 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   if (event.kind == EventKind::atomic && event.object >= max_regions) {
     return fmt::format("atomic: region {} is above {}", event.object, max_regions - 1);
   }
-  if (rule->value == Value::none && event.value != 0) {
+  if (rule->value == Value::none && event.value != 0 && !has_turn(event)) {
     return fmt::format("{}: has no value, but value is {}", name_of(event.kind), event.value);
   }
   if (rule->value == Value::team_size && (event.value < 1 || event.value > threads)) {

@@ -33,7 +33,7 @@ enum class EventKind : std::uint8_t {
   team_begin,   ///< other team members: begin the region. object, value: as in `fork`. Closes an empty interval
   join,         ///< every member: end of the region (an implied barrier). object, value: as in `fork`
   barrier,      ///< explicit or implied barrier inside a region. value: team size
-  acquire,      ///< asks for a lock. object: LockId; detail: LockClass
+  acquire,      ///< asks for a lock. object: LockId; detail: LockClass; value: of class ordered, its turn (has_turn())
   release,      ///< gives a lock back. object: LockId; detail: LockClass
   single,       ///< reaches a `single`. object: construct number; detail: 1 for the thread that executes it
   copyprivate,  ///< barrier at which a `single copyprivate` hands its values on. object: construct; value: team size
@@ -97,6 +97,14 @@ struct Event {
 
   bool operator==(const Event&) const = default;
 };
+
+/// Whether the event's value is its turn, from 1: as how many-th an ordered region of the program went on, in the order
+/// of their loops' iterations. 0 in older traces, which do not tell.
+constexpr bool has_turn(const Event& event) {
+  return event.kind == EventKind::acquire && event.detail == static_cast<std::uint8_t>(LockClass::ordered);
+}
+/// In a file, turns are the bits of the event's object from this one on.
+inline constexpr unsigned turn_bit = 32;
 
 /// Access: read or write. Change: what an interval changed in a page that it wrote, against the bytes before the first
 /// write: 0..1024 words in 0..512 runs of adjacent words; no runs exactly if no words.

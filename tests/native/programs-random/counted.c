@@ -158,6 +158,30 @@ static void ordered(void) {
   }
 }
 
+/* The initial thread gives locks of other managers back and comes to the barrier, which tells all that it wrote. */
+static void locks_between_barriers(void) {
+#pragma omp parallel
+  for (int taker = -1; taker <= 1; ++taker) {
+    const int team = omp_get_num_threads();
+    for (int i = 0; omp_get_thread_num() == (taker + team) % team && i < 4; ++i) {
+      omp_set_lock(&locks[i]);
+      ++page(8)[i];
+      omp_unset_lock(&locks[i]);
+    }
+#pragma omp barrier
+  }
+}
+
+/* Each thread's block of iterations goes behind the one before, so who asks first does not go first. */
+static void ordered_blocks(void) {
+#pragma omp parallel for ordered schedule(static, 3)
+  for (int i = 0; i < 6 * omp_get_num_threads(); ++i) {
+    page(5)[i] = i;
+#pragma omp ordered
+    page(4)[i % 4] = page(4)[0] * 3 + i;
+  }
+}
+
 /* Rows of a page each, each behind the one above. */
 static void doacross(void) {
 #pragma omp parallel for ordered(2) schedule(static, 1)
@@ -567,6 +591,8 @@ static const struct {
     {"nested_lock", nested_lock},
     {"test_lock", test_lock},
     {"ordered", ordered},
+    {"ordered_blocks", ordered_blocks},
+    {"locks_between_barriers", locks_between_barriers},
     {"doacross", doacross},
     {"two_sums", two_sums},
     {"atomics", atomics},

@@ -65,6 +65,11 @@ TEST_CASE("details and kinds end where their enumerations end") {
   CHECK(problem_with(Event{.kind = EventKind::clock, .detail = 13}, 1));
   CHECK(problem_with(Event{.kind = static_cast<EventKind>(event_kinds)}, 1));
   CHECK(problem_with(Event{.kind = EventKind::acquire, .object = std::uint64_t{1} << 32}, 1));
+  constexpr auto ordered = static_cast<std::uint8_t>(LockClass::ordered);
+  CHECK_FALSE(problem_with(Event{.kind = EventKind::acquire, .detail = ordered, .object = 2, .value = 0xffffffff}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .detail = ordered, .value = std::uint64_t{1} << 32}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::acquire, .object = 2, .value = 1}, 1));
+  CHECK(problem_with(Event{.kind = EventKind::release, .detail = ordered, .object = 2, .value = 1}, 1));
 }
 
 TEST_CASE("every enumerator has a name, and the number after the last has none") {

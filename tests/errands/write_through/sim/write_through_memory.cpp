@@ -90,7 +90,7 @@ class WriteThroughMemory final : public Memory {
 
   void flush() override { none(); }
   void fence() override { none(); }
-  void acquire(LockId) override { none(); }
+  void acquire(LockId, std::optional<std::uint64_t>) override { none(); }
   void release(LockId) override { none(); }
   void post(std::uint64_t, Count) override { none(); }
   void wait(std::uint64_t, FlagWait) override { none(); }
