@@ -128,6 +128,7 @@ class Baselines(msgspec.Struct, frozen=True):
 
 
 class Simulation(Run, frozen=True, kw_only=True):
+    inputs: Annotated[tuple[Input, ...], msgspec.Meta(min_length=2)]  # the trace, then the platform
     seed: int
     extrapolated: tuple[str, ...]
     set: tuple[str, ...] = ()

@@ -498,9 +498,10 @@ void require_costs(const Platform& platform, ProtocolKind protocol) {
   std::vector<std::string_view> given;
   for (const ProtocolKind kind : platform.protocols) given.push_back(name_of(kind));
   throw PlatformError(
-      fmt::format("{0}: no costs for protocol {1} (it has {2}). Give {3}fault.* and the others for {1} "
+      fmt::format("{0}: no costs for protocol {1} (it has {2}). Give {3}{4} and the others for {1} "
                   "(sdsm check --properties), or use --protocol {2}",
-                  platform.path.string(), name_of(protocol), fmt::join(given, ", "), prefix_of(protocol)));
+                  platform.path.string(), name_of(protocol), fmt::join(given, ", "), prefix_of(protocol),
+                  tables_of(protocol).has_pages() ? "fault.*" : "barrier.T"));
 }
 
 const HostSpeed& host_speed(const Platform& platform) {

@@ -79,8 +79,8 @@ def result_of(source: Text) -> Result:
     band = None
     if isinstance(run, run_result.Simulation):
         # sdsm simulate names the trace, then the platform.
-        if len(run.inputs) < 2 or "network" not in run.versions:
-            source.refuse(source.json_line("inputs"), "no platform or no network is named. Simulate again")
+        if "network" not in run.versions:
+            source.refuse(source.json_line("versions"), "no network is named. Simulate again")
         platform = run.inputs[1]
         settings |= {"platform": Path(platform.path).name, "hash": platform.sha256[:6], "network": run.versions["network"]}
         settings["set"] = ", ".join(run.set) or "nothing"
