@@ -52,9 +52,7 @@ void ScashMemory::end_fence() {
 
 void ScashMemory::enter_flag_mode() {
   drop_copies();
-  const Time waits = cluster_.rights->enter(thread_.node());
-  thread_.uncontended.spend(waits);
-  thread_.spend(Spent::lock, waits);
+  thread_.spend(Spent::lock, cluster_.rights->enter(thread_.node()));
 }
 
 /// Behind what was changed in them.

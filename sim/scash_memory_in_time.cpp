@@ -126,9 +126,7 @@ class InTime final : public ScashMemory {
     thread_.catch_up_and_wait();
     const auto [recalls, is_changed] = cluster_.rights->grant(page, touch.home, thread_.node(), touch.access);
     const NodeId home = cluster_.layout.node_of(touch.home);
-    const Time waits = recalls + cluster_.idle->both_ways(thread_.node(), home, control_payload);
-    thread_.uncontended.spend(waits);
-    thread_.spend(Spent::lock, waits);
+    thread_.spend(Spent::lock, recalls + cluster_.idle->both_ways(thread_.node(), home, control_payload));
     heed(is_changed, page, false);
   }
 

@@ -210,11 +210,10 @@ void rest_until_change(std::uint64_t signals) REQUIRES(application) {
   }
 }
 
-/// What a loop that waits may call. Under JIAJIA nothing, nor may it give up, as there a look ends the run, and a
-/// library's threads look now and then for what came long ago.
+/// What a loop that waits may call. Under JIAJIA nothing, as there a look ends the run, and a library's threads look
+/// now and then for what came long ago.
 program::Pauses pauses_of(const dl_phdr_info& object) {
   program::Pauses pauses;
-  pauses.may_give_up = !plays_jiajia();
   if (plays_jiajia()) return pauses;
   for (const char* name :
        {"sched_yield", "thrd_yield", "usleep", "sleep", "nanosleep", "clock_nanosleep", "thrd_sleep"}) {

@@ -330,7 +330,7 @@ class Function {
       const Step* const first = step_at(static_cast<std::uint32_t>(jump.target()));
       if (first == nullptr || jump.end() - first->at > longest_loop) continue;
       Waiting loop;
-      if (!waits(first, &jump, loop) || (loop.may_give_up && !pauses_.may_give_up)) continue;
+      if (!waits(first, &jump, loop)) continue;
       add_names_before(first, loop.waited_for);
       add_loop(first, &jump, loop, found);
       add_entries(first, &jump, loop.waited_for, found);
@@ -368,11 +368,10 @@ class Function {
     Variables waited_for;
     const Step* load = nullptr;  ///< what loads the variables; null if several instructions do
     Changes changes;
-    bool may_give_up = false;  ///< by what it changes itself
   };
 
   /// A turn of the loop changes nothing that it began with, and stores nothing that others see; or what it changes (a
-  /// count of turns) neither says where it looks nor alone ends it.
+  /// count of turns) says neither where it looks nor when it ends.
   bool waits(const Step* first, const Step* last, Waiting& loop) const {
     std::uint32_t loads = 0;
     bool has_exit = false;
@@ -406,9 +405,8 @@ class Function {
       const bool jumps_next = step < last && step[1].instruction.flow == Flow::jump;
       if (is_branch && (step == last || ends_at(first, last, step->target()) ||
                         (jumps_next && ends_at(first, last, step[1].target())))) {
-        const bool is_by_others = turn.is_others(flags);
-        ends |= is_by_others;
-        loop.may_give_up |= !is_by_others;
+        if (!turn.is_others(flags)) return false;
+        ends = true;
       }
       const auto effect = effect_of(*step);
       if (!effect || !turn.goes_on(*effect, step->end())) return false;

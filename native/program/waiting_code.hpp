@@ -1,5 +1,5 @@
 /// Loops of the program's that do nothing but wait for a store: they load by plain moves, and all else that a turn
-/// changes is the same after each turn, or counts turns: it says neither where the loop looks nor alone when it ends.
+/// changes is the same after each turn, or counts turns: it says neither where the loop looks nor when it ends.
 /// Whoever comes to one has to see others' stores in their order.
 #pragma once
 
@@ -22,13 +22,11 @@ struct Wait {
   std::uintptr_t exits[most_exits] = {};  ///< where control comes when it ends; the rest are 0
 };
 
-/// What such a loop may do besides: call functions that change nothing of the program's, as sched_yield(), and end by
-/// its count of turns, too.
+/// Functions that such a loop may call: they change nothing of the program's, as sched_yield().
 struct Pauses {
   static constexpr std::size_t most = 8;
   std::uintptr_t functions[most] = {};
   std::size_t count = 0;
-  bool may_give_up = true;
   AddressRange file;  ///< the loaded file, in which the linker's stubs and their tables lie
 
   bool has(std::uintptr_t function) const;

@@ -67,6 +67,7 @@ TEST_CASE("behind an operation copies and changes stay until a barrier, unless t
     CHECK(faults(thread, FaultKind::RUMR) == 1 + (is_on_read ? 10 : 2));
     CHECK(faults(thread, FaultKind::WUMR) == 2);
     CHECK(thread.diffs == 2);
+    CHECK(result.baselines.critical_path == result.whole_makespan);  // nothing queues
   }
 }
 
