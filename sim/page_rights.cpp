@@ -20,8 +20,9 @@ PageRights::PageRights(Cluster& cluster)
   for (const RegionId region : cluster.untold_regions) is_stack_[index_of(region)] = true;
 }
 
-/// The thread asks one process after another.
+/// The thread asks one process after another. Whom another thread has asked meanwhile goes on at once.
 Time PageRights::enter(NodeId by) {
+  if (is_on()) return {};
   mode_ = after(FlagEvent::touch_after_meeting, mode_);
   const std::uint32_t each = cluster_.layout.threads_per_node;
   Time waits{};

@@ -108,6 +108,8 @@ class InTime final : public ScashMemory {
       faults_.take_and_show(page, *kind, touch.home, beside);
       if (!fetches) {
         if (was_on && rule_of(*kind).makes_twin && owner == Owner::remote) ask_home(page, touch);
+        // Another node may have got the page meanwhile.
+        if (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) continue;
         break;
       }
       rights.note_copies(thread_.node(), page, 1 + beside.size());

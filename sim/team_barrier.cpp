@@ -83,7 +83,7 @@ void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
     const NodeId node = member.thread->node();
     const Sync sync = sync_on(*round, node);
     // In flag mode a gang's barrier is as any lock (LockManager::send_changes()).
-    const bool stays = sync == Sync::gang && cluster_.rights->is_on();
+    const bool stays = round->is_of_gang && cluster_.rights->is_on();
     std::vector<Twinned> diffs = stays ? std::vector<Twinned>() : cluster_.pages(node).flush(process, sync);
     cluster_.flushes[index_of(process)]->start(std::move(diffs), [this, round, &member, done] {
       member.flushed = cluster_.clock.now();

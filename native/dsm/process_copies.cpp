@@ -140,7 +140,7 @@ class Changes {
 
  private:
   /// To one home, without answers. More would be kept in this process's memory, as sockets hold some 200 KB; so many
-  /// keep a gigabit network busy (640 KB, 5 ms), and an emulated cable has room for those of 255 processes.
+  /// keep a gigabit network busy (640 KB, 5 ms), and an emulated cable has room for those of 127 processes.
   static constexpr std::size_t most_underway = 16;
 
   /// To one home, while it is made.

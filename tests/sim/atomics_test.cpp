@@ -71,6 +71,23 @@ TEST_CASE("behind an operation copies and changes stay until a barrier, unless t
   }
 }
 
+TEST_CASE("who goes on when others are in flag mode already drops nobody's copies") {
+  const auto fetches = [](bool goes_on_later) {
+    TestProgram program({2, 1});
+    program.interval(1, 1000, {}, on_page(6));
+    program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
+    program.interval(1, 40'000, {reads(2, 255)}, {trace::EventKind::task});
+    program.interval(1, 1000, {reads(0)}, {trace::EventKind::task});
+    program.interval(0, 1000, {}, on_page(4));  // its own: it is ahead of the other
+    program.interval(0, 20'000, goes_on_later ? std::vector{reads(1, 255)} : std::vector<trace::TouchRun>{},
+                     {trace::EventKind::task});
+    RunOptions options;
+    options.atomics = Atomics::home;
+    return faults(run(p3_score(), NetworkKind::queue, program, options).threads[1].whole, FaultKind::RUMR);
+  };
+  CHECK(fetches(true) == fetches(false));
+}
+
 TEST_CASE("behind the barrier of all a node drops its copies at each operation again, until a thread goes on") {
   TestProgram program({2, 1});
   for (int round = 0; round < 2; ++round) {

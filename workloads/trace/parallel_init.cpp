@@ -130,7 +130,10 @@ std::uint64_t initialise_in_parallel(const File& file, const std::filesystem::pa
     bool has_begun = false;
     ThreadCursor cursor = file.thread(thread, Detail::pages);
     while (const Interval* interval = cursor.next()) {
-      writer.append(thread, has_begun ? *interval : without(pages, *interval));
+      Interval kept = has_begun ? *interval : without(pages, *interval);
+      // Every thread has a barrier more by then, and a wait says how many events it waits for.
+      if (has_begun && kept.end.kind == EventKind::spin) ++kept.end.value;
+      writer.append(thread, kept);
       if (has_begun || !begins_first_team(file, interval->end)) continue;
       writer.append(thread, own_part(pages, thread, threads));
       has_begun = true;

@@ -243,6 +243,17 @@ TEST_CASE("initialised in parallel, a page is first written by who writes it mos
   CHECK(other[2].touches == std::vector<TouchRun>{writes(1, 3)});
 }
 
+TEST_CASE("initialised in parallel, who waits for another's events waits for the new barrier, too") {
+  const Scratch scratch;
+  const TouchRun page = touch_of(0, 1, Access::write, whole_page);
+  write_to(scratch / "a.trace",
+           {.before = {.touches = {page}},
+            .first = {{.end = {.kind = EventKind::task}}, {}},
+            .second = {{.touches = {page}, .end = {.kind = EventKind::spin, .object = 0, .value = 2}}, {}}});
+  CHECK(initialise_in_parallel(File(scratch / "a.trace"), scratch / "b.trace") == 1);
+  CHECK(intervals(scratch / "b.trace", 1)[2].end == Event{.kind = EventKind::spin, .object = 0, .value = 3});
+}
+
 TEST_CASE("an array that the initial thread writes most, or fills in the region, is initialised where it was") {
   const Scratch scratch;
   const TouchRun first_page = touch_of(0, 1, Access::write, whole_page);
