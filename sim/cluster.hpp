@@ -135,7 +135,8 @@ class Cluster {
   bool extrapolated_lock = false;
   bool has_unknown_turns = false;  ///< an ordered region of an older trace went when it came
   bool extrapolated_atomic = false;
-  /// There was a fence or an atomic operation at a home: from then on changes go home before a thread waits at a barrier.
+  /// There was a fence or an atomic operation at a home: from then on changes go home before a thread waits at a
+  /// barrier.
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   ComparedWords compared;
