@@ -233,34 +233,37 @@ static void sample_faults(pages memory, struct setting setting) {
 static void sample_release(pages memory, struct setting setting, int words) {
   const int threads = setting.nodes * setting.per_node;
   const int burst = setting.is_together ? setting.burst : 1;
-  omp_lock_t* const locks = malloc((size_t)setting.nodes * sizeof *locks);
+  /* One lock for each size where one node acts, so that sizes have managers in turn: some releases stay on the node. */
+  const int lock_count = setting.is_together ? setting.nodes : 1;
+  omp_lock_t* const locks = malloc((size_t)lock_count * sizeof *locks);
   if (!locks) exit(1);
-  for (int node = 0; node < setting.nodes; ++node) omp_init_lock(&locks[node]);
+  for (int i = 0; i < lock_count; ++i) omp_init_lock(&locks[i]);
     /* Copies: what is read of shared variables inside would be fetched there. */
-#pragma omp parallel firstprivate(memory, setting, threads, words, burst, locks)
+#pragma omp parallel firstprivate(memory, setting, threads, words, burst, locks, lock_count)
   {
     const int self = omp_get_thread_num();
     const int node = self / setting.per_node;
     const int home = (node + 1) % setting.nodes * setting.per_node;
+    omp_lock_t* const lock = &locks[node % lock_count];
     const bool acts = self % setting.per_node == setting.per_node - 1 && (setting.is_together || home == 0);
     own_page(memory, self, pages_each, 0)[acted_word] = 0;
     for (int i = 0; i < setting.wanted; ++i) {
 #pragma omp barrier
       if (acts) {
-        omp_set_lock(&locks[node]);
+        omp_set_lock(lock);
         for (int k = 0; k < burst; ++k) {
           volatile int* page = (volatile int*)own_page(memory, home, pages_each, 1 + (i * burst + k) % worked_on);
           for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
         }
         const double begin = now_ns();
-        omp_unset_lock(&locks[node]);
+        omp_unset_lock(lock);
         tell_result(memory, self, (now_ns() - begin) / burst);
       }
 #pragma omp barrier
       if (self == 0) samples[i] = take_results(memory, threads);
     }
   }
-  for (int node = 0; node < setting.nodes; ++node) omp_destroy_lock(&locks[node]);
+  for (int i = 0; i < lock_count; ++i) omp_destroy_lock(&locks[i]);
   free(locks);
   char name[32];
   snprintf(name, sizeof name, "release.%d", words);
