@@ -33,6 +33,7 @@ from calibration.network import TIMES_US, Network, quantity
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
 from calibration.readers.measurement import Measurement, Reading
+from calibration.readers.microbench import OLD_BURST, SINGLE
 
 #: What a fault kind without measurement is taken for (the same work but for the companion's part).
 NEAREST = {
@@ -44,8 +45,6 @@ PER_BYTE = {f"{unit}/B": factor for unit, factor in TIMES_US.items()}
 DIRTY = re.compile(r"barrier\.dirty([1-9][0-9]{0,6})")
 #: The same of pages none of which lies beside another.
 APART = re.compile(r"barrier\.apart([1-9][0-9]{0,6})")
-#: Faults in a row that native/bench/microbench.c takes the mean of.
-BURST = 16
 #: Runs of which the scatter of lines is known.
 LEAST_LINES = 3
 #: Runs that a platform file may tell of a cost. Of more the first are told.
@@ -73,7 +72,7 @@ class CalibrationError(BadInput):
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Samples of one quantity from one file and layout, in microseconds; or a summary, for files that print no more.
-    rounds: of how many runs of equal length the samples are."""
+    rounds: of how many runs of equal length the samples are. burst: faults in a row, of which a sample is the mean."""
 
     quantity: str
     layout: Layout
@@ -81,6 +80,7 @@ class Batch:
     source: str
     summary: Estimate | None = None
     rounds: int = 1
+    burst: int = OLD_BURST
 
     @property
     def estimate(self) -> Estimate:
@@ -212,8 +212,8 @@ def collect(readings: Sequence[Reading], layouts: Sequence[Layout] = (), oversub
                 if m.quantity.startswith("system."):
                     system.append(Batch(m.quantity, Layout(1, 1), m.in_unit("us"), str(m.place)))
                     continue
-                layout, rounds = _layout(m, layouts, reading.file), int(m.keys.get("rounds", 1))
-                batches.append(Batch(m.quantity, layout, m.in_unit("us"), str(m.place), None, rounds))
+                layout, rounds, burst = _layout(m, layouts, reading.file), int(m.keys.get("rounds", 1)), int(m.keys.get("burst", OLD_BURST))
+                batches.append(Batch(m.quantity, layout, m.in_unit("us"), str(m.place), None, rounds, burst))
             elif m.quantity in ("pages served", "page service"):
                 served.setdefault(_layout(m, layouts, reading.file), {})[m.quantity] = m
         for layout, parts in served.items():
@@ -818,19 +818,20 @@ def jitter(data: Data, network: Network, share: float) -> float | None:
     From the first file's first layout of several nodes. Half of the range between the 16th and the 84th percentile stands
     for the standard deviation, as single outliers (the machine's other work) are no jitter. Of faults that were timed one
     by one (`RUMR.single`): by how much each is off the median of its burst, as what moves a whole burst (a clock rate,
-    other work) is no fault's own. Of bursts' means alone: a fault scatters by sqrt(BURST) times as much, if faults are
+    other work) is no fault's own. Of bursts' means alone: a fault scatters by sqrt(burst) times as much, if faults are
     independent. Two parts, drawn independently, with the shares h and 1 - h, scatter together by sqrt(h^2 + (1 - h)^2) of
     each.
     """
     fetches = _remote(data, "RUMR")
     if not fetches or len(fetches[0].samples) < 2:
         return None
-    singles = next((b.samples for b in _remote(data, "RUMR.single") if _key(b) == _key(fetches[0])), ())
+    length = fetches[0].burst
+    singles = next((b.samples for b in _remote(data, SINGLE) if _key(b) == _key(fetches[0])), ())
     if singles:
-        bursts = [singles[first : first + BURST] for first in range(0, len(singles), BURST)]
+        bursts = [singles[first : first + length] for first in range(0, len(singles), length)]
         deviation = _half_range([time - statistics.median(burst) for burst in bursts for time in burst])
     else:
-        deviation = _half_range(fetches[0].samples) * math.sqrt(BURST)
+        deviation = _half_range(fetches[0].samples) * math.sqrt(length)
     local = fetches[0].estimate.value - network.fetch_us
     return min(deviation / local / math.hypot(share, 1 - share), MOST_JITTER) if local > 0 else None
 

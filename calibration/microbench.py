@@ -90,11 +90,15 @@ def _run(command: Sequence[str | Path]) -> str:
         raise CommandFailed(f"{Path(command[0]).name}: {error}") from None
 
 
-def _samples(text: str, program: str) -> dict[str, list[float]]:
+def _printed(text: str, program: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
+        document: dict[str, Any] = json.loads(text)
     except ValueError:
         raise CommandFailed(f"{program} printed no JSON") from None
+    return document
+
+
+def _samples(document: dict[str, Any]) -> dict[str, list[float]]:
     return {name: [float(sample) for sample in samples] for name, samples in document.items()}
 
 
@@ -132,8 +136,12 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
             threads = run_result.read(Text("sdsm run's JSON", result.read_text()), run_result.Native).whole_run.threads
         except ReadError as error:
             raise CommandFailed(str(error)) from None
+    printed = _printed(text, "microbench")
+    if "burst" not in printed:
+        raise CommandFailed(f"{build / 'microbench'} does not tell the size of its bursts: it is an older version's. Build it again")
     return {
-        "samples_ns": _samples(text, "microbench"),
+        "burst": int(printed.pop("burst")),
+        "samples_ns": _samples(printed),
         "pages_served": sum(thread.pages_served for thread in threads),
         "page_service_s": sum(thread.page_service_s for thread in threads),
     }
@@ -196,7 +204,7 @@ def measure(
             say("the system itself")
         # It makes one sample of the trap loop of each 1000 traps.
         text = _run([build / "system_bench", str(samples), str(1000 * samples)])
-        document["system"] = {"samples_ns": _samples(text, "system_bench")}
+        document["system"] = {"samples_ns": _samples(_printed(text, "system_bench"))}
     return document
 
 

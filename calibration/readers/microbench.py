@@ -19,8 +19,13 @@ from calibration.readers.text import Text
 NAME = "sdsm microbench"
 SEEN = True
 WORD_BYTES = 4
+#: Faults one by one.
+SINGLE = "RUMR.single"
+#: Faults in a row, whose mean is a sample: of outputs that do not tell it; where all nodes act at once.
+OLD_BURST, OLD_BURST_TOGETHER = 16, 64
+MOST_BURST = 1 << 20
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.single|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|between)|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:
@@ -36,10 +41,12 @@ def recognises(source: Text) -> bool:
 
 def read(source: Text) -> Reading:
     """Every sample, in ns, in the order written. Keys: nodes, threads_per_node, emulated; rounds: of how
-    many runs, one after the other and of equal length, the samples are. Raises ReadError."""
+    many runs, one after the other and of equal length, the samples are; burst: of how many pages in a row a fault's are, if
+    that is not OLD_BURST. Raises ReadError."""
     if "format" in source.json:
         return _Document(source).read()
-    measurements = _quantities(source, source.json, (), "", {})
+    samples = {name: values for name, values in source.json.items() if name != "burst"}
+    measurements = _quantities(source, samples, (), "", _burst(source, source.json, samples, ()))
     return Reading(source.file, NAME, tuple(measurements))
 
 
@@ -106,7 +113,8 @@ class _Document:
                     *path,
                     "rounds",
                 )
-        keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys}
+        burst = _burst(self.source, part, samples, path)
+        keys: dict[str, Key] = {"nodes": told.nodes, "threads_per_node": told.threads_per_node, **self.keys, **burst}
         if rounds > 1:
             keys["rounds"] = rounds
         self.measurements += _quantities(self.source, samples, (*path, "samples_ns"), "", keys)
@@ -139,6 +147,19 @@ class _Document:
 
     def refuse(self, what: str, *path: str) -> NoReturn:
         self.source.refuse(self.source.json_line(*path), what)
+
+
+def _burst(source: Text, part: dict[str, Any], samples: dict[str, Any], path: tuple[str, ...]) -> dict[str, Key]:
+    """The key of it. Raises ReadError."""
+    burst = part.get("burst", OLD_BURST_TOGETHER if part.get("together") is True else OLD_BURST)
+    if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= MOST_BURST:
+        source.refuse(source.json_line(*path, "burst"), f"burst is {str(burst)[:40]!r}, no number of pages. Correct or leave out the file")
+    singles = samples.get(SINGLE)
+    if "burst" in part and isinstance(singles, list) and len(singles) % burst:
+        source.refuse(
+            source.json_line(*path, "burst"), f"{len(singles)} samples of {SINGLE} are no bursts of {burst} pages. Measure again"
+        )
+    return {} if burst == OLD_BURST else {"burst": burst}
 
 
 def _quantities(

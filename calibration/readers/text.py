@@ -18,6 +18,9 @@ from calibration.readers.measurement import Place, ReadError
 
 #: Beyond these no benchmark prints, and a wrong file (a disk image, a log without line ends) is told at once.
 LIMIT_BYTES = 64 << 20
+#: What a trace of sdsm's begins with.
+TRACE_BEGINS = b"\x89SDSM\r\n\x1a"
+NAME_AN_OUTPUT = "Name a benchmark's output"
 LIMIT_LINE = 2_000
 LIMIT_VALUES = 2_000_000  # of a JSON document
 LIMIT_NESTED = 64  # objects and lists around one of its values; what reads them calls itself
@@ -192,8 +195,8 @@ def unreadable(error: OSError, advice: str) -> str:
     return reason if isinstance(error, NoInput) else f"{reason}. {advice}"
 
 
-def load(path: Path | str) -> Text:
-    """The text of a file, or of standard input for "-".
+def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
+    """The text of a file, or of standard input for "-". advice: what to do about a file that is nothing of the kind.
 
     Raises ReadError if it is empty, larger than LIMIT_BYTES or no UTF-8 text, OSError if it cannot be opened, and NoInput if
     it is neither a file nor a pipe (a device might never end).
@@ -208,29 +211,25 @@ def load(path: Path | str) -> Text:
         mode = os.fstat(descriptor).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             os.close(descriptor)
-            what = (
-                "a folder. Name the files in it"
-                if stat.S_ISDIR(mode)
-                else "neither a file nor a pipe. Name a benchmark's output"
-            )
+            what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else f"neither a file nor a pipe. {advice}"
             raise NoInput(errno.EINVAL, what, name)
         os.set_blocking(descriptor, True)
         with open(descriptor, "rb") as file:
             content = file.read(LIMIT_BYTES + 1)
     if len(content) > LIMIT_BYTES:
-        raise ReadError(name, 1, f"more than {LIMIT_BYTES >> 20} MiB, which no benchmark prints. Name its output")
+        raise ReadError(name, 1, f"more than {LIMIT_BYTES >> 20} MiB, which is the most that is read. {advice}")
+    if content.startswith(TRACE_BEGINS):
+        raise ReadError(name, 1, f"a trace. {advice}")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ReadError(
-            name, line, f"not text (byte 0x{content[error.start]:02x}). Name a benchmark's output"
-        ) from None
+        raise ReadError(name, line, f"not text (byte 0x{content[error.start]:02x}). {advice}") from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
-        raise ReadError(name, line, f"not text (character 0x{ord(control[0]):02x}). Name a benchmark's output")
+        raise ReadError(name, line, f"not text (character 0x{ord(control[0]):02x}). {advice}")
     if not text.strip():
-        raise ReadError(name, 1, "empty. Was the benchmark stopped before it printed?")
+        raise ReadError(name, 1, f"empty, as if what writes it had been stopped. {advice}")
     return Text(name, text)

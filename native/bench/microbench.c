@@ -1,5 +1,5 @@
 /* What each action of the protocol costs on the system that runs this: a plain OpenMP program, timed from outside the
- * run-time, as a user's is. Prints one JSON object: for each quantity the samples in nanoseconds.
+ * run-time, as a user's is. Prints one JSON object: the pages of a burst; for each quantity the samples in nanoseconds.
  *
  *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [together]]
  *
@@ -28,6 +28,8 @@ typedef volatile double* pages;
 static double samples[most_samples];
 /* Of the last quantity that was sampled by bursts: its faults one by one. Or of a second quantity. */
 static double singles[most_samples * most_burst];
+/* What lay between two of them. */
+static double betweens[most_samples];
 static int is_first_quantity = 1;
 
 static double read_ns(clockid_t clock) {
@@ -45,6 +47,11 @@ static void print_samples(const char* name, const double* values, int count) {
   is_first_quantity = 0;
   for (int i = 0; i < count; ++i) printf("%s%.0f", i ? "," : "", values[i]);
   printf("]");
+}
+
+static void print_number(const char* name, int number) {
+  printf("%s\n  \"%s\": %d", is_first_quantity ? "{" : ",", name, number);
+  is_first_quantity = 0;
 }
 
 /* Each thread's pages, at home there. The first is for flags and results, the others are worked on. */
@@ -81,21 +88,38 @@ static int home_of_step(struct setting setting, struct step step, int home, int 
   return setting.is_together || node == 0 ? node * setting.per_node + home : -1;
 }
 
-/* The mean time over a burst of pages; each page's goes to `each`. */
-static double act_on(pages first, enum act act, int burst, double* each) {
-  const double begin = now_ns();
-  double since = begin;
-  for (int page = 0; page < burst; ++page) {
+/* What a program does with a page that came: about as long as a fetch takes while nobody sleeps. Of threads that do
+ * nothing but fetch, processors fall asleep within the wait, and a fetch takes two to three times as long, until by
+ * chance both have somebody to run at each time: then none sleeps any more. */
+static void work_on_page(void) {
+  const double end = now_ns() + 20e3;
+  while (now_ns() < end) {
+  }
+}
+
+/* Means over a burst of pages: of an action, and of what lies between two. */
+struct burst_times {
+  double action;
+  double between;
+};
+
+/* The time of each page's action goes to `each`. */
+static struct burst_times act_on(pages first, enum act act, struct setting setting, double* each) {
+  double sum = 0;
+  const double start = now_ns();
+  for (int page = 0; page < setting.burst; ++page) {
+    const double begin = now_ns();
     if (act == writes) {
       first[(size_t)page * page_words + 1] = begin;
     } else if (act == reads) {
       (void)first[(size_t)page * page_words + 1];
     }
-    const double now = now_ns();
-    each[page] = now - since;
-    since = now;
+    each[page] = now_ns() - begin;
+    sum += each[page];
+    if (setting.is_together) work_on_page();
   }
-  return (since - begin) / burst;
+  const double whole = now_ns() - start;
+  return (struct burst_times){sum / setting.burst, (whole - sum) / setting.burst};
 }
 
 /* What threads measured in one sample, each in its first page. */
@@ -137,7 +161,7 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
 #pragma omp barrier
       if (first_home >= 0) {
         double unused[most_burst];
-        act_on(own_page(memory, first_home, pages_each, page), first.act, setting.burst, unused);
+        act_on(own_page(memory, first_home, pages_each, page), first.act, setting, unused);
         if (first.thread != timed.thread) own_page(memory, self, pages_each, 0)[0] = mark;
       }
       if (timed_home >= 0) {
@@ -148,11 +172,13 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
           }
         }
         double each[most_burst]; /* its own memory: the shared one has faults of its own */
-        const double mean = act_on(own_page(memory, timed_home, pages_each, page), timed.act, setting.burst, each);
-        tell_result(memory, self, mean);
+        const struct burst_times times =
+            act_on(own_page(memory, timed_home, pages_each, page), timed.act, setting, each);
+        tell_result(memory, self, times.action);
         /* Of one thread: what another one's faults take longer is no scatter of a fault. */
         if (timed_home / setting.per_node == 0) {
           for (int k = 0; k < setting.burst; ++k) singles[i * setting.burst + k] = each[k];
+          betweens[i] = times.between;
         }
       }
 #pragma omp barrier
@@ -210,6 +236,7 @@ static void sample_faults(pages memory, struct setting setting) {
     const struct step writer = {1, 0, writes};
     sample_fault("RUMR", memory, setting, 0, none, reader);
     print_samples("RUMR.single", singles, setting.wanted * setting.burst);
+    print_samples("RUMR.between", betweens, setting.wanted);
     sample_fault("WUMR", memory, setting, 0, none, writer);
     sample_fault("WROR", memory, setting, 0, reader, writer);
     if (setting.per_node > 1) {
@@ -254,6 +281,7 @@ static void sample_release(pages memory, struct setting setting, int words) {
         for (int k = 0; k < burst; ++k) {
           volatile int* page = (volatile int*)own_page(memory, home, pages_each, 1 + (i * burst + k) % worked_on);
           for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
+          if (setting.is_together) work_on_page();
         }
         const double begin = now_ns();
         omp_unset_lock(lock);
@@ -453,6 +481,7 @@ int main(int argc, char** argv) {
   if (!memory) return 1;
 #pragma omp parallel firstprivate(memory)
   memset((void*)own_page(memory, omp_get_thread_num(), pages_each, 0), 1, bytes_each);
+  print_number("burst", setting.burst);
   sample_faults(memory, setting);
   if (setting.nodes > 1) {
     for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, setting, words);

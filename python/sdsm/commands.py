@@ -22,7 +22,7 @@ from sdsm_compare.comparison import compare as compared
 from sdsm_explain import explanation
 from sdsm_explain.alternatives import PLACEMENTS, Layout, Point
 from sdsm_explain.start import Started
-from sdsm_plot.results import result_of
+from sdsm_plot.results import NAME_A_RESULT, result_of
 from sdsm_sweep import command as sweeping
 from sdsm_sweep.spec import read_spec, spec_of
 
@@ -102,9 +102,9 @@ def compare(*results: Result | Name) -> Comparison:
 def load(file: Name) -> Result:
     """What `sdsm simulate --json` or `sdsm run --json` wrote. Raises BadInput."""
     try:
-        source = read_text(text(file))
+        source = read_text(text(file), NAME_A_RESULT)
     except OSError as error:
-        raise BadInput(f"{text(file)}: {unreadable(error, 'Name what sdsm simulate --json or sdsm run --json wrote')}") from None
+        raise BadInput(f"{text(file)}: {unreadable(error, NAME_A_RESULT)}") from None
     return Result(source.file, source.text)
 
 

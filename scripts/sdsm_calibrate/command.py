@@ -26,10 +26,8 @@ from calibration.places import PLATFORMS, PROGRAMS
 from calibration.platform_file import parse, properties
 from calibration.published import FOLDER
 from calibration.readers import Reading
-from calibration.readers.text import unreadable
+from calibration.readers.text import NAME_AN_OUTPUT, unreadable
 from sdsm_calibrate import gate, hold_out, network_gate, report
-
-NAME_AN_OUTPUT = "Name a benchmark's output"
 
 DESCRIPTION = """\
 Make a platform file from benchmark outputs, and check that the simulator gives them back.

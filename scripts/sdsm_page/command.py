@@ -11,6 +11,7 @@ from calibration.command_line import BadInput, Parser, command, file_name, say, 
 from calibration.network import TIMES_US, quantity
 from calibration.output_file import check_outputs, print_or_write
 from calibration.readers.text import Text, load, unreadable
+from sdsm_plot.results import NAME_A_RESULT
 from sdsm_sweep import kept
 
 DESCRIPTION = """\
@@ -98,8 +99,8 @@ def page_of(
 
 
 def _text(path: Path) -> Text:
+    advice = f"{NAME_A_RESULT}, or the folder of a sweep"
     try:
-        return load(str(path))
+        return load(str(path), advice)
     except OSError as error:
-        advice = "Name what sdsm simulate --json or sdsm run --json wrote, or the folder of a sweep"
         raise BadInput(f"{path}: {unreadable(error, advice)}") from None

@@ -12,6 +12,7 @@ from calibration.output_file import utf8
 from calibration.readers import ReadError
 from calibration.readers.text import Text, load, unreadable
 
+NAME_A_RESULT = "Name what sdsm simulate --json or sdsm run --json wrote"
 PREDICTED, MEASURED = "predicted", "measured"
 #: What may make a time differ, beside platform and network. Not the seed: results that differ in nothing else are
 #: samples of one thing.
@@ -60,7 +61,7 @@ class Result:
 
 def read(path: str) -> Result:
     """Raises ReadError with file and line for what is no such result, OSError."""
-    return result_of(load(path))
+    return result_of(load(path, NAME_A_RESULT))
 
 
 def result_of(source: Text) -> Result:
@@ -136,8 +137,7 @@ def read_files(names: Iterable[str], written: Iterable[Path] = ()) -> list[Resul
         try:
             results.append(read(name))
         except OSError as error:
-            advice = "Name what sdsm simulate --json or sdsm run --json wrote"
-            raise BadInput(f"{name}: {unreadable(error, advice)}") from None
+            raise BadInput(f"{name}: {unreadable(error, NAME_A_RESULT)}") from None
     return results
 
 

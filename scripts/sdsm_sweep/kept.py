@@ -100,10 +100,11 @@ def _inputs(spec: Spec, done: Sequence[Done]) -> Iterator[str]:
 
 def read(folder: Path) -> Kept:
     """Raises BadInput."""
+    advice = "Name a folder that sdsm sweep wrote"
     try:
-        source = load(folder / NAME)
+        source = load(folder / NAME, advice)
     except OSError as error:
-        raise BadInput(f"{folder / NAME}: {unreadable(error, 'Name a folder that sdsm sweep wrote')}") from None
+        raise BadInput(f"{folder / NAME}: {unreadable(error, advice)}") from None
     told = source.json if source.looks_like_json else None
     if not isinstance(told, Mapping) or (told.get("format"), told.get("kind")) != (FORMAT, "sweep"):
         source.refuse(1, "is not what this version of sdsm sweep writes. Sweep again")

@@ -292,6 +292,17 @@ def test_jitter_is_that_of_a_single_fault_and_of_each_processor():
     ordered = sorted(2 * [off + 0.5 for off in range(-8, 8)])
     low, high = (ordered[int(p * 31)] + (p * 31 % 1) * (ordered[int(p * 31) + 1] - ordered[int(p * 31)]) for p in (0.16, 0.84))
     assert jitter(collect([reading({"2x1": both})]), NETWORK, 0.5) == pytest.approx((high - low) / 2 / 100 * 2**0.5)
+    # Bursts are as long as the output says; one that says nothing had 64 pages where all nodes acted at once, else 16.
+    every = [597040.0 + 20000 * burst + 1000 * off for burst in (0, 1) for off in range(-32, 32)]
+    both_long = measured(RUMR=[597040.0, 617040.0, 607040.0]) | {"RUMR.single": every}
+    whole = sorted(2 * [off + 0.5 for off in range(-32, 32)])
+    low, high = (whole[int(p * 127)] + (p * 127 % 1) * (whole[int(p * 127) + 1] - whole[int(p * 127)]) for p in (0.16, 0.84))
+    for told in ({"burst": 64, "together": False}, {"together": True}):
+        assert jitter(collect([reading({"2x1": both_long}, **told)]), NETWORK, 0.5) == pytest.approx((high - low) / 2 / 100 * 2**0.5)
+    short = collect([reading({"2x1": both}, burst=16, together=True)])
+    assert jitter(short, NETWORK, 0.5) == jitter(collect([reading({"2x1": both})]), NETWORK, 0.5)
+    means = [597040.0 + 200 * i for i in range(101)]
+    assert jitter(collect([reading({"2x1": measured(RUMR=means)}, burst=64)]), NETWORK, 0.5) == pytest.approx(6.8 * 8 / 100 * 2**0.5)
     # Held-out samples take no fault out of its burst.
     kept, _ = split(collect([reading({"2x1": both})]), 0.5, 1)
     assert next(b for b in kept.batches if b.quantity == "RUMR.single").samples == tuple(s / 1000 for s in singles)

@@ -17,7 +17,7 @@ for argument; do
 done
 echo "$*" >>"$0.called"
 cp "${0%/*}/run.json" "$json"
-echo '{"WROH": [5000, 7000, 6000], "barrier": [80000]}'
+echo '{"burst": 64, "WROH": [5000, 7000, 6000], "barrier": [80000]}'
 """
 
 
@@ -41,7 +41,7 @@ def test_every_sample_and_the_homes_service_are_kept(build, tmp_path, capsys):
     assert set(document["layouts"]) == {"2x1", "2x2"}
     layout = document["layouts"]["2x2"]
     assert layout["samples_ns"] == {"WROH": [5000, 7000, 6000], "barrier": [80000]}
-    assert (layout["pages_served"], layout["page_service_s"]) == (4, 0.75)
+    assert (layout["pages_served"], layout["page_service_s"], layout["burst"]) == (4, 0.75, 64)
     assert document["system"]["samples_ns"] == {"twin": [200, 300]}
     assert (build / "system_bench.called").read_text() == "3 3000\n"  # samples, and traps of which 1000 make one
     called = (build / "sdsm-run.called").read_text().splitlines()

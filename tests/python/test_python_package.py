@@ -122,6 +122,18 @@ def test_bad_input_is_refused_in_the_commands_own_words(traced, tmp_path, monkey
         assert command(*words, status=2).stderr == f"sdsm: {refused.value}\n"
 
 
+def test_what_is_no_result_is_refused_with_what_to_name(traced, tmp_path):
+    (tmp_path / "text").write_bytes(b"\xff")
+    (tmp_path / "empty").write_bytes(b"")
+    for file, why in ((traced.path, "a trace"), (tmp_path / "text", "not text (byte 0xff)"), (tmp_path / "empty", "empty"), ("/dev/null", "neither")):
+        for call in (sdsm.load, lambda name: sdsm.compare(name, name)):
+            with pytest.raises(sdsm.BadInput) as refused:
+                call(file)
+            assert why in str(refused.value)
+            assert str(refused.value).endswith(". Name what sdsm simulate --json or sdsm run --json wrote")
+            assert "benchmark" not in str(refused.value)
+
+
 def test_a_program_that_fails_is_no_bad_input():
     with pytest.raises(sdsm.RunFailed, match="status 2"):
         sdsm.run([PROGRAM[0], "--nonsense"], nodes=1)

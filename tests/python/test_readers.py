@@ -94,6 +94,7 @@ def test_line_ends_of_windows_and_a_byte_order_mark_change_nothing(path, tmp_pat
         (b" \n\n", 1, "empty"),
         (b"hello\n", 1, "no benchmark that is known here"),
         (b"\x7fELF\x02\x01", 1, "not text"),
+        (b"\x89SDSM\r\n\x1a\x01", 1, "a trace. Name a benchmark's output"),
         (b"1\n2\n\xff\n", 3, "not text (byte 0xff)"),
         (b"one\ntwo\x00\n", 2, "not text (character 0x00)"),
         (b"[" * 100_000, 1, "nested too deeply"),
@@ -333,6 +334,16 @@ def test_microbench_gives_every_sample_in_order():
     reading = read(DATA / "sdsm" / "microbench.printed.2x1.json")
     assert {m.quantity: list(m.values) for m in reading.measurements} == document
     assert all(m.samples == len(document[m.quantity]) and m.unit == "ns" and not m.keys for m in reading.measurements)
+    told = reading_of(json.dumps({"burst": 64, **document})).measurements
+    assert {m.quantity for m in told} == set(document) and all(m.keys == {"burst": 64} for m in told)
+
+
+def test_faults_one_by_one_that_are_no_whole_bursts_are_refused():
+    faults = {"burst": 64, "nodes": 2, "threads_per_node": 1, "samples_ns": {"RUMR.single": [1000.0] * 128}}
+    document = {"format": "sdsm-microbench", "version": 1, "unit": "ns", "layouts": {"2x1": faults}}
+    assert [m.keys["burst"] for m in reading_of(json.dumps(document)).measurements] == [64]
+    faults["samples_ns"]["RUMR.single"].append(1000.0)
+    assert "129 samples of RUMR.single are no bursts of 64 pages" in str(refusal(json.dumps(document)))
 
 
 def test_what_sdsm_microbench_writes_gives_every_sample_with_its_layout():
@@ -369,6 +380,8 @@ def test_samples_of_an_emulated_cluster_and_of_the_bare_system_are_told_apart():
         (("layouts", "2x1", "rounds"), 0, "rounds is '0', no number of runs"),
         (("layouts", "2x1", "rounds"), "two", "rounds is 'two', no number of runs"),
         (("layouts", "2x1", "rounds"), 4096, "are not 4096 runs' of equal length"),
+        (("layouts", "2x1", "burst"), 0, "burst is '0', no number of pages"),
+        (("layouts", "2x1", "burst"), True, "burst is 'True', no number of pages"),
     ],
 )
 def test_a_measured_file_that_contradicts_itself_is_told_with_its_line(path, to, words):

@@ -184,7 +184,7 @@ def fake_build(place: Path) -> Path:
         (folder / f"{name}.json").write_text(json.dumps(document))
     for name in ("sdsm", "sdsm-run"):
         program = folder / name
-        program.write_text(FAKE.replace("SAMPLES_JSON", json.dumps(samples)))
+        program.write_text(FAKE.replace("SAMPLES_JSON", json.dumps({"burst": 16} | samples)))
         program.chmod(0o755)
     return folder
 

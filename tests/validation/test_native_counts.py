@@ -443,7 +443,10 @@ def test_what_the_threads_do_together(tmp_path, name, threads):
 def microbench(tmp_path: Path, *mode: str) -> list[dict]:
     """The threads of a run of two nodes with one sample of each quantity."""
     result = tmp_path / "run.json"
-    output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1, *mode)
+    printed = json.loads(output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1, *mode))
+    assert printed["burst"] == len(printed["RUMR.single"]) == (64 if mode else 16)
+    if mode:  # as in programs, each thread works for 20 us before its next fetch
+        assert min(printed["RUMR.between"]) >= 20e3
     return json.loads(result.read_text())["whole_run"]["threads"]
 
 
