@@ -28,8 +28,6 @@ typedef volatile double* pages;
 static double samples[most_samples];
 /* Of the last quantity that was sampled by bursts: its faults one by one. Or of a second quantity. */
 static double singles[most_samples * most_burst];
-/* What lay between two of them. */
-static double betweens[most_samples];
 static int is_first_quantity = 1;
 
 static double read_ns(clockid_t clock) {
@@ -88,38 +86,21 @@ static int home_of_step(struct setting setting, struct step step, int home, int 
   return setting.is_together || node == 0 ? node * setting.per_node + home : -1;
 }
 
-/* What a program does with a page that came: about as long as a fetch takes while nobody sleeps. Of threads that do
- * nothing but fetch, processors fall asleep within the wait, and a fetch takes two to three times as long, until by
- * chance both have somebody to run at each time: then none sleeps any more. */
-static void work_on_page(void) {
-  const double end = now_ns() + 20e3;
-  while (now_ns() < end) {
-  }
-}
-
-/* Means over a burst of pages: of an action, and of what lies between two. */
-struct burst_times {
-  double action;
-  double between;
-};
-
-/* The time of each page's action goes to `each`. */
-static struct burst_times act_on(pages first, enum act act, struct setting setting, double* each) {
-  double sum = 0;
-  const double start = now_ns();
-  for (int page = 0; page < setting.burst; ++page) {
-    const double begin = now_ns();
+/* The mean time over a burst of pages; each page's goes to `each`. */
+static double act_on(pages first, enum act act, int burst, double* each) {
+  const double begin = now_ns();
+  double since = begin;
+  for (int page = 0; page < burst; ++page) {
     if (act == writes) {
       first[(size_t)page * page_words + 1] = begin;
     } else if (act == reads) {
       (void)first[(size_t)page * page_words + 1];
     }
-    each[page] = now_ns() - begin;
-    sum += each[page];
-    if (setting.is_together) work_on_page();
+    const double now = now_ns();
+    each[page] = now - since;
+    since = now;
   }
-  const double whole = now_ns() - start;
-  return (struct burst_times){sum / setting.burst, (whole - sum) / setting.burst};
+  return (since - begin) / burst;
 }
 
 /* What threads measured in one sample, each in its first page. */
@@ -161,7 +142,7 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
 #pragma omp barrier
       if (first_home >= 0) {
         double unused[most_burst];
-        act_on(own_page(memory, first_home, pages_each, page), first.act, setting, unused);
+        act_on(own_page(memory, first_home, pages_each, page), first.act, setting.burst, unused);
         if (first.thread != timed.thread) own_page(memory, self, pages_each, 0)[0] = mark;
       }
       if (timed_home >= 0) {
@@ -172,13 +153,11 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
           }
         }
         double each[most_burst]; /* its own memory: the shared one has faults of its own */
-        const struct burst_times times =
-            act_on(own_page(memory, timed_home, pages_each, page), timed.act, setting, each);
-        tell_result(memory, self, times.action);
+        const double mean = act_on(own_page(memory, timed_home, pages_each, page), timed.act, setting.burst, each);
+        tell_result(memory, self, mean);
         /* Of one thread: what another one's faults take longer is no scatter of a fault. */
         if (timed_home / setting.per_node == 0) {
           for (int k = 0; k < setting.burst; ++k) singles[i * setting.burst + k] = each[k];
-          betweens[i] = times.between;
         }
       }
 #pragma omp barrier
@@ -236,7 +215,6 @@ static void sample_faults(pages memory, struct setting setting) {
     const struct step writer = {1, 0, writes};
     sample_fault("RUMR", memory, setting, 0, none, reader);
     print_samples("RUMR.single", singles, setting.wanted * setting.burst);
-    print_samples("RUMR.between", betweens, setting.wanted);
     sample_fault("WUMR", memory, setting, 0, none, writer);
     sample_fault("WROR", memory, setting, 0, reader, writer);
     if (setting.per_node > 1) {
@@ -281,7 +259,6 @@ static void sample_release(pages memory, struct setting setting, int words) {
         for (int k = 0; k < burst; ++k) {
           volatile int* page = (volatile int*)own_page(memory, home, pages_each, 1 + (i * burst + k) % worked_on);
           for (int word = 0; word < words; ++word) page[word] = page[word] + 1;
-          if (setting.is_together) work_on_page();
         }
         const double begin = now_ns();
         omp_unset_lock(lock);

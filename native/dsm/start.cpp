@@ -29,6 +29,7 @@
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
+#include "native/dsm/processors.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/stacks.hpp"
@@ -129,23 +130,27 @@ void finish_member(int status, void* /*unused*/) {
   end_from_member(ExitKind::normal, status);
 }
 
+constexpr std::uint64_t shortest_slice_ns = 100'000;
+/// Shorter than those of other programs, which are about 3 ms, and longer than the service thread's.
+constexpr std::uint64_t longer_slice_ns = 1'000'000;
+
 /// Threads here mostly wait, and have little to do when what they wait for comes: they ask to be let in at once among
 /// those that compute. Since Linux 6.12 the shorter a thread's slices, the sooner it gets one; before, this does
 /// nothing. A policy that the user chose (chrt) stays.
-void ask_for_short_slices() {
+void ask_for_slices(std::uint64_t slice_ns) {
   if (sched_getscheduler(0) != SCHED_OTHER) return;
-  constexpr std::uint64_t shortest_ns = 100'000;
   struct {
     std::uint32_t size = sizeof(*this);
     std::uint32_t policy = SCHED_OTHER;
     std::uint64_t flags = 0;
     std::int32_t nice = 0;
     std::uint32_t priority = 0;
-    std::uint64_t runtime = shortest_ns;
+    std::uint64_t slice_ns = 0;
     std::uint64_t deadline = 0;
     std::uint64_t period = 0;
   } attributes;
   attributes.nice = getpriority(PRIO_PROCESS, 0);
+  attributes.slice_ns = slice_ns;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
@@ -174,7 +179,7 @@ void prepare() REQUIRES(starting) {
     start_emulation(welcome->emulation);
     listen_for_others(*welcome);
   }
-  ask_for_short_slices();
+  ask_for_slices(shortest_slice_ns);
   unsetenv(control_variable);
   leave_preload();
   find_program_image();
@@ -210,7 +215,15 @@ void call_main(void* /*unused*/) {
   std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
 }
 
+/// A service thread takes the processor at once from one that computes only if its own slices are the shorter ones.
+/// Else a request waits until the application there has to wait itself, and a fetch takes two to three times as long.
+/// Application threads that share processors keep short slices, too: they wait for each other.
+void let_service_go_first() {
+  if (has_processors(1) && !is_emulating()) ask_for_slices(longer_slice_ns);
+}
+
 void* run_application(void* constructed) {
+  let_service_go_first();
   if (is_initial()) take_over_thread_locals(*static_cast<const GrowingArray<AddressRange>*>(constructed));
   give_signal_stack();
   gomp::start_initial_thread();

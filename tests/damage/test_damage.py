@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 SEED = int(os.environ.get("SDSM_SEED", "0"))
 TIME_LIMIT_S = 10.0
+HANG_S = 300.0
 MEMORY_LIMIT_KB = 1 << 20
 
 #: What a value of a document may become.
@@ -229,8 +230,8 @@ class Tally:
             process = subprocess.Popen(
                 [str(BUILD / "sdsm"), *words], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
             )
-            # Ends what hangs, so that the test does not.
-            end = threading.Timer(3 * TIME_LIMIT_S, process.kill)
+            # Ends what hangs, so that the test does not; a busy machine makes none hang.
+            end = threading.Timer(HANG_S, process.kill)
             end.start()
             _, waited, usage = os.wait4(process.pid, 0)
             end.cancel()
@@ -325,17 +326,17 @@ def test_any_command_line_is_refused_or_done(cases, inputs, tmp_path):
 
 # The readers in C++.
 
-READ_IN_CPP = (("trace_damage_test", "*"), ("trace_order_test", "damaged*"), ("platform_file_test", "a platform damaged*"))
+READ_IN_CPP = (("trace_damage_test",), ("trace_order_test", "damaged*"), ("platform_file_test", "a platform damaged*"))
 
 
-@pytest.mark.long
-def test_a_million_damaged_traces_orders_and_platforms_are_read_or_refused():
-    """ctest runs a fiftieth of it."""
+@pytest.mark.parametrize(("least", "is_long"), [(20_000, False), pytest.param(1_000_000, True, marks=pytest.mark.long)])
+def test_a_million_damaged_traces_orders_and_platforms_are_read_or_refused(least, is_long):
     seen = 0
-    for program, cases in READ_IN_CPP:
-        command = [str(BUILD / "tests" / program), cases]
-        done = subprocess.run(command, env=os.environ | {"SDSM_LONG": "1"}, capture_output=True, text=True, timeout=20_000)
+    for program, *cases in READ_IN_CPP:
+        command = [str(BUILD / "tests" / program), *cases]
+        environment = os.environ | {"SDSM_LONG": str(int(is_long))}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20_000)
         assert done.returncode == 0, done.stdout[-3000:]
         seen += sum(int(refused) + int(read) for refused, read in re.findall(r"(\d+) refused, (\d+) read", done.stdout))
     print(f"{seen} damaged files")
-    assert seen >= 1_000_000
+    assert seen >= least

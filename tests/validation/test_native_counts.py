@@ -4,6 +4,8 @@ of the same program are equal, thread by thread, with one process per node."""
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -445,8 +447,6 @@ def microbench(tmp_path: Path, *mode: str) -> list[dict]:
     result = tmp_path / "run.json"
     printed = json.loads(output_of(SDSM, "run", "-q", "-n", 2, "--json", result, "--", BUILD / "microbench", 1, 1, *mode))
     assert printed["burst"] == len(printed["RUMR.single"]) == (64 if mode else 16)
-    if mode:  # as in programs, each thread works for 20 us before its next fetch
-        assert min(printed["RUMR.between"]) >= 20e3
     return json.loads(result.read_text())["whole_run"]["threads"]
 
 
@@ -545,3 +545,43 @@ def test_a_fault_lasts_from_its_trap_to_the_return_from_it(tmp_path):
         if min(best) > 1:
             break
     assert min(best) > 1
+
+
+SLICES = r"""
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void) {
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 2; ++i) {
+    struct { unsigned size, policy; unsigned long flags; int nice; unsigned priority; unsigned long slice, deadline, period; } its = {0};
+    DIR* threads = opendir("/proc/self/task");
+#pragma omp ordered
+    for (struct dirent* one; (one = readdir(threads));) {
+      const int thread = atoi(one->d_name);
+      if (thread > 0 && syscall(SYS_sched_getattr, thread, &its, sizeof its, 0) == 0)
+        printf("%s %lu\n", thread == (int)syscall(SYS_gettid) ? "application" : "service", its.slice);
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("processors", "longer"), [(1, False), (2, True)])
+def test_service_threads_have_the_shorter_slices_where_each_process_has_a_processor(tmp_path, processors, longer):
+    """So they interrupt who computes there, and a fetch does not wait for it. Application threads that share processors are all
+    let in soon, as they wait for each other."""
+    version = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+    usable = sorted(os.sched_getaffinity(0))
+    if version < (6, 12) or len(usable) < processors:
+        pytest.skip(f"needs Linux 6.12 and {processors} processors")
+    (tmp_path / "slices.c").write_text(SLICES)
+    subprocess.run(["gcc", "-O1", "-fopenmp", tmp_path / "slices.c", "-o", tmp_path / "slices"], check=True)
+    where = ("taskset", "-c", ",".join(map(str, usable[:processors])))
+    rows = [row.split() for row in output_of(*where, SDSM, "run", "-q", "-n", 2, "--", tmp_path / "slices").splitlines()]
+    found = {who: {int(slice_ns) for name, slice_ns in rows if name == who} for who in ("application", "service")}
+    assert len(rows) >= 4 and found["service"] == {100_000}
+    assert found["application"] == {1_000_000 if longer else 100_000}

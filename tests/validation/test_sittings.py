@@ -24,7 +24,7 @@ SITTINGS = 10
 ERRORS = 2.0
 #: Of all values, and of one parameter's.
 SHARE = 0.9
-TIME_LIMIT_S = 300
+TIME_LIMIT_S = 900
 
 
 def documented() -> str:

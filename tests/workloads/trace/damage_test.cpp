@@ -293,11 +293,11 @@ TEST_CASE("the head of one file with the tail of another is refused or is one of
 }
 
 TEST_CASE("damaged blocks under right checksums are refused or are valid traces") {
-  campaign(fuzzed_traces(), 1000, 3, false, with_damaged_blocks);
+  campaign(fuzzed_traces(), 2000, 3, false, with_damaged_blocks);
 }
 
 TEST_CASE("blocks that move, double or vanish under right checksums are refused or make valid traces") {
-  campaign(fuzzed_traces(), 1000, 4, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
+  campaign(fuzzed_traces(), 2000, 4, false, [](auto& random, const FileBytes& file, const FileBytes& other) {
     Parts parts = take_apart(file);
     const Parts others = take_apart(other);
     if (parts.blocks.empty() || others.blocks.empty()) return file;
