@@ -557,8 +557,9 @@ void drop_all_copies() {
 }
 
 void start_coherence(const AddressRange& stack, const AddressRange& variables) {
-  if (!takes_faults(self.layout)) return;
+  // Locks hand notices on where one process is alone, too.
   if (plays_jiajia()) start_copies();
+  if (!takes_faults(self.layout)) return;
   take_signal(SIGSEGV, on_fault);
   protect_pages(stack, variables);
 }

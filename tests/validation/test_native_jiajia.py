@@ -59,7 +59,7 @@ def check_programs(first_seed: int, count: int, nodes: int, per_node: int, rules
 
 
 @pytest.mark.parametrize("first_seed", [1, 1040])
-@pytest.mark.parametrize(("nodes", "per_node"), LAYOUTS)
+@pytest.mark.parametrize(("nodes", "per_node"), [(1, 1), *LAYOUTS])
 def test_random_programs_are_right(nodes, per_node, first_seed):
     check_programs(first_seed + nodes, 3, nodes, per_node)
 
