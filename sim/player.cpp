@@ -208,7 +208,8 @@ void Player::operate(PageId page, const trace::Event& event) {
     count_atomic();
     memory_->acquire(atomic_lock, std::nullopt);
     const Change change{words, static_cast<std::uint16_t>(words > 0 ? 1 : 0)};
-    memory_->touch({page, 1, home, Access::write, change, nullptr});
+    const bool is_open = home == thread_.id() && cluster_.rights->is_of_stack(page);
+    if (!is_open) memory_->touch({page, 1, home, Access::write, change, nullptr});
     memory_->release(atomic_lock);
     return;
   }
