@@ -6,12 +6,7 @@
 
 namespace sdsm::sim {
 
-Time IdleNetwork::time(NodeId from, NodeId to, Bytes payload) {
-  if (from == to) return {};
-  const Bytes bytes = costs_.on_wire(payload);
-  // A payload is a few pages at most, and there are at most 65536 nodes.
-  const std::uint64_t key =
-      (std::uint64_t{index_of(from)} << 16 | index_of(to)) << 32 | static_cast<std::uint32_t>(bytes.count);
+Time IdleNetwork::look_up(std::uint64_t key, NodeId from, NodeId to, Bytes bytes) {
   const auto [known, is_new] = known_.try_emplace(key);
   if (is_new) {
     std::vector<LinkSpec> route;
@@ -26,8 +21,10 @@ Baselines BaselineWindow::between(const std::vector<Uncontended>& last) const {
   Baselines found;
   for (std::size_t thread = 0; thread < end.size(); ++thread) {
     const Uncontended begin = begin_.empty() ? Uncontended{} : begin_[thread];
-    found.counts = std::max(found.counts, end[thread].alone - begin.alone);
     const bool is_ahead = end_.empty() || thread == 0;
+    // What the others do behind the region's last barrier, as to heed its notices, is in no chain that ends with it.
+    const bool ends_at_barrier = !is_ahead && end[thread].met > begin.alone;
+    found.counts = std::max(found.counts, (ends_at_barrier ? end[thread].met : end[thread].alone) - begin.alone);
     const Time path_begin = begin_.empty() ? Time{} : begin_[0].path;
     if (is_ahead) found.critical_path = std::max(found.critical_path, end[thread].path - path_begin);
   }

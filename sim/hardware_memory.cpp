@@ -65,10 +65,7 @@ class HardwareRoom final : public Room {
   static void meet_undelayed(const std::vector<Member>& members, Time duration) {
     Time last{};
     for (const Member& member : members) last = std::max(last, member.thread->uncontended.path);
-    for (const Member& member : members) {
-      member.thread->uncontended.path = last;
-      member.thread->uncontended.spend(duration);
-    }
+    for (const Member& member : members) member.thread->uncontended.meet(last, duration);
   }
 
   using Turn = std::optional<std::uint64_t>;

@@ -174,7 +174,7 @@ class JiajiaRoom final : public Room {
   void meet_undelayed(const Waiting& waiting) {
     Time last{};
     for (const auto& [process, ignored] : waiting) last = std::max(last, cluster_.thread(process).uncontended.path);
-    for (const auto& [process, ignored] : waiting) cluster_.thread(process).uncontended.path = last;
+    for (const auto& [process, ignored] : waiting) cluster_.thread(process).uncontended.meet(last);
   }
 
   using Through = std::function<void(const News&)>;

@@ -70,10 +70,7 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
 void TeamBarrier::meet_uncontended(const Round& round, Time synchronisation) {
   Time last{};
   for (const Member& member : round.members) last = std::max(last, member.thread->uncontended.path);
-  for (const Member& member : round.members) {
-    member.thread->uncontended.path = last;
-    member.thread->uncontended.spend(synchronisation);
-  }
+  for (const Member& member : round.members) member.thread->uncontended.meet(last, synchronisation);
 }
 
 void TeamBarrier::flush(const RoundPtr& round, std::function<void()> done) {
