@@ -65,7 +65,11 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
 
 void Cluster::send(const Outgoing& message, std::function<void()> arrived) {
   const bool travels = layout.node_of(message.from) != layout.node_of(message.to);
-  if (!travels || costs.costs().acknowledgement == Bytes{}) return send_now(message, std::move(arrived));
+  if (travels && costs.costs().acknowledgement > Bytes{}) return send_in_turn(message, std::move(arrived));
+  send_now(message, std::move(arrived));
+}
+
+void Cluster::send_in_turn(const Outgoing& message, std::function<void()> arrived) {
   auto& unacknowledged = unacknowledged_[index_of(message.from)];
   unacknowledged.emplace_back(message, std::move(arrived));
   if (unacknowledged.size() == 1) send_first_of(message.from);
@@ -83,7 +87,7 @@ void Cluster::send_first_of(ProcessId process) {
   });
 }
 
-void Cluster::send_now(const Outgoing& message, std::function<void()> arrived) {
+void Cluster::send_now(const Outgoing& message, std::function<void()>&& arrived) {
   const NodeId from = layout.node_of(message.from), to = layout.node_of(message.to);
   const Bytes payload = costs.on_wire(message.payload);
   if (options.timeline == nullptr || from == to) return network.send(from, to, payload, std::move(arrived));
@@ -100,7 +104,7 @@ std::vector<Uncontended> Cluster::uncontended() const {
   return found;
 }
 
-void Cluster::note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages) {
+void Cluster::show_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages) {
   if (options.timeline != nullptr) options.timeline->faults(thread.id(), kind, first, pages, thread.local_now());
   for (std::uint64_t i = 0; options.page_figures && i < pages; ++i) {
     note(thread.id(), {first.region, first.index + i}, trace::figures_of(tables.faults[kind]));

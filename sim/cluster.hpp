@@ -102,7 +102,9 @@ class Cluster {
   void send(const Outgoing& message, std::function<void()> arrived);
 
   /// Notes that the thread's own time comes to faults of this kind, on each of the pages.
-  void note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);
+  void note_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages) {
+    if (options.timeline != nullptr || options.page_figures) show_faults(thread, kind, first, pages);
+  }
   /// Adds to the page's figures, if the options ask for them and the measured region has begun.
   void note(ProcessId process, PageId page, const trace::PageFigures& figures) {
     if (options.page_figures && window.contains(clock.now())) page_book[{page, process}] += figures;
@@ -152,7 +154,9 @@ class Cluster {
   std::vector<Uncontended> uncontended() const;
 
  private:
-  void send_now(const Outgoing& message, std::function<void()> arrived);
+  void show_faults(const Thread& thread, std::size_t kind, PageId first, std::uint64_t pages);
+  void send_in_turn(const Outgoing& message, std::function<void()> arrived);
+  void send_now(const Outgoing& message, std::function<void()>&& arrived);
   void send_first_of(ProcessId process);
 
   struct Arriving {

@@ -1,19 +1,25 @@
 #include "sim/page_faults.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "models/prefetch.hpp"
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
 
 void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home,
-                      const std::vector<PageId>& beside) {
+                      std::span<const PageId> beside) {
   cluster_.note_faults(thread_, static_cast<std::size_t>(kind), first, pages);
   const FaultRule& rule = rule_of(kind);
   if (rule.fetches_page) {
-    const auto served = [this, beside] {
-      for (const PageId one : beside) cluster_.compared.copy(thread_.node(), one);
-    };
-    return fetch(first, static_cast<std::size_t>(kind), home, served, {}, beside.size());
+    std::function<void()> served;
+    if (!beside.empty()) {
+      served = [this, pages_beside = std::vector(beside.begin(), beside.end())] {
+        for (const PageId one : pages_beside) cluster_.compared.copy(thread_.node(), one);
+      };
+    }
+    return fetch(first, static_cast<std::size_t>(kind), home, std::move(served), {}, beside.size());
   }
   const Time each = cluster_.costs.fault_local(kind);
   if (rule.sends_request && rule.owner == Owner::remote) {
@@ -29,7 +35,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
 }
 
-void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, const std::vector<PageId>& beside) {
+void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {
   take(page, kind, 1, home, beside);
   if (!rule_of(kind).fetches_page) return;
   thread_.catch_up_and_wait();
@@ -37,18 +43,25 @@ void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, cons
   for (const PageId one : beside) cluster_.end_arrival(thread_.node(), one);
 }
 
-void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, const std::function<void()>& served, Time logged,
+void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::function<void()> served, Time logged,
                        std::uint64_t beside) {
   const Time local =
       cluster_.costs.fault_local(kind) + static_cast<std::int64_t>(beside) * cluster_.costs.costs().further_page;
   const Time at_home = cluster_.costs.home_part(local);
   const Time at_requester = local - at_home;
-  fetch_ = {page, kind, home, cluster_.jittered(at_home) + logged, {}, served, beside};
+  fetch_.page = page;
+  fetch_.kind = kind;
+  fetch_.home = home;
+  fetch_.at_home = cluster_.jittered(at_home) + logged;
+  fetch_.payloads = payloads(beside);
+  fetch_.served = std::move(served);
+  fetch_.beside = beside;
+  fetch_.granted = {};
   thread_.catch_up([this] { issue_fetch(); });
   thread_.bell.wait();
   const Time own = cluster_.jittered(at_requester) + 2 * logged;
   thread_.spend(spent_on(kind), own);
-  const auto [request, reply] = payloads(beside);
+  const auto [request, reply] = fetch_.payloads;
   const NodeId home_node = cluster_.layout.node_of(home);
   thread_.uncontended.spend(local + 3 * logged - own + cluster_.idle->time(thread_.node(), home_node, request) +
                             cluster_.idle->time(home_node, thread_.node(), reply));
@@ -69,7 +82,7 @@ void PageFaults::issue_fetch() {
   const NodeId home_node = cluster_.layout.node_of(fetch_.home);
   const bool travels = home_node != thread_.node();
   const Tables& tables = cluster_.tables;
-  const Bytes request = payloads(fetch_.beside).request;
+  const Bytes request = fetch_.payloads.request;
   if (travels) thread_.account.count_message(fetch_.since, tables.request, request);
   cluster_.send({thread_.id(), fetch_.home, tables.request, request}, [this, travels] {
     cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
@@ -90,7 +103,7 @@ void PageFaults::reply(bool travels) {
   if (fetch_.served) fetch_.served();
   cluster_.compared.copy(thread_.node(), fetch_.page);
   const Tables& kinds = cluster_.tables;
-  const Bytes reply = payloads(fetch_.beside).reply;
+  const Bytes reply = fetch_.payloads.reply;
   if (travels) cluster_.thread(fetch_.home).account.count_served(cluster_.clock.now(), kinds.reply, reply);
   cluster_.send({fetch_.home, thread_.id(), kinds.reply, reply}, [this] {
     thread_.waited(spent_on(fetch_.kind), fetch_.since);

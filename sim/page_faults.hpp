@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
+#include <span>
 
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
@@ -21,15 +21,15 @@ class PageFaults {
 
   /// The thread takes a fault of this kind on each of `pages` adjacent pages of one home. Blocks its actor while a page
   /// is fetched. `beside`: pages that come with a fetched one.
-  void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, const std::vector<PageId>& beside = {});
+  void take(PageId first, FaultKind kind, std::uint64_t pages, ProcessId home, std::span<const PageId> beside = {});
 
   /// The same for one page, which companions find once it is installed. Precondition for a fetch:
   /// Cluster::begin_arrival(), for each of its pages.
-  void take_and_show(PageId page, FaultKind kind, ProcessId home, const std::vector<PageId>& beside);
+  void take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside);
 
   /// A fault of that kind of the protocol's fetches its page. `served`: called at the home when it has served it.
   /// `logged`: what a log adds to a process's time for the fault, and for each message that it sends.
-  void fetch(PageId page, std::size_t kind, ProcessId home, const std::function<void()>& served = {}, Time logged = {},
+  void fetch(PageId page, std::size_t kind, ProcessId home, std::function<void()> served = {}, Time logged = {},
              std::uint64_t beside = 0);
   /// What the home said of flag mode when it served the latest fetch.
   const PageRights::Granted& granted() const { return fetch_.granted; }
@@ -53,6 +53,7 @@ class PageFaults {
     ProcessId home{};
     Time at_home{};  ///< processor time of the home
     Time since{};
+    Payloads payloads;
     std::function<void()> served;
     std::uint64_t beside = 0;
     PageRights::Granted granted{};

@@ -31,17 +31,10 @@ class InTime final : public ScashMemory {
       }
       const std::uint64_t left = touch.first.index + touch.pages - page.index;
       const NodePages::AccessedRun run = pages_.access_run(thread_.id(), page, left, touch.home, owner, touch.access);
-      if (run.kind) {
-        const std::vector<PageId> beside = prefetched(page, *run.kind);
-        faults_.take(page, *run.kind, run.pages, touch.home, beside);
-        if (rule_of(*run.kind).fetches_page) {
-          cluster_.rights->note_copies(thread_.node(), page, 1 + beside.size());
-          // Another thread may have entered flag mode meanwhile, for which this node dropped its copies.
-          if (cluster_.rights->are_asked()) {
-            heed(faults_.granted().is_changed, page, true);
-            if (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) continue;
-          }
-        }
+      if (run.kind && rule_of(*run.kind).fetches_page) {
+        if (!fetch(page, *run.kind, touch, owner)) continue;
+      } else if (run.kind) {
+        faults_.take(page, *run.kind, run.pages, touch.home);
       }
       for (std::uint64_t i = 0; touch.change && owner != Owner::home && i < run.pages; ++i) {
         pages_.changed({page.region, page.index + i}, owner, touch.change, cluster_.page_words);
@@ -84,6 +77,17 @@ class InTime final : public ScashMemory {
       if (pages_.prefetch(thread_.id(), next)) beside.push_back(next);
     }
     return beside;
+  }
+
+  /// False if the node has lost the page again: another thread may have entered flag mode meanwhile, for which this
+  /// node dropped its copies.
+  bool fetch(PageId page, FaultKind kind, const Touch& touch, Owner owner) {
+    const std::vector<PageId> beside = prefetched(page, kind);
+    faults_.take(page, kind, 1, touch.home, beside);
+    cluster_.rights->note_copies(thread_.node(), page, 1 + beside.size());
+    if (!cluster_.rights->are_asked()) return true;
+    heed(faults_.granted().is_changed, page, true);
+    return !traps(touch.access, pages_.process_permission(thread_.id(), page, owner));
   }
 
   /// Companions share the node's pages, and in flag mode other nodes take them, so a thread looks at the node's state

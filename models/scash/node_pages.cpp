@@ -107,14 +107,15 @@ NodePages::AccessedRun NodePages::access_run(ProcessId process, PageId first, st
     if (kind) {
       if (entry->node.age != after.age) entry->twin = no_twin;
       entry->node = after;
-      note_opened(process, {first.region, first.index + run.pages}, owner, access);
     }
     if (++run.pages == pages) break;
     const std::uint64_t next = first.index + run.pages;
     entry = next % chunk_pages == 0 ? &this->entry({first.region, next}) : entry + 1;
     if (current(entry->node, owner) != before) break;
   }
-  if (kind && access == Access::write && owner == Owner::home) dirty_home_[index_of(process) - first_] += run.pages;
+  if (!kind) return run;
+  if (access == Access::write && owner == Owner::home) dirty_home_[index_of(process) - first_] += run.pages;
+  note_opened(process, first, run.pages, owner, access);
   return run;
 }
 
@@ -141,13 +142,15 @@ std::optional<FaultKind> NodePages::access(Entry& entry, ProcessId process, Page
   }
   if (access == Access::write && owner == Owner::home) ++dirty_home_[index_of(process) - first_];
   if (notices_ && access == Access::write && owner != Owner::remote) notices_->add(page, node_);
-  note_opened(process, page, owner, access);
+  note_opened(process, page, 1, owner, access);
   return kind;
 }
 
-void NodePages::note_opened(ProcessId process, PageId page, Owner owner, Access access) {
-  if (opened_.empty()) return;
-  opened_[index_of(process) - first_].add(page, owner == Owner::remote, access == Access::write);
+void NodePages::add_opened(ProcessId process, PageId first, std::uint64_t pages, Owner owner, Access access) {
+  OpenedPages& opened = opened_[index_of(process) - first_];
+  for (std::uint64_t i = 0; i < pages; ++i) {
+    opened.add({first.region, first.index + i}, owner == Owner::remote, access == Access::write);
+  }
 }
 
 void NodePages::begin_copy(Entry& entry, PageId page) {
@@ -165,7 +168,7 @@ bool NodePages::prefetch(ProcessId process, PageId page) {
   begin_copy(entry, page);
   entry.node = {copy_age_, Permission::read_only};
   set_process(process, page, Owner::remote, Permission::read_only);
-  note_opened(process, page, Owner::remote, Access::read);
+  note_opened(process, page, 1, Owner::remote, Access::read);
   return true;
 }
 

@@ -156,7 +156,10 @@ class NodePages {
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
   void begin_copy(Entry& entry, PageId page);
-  void note_opened(ProcessId process, PageId page, Owner owner, Access access);
+  void note_opened(ProcessId process, PageId first, std::uint64_t pages, Owner owner, Access access) {
+    if (!opened_.empty()) add_opened(process, first, pages, owner, access);
+  }
+  void add_opened(ProcessId process, PageId first, std::uint64_t pages, Owner owner, Access access);
   bool hears_of_all_writes();
   void clean_copies();
   const Entry* find(PageId page) const;
