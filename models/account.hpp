@@ -27,7 +27,9 @@ enum class Spent : std::uint8_t {
   /// Its processor served other processes while the thread computed. A run cannot tell: there another thread serves,
   /// and what it takes from this one's processor makes whatever this one does last longer.
   stolen,
-  idle,  ///< between parallel regions, and after the thread's end
+  /// Between parallel regions, and after the thread's end. In a run also from process 0's start until the thread's own
+  /// process waits for its first region.
+  idle,
 };
 inline constexpr std::size_t spent_terms = static_cast<std::size_t>(Spent::idle) + 1;
 

@@ -18,6 +18,7 @@ struct BarrierOffice {
   std::uint32_t team = 1;
   std::vector<bool> arrived;        ///< by process
   bool is_dismissing = false;       ///< the program has ended
+  std::uint64_t ended_ns = 0;       ///< when it has
   std::uint32_t dismissed = 0;      ///< processes that have been told
   std::vector<NoticeRun> gathered;  ///< notices of the epoch
   std::vector<NoticeRun> ended;     ///< of the one before
@@ -70,7 +71,10 @@ void release_team() REQUIRES(handling) {
 
 void dismiss(ProcessId member) REQUIRES(handling) {
   const ClockCalls clock = clock_calls();
-  answer(member, {.kind = WireKind::quit, .address = clock.last_ns, .value = clock.count});
+  answer(member, {.kind = WireKind::quit,
+                  .generation = static_cast<std::uint32_t>(office.ended_ns),
+                  .address = clock.last_ns,
+                  .value = clock.count});
   ++office.dismissed;
 }
 
@@ -118,8 +122,9 @@ void set_team(std::uint32_t size) {
   office.team = size;
 }
 
-void dismiss_all() {
+void dismiss_all(std::uint64_t ended_ns) {
   office.is_dismissing = true;
+  office.ended_ns = ended_ns;
   for (std::uint32_t i = 1; i < processes(); ++i) {
     if (has_arrived(i)) dismiss(ProcessId{i});
   }

@@ -146,7 +146,7 @@ struct TimedEvent {
     is_answered,  ///< as `is_asked`
     serves,       ///< handles a message that was here at `value`
     clock,        ///< the initial thread called omp_get_wtime at `begin`. value: calls so far
-    life,         ///< of the process: it began at `begin`
+    life,         ///< of the process: it took part from `begin` to `end`
   };
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;

@@ -37,14 +37,15 @@ void* end_impatiently(void* status) {
 
 void send_result(const Result& result) {
   if (self.wants_page_log || self.wants_timeline) send_page_log();
-  if (self.wants_timeline) send_timeline_log();
+  if (self.wants_timeline) send_timeline_log(result.whole.now_ns);
   send_bare_result(result);
 }
 
-void end_worker() {
+void end_worker(std::uint64_t ended_ns) {
+  const Result own = result(ended_ns);
   flush_output();
   std::fflush(nullptr);
-  send_result(result());
+  send_result(own);
   leave(0);
 }
 

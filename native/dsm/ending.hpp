@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
+#include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
 #include "native/dsm/threads.hpp"
 #include "native/dsm/wire.hpp"
@@ -17,8 +19,9 @@ inline constinit std::atomic<bool> is_ending = false;
 /// Sends the launcher this process's result, with its log. Once, at the end.
 void send_result(const Result& result) REQUIRES(application);
 
-/// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process.
-[[noreturn]] void end_worker() REQUIRES(application) EXCLUDES(handling);
+/// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process. Its
+/// account ends at `ended_ns`.
+[[noreturn]] void end_worker(std::uint64_t ended_ns = now_ns()) REQUIRES(application) EXCLUDES(handling);
 
 /// Process 0's application thread ends the program, on behalf of another thread.
 [[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);

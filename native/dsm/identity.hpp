@@ -30,6 +30,7 @@ struct Self {
   int node_memory = -1;                         ///< file of the node's memory
   bool wants_page_log = false;
   bool wants_timeline = false;
+  bool shares_clock = false;   ///< with process 0
   std::uint64_t begun_ns = 0;  ///< when this process began
 };
 inline constinit Self self_at_start GUARDED_BY(starting);

@@ -73,9 +73,10 @@ void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
   note_clock({with_rank(before + 1, rank), now_ns});
 }
 
-Result result() {
+Result result(std::uint64_t ended_ns) {
   Result result;
-  result.whole = tally_at(now_ns() - self.begun_ns);
+  result.whole = tally_when(ended_ns);
+  result.whole.now_ns = ended_ns - std::min(ended_ns, self.begun_ns);
   result.clock_calls = calls_of(clock_calls().count);
   result.tasks = tasks_run.count;
   result.task_regions = tasks_run.regions;

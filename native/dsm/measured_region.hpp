@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
 #include "native/dsm/threads.hpp"
 #include "workloads/trace/trace.hpp"
@@ -22,7 +23,7 @@ void note_clock(const ClockCalls& calls) REQUIRES(application) EXCLUDES(handling
 /// The initial thread reads a clock.
 void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) REQUIRES(application) EXCLUDES(handling);
 
-/// What this process did. To be called at the end of the program.
-Result result() REQUIRES(application) EXCLUDES(handling);
+/// What this process did until `ended_ns`. To be called at the end of the program.
+Result result(std::uint64_t ended_ns = now_ns()) REQUIRES(application) EXCLUDES(handling);
 
 }  // namespace sdsm::dsm

@@ -26,8 +26,8 @@ void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling);
 void want_end(const Head& head) REQUIRES(handling);
 /// Threads 0 to size - 1 are the team from now on.
 void set_team(std::uint32_t size) REQUIRES(handling);
-/// The program has ended: tells every process that waits for work, now or later.
-void dismiss_all() REQUIRES(handling);
+/// The program has ended, at `ended_ns`: tells every process that waits for work, now or later.
+void dismiss_all(std::uint64_t ended_ns) REQUIRES(handling);
 /// Whether a member of the team waits at its barrier.
 bool waits_for_team(ProcessId member) REQUIRES(handling);
 /// Whether all other processes have been told.

@@ -89,10 +89,10 @@ std::uint64_t fingerprint() {
 
 /// Waits until all other processes have been told to end. They come for more work, however late; but one that the
 /// program left in the middle of a region may never come.
-void dismiss_others(bool is_in_region) EXCLUDES(handling) {
+void dismiss_others(bool is_in_region, std::uint64_t ended_ns) EXCLUDES(handling) {
   {
     const Held nothing_is_handled(handling);
-    dismiss_all();
+    dismiss_all(ended_ns);
   }
   constexpr int patience_ms = 2000;
   for (int waited = 0; !is_in_region || waited < patience_ms; ++waited) {
@@ -116,8 +116,9 @@ void finish() {
   const bool is_in_region = is_in_parallel_region();
   if (is_in_region) send_to_launcher(FrameKind::leaving);
   end_work(trace::EventKind::end);
-  const Result own = result();
-  dismiss_others(is_in_region);
+  const std::uint64_t ended_ns = now_ns();
+  const Result own = result(ended_ns);
+  dismiss_others(is_in_region, ended_ns);
   send_result(own);
 }
 

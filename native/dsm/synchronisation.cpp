@@ -47,11 +47,21 @@ void heed_generation(std::uint32_t told) REQUIRES(application) {
   look_anew();
 }
 
-/// What the master says at a barrier, unless it is to end.
-Head obey(const Head& head) REQUIRES(application) {
+/// What a process waits for at a barrier.
+enum class WaitsFor : std::uint8_t { team, work };
+
+/// When the program ended, if this process can tell: it may hear of that late, in another barrier or after more work.
+std::uint64_t end_told(const Head& quit, std::uint64_t heard_ns) {
+  return self.shares_clock ? heard_ns - static_cast<std::uint32_t>(heard_ns - quit.generation) : heard_ns;
+}
+
+/// What the master says at a barrier, unless it is to end. Then what has passed since it came is the last of its account.
+Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(application) {
   if (head.kind == WireKind::quit) {
+    const std::uint64_t now = now_ns();
+    spend(awaited == WaitsFor::work ? Spent::idle : Spent::barrier, since, now);
     note_clock({head.value, head.address});
-    end_worker();
+    end_worker(end_told(head, now));
   }
   if (head.kind == WireKind::exit_run) {
     // The exit functions see what the thread wrote that ends the program.
@@ -72,16 +82,20 @@ struct Meeting {
 
 /// Waits for the others. Returns what the master says. `has_flushed`: what this process wrote is home, and notices of
 /// it are due.
-Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false) REQUIRES(application) {
+Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false,
+                 WaitsFor awaited = WaitsFor::team) REQUIRES(application) {
+  const Begun since = begin();
   const Head arrival{
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
   if (plays_jiajia()) {
-    const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait));
+    const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait), awaited, since);
     count_arrival();
     return head;
   }
-  if (has_flushed && meeting.sync == Sync::barrier && has_notices()) return obey(exchange_notices(arrival));
-  return obey(ask(meeting.master, arrival, nullptr, nullptr, wait));
+  if (has_flushed && meeting.sync == Sync::barrier && has_notices()) {
+    return obey(exchange_notices(arrival), awaited, since);
+  }
+  return obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
 }
 
 ProcessId process_of(const gomp::Gang& gang, std::uint32_t member) {
@@ -114,7 +128,8 @@ Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application
 Begun wait_for_work() REQUIRES(application) {
   Begun since = begin();
   // A worker that is not in the team would write what its companions' barrier drops.
-  const Head head = synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone);
+  const Head head = synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone, false,
+                                WaitsFor::work);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
   spend(Spent::idle, since, now);
@@ -423,8 +438,8 @@ void end_from_member(ExitKind kind, int status) {
                       .address = static_cast<std::uint64_t>(kind),
                       .value = static_cast<std::uint64_t>(status)});
   // Until it is dismissed it serves the others. In a handler, it may have come to a barrier already.
-  if (is_at_barrier()) obey(answer_of_barrier());
-  for (;;) synchronise({});
+  if (is_at_barrier()) obey(answer_of_barrier(), WaitsFor::work, begin());
+  for (;;) synchronise({}, Wait::alone, false, WaitsFor::work);
 }
 
 }  // namespace sdsm::dsm

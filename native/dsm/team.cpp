@@ -13,6 +13,7 @@
 #include "native/dsm/standard_output.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/synchronisation.hpp"
+#include "native/dsm/timeline_log.hpp"
 #include "native/gomp/engine.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/program/stacks.hpp"
@@ -43,6 +44,7 @@ void run_body(void* start) {
 }  // namespace
 
 void work_in_teams() {
+  spend(Spent::idle, {self.begun_ns, 0});  // its start, in which process 0 may be computing already
   for (;;) {
     perform(
         Directive::fork_worker,

@@ -57,8 +57,8 @@ void send_long_handled_log() {
   send(take_handled());
 }
 
-void send_timeline_log() {
-  keep({self.begun_ns, 0, 0, 0, 0, TimedEvent::Kind::life});
+void send_timeline_log(std::uint64_t lasted_ns) {
+  keep({self.begun_ns, self.begun_ns + lasted_ns, 0, 0, 0, TimedEvent::Kind::life});
   send(own);
   own.clear();
   send(take_handled());

@@ -98,7 +98,7 @@ inline void log_answer(ProcessId to, const Head& head) REQUIRES(handling) {
 /// Send a log if it is long. Not to be called while the node is held, or while a request is handled.
 void send_long_timeline_log() REQUIRES(application);
 void send_long_handled_log() REQUIRES(service) EXCLUDES(handling);
-/// Sends both.
-void send_timeline_log() REQUIRES(application) EXCLUDES(handling);
+/// Sends both, and how long this process took part.
+void send_timeline_log(std::uint64_t lasted_ns) REQUIRES(application) EXCLUDES(handling);
 
 }  // namespace sdsm::dsm

@@ -37,7 +37,7 @@ enum class WireKind : std::uint8_t {
                ///< payload: the pages' slots (larger_pages.hpp)
   diff_grant,  ///< JIAJIA's: all changes of a message are at home
   done,        ///< value: what was asked for, if it is a number
-  quit,        ///< the program has ended
+  quit,        ///< the program has ended. generation: when, the last 32 bits of process 0's clock
   hello,       ///< the first message on a connection; payload: Hello
   lock_try,    ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
   lock_held,   ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so

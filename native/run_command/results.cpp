@@ -12,12 +12,35 @@
 namespace sdsm::run_command {
 namespace {
 
-/// The part of `tally`'s duration that no other term claims, at least 0: what a trap takes outside of its handler is
-/// charged as it was measured once, which may be more than it took.
+constexpr std::uint64_t charged_ns(const dsm::Tally& tally) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t time : tally.spent_ns) sum += time;
+  return sum;
+}
+
+/// The part of `tally`'s duration that no other term claims.
 constexpr std::uint64_t compute_ns(const dsm::Tally& tally) {
-  std::uint64_t others = 0;
-  for (const std::uint64_t time : tally.spent_ns) others += time;
-  return tally.now_ns > others ? tally.now_ns - others : 0;
+  return tally.now_ns - std::min(tally.now_ns, charged_ns(tally));
+}
+
+/// Terms that claim more than the account's duration give way, the last ones first: what a trap takes outside of its
+/// handler is charged as it was measured once, which may be more than it took, and a process that the program left in a
+/// region may have worked behind its end.
+void cut_to_duration(dsm::Tally& tally) {
+  for (std::size_t term = spent_terms; term-- > 0;) {
+    const std::uint64_t charged = charged_ns(tally);
+    if (charged <= tally.now_ns) return;
+    tally.spent_ns[term] -= std::min(tally.spent_ns[term], charged - tally.now_ns);
+  }
+}
+
+/// The account of a process's own time becomes one of `lasts_ns` of the run.
+void fit(dsm::Tally& tally, std::uint64_t lasts_ns) {
+  std::uint64_t& idle = tally.spent(Spent::idle);
+  idle += lasts_ns;
+  idle -= std::min(idle, tally.now_ns);
+  tally.now_ns = lasts_ns;
+  cut_to_duration(tally);
 }
 
 constexpr double seconds(std::uint64_t nanoseconds) {
@@ -115,6 +138,16 @@ Json thread_list(const ClusterOptions& options, const std::vector<dsm::Result>& 
 }
 
 }  // namespace
+
+void fit_to_run(std::vector<dsm::Result>& processes) {
+  const dsm::Result initial = processes.front();
+  if (initial.whole.now_ns == 0) return;
+  for (dsm::Result& process : processes) {
+    if (process.whole.now_ns == 0) continue;
+    fit(process.whole, initial.whole.now_ns);
+    fit(process.region, initial.region.now_ns);
+  }
+}
 
 double makespan_s(const std::vector<dsm::Result>& processes) {
   return seconds(processes.front().region.now_ns);

@@ -103,7 +103,7 @@ void write_timeline(const RunRequest& request, const ProgramStart& start, const 
   }
   for (const auto& [region, name] : run.logs->names(RegionNamer(start.file))) labels.regions.push_back(name);
   const timelines::Selection selection = selection_of(request.timeline, layout.processes());
-  const timelines::Timeline timeline = run.timeline->timeline(selection, run.processes, labels);
+  const timelines::Timeline timeline = run.timeline->timeline(selection, labels);
   timelines::write(request.timeline, timeline, labels);
 }
 
@@ -124,6 +124,7 @@ int run_program(const RunRequest& request) {
     const int input = request.repeat == 1 ? STDIN_FILENO : repeated_input.next_pass();
     ClusterResult result = run_cluster(start, request.cluster, input);
     if (request.repeat > 1) repeated_input.end_pass();
+    fit_to_run(result.processes);
     if (!request.is_quiet) {
       commands::tell(report_text(start.file.filename().string(), request.cluster, result.processes));
     }

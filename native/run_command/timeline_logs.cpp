@@ -21,30 +21,34 @@ using Events = std::vector<TimedEvent>;
 /// Puts one run's logs into its timeline.
 class Merge {
  public:
+  /// The run begins and ends with process 0.
   Merge(const std::vector<Events>& processes, timelines::Timeline& timeline, ProtocolKind protocol)
       : processes_(processes), timeline_(timeline), protocol_(protocol) {
-    for (const Events& events : processes_) {
-      for (const TimedEvent& event : events) {
-        if (event.kind == Kind::life) begun_ns_ = std::min(begun_ns_, event.begin_ns);
-      }
-    }
+    if (const auto life = life_of(0)) run_ = *life;
   }
 
-  /// A state within another counts instead of it; what none claims is computing.
-  void add_states(std::uint32_t process, std::uint64_t lasts_ns) {
+  /// A state within another counts instead of it; what none claims is computing. Before its process began and behind its
+  /// end a thread was idle.
+  void add_states(std::uint32_t process) {
     const Events& logged = processes_[process];
-    const auto life = std::ranges::find(logged, Kind::life, &TimedEvent::kind);
-    if (life == logged.end()) return;
+    const auto life = life_of(process);
+    if (!life) return;
     Events states;
     std::ranges::copy_if(logged, std::back_inserter(states), [](const TimedEvent& event) {
       return event.kind == Kind::state || event.kind == Kind::fault;
     });
+    states.push_back(idle_between(run_.begin_ns, life->begin_ns));
+    states.push_back(idle_between(life->end_ns, run_.end_ns));
+    for (TimedEvent& event : states) {
+      event.begin_ns = std::clamp(event.begin_ns, run_.begin_ns, run_.end_ns);
+      event.end_ns = std::clamp(event.end_ns, event.begin_ns, run_.end_ns);
+    }
     std::ranges::sort(states, [](const TimedEvent& a, const TimedEvent& b) {
       return std::tuple(a.begin_ns, b.end_ns) < std::tuple(b.begin_ns, a.end_ns);
     });
     process_ = ProcessId{process};
-    at_ns_ = life->begin_ns;
-    open_ = {{.end_ns = life->begin_ns + lasts_ns}};
+    at_ns_ = run_.begin_ns;
+    open_ = {{.end_ns = run_.end_ns}};
     timeline_.start(process_, time_of(at_ns_));
     for (TimedEvent event : states) {
       while (open_.size() > 1 && (open_.back().end_ns <= event.begin_ns || open_.back().end_ns < event.end_ns)) close();
@@ -109,9 +113,18 @@ class Merge {
   }
 
   std::uint64_t overlap_ns() const { return overlap_ns_; }
-  Time time_of(std::uint64_t ns) const { return std::chrono::nanoseconds(ns - std::min(ns, begun_ns_)); }
+  Time time_of(std::uint64_t ns) const { return std::chrono::nanoseconds(ns - std::min(ns, run_.begin_ns)); }
 
  private:
+  std::optional<TimedEvent> life_of(std::uint32_t process) const {
+    const Events& logged = processes_[process];
+    const auto life = std::ranges::find(logged, Kind::life, &TimedEvent::kind);
+    return life == logged.end() ? std::nullopt : std::optional(*life);
+  }
+  static TimedEvent idle_between(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    return {.begin_ns = begin_ns, .end_ns = end_ns, .what = static_cast<std::uint16_t>(Spent::idle), .kind = Kind::state};
+  }
+
   std::optional<std::size_t> kind_of(dsm::WireKind kind) const {
     if (protocol_ == ProtocolKind::jiajia) {
       const auto message = dsm::jiajia_message(kind);
@@ -137,7 +150,7 @@ class Merge {
   const std::vector<Events>& processes_;
   timelines::Timeline& timeline_;
   ProtocolKind protocol_;
-  std::uint64_t begun_ns_ = ~std::uint64_t{0};
+  TimedEvent run_{};  ///< as process 0's life
   ProcessId process_{};
   std::uint64_t at_ns_ = 0;
   std::uint64_t overlap_ns_ = 0;
@@ -169,7 +182,7 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
   }
 }
 
-timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, const std::vector<dsm::Result>& results,
+timelines::Timeline TimelineLogs::timeline(timelines::Selection selection,
                                            timelines::Labels& labels) const {
   if (dropped_ > 0) {
     timelines::Timeline none(layout_, tables_of(protocol_), {});
@@ -181,7 +194,7 @@ timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, const
   timelines::Timeline timeline(layout_, tables_of(protocol_), selection);
   Merge merge(processes_, timeline, protocol_);
   for (std::uint32_t process = 0; process < processes_.size(); ++process) {
-    merge.add_states(process, results.at(process).whole.now_ns);
+    merge.add_states(process);
     merge.add_services(process);
   }
   merge.add_messages();

@@ -19,10 +19,9 @@ class TimelineLogs {
   /// Takes the payload of a frame. Throws ProtocolError.
   void take(std::uint32_t process, const std::string& payload);
 
-  /// The run, from the first process's begin on; `results`: what the processes said at their ends. One that has said
-  /// nothing has no slices. Adds to the labels what the logs tell of the measured region, and what was dropped.
-  timelines::Timeline timeline(timelines::Selection selection, const std::vector<dsm::Result>& results,
-                               timelines::Labels& labels) const;
+  /// The run, from process 0's begin to its end. A process that has said nothing at its end has no slices. Adds to the
+  /// labels what the logs tell of the measured region, and what was dropped.
+  timelines::Timeline timeline(timelines::Selection selection, timelines::Labels& labels) const;
 
  private:
   Layout layout_;

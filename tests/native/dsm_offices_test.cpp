@@ -144,7 +144,7 @@ TEST_CASE("a barrier ends when the team is here, this process last, and whoever 
   arrive(ProcessId{1});
   const auto release = WireKind::barrier_release;
   CHECK(take_answers() == Answers{{2, release}, {1, release}, {0, release}});
-  dismiss_all();
+  dismiss_all(0);
   CHECK(take_answers() == Answers{{3, WireKind::quit}});
   CHECK_FALSE(are_all_dismissed());
   arrive(ProcessId{1});
