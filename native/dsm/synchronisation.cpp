@@ -55,7 +55,8 @@ std::uint64_t end_told(const Head& quit, std::uint64_t heard_ns) {
   return self.shares_clock ? heard_ns - static_cast<std::uint32_t>(heard_ns - quit.generation) : heard_ns;
 }
 
-/// What the master says at a barrier, unless it is to end. Then what has passed since it came is the last of its account.
+/// What the master says at a barrier, unless it is to end. Then what has passed since it came is the last of its
+/// account.
 Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(application) {
   if (head.kind == WireKind::quit) {
     const std::uint64_t now = now_ns();
@@ -128,8 +129,8 @@ Begun split_idle_time(const Begun& since, const Head& head) REQUIRES(application
 Begun wait_for_work() REQUIRES(application) {
   Begun since = begin();
   // A worker that is not in the team would write what its companions' barrier drops.
-  const Head head = synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone, false,
-                                WaitsFor::work);
+  const Head head =
+      synchronise({}, self.layout.threads_per_node == 1 ? Wait::with_handlers : Wait::alone, false, WaitsFor::work);
   since = split_idle_time(since, head);
   const std::uint64_t now = now_ns();
   spend(Spent::idle, since, now);

@@ -23,9 +23,9 @@ struct RunDescription {
 double makespan_s(const std::vector<dsm::Result>& processes);
 
 /// Makes each process's account one of process 0's time, so that its terms sum to that: the run lasts from process 0's
-/// start to its end. A process that was not there yet was idle, and what it waited behind that end is of no run. Likewise
-/// of the measured region: who heard late of its beginning was idle until then. Clocks of several machines are not
-/// compared, only how long each part lasted. Of a process that was never heard of nothing is known or changed.
+/// start to its end. A process that was not there yet was idle, and what it waited behind that end is of no run.
+/// Likewise of the measured region: who heard late of its beginning was idle until then. Clocks of several machines are
+/// not compared, only how long each part lasted. Of a process that was never heard of nothing is known or changed.
 void fit_to_run(std::vector<dsm::Result>& processes);
 
 /// A table for people: what each thread spent its time on, and what it sent.

@@ -27,8 +27,8 @@ class Merge {
     if (const auto life = life_of(0)) run_ = *life;
   }
 
-  /// A state within another counts instead of it; what none claims is computing. Before its process began and behind its
-  /// end a thread was idle.
+  /// A state within another counts instead of it; what none claims is computing. Before its process began and behind
+  /// its end a thread was idle.
   void add_states(std::uint32_t process) {
     const Events& logged = processes_[process];
     const auto life = life_of(process);
@@ -122,7 +122,8 @@ class Merge {
     return life == logged.end() ? std::nullopt : std::optional(*life);
   }
   static TimedEvent idle_between(std::uint64_t begin_ns, std::uint64_t end_ns) {
-    return {.begin_ns = begin_ns, .end_ns = end_ns, .what = static_cast<std::uint16_t>(Spent::idle), .kind = Kind::state};
+    return {
+        .begin_ns = begin_ns, .end_ns = end_ns, .what = static_cast<std::uint16_t>(Spent::idle), .kind = Kind::state};
   }
 
   std::optional<std::size_t> kind_of(dsm::WireKind kind) const {
@@ -182,8 +183,7 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
   }
 }
 
-timelines::Timeline TimelineLogs::timeline(timelines::Selection selection,
-                                           timelines::Labels& labels) const {
+timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, timelines::Labels& labels) const {
   if (dropped_ > 0) {
     timelines::Timeline none(layout_, tables_of(protocol_), {});
     selection.end = std::min(selection.end, Merge(processes_, none, protocol_).time_of(dropped_from_ns_));

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from timelines import read_chrome
-
 from tests.validation.native_runs import BUILD, hosts
+from timelines import read_chrome
 
 SDSM = BUILD / "sdsm"
 
@@ -58,7 +57,9 @@ def program(tmp_path_factory) -> Path:
 
 
 def run(result: Path, *words: object) -> dict:
-    subprocess.run([str(word) for word in (SDSM, "run", "-q", "--json", result, *words)], capture_output=True, check=True)
+    subprocess.run(
+        [str(word) for word in (SDSM, "run", "-q", "--json", result, *words)], capture_output=True, check=True
+    )
     return json.loads(result.read_text())
 
 
@@ -96,4 +97,6 @@ def test_a_timeline_has_the_same_sums(tmp_path, program, how):
     for thread in result["threads"]:
         shown = {state: time for (number, state), time in timeline.state_ns.items() if number == thread["id"]}
         assert abs(sum(shown.values()) - 1e9 * result["makespan_s"]) <= timeline.slices.total()
-        assert abs(shown.get("idle", 0) - 1e9 * thread["time_s"]["idle"]) <= timeline.slices[thread["id"], "idle"] + cut_ns
+        assert (
+            abs(shown.get("idle", 0) - 1e9 * thread["time_s"]["idle"]) <= timeline.slices[thread["id"], "idle"] + cut_ns
+        )
