@@ -473,7 +473,8 @@ TEST_CASE("results are written as JSON, of all runs and of the median one") {
   CHECK(thread["node"] == 1);
   CHECK(thread["faults"]["RUMR"] == 11);
   CHECK(thread["messages_by_kind"]["page_request"] == 11);
-  CHECK(thread["time_s"]["compute"].get<double>() == Approx(2.0));
+  // Its process says of a second more than process 0 does, whose time counts.
+  CHECK(thread["time_s"]["compute"].get<double>() == Approx(1.0));
   CHECK(thread["time_s"]["fault"]["RUMR"] == 0.5);
   CHECK(thread["traps"] == 11);
 }
