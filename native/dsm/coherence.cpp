@@ -34,6 +34,7 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/stack_news.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
@@ -190,23 +191,36 @@ OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application
   return granted;
 }
 
+/// The last faults of the thread in flag mode.
+struct Faulted {
+  std::uintptr_t instruction = 0;
+  std::uintptr_t pages[4]{};
+  std::uint32_t next = 0;
+  std::uint32_t times = 0;
+  std::uint64_t processor_ns = 0;
+};
+constinit Faulted last_faults GUARDED_BY(application);
+
+std::uint64_t processor_time_ns() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+/// Whether the instruction makes no progress between faults.
+bool comes_again(std::uintptr_t instruction, std::uintptr_t page, std::uint64_t now_ns) REQUIRES(application) {
+  constexpr std::uint64_t no_progress_ns = 5'000;
+  const Faulted& last = last_faults;
+  return last.instruction == instruction && now_ns - last.processor_ns < no_progress_ns &&
+         std::find(std::begin(last.pages), std::end(last.pages), page) != std::end(last.pages);
+}
+
 /// An instruction that makes no progress between faults needs several pages at once, or its thread did not run: what it
 /// has fetched is kept for a while, longer each time.
 void keep_pages_for_instruction(std::uintptr_t instruction, std::uintptr_t page) REQUIRES(application, node().mutex) {
-  struct Faulted {
-    std::uintptr_t instruction = 0;
-    std::uintptr_t pages[4]{};
-    std::uint32_t next = 0;
-    std::uint32_t times = 0;
-    std::uint64_t processor_ns = 0;
-  };
-  static Faulted last;
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  const auto now = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-  constexpr std::uint64_t no_progress_ns = 5'000;
-  const bool is_again = last.instruction == instruction && now - last.processor_ns < no_progress_ns &&
-                        std::find(std::begin(last.pages), std::end(last.pages), page) != std::end(last.pages);
+  Faulted& last = last_faults;
+  const std::uint64_t now = processor_time_ns();
+  const bool is_again = comes_again(instruction, page, now);
   if (last.instruction != instruction) last = {.instruction = instruction};
   last.times = is_again ? std::min(last.times + 1, 12U) : 0;
   last.pages[last.next++ % std::size(last.pages)] = page;
@@ -236,6 +250,21 @@ void open_resting_behind(const Place& place) REQUIRES(application, node().mutex)
   open_at_rest(place.address + page_bytes, count);
 }
 
+/// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them the thread
+/// made last: who sees that one has to see the others. So where threads wait for plain stores, a node has changed one
+/// page of others' stacks at a time. An instruction that stores to two pages needs both.
+bool has_to_send_stacks_first(const Place& place, Access access, std::uintptr_t instruction)
+    REQUIRES(application, node().mutex) {
+  if (access == Access::read || place.owner != Owner::remote || !is_open_at_home(place)) return false;
+  if (!is_in_flag_mode() || ends_flag_mode_at_barrier()) return false;
+  if (comes_again(instruction, place.address, processor_time_ns())) return false;
+  const auto is_other_stack = [&](const Place& twinned) {
+    return twinned.owner == Owner::remote && twinned.address != 0 && twinned.address != place.address &&
+           is_open_at_home(twinned);
+  };
+  return std::any_of(node().twinned.begin(), node().twinned.end(), is_other_stack);
+}
+
 /// Returns the fault's kind; none where the page was only to be opened again.
 std::optional<FaultKind> take_fault(const Place& place, Access access, std::uintptr_t instruction)
     REQUIRES(application) {
@@ -248,6 +277,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   std::optional<FaultKind> kind;
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
+  if (take_stack_news() || has_to_send_stacks_first(place, access, instruction)) drop_stack_copies();
   for (;;) {
     // What the home answers has to be newer than what this thread stored.
     if (!is_allowed) await_late_diffs();
@@ -280,6 +310,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   // another node has changed, or a page that was shut for lack of mappings.
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
+  if (place.owner == Owner::remote && is_open_at_home(place)) note_open_stack();
   if (!kind && access == Access::read && place.owner == Owner::home) open_resting_behind(place);
   if (is_in_flag_mode()) {
     keep_pages_for_instruction(instruction, place.address);
@@ -466,6 +497,7 @@ void drop_copies() REQUIRES(application, node().mutex) {
 /// Drops the copies of others' stacks, behind what was changed in them.
 void drop_stack_copies() {
   await_late_diffs();
+  note_stack_drop();
   if (node().stack_copies.empty()) return;
   if (self.layout.threads_per_node > 1) shut_companions();
   flush_held(Sync::acquire);
@@ -569,7 +601,13 @@ void flush(Sync sync, const Grant* granted) {
   if (plays_jiajia()) return change_interval(sync);
   const Begun begun = begin();
   end_turn();
-  if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
+  if (sync == Sync::barrier && are_copies_current()) {
+    // A companion may have stored it, and tells others by a plain store: it must not find its change sent by this
+    // thread, and yet not at home.
+    const NodeGuard guard;
+    await_late_diffs();
+    flush_held(sync);
+  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
     // Companions send their own at the same time.
     {
       const NodeGuard guard;
@@ -606,6 +644,7 @@ void drop(Sync sync) {
   if (rule.rest_home_pages) {
     // All of the node's threads that are in the team are here, and one speaks for them.
     if (begin_interval_of_node()) {
+      note_stack_drop();
       node().stack_copies.clear();
       node().met.clear();
       node().twinned.clear();

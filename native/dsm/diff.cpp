@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -239,20 +240,41 @@ std::uint32_t word_at(const std::byte* bytes) {
   return word;
 }
 
-/// Bytes that do not change are not written: the home's own thread may be writing them. Returns whether others have
-/// changed some of these, and the whole word was stored in spite of that.
-bool store_word(std::byte* home, std::uint32_t now, std::uint32_t before) {
+struct MergedWord {
+  std::uint32_t stored = 0;  ///< mask of the bits that get what is new
+  bool is_torn = false;      ///< others have changed some of these, and the whole word is stored in spite of that
+};
+
+/// Of a word that is `current` at home.
+MergedWord merge(std::uint32_t current, std::uint32_t now, std::uint32_t before) {
   const std::uint32_t changed = nonzero_bytes(now ^ before);
-  const std::uint32_t current = word_at(home);
   const std::uint32_t overlap = changed & nonzero_bytes(current ^ before) & nonzero_bytes(current ^ now);
-  if (changed == all_bytes || overlap != 0) {
-    std::memcpy(home, &now, sizeof now);
-    return (nonzero_bytes(current ^ before) & ~changed) != 0;
+  if (changed == all_bytes || overlap != 0) return {~0U, (nonzero_bytes(current ^ before) & ~changed) != 0};
+  return {(changed >> 7) * 0xff, false};
+}
+/// Stores a word, or two, at once: the home's own thread may be looking at a variable of that size, and must not find
+/// half of a change. Bytes that do not change stay as they are: it may be writing them. Returns whether the first word,
+/// or the second one, is torn.
+template <typename Words>
+std::array<bool, sizeof(Words) / sizeof(std::uint32_t)> store_words(std::byte* home, const std::byte* now,
+                                                                    const std::byte* before) {
+  constexpr unsigned count = sizeof(Words) / sizeof(std::uint32_t), bits = 32;
+  auto* const place = reinterpret_cast<Words*>(home);
+  Words wanted;
+  std::memcpy(&wanted, now, sizeof wanted);
+  Words current = __atomic_load_n(place, __ATOMIC_RELAXED);
+  for (;;) {
+    std::array<bool, count> is_torn{};
+    Words stored = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      const auto word = static_cast<std::uint32_t>(current >> bits * i);
+      const MergedWord merged = merge(word, word_at(now + i * sizeof word), word_at(before + i * sizeof word));
+      stored |= Words{merged.stored} << bits * i;
+      is_torn[i] = merged.is_torn;
+    }
+    const Words merged = (current & ~stored) | (wanted & stored);
+    if (__atomic_compare_exchange_n(place, &current, merged, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return is_torn;
   }
-  for (unsigned byte = 0; byte < sizeof now; ++byte) {
-    if ((changed >> (8 * byte) & 0x80) != 0) home[byte] = static_cast<std::byte>(now >> 8 * byte);
-  }
-  return false;
 }
 
 }  // namespace
@@ -280,9 +302,21 @@ bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twi
     if (head.words == 0 || std::size_t{head.first} + head.words > words) return false;
     if (length > bytes - at || length > twin_bytes - twin_at) return false;
     std::byte* home = page + std::size_t{head.first} * 4;
-    for (std::size_t i = 0; i < length; i += 4) {
-      const bool is_torn = store_word(home + i, word_at(diff + at + i), word_at(twin_words + twin_at + i));
+    const auto note = [&](bool is_torn, std::size_t i) {
       if (is_torn && torn != nullptr) *torn = static_cast<std::size_t>(home + i - page);
+    };
+    for (std::size_t i = 0; i < length;) {
+      const std::byte* const now = diff + at + i;
+      const std::byte* const before = twin_words + twin_at + i;
+      if (length - i >= 8 && (head.first + i / 4) % 2 == 0) {
+        const auto [low, high] = store_words<std::uint64_t>(home + i, now, before);
+        note(low, i);
+        note(high, i + 4);
+        i += 8;
+      } else {
+        note(store_words<std::uint32_t>(home + i, now, before)[0], i);
+        i += 4;
+      }
     }
     at += length;
     twin_at += length;

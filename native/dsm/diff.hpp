@@ -45,7 +45,7 @@ EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, s
 /// to other values meanwhile, stores the whole word, so that a word of four bytes is one that somebody stored. `torn`
 /// then gets the place of a word of which this undoes others' changes of further bytes: right for a variable of four
 /// bytes, and wrong for shorter ones side by side. Returns false if the diff contradicts itself. Writes nothing beyond
-/// the page's `words`.
+/// the page's `words`. Each aligned 8 bytes change at once. `page` is aligned to them.
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
                 std::byte* page, std::optional<std::size_t>* torn = nullptr, std::size_t words = words_per_page);
 

@@ -67,10 +67,12 @@ struct Node {
   /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its
   /// home.
   std::atomic<bool> shares_pages = false;
-  std::atomic<std::uint32_t> put_off = 0;         ///< processes whose service threads wait until the tables are free
-  std::atomic<std::uint32_t> late_diffs = 0;      ///< of all its processes, that are not at home yet
-  std::uint64_t next_turn GUARDED_BY(mutex) = 0;  ///< of the log (page_log.hpp)
-  pthread_cond_t arrival;                         ///< a page has arrived, or is given up
+  std::atomic<std::uint32_t> put_off = 0;     ///< processes whose service threads wait until the tables are free
+  std::atomic<std::uint32_t> late_diffs = 0;  ///< of all its processes, that are not at home yet
+  std::atomic<std::uint64_t> stack_news = 0;  ///< how often (stack_news.hpp)
+  std::uint64_t dropped_stack_news GUARDED_BY(mutex) = 0;  ///< of them, when its copies of stacks were last dropped
+  std::uint64_t next_turn GUARDED_BY(mutex) = 0;           ///< of the log (page_log.hpp)
+  pthread_cond_t arrival;                                  ///< a page has arrived, or is given up
   std::atomic<bool> is_made = false;
 };
 

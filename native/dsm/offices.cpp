@@ -3,6 +3,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/dsm/stack_news.hpp"
 #include "native/dsm/synchronisation.hpp"
 
 namespace sdsm::dsm {
@@ -28,6 +29,8 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::diff:
     case WireKind::late_diff: return receive_diff(from, head, payload);
     case WireKind::late_done: return hear_late_done();
+    case WireKind::stack_news: return hear_stack_news(from);
+    case WireKind::stack_news_heard: return hear_stack_news_heard();
     case WireKind::recall: return hear_recall(from, head, payload);
     case WireKind::recalled: return hear_recalled(head, payload);
     case WireKind::flag_mode: return hear_of_flags(from, head);

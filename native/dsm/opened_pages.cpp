@@ -265,6 +265,15 @@ void shut_all_pages() {
   shut_everything();
 }
 
+void shut_stacks_of_others() {
+  for (const AddressRange& kept : {own.stack, own.variables}) {
+    const Range& range = *find_range(kept.begin);
+    const bool is_done = (range.begin == kept.begin || set_protection(range.begin, kept.begin, PROT_NONE)) &&
+                         (range.end == kept.end || set_protection(kept.end, range.end, PROT_NONE));
+    if (!is_done) end_without_mappings();
+  }
+}
+
 bool is_own_memory(std::uintptr_t page) {
   return own.stack.holds(page) || own.variables.holds(page);
 }

@@ -53,6 +53,8 @@ void watch_page(std::uintptr_t page) REQUIRES(node().mutex);
 bool is_still_open(std::uintptr_t page);
 /// The next access to each page asks for the right to it.
 void shut_all_pages() REQUIRES(node().mutex);
+/// Without the node's lock: all stacks and thread-local variables but the process's own. The notes of them stay.
+void shut_stacks_of_others();
 /// Open for good: the process's own stack and thread-local variables.
 bool is_own_memory(std::uintptr_t page);
 

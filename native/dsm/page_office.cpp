@@ -13,9 +13,11 @@
 #include "native/dsm/larger_pages.hpp"
 #include "native/dsm/memory.hpp"
 #include "native/dsm/offices.hpp"
+#include "native/dsm/opened_pages.hpp"
 #include "native/dsm/process_copies.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
+#include "native/dsm/stack_news.hpp"
 #include "native/dsm/torn_words.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
@@ -199,6 +201,9 @@ void receive_diff(ProcessId from, const Head& head, const std::byte* payload) {
   }
   const std::uint64_t page = address_of_diff(diff.diff.data());
   if (!plays_jiajia()) note_changed(page);
+  if (is_own_memory(page)) {
+    return change_own_memory([from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
+  }
   if (may_change_now(from, page)) return apply(from, head.kind, diff);
   change_alone(page, [from, kind = head.kind, kept = diff]() REQUIRES(handling) { apply(from, kind, kept); });
 }

@@ -13,6 +13,7 @@
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/dsm/stack_news.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -146,7 +147,7 @@ void operate_alone(std::uint64_t page, std::function<void()> operate) {
   node().shares_pages = true;
   if (is_own_memory(page)) {
     office.changed_for_good.insert(page);
-    return operate();
+    return change_own_memory(std::move(operate));
   }
   queue(page, {self.process, {}, std::move(operate), true});
 }

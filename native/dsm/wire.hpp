@@ -70,7 +70,9 @@ enum class WireKind : std::uint8_t {
   flag_mode,      ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
   late_diff,      ///< as diff, between service threads. Answer for the last piece: late_done
   late_done,      ///< no answer
-  home_request,   ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
+  stack_news,  ///< flag mode, between service threads of a node: the sender's stack changes. Answer: stack_news_heard
+  stack_news_heard,  ///< no answer
+  home_request,      ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage
   recall,         ///< flag mode, between service threads: address: page; value: PageWish, of what may be kept; payload:
                   ///< how many pages the home has granted this process so far. Answer: recalled
   recalled,       ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -299,6 +301,35 @@ TEST_CASE("changes that overlap in all of their bytes, or in none, leave nothing
   CHECK(!first.torn_in(home));
   CHECK(!same.torn_in(home));
   CHECK(!other.torn_in(home));
+}
+
+TEST_CASE("who looks at a variable of eight bytes at home finds all of a change or nothing of it") {
+  // An address takes the place of zeros, and the other way round: none of its bytes but three changes.
+  constexpr std::uint64_t address = 0x30000101ea98;
+  constexpr std::size_t word = 6;
+  Pages set, cleared;
+  std::memcpy(set.page.data() + 4 * word, &address, sizeof address);
+  std::memcpy(cleared.twin.data() + 4 * word, &address, sizeof address);
+  DiffBuffer sets, clears;
+  const EncodedDiff set_diff = encode(set, sets), clear_diff = encode(cleared, clears);
+  auto* const variable = reinterpret_cast<std::uint64_t*>(set.home.data() + 4 * word);
+  std::atomic<bool> is_over = false, has_begun = false;
+  std::uint64_t halves = 0;
+  std::thread looks([&] {
+    for (has_begun = true; !is_over;) {
+      const std::uint64_t seen = __atomic_load_n(variable, __ATOMIC_RELAXED);
+      halves += seen != 0 && seen != address;
+    }
+  });
+  while (!has_begun) std::this_thread::yield();
+  for (int i = 0; i < 3'000'000; ++i) {
+    apply(sets, set_diff, set.home);
+    apply(clears, clear_diff, set.home);
+  }
+  is_over = true;
+  looks.join();
+  CHECK(halves == 0);
+  CHECK(*variable == 0);
 }
 
 TEST_CASE("damaged diffs are told from sound ones, and never write outside of the page") {
