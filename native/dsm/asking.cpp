@@ -69,6 +69,7 @@ struct Asking {
   LongQuestion long_question;
   /// The question during which handlers may run. They may touch memory, but not wait for other threads.
   std::optional<WireKind> long_wait;
+  std::uint64_t questions = 0;
 };
 constinit Asking asking GUARDED_BY(application);
 
@@ -198,6 +199,7 @@ void send_backlog(ProcessId to) {
 
 Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait, std::uint64_t until_ns) {
   const program::HeldSignals held;
+  ++asking.questions;
   if (asking.long_wait && waits_for_others(head.kind)) {
     end_run(
         {"a handler of a signal takes a lock or comes to a barrier while its thread waits for one. Handlers may touch "
@@ -229,6 +231,7 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
 
 void tell(ProcessId to, Head head, const void* payload) {
   const program::HeldSignals held;
+  ++asking.questions;
   if (to == self.process) {
     const Held nothing_else_is_handled(handling);
     return handle(to, head, static_cast<const std::byte*>(payload));
@@ -252,6 +255,7 @@ void notify(ProcessId to, Head head, const void* payload) {
 
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) {
   const int socket = sockets[index_of(to)];
+  ++asking.questions;
   Head reply;
   log_message(TimedEvent::Kind::asks, to, head);
   // The answer's size is known, so one call takes all of it: unless another answer may come before.
@@ -263,6 +267,10 @@ Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::s
   wait_for_arrival(reply.ticket);
   log_message(TimedEvent::Kind::is_answered, to, reply);
   return reply;
+}
+
+std::uint64_t questions_so_far() {
+  return asking.questions;
 }
 
 bool is_in_long_wait() {

@@ -34,6 +34,9 @@ Head await_answer(ProcessId from) REQUIRES(application);
 /// another process.
 Head ask_soon(ProcessId to, Head head, const void* payload, void* answer, std::size_t bytes) REQUIRES(application);
 
+/// How often this thread has asked or told somebody.
+std::uint64_t questions_so_far() REQUIRES(application);
+
 /// As tell(), from the thread that handles a request, to another process. If that has ended, the service thread
 /// notices.
 void notify(ProcessId to, Head head, const void* payload = nullptr) REQUIRES(handling);

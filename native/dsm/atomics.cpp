@@ -1,6 +1,7 @@
 #include "models/atomics.hpp"
 
 #include "native/dsm/asking.hpp"
+#include "native/dsm/blind_waits.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
@@ -100,12 +101,13 @@ namespace sdsm::program {
 
 using namespace dsm;
 
-bool take_trap(const siginfo_t& /*info*/, ucontext_t& machine) {
+bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   const std::uintptr_t address = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]) - 1;
   if (!application.is_taken()) return false;  // a preloaded tool's code in the service thread
   if (are_pages_protected()) {
     application.check();
     const BlockedSignals blocked;
+    if (info.si_code == TRAP_TRACE) return take_followed_step(machine);
     if (take_rest_trap(machine)) return true;
   }
   if (!take_waiting_trap(address)) return false;

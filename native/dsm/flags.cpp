@@ -18,6 +18,8 @@
 #include <iterator>
 #include <utility>
 
+#include "native/dsm/asking.hpp"
+#include "native/dsm/blind_waits.hpp"
 #include "native/dsm/clock.hpp"
 #include "native/dsm/coherence.hpp"
 #include "native/dsm/counting.hpp"
@@ -251,10 +253,13 @@ void on_look(int /*signal*/, siginfo_t* info, void* context) {
   application.check();
   const program::BlockedSignals blocked;
   const int saved_errno = errno;
-  if (info->si_code == SI_TIMER) {
+  auto& machine = *static_cast<ucontext_t*>(context);
+  if (info->si_code != SI_TIMER) {
+    if (waits_blindly(machine, Interrupted::after_pause)) end_wait();
+  } else {
     send_stacks_home();
-    const greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-    if (waits(registers)) end_wait();
+    const greg_t* const registers = machine.uc_mcontext.gregs;
+    if (waits(registers) || waits_blindly(machine, Interrupted::by_timer)) end_wait();
     const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
     for (const program::Wait& loop : loops) {
       if (instruction >= loop.address && instruction < loop.address + loop.bytes && rest.count == 0)
@@ -341,6 +346,10 @@ bool take_rest_trap(ucontext_t& machine) {
 
 void wake_resting_thread() {
   if (is_resting.exchange(0) == 1) syscall(SYS_futex, &is_resting, FUTEX_WAKE_PRIVATE, 1);
+}
+
+void note_pause() {
+  if (is_pause_of_note()) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), program::preemption_signal());
 }
 
 void notice_waits() {

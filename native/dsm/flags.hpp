@@ -30,6 +30,9 @@ bool take_rest_trap(ucontext_t& machine) REQUIRES(application);
 /// The service thread, when it has handled something.
 void wake_resting_thread();
 
+/// The program slept or yielded, as a thread that waits does.
+void note_pause() REQUIRES(application);
+
 /// From now on the calling thread is looked at every 2 ms of its processor time: one that is where it was, with the
 /// same registers and stack, waits for a store. Flag mode begins then.
 void notice_waits() REQUIRES(application);

@@ -1,5 +1,6 @@
 #include "native/dsm/offices.hpp"
 
+#include "native/dsm/blind_waits.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/recalls.hpp"
@@ -36,6 +37,7 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::flag_mode: return hear_of_flags(from, head);
     case WireKind::turn_ask:
     case WireKind::turn_end: return serve_turns(from, head);
+    case WireKind::seen_values: return tell_of_changes(from, head, payload);
     case WireKind::atomic: return operate_for(from, head, payload);
     case WireKind::put_page: return receive_page(from, head, payload);
     case WireKind::shut_copies: return shut_copies_for(from);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "native/dsm/ending.hpp"
+#include "native/dsm/flags.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/gomp/entry.hpp"
@@ -25,7 +26,9 @@ class Sleep {
     if (waits_) look();
   }
   ~Sleep() {
-    if (waits_) look();
+    if (!waits_) return;
+    look();
+    note_pause();
   }
   Sleep(const Sleep&) = delete;
   Sleep& operator=(const Sleep&) = delete;

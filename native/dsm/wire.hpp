@@ -84,6 +84,7 @@ enum class WireKind : std::uint8_t {
   gang_left,      ///< address, value: as in barrier_arrive. No answer
   write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer
   more_notices,   ///< value: how many of the ended epoch's are known. Answer: done; payload: the next ones
+  seen_values,    ///< payload: SeenValues (blind_waits.cpp). Answer: done; value: 1 if some have been changed here
   exit_run,       ///< to process 0: address: ExitKind; value: status. No answer; its own barrier_arrive gets it
 };
 

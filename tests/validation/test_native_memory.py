@@ -182,6 +182,53 @@ def test_a_loop_that_counts_its_turns_sees_what_it_waits_for(nodes, threads_per_
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
+@pytest.mark.parametrize("how", ["calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps"])
+@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
+def test_a_wait_that_neither_code_nor_registers_tell_ends(nodes, threads_per_node, level, how):
+    """Without the questions to other nodes it turns for ever, or until it gives up."""
+    program = (PROGRAMS / f"blind_waits_{level}", how)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", *program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older, 0 late\n", "")
+
+
+#: Long computing on pages that other nodes change meanwhile, in other words of them; and behind a lock on the same.
+SHARES_PAGES = """
+#include <omp.h>
+#include <stdio.h>
+enum { words = 512, turns = 200000000 };
+static long shared[words] __attribute__((aligned(4096)));
+int main(void) {
+  long sum = 0;
+  #pragma omp parallel reduction(+ : sum)
+  {
+    const int me = omp_get_thread_num();
+    for (int phase = 0; phase < 2; ++phase) {
+      #pragma omp critical
+      shared[500] += me;
+      for (long i = 0; i < turns; ++i) ++*(volatile long*)&shared[me * 8];
+      sum += shared[me * 8];
+      #pragma omp barrier
+      sum += shared[500] > 0;
+      #pragma omp barrier
+    }
+  }
+  printf("%ld\\n", sum);
+}
+"""
+
+
+def test_long_computing_on_pages_that_others_change_is_no_wait(tmp_path):
+    """A thread computes for 0.2 s and more at a time, so it is followed and others are asked."""
+    source, program, figures = (tmp_path / name for name in ("shares.c", "shares", "result.json"))
+    source.write_text(SHARES_PAGES)
+    subprocess.run(["gcc", "-O1", "-fopenmp", source, "-o", program], check=True)
+    result = on_cluster(2, 1, "as-asked", "unix", program, options=("--json", figures))
+    assert (result.returncode, result.stdout) == (0, f"{2 * 3 * 200_000_000 + 4}\n")
+    threads = json.loads(figures.read_text())["threads"]
+    assert [thread["waits"] for thread in threads] == [0, 0]
+
+
 def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
     result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "late_page")
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")

@@ -1,0 +1,239 @@
+#include "native/dsm/blind_waits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "native/dsm/answering.hpp"
+#include "native/dsm/asking.hpp"
+#include "native/dsm/coherence.hpp"
+#include "native/dsm/counting.hpp"
+#include "native/dsm/memory.hpp"
+#include "native/dsm/node.hpp"
+#include "native/dsm/recalls.hpp"
+#include "native/program/machine_code.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+constexpr greg_t single_step = 0x100;  // TF, of the flags
+constexpr std::uint8_t trap = 0xcc;    // int3
+
+// In ticks: of 2 ms of the thread's processor time, or pauses. Following 512 instructions takes about 1 ms, and the
+// time between doubles; a question takes about 0.1 ms.
+constexpr std::uint64_t first_look = 50, least_between_questions = 5;
+constexpr std::uint64_t ticks_each_question = 8;  ///< as a part of all ticks so far
+constexpr unsigned steps_each_look = 512;
+/// From the run-time's own code, which begins to follow after a pause, to the program's.
+constexpr unsigned most_steps_outside = 512;
+
+/// What an instruction has looked at.
+struct Look {
+  std::uintptr_t address = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// A look as other nodes hear of it. Who stored there itself has a twin.
+struct SeenValue {
+  std::uint64_t address = 0;
+  std::uint64_t value = 0;
+  std::uint64_t twin = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t home = 0;  ///< node
+};
+constexpr std::size_t most_looks = 64;
+static_assert(most_looks * sizeof(SeenValue) <= most_payload);
+
+/// Since the thread's last event of the protocol.
+struct Turning {
+  std::uint64_t events = 0;
+  std::uint64_t ticks = 0;
+  std::uint64_t next_look = first_look;
+  std::uint64_t next_question = 0;
+  unsigned steps = steps_each_look;  ///< that are left of this look
+  unsigned steps_outside = 0;        ///< of the program's code, that are left
+  bool is_followed = false;
+  std::array<Look, most_looks> looks{};
+  std::size_t count = 0;
+};
+constinit Turning turning GUARDED_BY(application);
+
+std::uint64_t events_now() REQUIRES(application) {
+  return asked.traps + asked.atomics + asked.barriers + asked.locks + questions_so_far();
+}
+
+bool is_alone() REQUIRES(application) {
+  if (turning.events != events_now()) turning = {.events = events_now()};
+  return !is_flag_mode_due();
+}
+
+/// Of an instruction that loads, stores or compares integers; 0: of others, which no loop waits by.
+std::uint32_t operand_bytes(const program::Instruction& found) {
+  constexpr std::uint8_t wide = 8;  // of REX
+  const std::uint32_t word = (found.rex & wide) != 0 ? 8 : found.has_short_operand ? 2 : 4;
+  const unsigned opcode = found.opcode;
+  if (found.is_vector || found.map > 1) return 0;
+  if (found.map == 1) {
+    if (opcode == 0xb6 || opcode == 0xbe) return 1;
+    if (opcode == 0xb7 || opcode == 0xbf) return 2;
+    return opcode == 0xaf || (opcode & 0xf0) == 0x40 ? word : 0;
+  }
+  constexpr unsigned sign_extending = 0x63, address_only = 0x8d;
+  if (opcode == sign_extending) return 4;
+  const bool is_arithmetic = opcode < 0x40 || (opcode >= 0x80 && opcode <= 0x8b) || opcode >= 0xf6 || opcode == 0xc6 ||
+                             opcode == 0xc7 || opcode == 0x69 || opcode == 0x6b;
+  if (!is_arithmetic || opcode == address_only) return 0;
+  if (opcode == 0x69 || opcode == 0x6b || (opcode & 1) != 0) return word;
+  return 1;
+}
+
+std::optional<Look> look_of(const greg_t* registers) {
+  constexpr std::size_t longest = 15;
+  const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
+  if (!program::program_image.is_own_code(at + longest)) return std::nullopt;
+  const auto* const code = reinterpret_cast<const std::uint8_t*>(at);
+  if (*code == trap) return std::nullopt;
+  const program::Instruction found = program::decode(code, longest);
+  constexpr std::uint8_t registers_alone = 0xc0;
+  if (found.length == 0 || found.modrm == 0 || code[found.modrm] >= registers_alone) return std::nullopt;
+  const std::uint32_t bytes = operand_bytes(found);
+  if (bytes == 0) return std::nullopt;
+  return Look{program::address_of(program::memory_of(code, found), registers, at + found.length), bytes};
+}
+
+void note_look(const greg_t* registers) REQUIRES(application) {
+  const std::optional<Look> look = look_of(registers);
+  if (!look || turning.count == most_looks || find_range(look->address) == nullptr) return;
+  if (page_down(look->address) != page_down(look->address + look->bytes - 1)) return;
+  const auto* const end = turning.looks.begin() + turning.count;
+  const auto is_same = [&](const Look& one) { return one.address == look->address && one.bytes >= look->bytes; };
+  if (std::none_of(turning.looks.cbegin(), end, is_same)) turning.looks[turning.count++] = *look;
+}
+
+void stop_following(greg_t* registers) REQUIRES(application) {
+  registers[REG_EFL] &= ~single_step;
+  turning.is_followed = false;
+}
+
+std::uint64_t value_at(const std::byte* place, std::uint32_t bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, place, bytes);
+  return value;
+}
+
+const Place* find_twinned(std::uintptr_t address) REQUIRES(node().mutex) {
+  const auto is_in = [&](const Place& place) {
+    return place.address != 0 && slot_of(place.address) == slot_of(address);
+  };
+  const auto found = std::find_if(node().twinned.begin(), node().twinned.end(), is_in);
+  return found == node().twinned.end() ? nullptr : &*found;
+}
+
+/// Returns how many there are.
+std::size_t collect(std::array<SeenValue, most_looks>& seen) REQUIRES(application) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < turning.count; ++i) {
+    const auto [address, bytes] = turning.looks[i];
+    Place place;
+    if (!find_place(address, place)) continue;
+    const Range& range = *find_range(address);
+    const NodeGuard guard;
+    const std::uint64_t value = value_at(range.view_of(address), bytes);
+    const bool has_twin = place.owner == Owner::remote && find_twinned(address) != nullptr;
+    const std::uint64_t twin = has_twin ? value_at(range.twin_of(address), bytes) : value;
+    seen[count++] = {address, value, twin, bytes, index_of(self.layout.node_of(place.home))};
+  }
+  return count;
+}
+
+bool have_others_changed() REQUIRES(application) {
+  std::array<SeenValue, most_looks> seen;
+  const std::size_t count = collect(seen);
+  const Head question{.kind = WireKind::seen_values, .bytes = static_cast<std::uint32_t>(count * sizeof seen[0])};
+  bool is_changed = false;
+  for (std::uint32_t i = 0; count > 0 && i < processes() && !is_changed; i += self.layout.threads_per_node) {
+    if (!is_on_own_node(ProcessId{i})) is_changed = ask(ProcessId{i}, question, seen.data()).value != 0;
+  }
+  turning.events = events_now();
+  return is_changed;
+}
+
+bool has_changed(const SeenValue& seen) REQUIRES(handling, node().mutex) {
+  const Range* const range = find_range(seen.address);
+  if (range == nullptr || seen.bytes > sizeof seen.value || seen.bytes > range->end - seen.address) return false;
+  const std::uint64_t now = value_at(range->view_of(seen.address), seen.bytes);
+  if (now == seen.value) return false;
+  if (NodeId{seen.home} == own_node()) return now != seen.twin;
+  const Place* const twinned = find_twinned(seen.address);
+  return twinned != nullptr && twinned->owner == Owner::remote &&
+         now != value_at(range->twin_of(seen.address), seen.bytes);
+}
+
+}  // namespace
+
+bool waits_blindly(ucontext_t& machine, Interrupted how) {
+  if (is_alone() || turning.is_followed) return false;
+  greg_t* const registers = machine.uc_mcontext.gregs;
+  if (how == Interrupted::by_timer) ++turning.ticks;
+  const bool is_inside = program::program_image.is_own_code(static_cast<std::uintptr_t>(registers[REG_RIP]));
+  if (turning.ticks >= turning.next_look && (is_inside || how == Interrupted::after_pause)) {
+    turning.is_followed = true;
+    turning.steps_outside = is_inside ? 0 : most_steps_outside;
+    registers[REG_EFL] |= single_step;
+    if (is_inside) note_look(registers);
+    return false;
+  }
+  if (turning.count == 0 || turning.ticks < turning.next_question) return false;
+  turning.next_question = turning.ticks + std::max(least_between_questions, turning.ticks / ticks_each_question);
+  return have_others_changed();
+}
+
+bool is_pause_of_note() {
+  if (is_alone()) return false;
+  ++turning.ticks;
+  return turning.ticks >= turning.next_look || (turning.count > 0 && turning.ticks >= turning.next_question);
+}
+
+bool take_followed_step(ucontext_t& machine) {
+  greg_t* const registers = machine.uc_mcontext.gregs;
+  if (!turning.is_followed) {
+    // The program has restored flags that it had saved amid steps.
+    static constinit bool has_followed = false;
+    has_followed |= turning.next_look != first_look;
+    registers[REG_EFL] &= ~single_step;
+    return has_followed;
+  }
+  if (turning.events != events_now()) {
+    stop_following(registers);
+    return true;
+  }
+  if (!program::program_image.is_own_code(static_cast<std::uintptr_t>(registers[REG_RIP]))) {
+    // Libraries may block the signal that a step is. What is left is done at the next tick that finds the program.
+    if (turning.steps_outside == 0 || --turning.steps_outside == 0) stop_following(registers);
+    return true;
+  }
+  turning.steps_outside = 0;
+  note_look(registers);
+  if (--turning.steps > 0) return true;
+  turning.steps = steps_each_look;
+  turning.next_look = 2 * turning.ticks;
+  stop_following(registers);
+  return true;
+}
+
+void tell_of_changes(ProcessId from, const Head& head, const std::byte* payload) {
+  bool is_changed = false;
+  // Where the node is in use, the asker asks again.
+  if (node().mutex.try_lock()) {
+    for (std::size_t i = 0; i < head.bytes / sizeof(SeenValue); ++i) {
+      SeenValue seen;
+      std::memcpy(&seen, payload + i * sizeof seen, sizeof seen);
+      is_changed = is_changed || has_changed(seen);
+    }
+    node().mutex.unlock();
+  }
+  answer_value(from, is_changed ? 1 : 0);
+}
+
+}  // namespace sdsm::dsm

@@ -1,0 +1,76 @@
+/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps. Threads wait for a plain store in loops of
+ * which neither the code nor the registers tell: they call a function for each look, look at a clock, count in an array,
+ * give up after so many turns, sleep. They have an older copy of the flag's page and of what it hands on. Prints "0
+ * older, 0 late" and ends with status 0, or how many, and 1. */
+#define _POSIX_C_SOURCE 200809L
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { page_words = 4096 / sizeof(int), rounds = 5, threads_at_most = 64 };
+static int data[page_words] __attribute__((aligned(4096)));
+static int flag[page_words] __attribute__((aligned(4096)));
+static long counted[threads_at_most][512] __attribute__((aligned(4096)));
+
+static int look(const int* where) {
+  return __atomic_load_n(where, __ATOMIC_ACQUIRE);
+}
+static __attribute__((noinline)) int is_at(const int* where, int round) {
+  __asm__ volatile("");
+  return look(where) == round;
+}
+static int is_over(struct timespec begun) {
+  const long most_seconds = 100;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec - begun.tv_sec > most_seconds;
+}
+
+/* Whether it gave up. */
+static int wait_for(int round, const char* how, long* counts) {
+  const struct timespec shortly = {0, 1000000};
+  struct timespec begun;
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  long turn = 0;
+  if (strcmp(how, "calls") == 0) {
+    while (!is_at(&flag[0], round)) turn = turn * 3 + 1;
+  } else if (strcmp(how, "deadline") == 0) {
+    while (look(&flag[0]) != round)
+      if (is_over(begun)) return 1;
+  } else if (strcmp(how, "deadline-by-calls") == 0) {
+    while (!is_at(&flag[0], round))
+      if (is_over(begun)) return 1;
+  } else if (strcmp(how, "histogram") == 0) {
+    while (look(&flag[0]) != round) ++counts[++turn & 511];
+  } else if (strcmp(how, "turns") == 0) {
+    while (look(&flag[0]) != round)
+      if (++turn > 100000000000) return 1;
+  } else {
+    while (!is_at(&flag[0], round)) nanosleep(&shortly, NULL);
+  }
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  int older = 0, late = 0;
+#pragma omp parallel reduction(+ : older, late)
+  for (int round = 1; round <= rounds; ++round) {
+    const int me = omp_get_thread_num();
+    if (data[0] != round - 1 || look(&flag[0]) != round - 1) ++older;
+#pragma omp barrier
+    if (me == 0) {
+      /* Until the others wait; nothing of this is an operation that orders memory. */
+      for (volatile int i = 0; i < 10000000; ++i) continue;
+      data[0] = round;
+      __atomic_store_n(&flag[0], round, __ATOMIC_RELEASE);
+    } else {
+      late += wait_for(round, argv[1], counted[me]);
+      older += data[0] != round;
+    }
+#pragma omp barrier
+  }
+  printf("%d older, %d late\n", older, late);
+  return older != 0 || late != 0;
+}
