@@ -58,6 +58,8 @@ struct Turning {
   std::size_t count = 0;
 };
 constinit Turning turning GUARDED_BY(application);
+/// Some instruction has been: the program may have saved its flags then, and restore them later.
+constinit bool has_followed GUARDED_BY(application) = false;
 
 std::uint64_t events_now() REQUIRES(application) {
   return asked.traps + asked.atomics + asked.barriers + asked.locks + questions_so_far();
@@ -178,7 +180,7 @@ bool waits_blindly(ucontext_t& machine, Interrupted how) {
   if (how == Interrupted::by_timer) ++turning.ticks;
   const bool is_inside = program::program_image.is_own_code(static_cast<std::uintptr_t>(registers[REG_RIP]));
   if (turning.ticks >= turning.next_look && (is_inside || how == Interrupted::after_pause)) {
-    turning.is_followed = true;
+    turning.is_followed = has_followed = true;
     turning.steps_outside = is_inside ? 0 : most_steps_outside;
     registers[REG_EFL] |= single_step;
     if (is_inside) note_look(registers);
@@ -198,9 +200,6 @@ bool is_pause_of_note() {
 bool take_followed_step(ucontext_t& machine) {
   greg_t* const registers = machine.uc_mcontext.gregs;
   if (!turning.is_followed) {
-    // The program has restored flags that it had saved amid steps.
-    static constinit bool has_followed = false;
-    has_followed |= turning.next_look != first_look;
     registers[REG_EFL] &= ~single_step;
     return has_followed;
   }
