@@ -1,7 +1,7 @@
-/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps. Threads wait for a plain store in loops of
- * which neither the code nor the registers tell: they call a function for each look, look at a clock, count in an array,
- * give up after so many turns, sleep. They have an older copy of the flag's page and of what it hands on. Prints "0
- * older, 0 late" and ends with status 0, or how many, and 1. */
+/* Usage: blind_waits calls|deadline|deadline-by-calls|histogram|turns|sleeps. Threads wait for a plain store in loops
+ * of which neither the code nor the registers tell: they call a function for each look, look at a clock, count in an
+ * array, give up after so many turns, sleep. They have an older copy of the flag's page and of what it hands on. Prints
+ * "0 older, 0 late" and ends with status 0, or how many, and 1. */
 #define _POSIX_C_SOURCE 200809L
 #include <omp.h>
 #include <stdio.h>

@@ -4,7 +4,10 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-struct place { struct place* next; int waits; };
+struct place {
+  struct place* next;
+  int waits;
+};
 static void lock(struct place** tail, struct place* mine) {
   __atomic_store_n(&mine->next, NULL, __ATOMIC_RELAXED);
   __atomic_store_n(&mine->waits, 1, __ATOMIC_RELAXED);
