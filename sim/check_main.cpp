@@ -1,11 +1,42 @@
 /// sdsm check: reads a platform file, says everything that is wrong with it, and runs nothing.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+#include <string>
+#include <vector>
 
 #include "commands/command_line.hpp"
 #include "commands/errors.hpp"
+#include "models/protocol/tables.hpp"
 #include "platforms/file/platform.hpp"
 #include "sim/simulation.hpp"
+
+namespace {
+
+using namespace sdsm;
+
+/// On how many layouts or numbers of threads the platform's protocols have measured barriers and locks.
+std::string measured_synchronisation(const Platform& platform) {
+  std::vector<std::string> told;
+  for (const ProtocolKind protocol : platform.protocols) {
+    if (protocol == ProtocolKind::scash) {
+      told.push_back(fmt::format("barriers measured on {} layouts, locks on {}", platform.costs.barrier.size(),
+                                 platform.costs.lock.size()));
+      continue;
+    }
+    const std::span<const CostRow> rows = tables_of(protocol).costs_by_threads;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      told.push_back(fmt::format("{}{} measured for {} numbers of threads", prefix_of(protocol), rows[i].name,
+                                 platform.costs.of(protocol).by_threads[i].size()));
+    }
+  }
+  if (told.empty()) return fmt::format("costs of protocol {}", name_of(platform.protocols.front()));
+  return fmt::format("{}", fmt::join(told, ", "));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace sdsm;
@@ -37,8 +68,8 @@ int main(int argc, char** argv) {
     std::size_t hosts = 0;
     if (const auto findings = check_platform(platform, &hosts); !findings.empty()) throw BadInput(findings);
     tell_changes(platform, true);
-    fmt::print("{}: nothing found. {} hosts, {} properties, barriers measured on {} layouts, locks on {}.\n", path,
-               hosts, platform.properties.size(), platform.costs.barrier.size(), platform.costs.lock.size());
+    fmt::print("{}: nothing found. {} hosts, {} properties, {}.\n", path, hosts, platform.properties.size(),
+               measured_synchronisation(platform));
     return done;
   });
 }

@@ -16,12 +16,19 @@
 namespace sdsm::sim {
 namespace {
 
-constexpr double gib = 1 << 30;
+constexpr double mib = 1 << 20, gib = 1 << 30;
 /// A system without /proc/meminfo.
 constexpr Bytes where_nothing_tells{std::int64_t{4} << 30};
 /// A page's entry in the list of written pages counts once in bytes_of_page(). The list grows by doubling, and while it
 /// does, the old one and the new one of twice that length are both there.
 constexpr std::size_t bytes_of_growth = 2 * sizeof(Twinned);
+
+std::string in_words(Bytes memory) {
+  const auto count = static_cast<double>(memory.count);
+  if (count >= gib) return fmt::format("{:.3g} GiB", count / gib);
+  if (count >= mib) return fmt::format("{:.3g} MiB", count / mib);
+  return fmt::format("{} B", memory.count);
+}
 
 /// Counts chunks of the tables that the nodes' threads touch, up to `most`.
 std::uint64_t touched_chunks(const trace::File& file, const Layout& layout, std::uint64_t most) {
@@ -73,10 +80,10 @@ void check_memory(const trace::File& file, const Layout& layout, Bytes limit) {
   std::uint64_t chunks = 0;
   for (const trace::Region& region : file.regions()) chunks += region.pages / chunk_pages + 1;
   if (chunks <= most / layout.nodes || touched_chunks(file, layout, most) <= most) return;
-  throw commands::BadInput(fmt::format(
-      "{}: it touches more pages than {} node{} can hold in {:.3g} GiB of memory. Give more by --max-memory if "
-      "there is more, or simulate fewer nodes",
-      file.path().string(), layout.nodes, layout.nodes == 1 ? "" : "s", static_cast<double>(limit.count) / gib));
+  throw commands::BadInput(
+      fmt::format("{}: it touches more pages than {} node{} can hold in {} of memory. Give more by --max-memory if "
+                  "there is more, or simulate fewer nodes",
+                  file.path().string(), layout.nodes, layout.nodes == 1 ? "" : "s", in_words(limit)));
 }
 
 }  // namespace sdsm::sim

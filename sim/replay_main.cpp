@@ -42,6 +42,15 @@ Layout layout_of(const std::string& text) {
   }
 }
 
+/// Throws BadInput if the platform has nothing that is re-run here.
+void require_replayable(const Platform& platform) {
+  if (std::ranges::find(platform.protocols, ProtocolKind::scash) != platform.protocols.end()) return;
+  throw BadInput(
+      fmt::format("{}: it has costs of protocol {} alone, and sdsm replay re-runs those of scash. Give a platform that "
+                  "has them (fault.*, barrier.NxT, lock.NxT), such as p3-score",
+                  platform.path.string(), name_of(platform.protocols.front())));
+}
+
 bool is_off(const Replayed& row) {
   return row.given && std::chrono::abs(row.simulated - *row.given) > Time{1ns};
 }
@@ -127,6 +136,7 @@ int main(int argc, char** argv) {
     request.groups.insert(only.begin(), only.end());
     const NetworkKind network = network_named(network_name);
     const Platform platform = read_platform(path, {changes, row_of(network).model});
+    require_replayable(platform);
     std::vector<std::string> skipped;
     const auto replayed = replay_microbenchmarks(platform, network, &skipped, request);
     if (!json.empty()) results::write(document(platform, network, replayed, skipped), json);

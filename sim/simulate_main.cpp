@@ -171,6 +171,26 @@ void refuse_combinations(Request& request) {
   atomics = Atomics::lock;
 }
 
+/// --set gives rules of SCASH that a protocol without them would not play: refused as their options are.
+void refuse_settings(const Request& request, const Platform& platform) {
+  if (base_of(request.options.protocol) == ProtocolKind::scash) return;
+  for (const PlatformChange& change : platform.changes) {
+    Request as_options = request;
+    if (change.property == "protocol.invalidation") {
+      as_options.invalidation = platform.costs.invalidation;
+    } else if (change.property == "protocol.atomics") {
+      as_options.options.atomics = platform.costs.atomics;
+    } else {
+      continue;
+    }
+    try {
+      refuse_combinations(as_options);
+    } catch (const BadInput& refusal) {
+      throw BadInput(fmt::format("--set {}={}: {}", change.property, change.is, refusal.what()));
+    }
+  }
+}
+
 /// JIAJIA's own scopes are those of its locks and of the barrier of all.
 void refuse_waits(const Request& request, const trace::File& file) {
   using enum trace::EventKind;
@@ -205,9 +225,10 @@ Bytes page_size_of(const Request& request, const Platform& platform, const trace
     refuse(fmt::format("the diff of one must fit into one message under {}. Give at most {}",
                        name_of(request.options.protocol), tables.most_page.count));
   }
-  if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Leave it out, or give --page-size 4096");
-  if (!request.pages.empty())
-    refuse("--pages names pages of 4096 bytes, and sdsm explain needs it. Leave it out, or give --page-size 4096");
+  if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Give --page-size 4096, or no --order");
+  if (!request.pages.empty()) {
+    refuse("--pages names pages of 4096 bytes, and sdsm explain needs it. Give --page-size 4096, or no --pages");
+  }
   return page;
 }
 
@@ -289,9 +310,11 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
                   const Uncertainty* uncertainty, std::uint64_t reductions) {
-  fmt::print("{}  on {}, {} node{} x {} thread{}, network {}\n", request.trace, request.platform, layout.nodes,
+  const ProtocolKind protocol = request.options.protocol;
+  fmt::print("{}  on {}, {} node{} x {} thread{}{}{}\n", request.trace, request.platform, layout.nodes,
              layout.nodes == 1 ? "" : "s", layout.threads_per_node, layout.threads_per_node == 1 ? "" : "s",
-             request.network);
+             protocol == ProtocolKind::scash ? "" : fmt::format(", protocol {}", name_of(protocol)),
+             tables_of(protocol).has_messages() ? ", network " + request.network : "");
   fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
   if (uncertainty) print_uncertainty(*uncertainty);
   fmt::print("without any waiting {} (each action at its cost), waiting at barriers alone {}\n",
@@ -554,6 +577,7 @@ int simulate(Request request) {
   check_outputs(outputs_of(request), inputs);
   const NetworkKind network = network_named(request.network);
   const Platform platform = platform_of(request, network);
+  refuse_settings(request, platform);
   if (request.scale.from_host_speed) request.scale.host_flops = host_speed(platform).flops;
   const trace::File file(request.played);
   const Layout layout = layout_of(request, file);

@@ -180,6 +180,11 @@ CostModel costs_on(const Platform& platform, Layout layout, WireModel model, con
   if (const auto wrong = costs.contradictions(); !wrong.empty()) {
     std::vector<std::string> findings;
     for (const std::string& finding : wrong) findings.push_back(platform.path.string() + ": " + finding + ".");
+    // One setting may make many costs impossible, in the same words.
+    if (!platform.settings.empty() && wrong.size() > 1) {
+      findings = {fmt::format("{}: {} (and {} more: sdsm check with the same --set has all).", platform.path.string(),
+                              wrong.front(), wrong.size() - 1)};
+    }
     throw PlatformError(findings);
   }
   const std::uint32_t sharing = layout.threads_per_node;

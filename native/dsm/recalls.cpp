@@ -249,7 +249,8 @@ void come_to_wait() {
   if (plays_jiajia()) {
     program::end_run(
         {"the program waits in a loop for another thread's plain store, which JIAJIA hands on at locks and barriers "
-         "alone. Wait by a lock, a barrier or an atomic operation, or give --protocol scash"});
+         "alone (omp atomic read is a plain load). Wait by a lock, a barrier, or an atomic operation that also writes "
+         "(omp atomic capture, fetch_add), or give --protocol scash"});
   }
   change_flag_mode(FlagEvent::wait);
   ++asked.waits;

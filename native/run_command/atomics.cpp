@@ -148,7 +148,7 @@ bool find_sources(const std::filesystem::path& program, std::vector<AtomicPlace>
   return is_told;
 }
 
-std::string atomics_text(const std::filesystem::path& program, std::vector<AtomicPlace> places) {
+std::string atomics_text(const std::filesystem::path& program, std::vector<AtomicPlace> places, ProtocolKind protocol) {
   const std::size_t count = places.size();
   const bool has_fence =
       std::any_of(places.begin(), places.end(), [](const AtomicPlace& place) { return place.is_fence; });
@@ -176,7 +176,9 @@ std::string atomics_text(const std::filesystem::path& program, std::vector<Atomi
         "gcc makes these of omp atomic, of a reduction over a single variable, and of std::atomic and shared_ptr.\n";
   }
   if (has_fence) text += "gcc makes fences of omp flush.\n";
-  text += "With --atomics home, which is the default, they are done where their memory is at home.\n";
+  text += protocol == ProtocolKind::jiajia
+              ? "With --atomics lock, which is the default under jiajia, they are done under one lock.\n"
+              : "With --atomics home, which is the default, they are done where their memory is at home.\n";
   return text;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/protocol/registry.hpp"
+
 namespace sdsm::run_command {
 
 struct AtomicPlace {
@@ -26,6 +28,7 @@ std::vector<AtomicPlace> find_atomics(const std::filesystem::path& program);
 bool find_sources(const std::filesystem::path& program, std::vector<AtomicPlace>& places);
 
 /// Ten places at most, and what to do about them, in several lines. The first begins with the program's name.
-std::string atomics_text(const std::filesystem::path& program, std::vector<AtomicPlace> places);
+std::string atomics_text(const std::filesystem::path& program, std::vector<AtomicPlace> places,
+                         ProtocolKind protocol = ProtocolKind::scash);
 
 }  // namespace sdsm::run_command

@@ -40,7 +40,7 @@ void read_network(const std::filesystem::path& path, ProtocolKind protocol, dsm:
   if (platform.costs.reference.size() != 2) {
     throw std::invalid_argument(
         fmt::format("{}: reference.links is {}; only two links, from a node to a switch and on to a node, can be "
-                    "emulated",
+                    "emulated. Give another platform, such as p3-score or one that sdsm platform new writes",
                     path.string(), platform.costs.reference.size()));
   }
   emulation.network.link = platform.reference_link;

@@ -206,8 +206,11 @@ std::string report_text(const std::string& program, const ClusterOptions& option
                         const std::vector<dsm::Result>& processes) {
   const Layout& layout = options.layout;
   const bool has_region = processes.front().clock_calls >= 2;
-  std::string text = fmt::format("sdsm: {} on {} of {}: {:.4f} s", program, plural(layout.nodes, "node"),
-                                 plural(layout.threads_per_node, "thread"), makespan_s(processes));
+  std::string text = fmt::format(
+      "sdsm: {} on {} of {}{}: {:.4f} s", program, plural(layout.nodes, "node"),
+      plural(layout.threads_per_node, "thread"),
+      options.protocol == ProtocolKind::scash ? "" : fmt::format(", protocol {}", sdsm::name_of(options.protocol)),
+      makespan_s(processes));
   text += has_region ? fmt::format(" between its first and last reading of its clock ({:.4f} s in all)\n",
                                    whole_makespan_s(processes))
                      : " from begin to end\n";

@@ -29,9 +29,9 @@ using namespace program_start;
 namespace {
 
 /// Throws BadInput for a program with inline atomic operations.
-void refuse_atomics(const std::filesystem::path& program) {
+void refuse_atomics(const std::filesystem::path& program, ProtocolKind protocol) {
   std::vector<AtomicPlace> places = find_atomics(program);
-  if (!places.empty()) throw BadInput(atomics_text(program, std::move(places)));
+  if (!places.empty()) throw BadInput(atomics_text(program, std::move(places), protocol));
 }
 
 /// What the program may need on another machine; the rest, such as a display's or a key agent's, belongs to this one.
@@ -50,7 +50,7 @@ ProgramStart prepare(const RunRequest& request) {
   if (request.cluster.placement != HeapPlacement::as_asked && !request.is_quiet) {
     if (const auto note = unnamed_arrays_note(start.file)) commands::say(*note);
   }
-  if (request.cluster.atomics == Atomics::refuse) refuse_atomics(start.file);
+  if (request.cluster.atomics == Atomics::refuse) refuse_atomics(start.file, request.cluster.protocol);
   start.arguments = request.program;
   if (request.cluster.hosts) {
     start.environment.keep([&](const std::string& name) { return is_for_hosts(name, request.exported); });
