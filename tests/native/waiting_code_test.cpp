@@ -34,6 +34,8 @@ extern const std::uint8_t reads_twice[], reads_twice_end[], reads_twice_at[], br
 extern const std::uint8_t backs_off[], backs_off_end[], backs_off_at[], counts_to[], counts_to_end[], walks[],
     walks_end[];
 extern const std::uint8_t counts_down[], counts_down_end[], fills[], fills_end[], sums_while[], sums_while_end[];
+extern const std::uint8_t looks_again[], looks_again_end[], looks_again_first[], stores_there[], stores_there_end[];
+extern const std::uint8_t joins[], joins_end[], calls_between[], calls_between_end[], at_once[], at_once_end[];
 extern const std::uint8_t locks[], locks_end[], returns[], returns_end[], own_only[], own_only_end[];
 }
 
@@ -73,6 +75,11 @@ FUNCTION(walks, "1: mov (%rdi,%rdx,4), %eax; add $1, %rdx; test %eax, %eax; jne 
 FUNCTION(counts_down, "1: mov 0x1234(%rip), %eax; sub $1, %eax; mov %eax, 0x122b(%rip); test %eax, %eax; jne 1b; ret");
 FUNCTION(fills, "1: mov %eax, (%rsi,%rdx,4); add $1, %rdx; cmpl $0, (%rdi); je 1b; ret");
 FUNCTION(sums_while, "1: add (%rsi), %eax; cmp (%rdi), %eax; jl 1b; ret");
+FUNCTION(looks_again, "looks_again_first: mov (%rdi), %eax; test $1, %al; jne 1f; mov 8(%rdi), %rcx; mov 16(%rdi), %rdx; mov (%rdi), %r8d; cmp %eax, %r8d; jne 1f; add %rdx, %rcx; 1: ret");
+FUNCTION(stores_there, "mov (%rdi), %eax; mov 8(%rdi), %rcx; mov %esi, (%rdi); mov (%rdi), %r8d; cmp %eax, %r8d; jne 1f; nop; 1: ret");
+FUNCTION(calls_between, "mov (%rbx), %r12d; mov 8(%rbx), %rcx; call calls_between; cmp %r12d, (%rbx); jne 1f; nop; 1: ret");
+FUNCTION(joins, "mov (%rdi), %eax; test %esi, %esi; je 1f; mov 4(%rdi), %eax; 1: mov 8(%rdi), %rcx; cmp %eax, (%rdi); jne 2f; nop; 2: ret");
+FUNCTION(at_once, "mov (%rdi), %eax; cmp %eax, (%rdi); jne 1f; nop; 1: ret");
 FUNCTION(locks, "1: mov $1, %eax; lock xadd %eax, (%rdi); test %eax, %eax; jne 1b; ret");
 FUNCTION(returns, "jmp 2f; 1: mov (%rdi), %eax; ret; 2: jmp 1b");
 FUNCTION(own_only, "1: cmpl $0, -4(%rbp); je 1b; ret");
@@ -152,6 +159,17 @@ TEST_CASE("a loop whose own count decides where it looks, or when it ends, compu
   CHECK(found_in(counts_down, counts_down_end).empty());
   CHECK(found_in(fills, fills_end).empty());
   CHECK(found_in(sums_while, sums_while_end).empty());
+}
+
+TEST_CASE("who looks at a variable, at others, and at the first one again sees what others store") {
+  CHECK(found_in(looks_again, looks_again_end) == addresses({looks_again_first}));
+}
+
+TEST_CASE("a second look says nothing where the code itself may have changed the variable, or came another way") {
+  CHECK(found_in(stores_there, stores_there_end).empty());
+  CHECK(found_in(calls_between, calls_between_end).empty());
+  CHECK(found_in(joins, joins_end).empty());
+  CHECK(found_in(at_once, at_once_end).empty());
 }
 
 TEST_CASE("at a loop that counts its turns nobody rests, as it would count too few") {

@@ -192,6 +192,13 @@ def test_a_wait_that_neither_code_nor_registers_tell_ends(nodes, threads_per_nod
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older, 0 late\n", "")
 
 
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (2, 2)])
+def test_readers_of_a_sequence_lock_see_whole_updates(nodes, threads_per_node):
+    for _ in range(4):
+        result = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "sequence_lock_O2")
+        assert (result.returncode, result.stdout, result.stderr) == (0, "whole\n", "")
+
+
 #: Long computing on pages that other nodes change meanwhile, in other words of them; and behind a lock on the same.
 SHARES_PAGES = """
 #include <omp.h>

@@ -1,0 +1,189 @@
+#include "native/program/second_looks.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "native/program/instruction_effects.hpp"
+
+namespace sdsm::program {
+namespace {
+
+constexpr std::uint8_t trap = 0xcc;  // int3
+constexpr std::size_t registers = 16;
+
+/// A value that the code has computed, and where it comes from if it was loaded.
+struct Value {
+  const std::uint8_t* look = nullptr;  ///< the instruction; null: the value was not loaded, or is out of date
+  MemoryOperand where;
+  std::uint32_t base = 0;  ///< numbers of the values that the address was computed from
+  std::uint32_t index = 0;
+  std::uint32_t order = 0;  ///< of the look
+};
+
+/// Follows a function's code from its begin to its end, branches passed over.
+class Reader {
+ public:
+  Reader(const Pauses& pauses, GrowingArray<Wait>& found) : pauses_(pauses), found_(found) { forget(); }
+
+  void read(const std::uint8_t* code, std::uint32_t bytes) {
+    targets_.clear();
+    for (std::uint32_t at = 0; at < bytes;) {
+      const Instruction next = decode(code + at, bytes - at);
+      if (next.length == 0) break;
+      at += next.length;
+      if (next.flow == Flow::branch || next.flow == Flow::jump)
+        targets_.push_back(static_cast<std::uint32_t>(at + next.target));
+    }
+    std::sort(targets_.begin(), targets_.end());
+    for (std::uint32_t at = 0; at < bytes;) {
+      const Instruction next = decode(code + at, bytes - at);
+      if (next.length == 0) return;
+      if (std::binary_search(targets_.begin(), targets_.end(), at)) forget();
+      at += next.length;
+      take(code + at - next.length, next, at);
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_slots = 64;
+  static constexpr std::uint32_t most_between = 64;  ///< looks, between the first one and the second
+  struct Slot {
+    MemoryOperand place;
+    std::uint32_t value = 0;
+  };
+
+  std::uint32_t add(const Value& value) {
+    values_.push_back(value);
+    return static_cast<std::uint32_t>(values_.size() - 1);
+  }
+  void forget() {
+    values_.clear();
+    slots_ = next_slot_ = 0;
+    for (std::uint32_t& value : in_register_) value = add({});
+  }
+  /// Somebody else's code ran: what was looked at before says nothing of what is there.
+  void age() { aged_at_ = looks_; }
+
+  std::uint32_t value_of(Register one) const {
+    return one < Register::none ? in_register_[static_cast<unsigned>(one)] : 0;
+  }
+
+  std::uint32_t& slot_at(const MemoryOperand& place) {
+    const auto same = [&](const Slot& slot) { return is_same(slot.place, place); };
+    Slot* found = std::find_if(slot_, slot_ + slots_, same);
+    if (found == slot_ + slots_) {
+      found = slot_ + next_slot_++ % most_slots;
+      slots_ = std::max(slots_, static_cast<std::size_t>(found - slot_ + 1));
+      *found = {place, add({})};
+    }
+    return found->value;
+  }
+
+  Value look_at(const MemoryOperand& where, const std::uint8_t* code) {
+    return {code, where, value_of(where.base), value_of(where.index), ++looks_};
+  }
+  /// The code stores there itself.
+  void forget_looks_at(const Value& stored) {
+    for (std::size_t i = values_.size(); i-- > 0;) {
+      Value& value = values_[i];
+      if (value.look == nullptr) continue;
+      if (value.order + most_between < stored.order) return;
+      if (is_same_place(value, stored)) value.look = nullptr;
+    }
+  }
+  static bool is_same_place(const Value& one, const Value& other) {
+    return is_same(one.where, other.where) && one.base == other.base && one.index == other.index;
+  }
+
+  bool is_call(const std::uint8_t* code, const Instruction& next) const {
+    constexpr std::uint8_t call = 0xe8, group = 0xff, call_by_table = 2;
+    if (next.map != 0) return false;
+    return next.opcode == call || (next.opcode == group && (code[next.modrm] >> 3 & 7) == call_by_table);
+  }
+
+  void take(const std::uint8_t* code, const Instruction& next, std::uint32_t end) {
+    if (next.flow == Flow::end || next.flow == Flow::jump || next.flow == Flow::indirect) return forget();
+    const std::optional<Effect> effect = EffectReader(code, next, pauses_).read();
+    if ((!effect && is_call(code, next)) || next.has_lock) age();
+    if (!effect) return take_unknown(code, next);
+    // The value that the instruction's memory operand, or the register in its place, has before it.
+    std::uint32_t other = 0;
+    MemoryOperand where;
+    if (effect->memory) {
+      where = anywhere(*effect->memory, end);
+      if (is_on_stack(where)) {
+        other = slot_at(where);
+      } else if (effect->loads) {
+        other = add(look_at(where, code));
+      }
+    } else if (next.modrm != 0) {
+      other = in_register_[(code[next.modrm] & 7u) | ((next.rex & 1) != 0 ? 8u : 0u)];
+    }
+    const unsigned field = next.modrm == 0 ? 0 : (code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u);
+    const std::uint32_t own = in_register_[field];
+    if (compares_both(next)) compare(values_[own], values_[other]);
+    for (unsigned i = 0; i < registers; ++i)
+      if ((effect->writes >> i & 1) != 0)
+        in_register_[i] = moves_to_memory(next) ? own : moves_to_register(next) ? other : add({});
+    if (!effect->memory || !effect->stores) return;
+    const std::uint32_t stored = moves_to_memory(next) ? own : add({});
+    if (is_on_stack(where)) {
+      slot_at(where) = stored;
+    } else {
+      forget_looks_at(look_at(where, code));
+    }
+  }
+
+  /// Of floating-point numbers, say: it may load anything, and changes registers that say nothing afterwards.
+  void take_unknown(const std::uint8_t* code, const Instruction& next) {
+    ++looks_;
+    if (next.modrm == 0) return;
+    in_register_[(code[next.modrm] >> 3 & 7u) | ((next.rex & 4) != 0 ? 8u : 0u)] = add({});
+    if (code[next.modrm] >= 0xc0) in_register_[(code[next.modrm] & 7u) | ((next.rex & 1) != 0 ? 8u : 0u)] = add({});
+  }
+
+  /// cmp, sub and xor of a register and another operand.
+  static bool compares_both(const Instruction& next) {
+    if (next.map != 0 || next.opcode >= 0x40 || (next.opcode & 7) > 3) return false;
+    const unsigned operation = next.opcode >> 3;
+    return operation == 5 || operation == 6 || operation == 7;
+  }
+  static bool moves_to_register(const Instruction& next) {
+    if (next.map == 1) return (next.opcode & 0xf6) == 0xb6;
+    return next.map == 0 && (next.opcode == 0x8a || next.opcode == 0x8b || next.opcode == 0x63);
+  }
+  static bool moves_to_memory(const Instruction& next) {
+    return next.map == 0 && (next.opcode == 0x88 || next.opcode == 0x89);
+  }
+
+  void compare(const Value& one, const Value& other) {
+    const Value& first = one.order < other.order ? one : other;
+    const Value& second = one.order < other.order ? other : one;
+    if (first.look == nullptr || second.look == nullptr || first.order <= aged_at_) return;
+    if (second.order - first.order < 2 || second.order - first.order > most_between) return;
+    if (!is_same_place(first, second) || *first.look == trap) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(first.look);
+    const auto is_here = [&](const Wait& wait) { return wait.address == address; };
+    if (std::none_of(found_.begin(), found_.end(), is_here)) found_.push_back({address});
+  }
+
+  const Pauses& pauses_;
+  GrowingArray<Wait>& found_;
+  static constinit inline GrowingArray<Value> values_;
+  static constinit inline GrowingArray<std::uint32_t> targets_;
+  std::uint32_t in_register_[registers] = {};
+  Slot slot_[most_slots];
+  std::size_t slots_ = 0;
+  std::size_t next_slot_ = 0;
+  std::uint32_t looks_ = 0;
+  std::uint32_t aged_at_ = 0;  ///< looks up to this one are out of date
+};
+
+}  // namespace
+
+void find_second_looks(const std::uint8_t* code, std::uint32_t bytes, const Pauses& pauses, GrowingArray<Wait>& found) {
+  Reader(pauses, found).read(code, bytes);
+}
+
+}  // namespace sdsm::program
