@@ -23,7 +23,8 @@ struct BarrierOffice {
   std::vector<NoticeRun> gathered;  ///< notices of the epoch
   std::vector<NoticeRun> ended;     ///< of the one before
   std::uint32_t epochs = 0;         ///< that have ended
-  bool ends_epoch = false;          ///< all members' notices are here when the last one has come
+  bool has_flushed = false;         ///< all members' changes are home when the last one has come
+  bool ends_epoch = false;          ///< and their notices are here
   bool wants_end = false;           ///< another thread than the initial one has ended it
   Head wanted_end;
 };
@@ -58,7 +59,8 @@ void release_team() REQUIRES(handling) {
   for (std::uint32_t i = 0; i < office.team; ++i) {
     if (!has_arrived(i)) return;
   }
-  end_waiting_of_blocks();
+  // A diff of a page that has lost its block would go nowhere.
+  if (plays_jiajia() || std::exchange(office.has_flushed, false)) end_waiting_of_blocks();
   const Head release = release_of_team();
   for (std::uint32_t i = 0; i < office.team; ++i) {
     office.arrived[i] = false;
@@ -96,6 +98,7 @@ void want_end(const Head& head) {
 void arrive(ProcessId from, const Head& head, const std::byte* notices) {
   office.arrived.resize(processes());
   gather_notices(head, notices);
+  office.has_flushed |= head.value != 0;
   office.ends_epoch |= head.value == notices_are_here;
   if (office.wants_end && from == self.process) return end_program();
   if (office.is_dismissing && from != self.process) return dismiss(from);

@@ -86,15 +86,16 @@ struct Meeting {
 Head synchronise(const Meeting& meeting, Wait wait = Wait::alone, bool has_flushed = false,
                  WaitsFor awaited = WaitsFor::team) REQUIRES(application) {
   const Begun since = begin();
-  const Head arrival{
+  Head arrival{
       .kind = WireKind::barrier_arrive, .generation = generation(), .address = meeting.key, .value = meeting.size};
   if (plays_jiajia()) {
     const Head head = obey(ask_in_scope(barrier_master, arrival, handed_at_barrier(), nullptr, wait), awaited, since);
     count_arrival();
     return head;
   }
-  if (has_flushed && meeting.sync == Sync::barrier && has_notices()) {
-    return obey(exchange_notices(arrival), awaited, since);
+  if (has_flushed && meeting.key == 0) {
+    if (has_notices()) return obey(exchange_notices(arrival), awaited, since);
+    arrival.value = changes_are_home;
   }
   return obey(ask(meeting.master, arrival, nullptr, nullptr, wait), awaited, since);
 }

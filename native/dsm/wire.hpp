@@ -24,8 +24,8 @@ enum class WireKind : std::uint8_t {
                     ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
                     ///< message of its: address: answers that the home counts; value: data, bytes, by the model;
                     ///< payload: PartOfDiff, piece and words of each part. Answer: diff_grant
-  barrier_arrive,   ///< address: key of a gang, and value: its size; 0: the team's, and value: notices_are_here or 0;
-                    ///< payload: NoticeRuns. Answer: barrier_release (when all have come), or quit
+  barrier_arrive,   ///< address: key of a gang, and value: its size; 0: the team's, and value: 0, changes_are_home
+                    ///< or notices_are_here; payload: NoticeRuns. Answer: barrier_release (when all have come), or quit
   barrier_release,  ///< value: calls of the clock so far, for the measured region. Where notices are here: address: the
                     ///< epoch that ends; value: how many NoticeRuns it has; payload: the first ones
   lock_request,     ///< address: LockId; value: engine::Demand, 0: of a mutex; payload: ordered loops: OrderedTurn.
@@ -198,7 +198,10 @@ struct NoticeRun {
   std::uint32_t region = 0;
   std::uint32_t writer = 0;  ///< a node
 };
-inline constexpr std::uint64_t notices_are_here = 1;
+
+/// What a member of the team says at the meeting behind its flush.
+inline constexpr std::uint64_t changes_are_home = 1;
+inline constexpr std::uint64_t notices_are_here = 2;  ///< as well
 
 /// Whether this answers a question during which handlers may run. A handler's own questions never get such an answer.
 constexpr bool answers_long_question(WireKind kind) {
