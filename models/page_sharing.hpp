@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "models/ids.hpp"
+#include "models/protocol/pages.hpp"
 
 namespace sdsm {
 
@@ -40,29 +41,61 @@ constexpr FlagMode after(FlagEvent event, FlagMode mode) {
   return mode;
 }
 
-/// What follows when a thread touches a page that an atomic operation has changed, on a node with `copies` of other
-/// pages. Stacks are an exception: a thread's stack holds sums of reductions beside what other threads read to begin.
-/// Who begins late and reads that has not met others, but must not keep older copies.
-enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
-constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies) {
-  if (copies == 0) return Meeting::none;
-  return is_on_stack ? Meeting::drops_copies : Meeting::meets_others;
+/// Whether a thread that has met others enters flag mode before it goes on. `has_company`: other threads run the
+/// program, too. The processes of one node have all memory in common.
+constexpr bool is_flag_mode_due(FlagMode mode, bool has_company, std::uint32_t nodes) {
+  return mode == FlagMode::off && has_company && nodes > 1;
 }
 
-/// What a page's home knows of changes since the last barrier when it grants the page in flag mode.
+/// Whether flag mode begins before an operation that orders memory, and not behind it. Companions see each other's
+/// operations at once. `processes`: of a node.
+constexpr bool begins_before_operation(std::uint32_t processes) {
+  return processes > 1;
+}
+
+/// What follows when a thread touches a page that an atomic operation has changed. `copies`: what the node has of
+/// others' pages, this one among them if it `is_copy`; `processes`: of the node. Stacks are an exception: a thread's
+/// stack holds sums of reductions beside what other threads read to begin. Who begins late and reads that has not met
+/// others, but must not keep older copies. Companions would drop each other's copies in turn.
+enum class Meeting : std::uint8_t { none, drops_copies, meets_others };
+constexpr Meeting meeting_at(bool is_on_stack, std::uint64_t copies, bool is_copy, std::uint32_t processes) {
+  if (copies == (is_copy ? 1 : 0)) return Meeting::none;
+  return is_on_stack && processes == 1 ? Meeting::drops_copies : Meeting::meets_others;
+}
+
+/// A synchronisation between barriers sends home what a node has changed in some copies, and drops these if it takes a
+/// lock. In flag mode a copy is given up before others change the page, so synchronisations leave it. Not so copies of
+/// stacks, whose owners have them open for good.
+enum class Concerned : std::uint8_t { none, stack_copies, all_copies };
+constexpr Concerned concerned_by_sync(FlagMode mode, bool has_stack_copies) {
+  if (mode == FlagMode::off) return Concerned::all_copies;
+  return has_stack_copies ? Concerned::stack_copies : Concerned::none;
+}
+/// Whose changes go home then. In flag mode a companion may have told the thread by a plain store what it has changed
+/// before.
+constexpr Sync flushed_as(Sync sync, FlagMode mode) {
+  return mode == FlagMode::off ? sync : Sync::acquire;
+}
+
+/// What a page's home knows of changes since the last barrier when it grants the page.
 struct PageNews {
   bool was_recalled_written = false;  ///< by one whose right to write has ended, or an atomic operation changed it
   bool has_diffs = false;             ///< diffs of the page have come
   bool has_unseen_changes = false;    ///< the home's process entered flag mode with pages open that it writes unseen
   bool home_is_in_flag_mode = true;   ///< else the home does not see what its own thread stores
 };
-/// Whether the page's content may tell its new holder that others have stored elsewhere. A node that learns so has to
-/// drop older copies of pages that their owners change unseen.
-constexpr bool tells_of_stores(const PageNews& news) {
+/// Whether the page's content may tell its new holder that others have stored elsewhere. In flag mode a node that
+/// learns so has to drop older copies of pages that their owners change unseen. Before it begins,
+/// operations on the page count alone (meeting_at()).
+constexpr bool tells_of_stores(const PageNews& news, bool is_asked_in_flag_mode) {
+  if (!is_asked_in_flag_mode) return news.was_recalled_written;
   return news.was_recalled_written || news.has_diffs || news.has_unseen_changes || !news.home_is_in_flag_mode;
 }
 
 enum class Right : std::uint8_t { none, read, write };
+constexpr Right right_for(Access access) {
+  return access == Access::write ? Right::write : Right::read;
+}
 
 class PageSharing {
  public:

@@ -10,12 +10,9 @@
 namespace sdsm::sim {
 
 void LockManager::send_changes(Thread& thread, Sync sync, Then sent) {
-  if (cluster_.rights->is_on()) {
-    // A page's home takes what was changed when another node wants it. Stacks alone are open to their owners.
-    if (!cluster_.rights->has_stack_copies(thread.node())) return sent();
-    sync = Sync::acquire;
-  }
-  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), sync);
+  const PageRights& rights = *cluster_.rights;
+  if (rights.concerned(thread.node()) == Concerned::none) return sent();
+  std::vector<Twinned> diffs = cluster_.pages(thread.node()).flush(thread.id(), flushed_as(sync, rights.mode()));
   cluster_.flushes[index_of(thread.id())]->start(std::move(diffs), std::move(sent));
 }
 
@@ -138,10 +135,11 @@ Exchange LockManager::wait(Thread& thread, std::uint64_t flag, FlagWait wait) {
 void LockManager::flush(Thread& thread, Then flushed) {
   NodePages& pages = cluster_.pages(thread.node());
   PageRights& rights = *cluster_.rights;
-  if (rights.is_on() && !rights.has_stack_copies(thread.node())) return flushed();
+  const Concerned concerned = rights.concerned(thread.node());
+  if (concerned == Concerned::none) return flushed();
   std::vector<Twinned> diffs = pages.flush(thread.id(), Sync::acquire);
   if (diffs.empty()) {
-    if (rights.is_on()) {
+    if (concerned == Concerned::stack_copies) {
       rights.drop_stack_copies(thread.node());
     } else {
       pages.drop(Sync::acquire);

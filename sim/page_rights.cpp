@@ -6,14 +6,6 @@
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
-namespace {
-
-constexpr Right right_for(Access access) {
-  return access == Access::write ? Right::write : Right::read;
-}
-
-}  // namespace
-
 PageRights::PageRights(Cluster& cluster)
     : cluster_(cluster), copies_(cluster.layout.nodes), stack_copies_(cluster.layout.nodes) {
   is_stack_.resize(cluster.homes.size());
@@ -24,6 +16,7 @@ PageRights::PageRights(Cluster& cluster)
 Time PageRights::enter(NodeId by) {
   if (is_on()) return {};
   mode_ = after(FlagEvent::touch_after_meeting, mode_);
+  are_asked_ = true;
   const std::uint32_t each = cluster_.layout.threads_per_node;
   Time waits{};
   for (std::uint32_t i = 0; i < cluster_.layout.nodes; ++i) {
@@ -49,9 +42,11 @@ void PageRights::end(std::uint32_t team) {
   changed_for_good_.clear();
   diffs_.clear();
   if (team == cluster_.layout.processes()) mode_ = after(FlagEvent::barrier, mode_);
+  are_asked_ = is_on() || !pages_.empty();
 }
 
 PageRights::Shared& PageRights::list(PageId page, ProcessId home) {
+  are_asked_ = true;
   return pages_.try_emplace(page, Shared{home, PageSharing(cluster_.layout.node_of(home))}).first->second;
 }
 
@@ -70,7 +65,7 @@ PageRights::Granted PageRights::grant(PageId page, ProcessId home, NodeId to, Ac
                       .has_diffs = diffs_.contains(page),
                       .has_unseen_changes = home_pages_of(cluster_.options.protocol) == HomePages::open,
                       .home_is_in_flag_mode = true};
-  return {recalls, is_on() ? tells_of_stores(news) : shared.is_changed};
+  return {recalls, tells_of_stores(news, is_on())};
 }
 
 bool PageRights::has_to_ask(PageId page, NodeId node, Access access) const {
@@ -82,6 +77,7 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   if (cluster_.layout.nodes == 1) return {};
   if (is_of_stack(page)) {
     changed_for_good_.insert(page);
+    are_asked_ = true;
     return {};
   }
   // In flag mode the home's own threads see what it does with a page that it alone may write.
@@ -136,15 +132,6 @@ Time PageRights::send_late(ProcessId from, PageId page, ProcessId home, Bytes by
   note_diff(page);
   return cluster_.costs.message_local(bytes) +
          cluster_.idle->time(cluster_.layout.node_of(from), cluster_.layout.node_of(home), bytes);
-}
-
-void PageRights::note_diff(PageId page) {
-  if (!is_of_stack(page)) diffs_.insert(page);
-}
-
-void PageRights::note_copies(NodeId node, PageId first, std::uint64_t count) {
-  copies_[index_of(node)] += count;
-  if (is_of_stack(first)) stack_copies_[index_of(node)].push_back(first);
 }
 
 void PageRights::note_drop(NodeId node) {

@@ -24,10 +24,14 @@ class PageRights {
  public:
   explicit PageRights(Cluster& cluster);
 
-  /// All nodes are in flag mode.
+  /// Nobody does an operation that orders memory, so nobody has to note what flag mode begins with.
+  void expect_no_operations() { is_noted_ = false; }
+
+  /// Of all nodes.
+  FlagMode mode() const { return mode_; }
   bool is_on() const { return mode_ != FlagMode::off; }
   /// Whether the protocol's tables alone do not say what a touch does.
-  bool are_asked() const { return is_on() || !pages_.empty() || !changed_for_good_.empty(); }
+  bool are_asked() const { return are_asked_; }
   /// Its process has it open for good.
   bool is_of_stack(PageId page) const { return is_stack_[index_of(page.region)]; }
 
@@ -47,13 +51,20 @@ class PageRights {
   bool has_to_ask(PageId page, NodeId node, Access access) const;
   /// Its home does an operation that orders memory, for process `by`. Returns the time until others have given it up.
   Time operate(PageId page, ProcessId home, ProcessId by);
-  void note_diff(PageId page);
+  void note_diff(PageId page) {
+    if (is_noted_ && !is_of_stack(page)) diffs_.insert(page);
+  }
 
   /// Copies of others' pages that came to the node since it last dropped them.
-  void note_copies(NodeId node, PageId first, std::uint64_t count);
+  void note_copies(NodeId node, PageId first, std::uint64_t count) {
+    if (!is_noted_) return;
+    copies_[index_of(node)] += count;
+    if (is_of_stack(first)) stack_copies_[index_of(node)].push_back(first);
+  }
   void note_drop(NodeId node);
   std::uint64_t copies(NodeId node) const { return copies_[index_of(node)]; }
-  bool has_stack_copies(NodeId node) const { return !stack_copies_[index_of(node)].empty(); }
+  /// By a synchronisation between barriers, of what the node has.
+  Concerned concerned(NodeId node) const { return concerned_by_sync(mode_, !stack_copies_[index_of(node)].empty()); }
   /// Precondition: the node's changes are home.
   void drop_stack_copies(NodeId node);
 
@@ -72,6 +83,8 @@ class PageRights {
   Cluster& cluster_;
   std::vector<bool> is_stack_;  ///< by region
   FlagMode mode_ = FlagMode::off;
+  bool is_noted_ = true;
+  bool are_asked_ = false;             ///< flag mode is on, or pages_ or changed_for_good_ has some
   std::map<PageId, Shared> pages_;     ///< that other nodes have asked for, or that operations have changed
   std::set<PageId> changed_for_good_;  ///< pages of stacks that operations have changed since the last barrier
   std::set<PageId> diffs_;             ///< pages that diffs have changed since the last barrier

@@ -42,9 +42,8 @@ void ScashMemory::fence() {
   end_fence();
 }
 
-/// Companions see each other's operations at once, so where nodes have several processes flag mode begins before one.
 void ScashMemory::begin_fence() {
-  if (cluster_.layout.threads_per_node > 1 && is_flag_mode_due()) enter_flag_mode();
+  if (begins_before_operation(cluster_.layout.threads_per_node) && is_flag_mode_due()) enter_flag_mode();
 }
 void ScashMemory::end_fence() {
   has_met_ |= is_flag_mode_due();

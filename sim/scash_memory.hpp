@@ -30,7 +30,7 @@ class ScashMemory : public Memory {
 
   /// Whether a thread that meets others has to enter flag mode before it goes on (models/page_sharing.hpp).
   bool is_flag_mode_due() const {
-    return has_company_ && cluster_.layout.nodes > 1 && !cluster_.order && !cluster_.rights->is_on();
+    return !cluster_.order && sdsm::is_flag_mode_due(cluster_.rights->mode(), has_company_, cluster_.layout.nodes);
   }
   void enter_flag_mode();
   void drop_copies();

@@ -141,14 +141,12 @@ class InTime final : public ScashMemory {
     PageRights& rights = *cluster_.rights;
     if (!is_changed) return;
     if (rights.is_on()) {
-      if (rights.has_stack_copies(thread_.node())) drop_copies();
+      if (rights.concerned(thread_.node()) != Concerned::none) drop_copies();
       return;
     }
     if (!is_flag_mode_due()) return;
-    // Companions would drop each other's copies in turn.
-    const bool may_drop = cluster_.layout.threads_per_node == 1;
-    const std::uint64_t others = rights.copies(thread_.node()) - (is_copy ? 1 : 0);
-    switch (meeting_at(may_drop && rights.is_of_stack(page), others)) {
+    const std::uint64_t copies = rights.copies(thread_.node());
+    switch (meeting_at(rights.is_of_stack(page), copies, is_copy, cluster_.layout.threads_per_node)) {
       case Meeting::none: break;
       case Meeting::drops_copies: drop_copies(); break;
       case Meeting::meets_others: has_met_ = true; break;

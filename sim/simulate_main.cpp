@@ -535,6 +535,8 @@ Program program_of(const trace::File& file, const trace::TraceSurvey& survey, By
   made.clock_rank = survey.clock_rank;
   made.clock_calls = survey.clock_calls;
   made.has_spins = trace::count_of(file, trace::EventKind::spin) > 0;
+  made.has_operations =
+      trace::count_of(file, trace::EventKind::atomic) + trace::count_of(file, trace::EventKind::fence) > 0;
   made.order = order;
   made.intervals = file.totals(0).intervals;
   for (std::uint32_t t = 0; t < file.header().threads; ++t)

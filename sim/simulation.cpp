@@ -300,6 +300,7 @@ Result simulate(const Platform& platform, Layout layout, NetworkKind kind, Progr
   }
   Cluster cluster(clock, *network, topology, layout, costs, program.regions, options);
   cluster.idle = std::make_unique<IdleNetwork>(topology, row.model, costs);
+  if (!program.has_operations) cluster.rights->expect_no_operations();
   if (program.has_spins) cluster.spins.emplace(layout.processes());
   // One process meets nobody, and a run of one records nothing.
   if (program.order && takes_faults(layout)) cluster.order.emplace(std::move(*program.order), layout, program.regions);

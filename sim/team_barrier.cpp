@@ -97,11 +97,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
     member.protecting = static_cast<std::int64_t>(dirty) * costs.dirty_home_page;
     nodes.insert(member.thread->node());
   }
-  for (const NodeId node : nodes) {
-    // What nodes write in flag mode comes home without notices.
-    if (cluster_.notices && cluster_.rights->is_on()) cluster_.pages(node).drop(Sync::acquire);
-    cluster_.pages(node).drop(Sync::barrier);
-  }
+  for (const NodeId node : nodes) cluster_.pages(node).end_interval(cluster_.rights->mode());
   cluster_.rights->end(static_cast<std::uint32_t>(round->members.size()));
   if (cluster_.notices) cluster_.notices->publish();
   Time most{};

@@ -12,6 +12,7 @@
 
 #include "models/diff.hpp"
 #include "models/ids.hpp"
+#include "models/page_sharing.hpp"
 #include "models/page_table.hpp"
 #include "models/region_set.hpp"
 #include "models/scash/opened_pages.hpp"
@@ -104,7 +105,14 @@ class NodePages {
   /// The node drops copies as the rule of `sync` says. Precondition: everything that the rule wants flushed is flushed.
   void drop(Sync sync);
 
-  /// In flag mode (page_sharing.hpp) the node gives up its copy of a page of another node, or the right to write it.
+  /// drop() at a barrier of the team that ends an interval in this mode (page_sharing.hpp): what nodes write in flag
+  /// mode comes home without notices.
+  void end_interval(FlagMode mode) {
+    if (notices_ && mode != FlagMode::off) drop(Sync::acquire);
+    drop(Sync::barrier);
+  }
+
+  /// In flag mode the node gives up its copy of a page of another node, or the right to write it.
   /// A twinned page loses its twin: returns its index among the twinned pages. Precondition: its changes are home.
   std::optional<std::size_t> give_up(PageId page, bool keeps_reading);
 

@@ -66,9 +66,8 @@ program::AtomicOutcome operate_in_lock(std::uintptr_t address, const program::At
   return outcome;
 }
 
-/// Companions see each other's operations at once, so where nodes have several processes flag mode begins before one.
 void begin_fence() REQUIRES(application) {
-  if (self.layout.threads_per_node > 1) change_flag_mode(FlagEvent::touch_after_meeting);
+  if (begins_before_operation(self.layout.threads_per_node)) change_flag_mode(FlagEvent::touch_after_meeting);
   give_way();
   flush(Sync::acquire);
 }

@@ -67,7 +67,7 @@ constinit bool has_met GUARDED_BY(application) = false;
 /// What a request says in flag mode; else nothing.
 std::uint64_t wish_of(const Place& place, Access access) {
   if (!is_in_flag_mode()) return 0;
-  return PageWish::of(place.id, access == Access::write ? Right::write : Right::read).number;
+  return PageWish::of(place.id, right_for(access)).number;
 }
 
 void drop_copies() REQUIRES(application, node().mutex);
@@ -173,16 +173,14 @@ void stop_at_next_touch() REQUIRES(application, node().mutex) {
 Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(application, node().mutex) {
   const bool is_copy = std::find(node().met.begin(), node().met.end(), place.address) != node().met.end();
   if (!is_flag_mode_due() || (!is_copy && !is_changed_by_operation)) return Meeting::none;
-  // Companions would drop each other's copies in turn.
-  const bool may_drop = self.layout.threads_per_node == 1;
-  return sdsm::meeting_at(may_drop && is_open_at_home(place), node().copies - (is_copy ? 1 : 0));
+  return sdsm::meeting_at(is_open_at_home(place), node().copies, is_copy, self.layout.threads_per_node);
 }
 
 /// What the home allows the node to do with its own page. In flag mode nobody takes it back before it is opened.
 OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application, node().mutex) {
   const Head question{.kind = WireKind::home_request,
                       .address = place.address,
-                      .value = PageWish::of(place.id, access == Access::write ? Right::write : Right::read).number};
+                      .value = PageWish::of(place.id, right_for(access)).number};
   node().mutex.unlock();
   const OwnPage granted = OwnPage::of(ask(place.home, question).value);
   node().mutex.lock();
@@ -506,17 +504,16 @@ void drop_stack_copies() {
   shut_copies();
 }
 
-/// In flag mode a copy is given up before others change the page, so synchronisations leave it. Not so copies of
-/// stacks.
-bool are_copies_current() REQUIRES(application) {
-  return are_all_in_flag_mode();
+/// By a synchronisation between barriers.
+Concerned concerned_copies() REQUIRES(application, node().mutex) {
+  return concerned_by_sync(common_flag_mode(), !node().stack_copies.empty());
 }
 
 /// At a barrier of the team: what becomes of the node's pages. False if a companion has seen to it, or will.
 bool begin_interval_of_node() REQUIRES(application, node().mutex) {
   if (has_notices()) return end_epoch();
   if (index_of(self.process) % self.layout.threads_per_node != 0) return false;
-  node().pages.drop(Sync::barrier);
+  node().pages.end_interval(flag_mode_here());
   node().copies = 0;
   return true;
 }
@@ -601,13 +598,13 @@ void flush(Sync sync, const Grant* granted) {
   if (plays_jiajia()) return change_interval(sync);
   const Begun begun = begin();
   end_turn();
-  if (sync == Sync::barrier && are_copies_current()) {
+  if (sync == Sync::barrier && are_all_in_flag_mode()) {
     // A companion may have stored it, and tells others by a plain store: it must not find its change sent by this
     // thread, and yet not at home.
     const NodeGuard guard;
     await_late_diffs();
     flush_held(sync);
-  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_copies_current())) {
+  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_all_in_flag_mode())) {
     // Companions send their own at the same time.
     {
       const NodeGuard guard;
@@ -620,9 +617,7 @@ void flush(Sync sync, const Grant* granted) {
     const NodeGuard guard;
     await_late_diffs();
     log_flush(sync, granted);
-    // In flag mode a companion may have told this thread by a plain store what it has changed before.
-    const Sync sent = is_in_flag_mode() ? Sync::acquire : sync;
-    if (!are_copies_current() || !node().stack_copies.empty()) flush_held(sent);
+    if (concerned_copies() != Concerned::none) flush_held(flushed_as(sync, flag_mode_here()));
   }
   spend(Spent::diff, begun);
 }
@@ -653,10 +648,11 @@ void drop(Sync sync) {
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
     if (sync == Sync::acquire) log_in_turn({.kind = PageEvent::Kind::drop});
-    if (are_copies_current()) {
-      drop_stack_copies();
-    } else {
-      drop_copies();
+    await_late_diffs();
+    switch (concerned_copies()) {
+      case Concerned::none: break;
+      case Concerned::stack_copies: drop_stack_copies(); break;
+      case Concerned::all_copies: drop_copies(); break;
     }
     spend(Spent::protect, begun);
     return;

@@ -226,16 +226,12 @@ void answer_who_enters() REQUIRES(handling) {
 
 }  // namespace
 
-bool is_in_flag_mode() {
-  return flag_mode.load(std::memory_order_acquire) != FlagMode::off;
+FlagMode flag_mode_here() {
+  return flag_mode.load(std::memory_order_acquire);
 }
 
-bool ends_flag_mode_at_barrier() {
-  return flag_mode.load(std::memory_order_acquire) == FlagMode::until_barrier;
-}
-
-bool are_all_in_flag_mode() {
-  return common_mode != FlagMode::off;
+FlagMode common_flag_mode() {
+  return common_mode;
 }
 
 void note_company(bool has_company) {
@@ -257,7 +253,7 @@ void come_to_wait() {
 }
 
 bool is_flag_mode_due() {
-  return !are_all_in_flag_mode() && is_in_company && self.layout.nodes > 1 && !plays_jiajia();
+  return !plays_jiajia() && sdsm::is_flag_mode_due(common_mode, is_in_company, self.layout.nodes);
 }
 
 void change_flag_mode(FlagEvent event) {

@@ -8,12 +8,20 @@
 
 namespace sdsm::dsm {
 
-/// Any thread: faults ask for the right to their pages.
-bool is_in_flag_mode();
+/// Of this process; any thread may ask. In flag mode faults ask for the right to their pages.
+FlagMode flag_mode_here();
+inline bool is_in_flag_mode() {
+  return flag_mode_here() != FlagMode::off;
+}
 /// Whether this process is in flag mode, but leaves it at the next barrier, as no thread has waited.
-bool ends_flag_mode_at_barrier();
-/// Whether this process knows that all processes are in flag mode.
-bool are_all_in_flag_mode() REQUIRES(application);
+inline bool ends_flag_mode_at_barrier() {
+  return flag_mode_here() == FlagMode::until_barrier;
+}
+/// In which all processes are, as far as this one knows.
+FlagMode common_flag_mode() REQUIRES(application);
+inline bool are_all_in_flag_mode() REQUIRES(application) {
+  return common_flag_mode() != FlagMode::off;
+}
 /// Other threads run the program too, as a team of several does, or no longer do.
 void note_company(bool has_company) REQUIRES(application);
 /// Whether this thread, which meets others, has to stop at its next touch of memory (models/page_sharing.hpp).

@@ -102,7 +102,7 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
     const PageNews news{page.is_changed, office.changed.contains(address), office.has_unseen_changes,
                         is_in_flag_mode()};
-    grant(page, granted, is_in_flags ? tells_of_stores(news) : page.is_changed);
+    grant(page, granted, tells_of_stores(news, is_in_flags));
   }
 }
 

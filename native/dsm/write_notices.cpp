@@ -103,9 +103,7 @@ bool end_epoch() {
       notices.add({RegionId{run.region}, run.first + i}, NodeId{run.writer});
     }
   }
-  // What nodes write in flag mode comes home without notices.
-  if (is_in_flag_mode()) node().pages.drop(Sync::acquire);
-  node().pages.drop(Sync::barrier);
+  node().pages.end_interval(flag_mode_here());
   notices.publish();
   return true;
 }

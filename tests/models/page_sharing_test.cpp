@@ -71,10 +71,45 @@ TEST_CASE("flag mode ends at a barrier unless a thread has waited") {
 }
 
 TEST_CASE("a touch of a page that an atomic operation has changed meets others if there are older copies") {
-  CHECK(meeting_at(false, 1) == Meeting::meets_others);
-  CHECK(meeting_at(true, 1) == Meeting::drops_copies);
-  CHECK(meeting_at(false, 0) == Meeting::none);
-  CHECK(meeting_at(true, 0) == Meeting::none);
+  CHECK(meeting_at(false, 1, false, 1) == Meeting::meets_others);
+  CHECK(meeting_at(true, 1, false, 1) == Meeting::drops_copies);
+  CHECK(meeting_at(false, 0, false, 1) == Meeting::none);
+  CHECK(meeting_at(true, 0, false, 1) == Meeting::none);
+}
+
+TEST_CASE("the copy that a thread touches is not an older one") {
+  CHECK(meeting_at(false, 1, true, 1) == Meeting::none);
+  CHECK(meeting_at(true, 1, true, 2) == Meeting::none);
+  CHECK(meeting_at(false, 2, true, 1) == Meeting::meets_others);
+  CHECK(meeting_at(true, 2, true, 1) == Meeting::drops_copies);
+}
+
+TEST_CASE("companions do not drop each other's copies for what is on a stack") {
+  CHECK(meeting_at(true, 1, false, 2) == Meeting::meets_others);
+}
+
+TEST_CASE("flag mode is due once, where others run the program on another node") {
+  CHECK(is_flag_mode_due(FlagMode::off, true, 2));
+  CHECK_FALSE(is_flag_mode_due(FlagMode::until_barrier, true, 2));
+  CHECK_FALSE(is_flag_mode_due(FlagMode::for_good, true, 2));
+  CHECK_FALSE(is_flag_mode_due(FlagMode::off, false, 2));
+  CHECK_FALSE(is_flag_mode_due(FlagMode::off, true, 1));
+  CHECK(begins_before_operation(2));
+  CHECK_FALSE(begins_before_operation(1));
+}
+
+TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoever of the node has changed them") {
+  using enum FlagMode;
+  for (const bool has_stack_copies : {false, true}) {
+    CHECK(concerned_by_sync(off, has_stack_copies) == Concerned::all_copies);
+    for (const FlagMode mode : {until_barrier, for_good}) {
+      CHECK(concerned_by_sync(mode, has_stack_copies) ==
+            (has_stack_copies ? Concerned::stack_copies : Concerned::none));
+    }
+  }
+  CHECK(flushed_as(Sync::release, off) == Sync::release);
+  CHECK(flushed_as(Sync::release, until_barrier) == Sync::acquire);
+  CHECK(flushed_as(Sync::gang, for_good) == Sync::acquire);
 }
 
 TEST_CASE("all who have a page lose it before a change that each of them shall hear of, the home's node too") {
@@ -91,9 +126,15 @@ TEST_CASE("all who have a page lose it before a change that each of them shall h
 }
 
 TEST_CASE("a page tells of others' stores if anybody may have changed it since the barrier, seen by the home or not") {
-  CHECK_FALSE(tells_of_stores({}));
-  CHECK(tells_of_stores({.was_recalled_written = true}));
-  CHECK(tells_of_stores({.has_diffs = true}));
-  CHECK(tells_of_stores({.has_unseen_changes = true}));
-  CHECK(tells_of_stores({.home_is_in_flag_mode = false}));
+  CHECK_FALSE(tells_of_stores({}, true));
+  CHECK(tells_of_stores({.was_recalled_written = true}, true));
+  CHECK(tells_of_stores({.has_diffs = true}, true));
+  CHECK(tells_of_stores({.has_unseen_changes = true}, true));
+  CHECK(tells_of_stores({.home_is_in_flag_mode = false}, true));
+}
+
+TEST_CASE("before flag mode begins a page tells of operations on it alone") {
+  const PageNews others{.has_diffs = true, .has_unseen_changes = true, .home_is_in_flag_mode = false};
+  CHECK_FALSE(tells_of_stores(others, false));
+  CHECK(tells_of_stores({.was_recalled_written = true}, false));
 }

@@ -463,6 +463,17 @@ TEST_CASE("changed pages only: a copy that nobody else wrote survives the barrie
   CHECK(writer.touch(1, changed, to_read) == std::nullopt);
 }
 
+TEST_CASE("changed pages only: behind flag mode no copy survives, as what was written in it has no notices") {
+  for (const FlagMode mode : {FlagMode::off, FlagMode::until_barrier, FlagMode::for_good}) {
+    WriteNotices notices;
+    Node reader(2, 1, &notices);
+    reader.touch(2, page_of_0, to_read);
+    reader.pages().end_interval(mode);
+    notices.publish();
+    CHECK(reader.touch(2, page_of_0, to_read).has_value() == (mode != FlagMode::off));
+  }
+}
+
 TEST_CASE("changed pages only: the owner's writes drop copies elsewhere, too") {
   WriteNotices notices;
   Node owner(0, 1, &notices), reader(1, 1, &notices);
