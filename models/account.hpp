@@ -9,7 +9,7 @@
 
 namespace sdsm {
 
-/// Numbers of the terms. Simulated accounts (sim/account.hpp) and timelines have the same ones.
+/// Numbers of the terms in simulated accounts, in those of runs, and of threads' states in timelines.
 enum class Spent : std::uint8_t {
   /// The program's own instructions: what no other term claims.
   compute = 0,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "models/account.hpp"
 #include "models/counts.hpp"
 #include "models/ids.hpp"
 #include "models/units.hpp"
@@ -18,28 +19,9 @@ class Timeline;
 
 namespace sdsm::sim {
 
-/// Items of an account: indices into Tally::time. The protocol's kinds of faults follow compute.
-enum class Spent : std::uint8_t {
-  compute = 0,
-  fault = 1,  ///< + kind
-  diff = fault + most_fault_kinds,
-  protect,  ///< pages whose protection a synchronisation takes back
-  barrier,
-  lock,
-  stolen,  ///< its processor served other processes' requests
-  idle,    ///< between parallel regions, and after the thread's end
-};
-inline constexpr std::size_t spent_items = static_cast<std::size_t>(Spent::idle) + 1;
-
-/// `kind`: of the protocol's faults.
-template <typename Kind>
-constexpr Spent spent_on(Kind kind) {
-  return static_cast<Spent>(static_cast<std::uint8_t>(Spent::fault) + static_cast<std::uint8_t>(kind));
-}
-
 struct Tally : ThreadCounts {
-  std::array<Time, spent_items> time{};
-  std::uint64_t largest_diff = 0;  ///< payload, bytes
+  std::array<Time, spent_terms> time{};  ///< by Spent
+  std::uint64_t largest_diff = 0;        ///< payload, bytes
 
   Time total() const {
     Time sum{};

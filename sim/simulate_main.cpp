@@ -209,8 +209,7 @@ void refuse_waits(const Request& request, const trace::File& file) {
 /// The size of the pages to simulate. Throws BadInput where trace or protocol do not allow it.
 Bytes page_size_of(const Request& request, const Platform& platform, const trace::File& file) {
   const Bytes page = request.page_size.empty() ? platform.costs.page : parse_page_size(request.page_size);
-  const Tables& tables = tables_of(request.options.protocol);
-  if (page == least_page || !tables.has_pages()) return least_page;
+  if (page == least_page || !tables_of(request.options.protocol).has_pages()) return least_page;
   const auto refuse = [&](const std::string& why) {
     throw BadInput(fmt::format("pages of {} bytes ({}): {}", page.count,
                                request.page_size.empty() ? "page.size of the platform" : "--page-size", why));
@@ -220,10 +219,6 @@ Bytes page_size_of(const Request& request, const Platform& platform, const trace
         fmt::format("{} is of format {}, which does not tell where the changes of larger pages meet. Trace the "
                     "program again, or give --page-size 4096",
                     request.trace, file.format()));
-  }
-  if (page > tables.most_page) {
-    refuse(fmt::format("the diff of one must fit into one message under {}. Give at most {}",
-                       name_of(request.options.protocol), tables.most_page.count));
   }
   if (!request.order.empty()) refuse("--order is of pages of 4096 bytes. Give --page-size 4096, or no --order");
   if (!request.pages.empty()) {

@@ -20,7 +20,7 @@ Timeline::Timeline(Layout layout, const Tables& tables, Selection selection)
 std::vector<std::string> Timeline::state_names() const {
   std::vector<std::string> names{"compute"};
   for (const FaultRow& fault : tables_.faults) names.emplace_back(fault.name);
-  names.resize(after_faults);
+  names.resize(static_cast<std::size_t>(Spent::diff));
   for (const char* name : {"diff", "protect", "barrier", "lock", "stolen", "idle"}) names.emplace_back(name);
   return names;
 }

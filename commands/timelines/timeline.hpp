@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/timelines/states.hpp"
+#include "models/account.hpp"
 #include "models/ids.hpp"
 #include "models/protocol/tables.hpp"
 #include "models/units.hpp"
@@ -92,8 +92,8 @@ class Timeline {
   const Selection& selection() const { return selection_; }
   const Layout& layout() const { return layout_; }
 
-  /// As results name where time goes: compute, the protocol's kinds of faults, then the others from after_faults on.
-  /// What is between has no name.
+  /// By Spent, as results name where time goes. Behind the protocol's kinds of faults, those that it does not have have
+  /// no name.
   std::vector<std::string> state_names() const;
 
  private:

@@ -46,7 +46,6 @@ constexpr Tables table{faults,
                        header + most_diff_data,
                        further_costs,
                        {},
-                       most_page,
                        true};
 
 }  // namespace

@@ -45,7 +45,6 @@ struct Tables {
   Bytes most_payload = {};       ///< and of the longest
   std::span<const CostRow> further_costs = {};     ///< beside those of faults and messages
   std::span<const CostRow> costs_by_threads = {};  ///< families
-  Bytes most_page = sdsm::most_page;               ///< the largest page whose diff has a message to go in
   bool has_datagrams = false;  ///< a platform may say how long messages are on the wire, and what acknowledges them
 
   /// Without kinds of faults memory is simply there.

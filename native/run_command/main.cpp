@@ -218,12 +218,6 @@ void add_outputs(CLI::App& app, RunRequest& request) {
 /// Throws BadInput if the outputs name pages of another size.
 void check_page_size(const RunRequest& request) {
   if (request.cluster.page == least_page) return;
-  if (const Bytes most = tables_of(request.cluster.protocol).most_page; request.cluster.page > most) {
-    throw BadInput(
-        fmt::format("pages of {} bytes (--page-size): the diff of one must fit into one message under {}. Give at "
-                    "most {}",
-                    request.cluster.page.count, name_of(request.cluster.protocol), most.count));
-  }
   const auto refuse = [&](const char* option, const char* why) {
     throw BadInput(
         fmt::format("pages of {} bytes (--page-size): {} {} pages of {} bytes. Leave it out, or give "

@@ -166,11 +166,11 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
     TimedEvent event;
     std::memcpy(&event, payload.data() + at, sizeof event);
     const bool has_state = event.kind == Kind::state || event.kind == Kind::fault;
-    const bool is_impossible =
-        event.kind > Kind::life || (event.kind == Kind::fault && event.what > most_fault_kinds) ||
-        (has_state && (event.what > static_cast<unsigned>(timelines::State::idle) || event.end_ns < event.begin_ns)) ||
-        (event.kind == Kind::fault && event.what == 0) ||
-        (!has_state && event.kind < Kind::serves && event.object >= layout_.processes());
+    const bool is_impossible = event.kind > Kind::life ||
+                               (event.kind == Kind::fault && event.what > most_fault_kinds) ||
+                               (has_state && (event.what >= spent_terms || event.end_ns < event.begin_ns)) ||
+                               (event.kind == Kind::fault && event.what == 0) ||
+                               (!has_state && event.kind < Kind::serves && event.object >= layout_.processes());
     if (is_impossible) throw ProtocolError("sent the launcher a log of impossible events");
     // How long a process was there is always known.
     if (left_ == 0 && event.kind != Kind::life) {

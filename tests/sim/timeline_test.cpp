@@ -12,7 +12,8 @@ using namespace sdsm::timelines;
 
 namespace {
 
-constexpr std::size_t compute = 0, diff = after_faults, barrier = after_faults + 2;
+constexpr std::size_t compute = 0, diff = static_cast<std::size_t>(Spent::diff),
+                      barrier = static_cast<std::size_t>(Spent::barrier);
 constexpr std::size_t rumr = 1 + static_cast<std::size_t>(FaultKind::RUMR);
 constexpr ProcessId first{0}, second{1};
 
