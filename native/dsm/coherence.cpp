@@ -648,11 +648,10 @@ void drop(Sync sync) {
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
     if (sync == Sync::acquire) log_in_turn({.kind = PageEvent::Kind::drop});
-    await_late_diffs();
-    switch (concerned_copies()) {
-      case Concerned::none: break;
-      case Concerned::stack_copies: drop_stack_copies(); break;
-      case Concerned::all_copies: drop_copies(); break;
+    if (concerned_copies() == Concerned::all_copies) {
+      drop_copies();
+    } else {
+      drop_stack_copies();
     }
     spend(Spent::protect, begun);
     return;

@@ -181,6 +181,7 @@ def test_behind_a_flush(tmp_path, rows, threads):
         "mapped_memory",
         "serial_blocks",
         "cleared_blocks",
+        "blocks_freed_amid_a_region",
         "stacks",
         "master",
         "changed_back",
@@ -190,6 +191,12 @@ def test_what_no_timing_decides(tmp_path, name, threads):
     left_out = NOT_COMPARED.get(name, ())
     run = counts(executed(tmp_path, threads, COUNTED, name), left_out)
     assert run == counts(simulated(tmp_path, threads, COUNTED, name), left_out)
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_an_operation_under_the_lock_on_a_threads_own_stack_is_no_fault(tmp_path, threads):
+    run = executed(tmp_path, threads, COUNTED, "one_sum", atomics="lock")
+    assert counts(run) == counts(simulated(tmp_path, threads, COUNTED, "one_sum", atomics="lock"))
 
 
 def test_words_that_change_back_beside_a_team_of_one_thread_count_in_the_simulation_alone(tmp_path):
@@ -375,6 +382,27 @@ def test_what_nobody_writes_is_fetched_once(tmp_path):
     program = (WORKLOADS / "laplace", "--impl", 1, "--size", 256, "--iterations", 5, "--no-check")
     kept = executed(tmp_path, 4, *program, options=CHANGED)
     assert 0 < fetches(kept) < fetches(executed(tmp_path, 4, *program)) / 2
+
+
+@pytest.mark.parametrize(("atomics", "each"), [("home", 5), ("relaxed", 1)])
+def test_a_reduction_drops_copies_that_nobody_changed(tmp_path, atomics, each):
+    """Its operation orders memory as a lock does, and notices come with barriers: nobody can tell which copies are older.
+    So each of five rounds fetches the page that a thread writes. (Thread 0 has its own from before.)"""
+    program = (COUNTED, "sums_between_writes")
+    for result in (
+        executed(tmp_path, 4, *program, atomics=atomics, options=CHANGED),
+        simulated(tmp_path, 4, *program, atomics=atomics, options=CHANGED),
+    ):
+        assert [thread["faults"]["WUMR"] for thread in result["threads"][1:]] == [each] * 3
+
+
+@pytest.mark.parametrize(("options", "atomics"), [(CHANGED, "home"), (("--protocol", "jiajia"), "lock")])
+@pytest.mark.parametrize("per_node", [1, 2])
+def test_what_came_beside_a_page_of_a_freed_block_is_no_copy_of_the_next_block(tmp_path, options, atomics, per_node):
+    """Where copies outlive barriers. The program looks at each value itself."""
+    program = (COUNTED, "blocks_with_other_values")
+    result = executed(tmp_path, 4, *program, atomics=atomics, per_node=per_node, options=("--prefetch", 14, *options))
+    assert sum(thread["prefetched"] for thread in result["threads"]) > 0
 
 
 def messages(result: dict) -> int:

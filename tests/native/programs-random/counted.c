@@ -206,6 +206,23 @@ static void two_sums(void) {
   page(0)[0] = one + two;
 }
 
+/* One sum is added up by an atomic operation of each thread, on the initial thread's stack. */
+static void one_sum(void) {
+  int sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+  for (int i = 0; i < 1000; ++i) sum += i;
+  page(0)[0] = sum;
+}
+
+/* Each thread writes a page of another's again and again, and sums come between. */
+static void sums_between_writes(void) {
+  for (int round = 1; round <= rounds; ++round) {
+#pragma omp parallel firstprivate(round)
+    page(omp_get_thread_num() + 1)[round] = round;
+    one_sum();
+  }
+}
+
 /* Operations on pages at home here and on the next node, on words that the touches before leave alone. */
 static void atomics(void) {
 #pragma omp parallel
@@ -395,6 +412,47 @@ static void cleared_blocks(void) {
     for (int i = 0; i < page_ints; i += 7) block[i] = i;
     free(block);
 #pragma omp barrier
+  }
+}
+
+/* Blocks that one thread after another writes and frees amid a region, each at the same address. */
+static void blocks_freed_amid_a_region(void) {
+  enum { ints = 4 * page_ints };
+#pragma omp parallel
+  for (int turn = 0; turn < 2 * omp_get_num_threads(); ++turn) {
+    const int me = omp_get_thread_num();
+    if (turn % omp_get_num_threads() == me) {
+      int* block = malloc(ints * sizeof *block);
+      if (block == NULL) exit(1);
+      for (int i = 0; i < ints; ++i) block[i] = (turn + 1) * ints + i;
+      page(me)[turn] = block[ints / 2];
+      free(block);
+    }
+#pragma omp barrier
+  }
+}
+
+/* Each block has the last one's address and other values. Every second one is read from its first pages alone: what
+ * comes beside these is no copy of the next block. */
+static void blocks_with_other_values(void) {
+  enum { ints = 16 * page_ints };
+  for (int round = 1; round <= 2 * rounds; ++round) {
+    int* block = malloc(ints * sizeof *block);
+    if (block == NULL) exit(1);
+#pragma omp parallel
+    {
+      const int me = omp_get_thread_num();
+      const int team = omp_get_num_threads();
+      for (int p = (me + 1) % team; p < 16; p += team) {
+        for (int i = p * page_ints; i < (p + 1) * page_ints; ++i) block[i] = round * ints + i;
+      }
+#pragma omp barrier
+      const int read = round % 2 ? team * page_ints : ints;
+      for (int i = 0; i < read; i += 100) {
+        if (block[i] != round * ints + i) exit(3);
+      }
+    }
+    free(block);
   }
 }
 
@@ -595,6 +653,8 @@ static const struct {
     {"locks_between_barriers", locks_between_barriers},
     {"doacross", doacross},
     {"two_sums", two_sums},
+    {"one_sum", one_sum},
+    {"sums_between_writes", sums_between_writes},
     {"atomics", atomics},
     {"failing_compares", failing_compares},
     {"failing_compares_at_home", failing_compares_at_home},
@@ -611,6 +671,8 @@ static const struct {
     {"large_blocks", large_blocks},
     {"serial_blocks", serial_blocks},
     {"cleared_blocks", cleared_blocks},
+    {"blocks_freed_amid_a_region", blocks_freed_amid_a_region},
+    {"blocks_with_other_values", blocks_with_other_values},
     {"mapped_memory", mapped_memory},
     {"stacks", stacks},
     {"master", master},
