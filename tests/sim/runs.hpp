@@ -53,11 +53,11 @@ sim::Result run(const std::filesystem::path& platform, Layout layout, sim::Netwo
 sim::Result run(const std::filesystem::path& platform, sim::NetworkKind network, const TestProgram& program,
                 const sim::RunOptions& options = {});
 
-inline Time spent(const sim::Tally& tally, sim::Spent item) {
+inline Time spent(const sim::Tally& tally, Spent item) {
   return tally.time[static_cast<std::size_t>(item)];
 }
 inline Time spent(const sim::Tally& tally, FaultKind kind) {
-  return spent(tally, sim::spent_on(kind));
+  return spent(tally, spent_on(kind));
 }
 inline std::uint64_t faults(const sim::Tally& tally, FaultKind kind) {
   return tally.faults[static_cast<std::size_t>(kind)];
