@@ -193,12 +193,6 @@ def test_what_no_timing_decides(tmp_path, name, threads):
     assert run == counts(simulated(tmp_path, threads, COUNTED, name), left_out)
 
 
-@pytest.mark.parametrize("threads", [2, 4])
-def test_an_operation_under_the_lock_on_a_threads_own_stack_is_no_fault(tmp_path, threads):
-    run = executed(tmp_path, threads, COUNTED, "one_sum", atomics="lock")
-    assert counts(run) == counts(simulated(tmp_path, threads, COUNTED, "one_sum", atomics="lock"))
-
-
 def test_words_that_change_back_beside_a_team_of_one_thread_count_in_the_simulation_alone(tmp_path):
     program = (COUNTED, "changed_back_beside_a_team")
     run, simulation = executed(tmp_path, 2, *program), simulated(tmp_path, 2, *program)

@@ -653,7 +653,6 @@ static const struct {
     {"locks_between_barriers", locks_between_barriers},
     {"doacross", doacross},
     {"two_sums", two_sums},
-    {"one_sum", one_sum},
     {"sums_between_writes", sums_between_writes},
     {"atomics", atomics},
     {"failing_compares", failing_compares},
