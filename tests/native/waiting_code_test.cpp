@@ -51,7 +51,7 @@ FUNCTION(copies, "1: mov (%rdi), %eax; mov %eax, (%rsi); test %eax, %eax; je 1b;
 FUNCTION(follows, "1: mov 8(%rdi), %rdi; test %rdi, %rdi; jne 1b; ret");
 FUNCTION(counts_on_stack, "1: mov (%rdi), %eax; addl $1, -4(%rbp); cmp %eax, -4(%rbp); jl 1b; ret");
 FUNCTION(calls, "1: mov (%rbx), %edi; call calls; test %eax, %eax; je 1b; ret");
-asm(".text\npausing: ret\npausing_stub: endbr64; bnd jmp *pausing_table(%rip)\npausing_old_stub: jmp *pausing_table(%rip)\n"
+asm(".text\npausing: ret\npausing_stub: endbr64; .byte 0xf2; jmp *pausing_table(%rip)\npausing_old_stub: jmp *pausing_table(%rip)\n"
     "other_stub: endbr64; jmp *pausing_table+8(%rip)\n.data\n.balign 8\npausing_table: .quad pausing, waits\n.text\n");
 FUNCTION(yields, "yields_looks: mov (%rbx), %eax; test %eax, %eax; je 2f; yields_at: call pausing; mov (%rbx), %eax; test %eax, %eax; jne yields_at; 2: ret");
 FUNCTION(yields_by_stub, "yields_by_stub_at: mov $7, %edi; call pausing_stub; call pausing_old_stub; cmpl $0, (%rbx); je yields_by_stub_at; ret");
