@@ -63,6 +63,8 @@ bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
 constinit std::atomic<std::uint64_t> shut_by_touches = 0;
 /// This thread has met others since the last barrier, and has not touched memory since (models/page_sharing.hpp).
 constinit bool has_met GUARDED_BY(application) = false;
+/// It has met others, and has a page open since.
+constinit bool has_opened_since GUARDED_BY(application) = false;
 
 /// What a request says in flag mode; else nothing.
 std::uint64_t wish_of(const Place& place, Access access) {
@@ -163,10 +165,12 @@ void resolve(const Place& place, const FaultRule& rule) REQUIRES(application, no
   if (sends) tell(place.home, {.kind = WireKind::write_request, .address = place.address});
 }
 
-/// The next touch of memory traps.
+/// The next touch of memory traps. Where the thread has met others at a touch, it has that page open: an operation
+/// behind it takes the page away.
 void stop_at_next_touch() REQUIRES(application, node().mutex) {
-  if (has_met || !is_flag_mode_due()) return;
+  if (!is_flag_mode_due() || (has_met && !has_opened_since)) return;
   has_met = true;
+  has_opened_since = false;
   shut_all_pages();
 }
 
@@ -308,6 +312,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   // another node has changed, or a page that was shut for lack of mappings.
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
+  has_opened_since = has_met;
   if (place.owner == Owner::remote && is_open_at_home(place)) note_open_stack();
   if (!kind && access == Access::read && place.owner == Owner::home) open_resting_behind(place);
   if (is_in_flag_mode()) {
