@@ -110,6 +110,16 @@ def test_programs_are_right_under_each_variant(nodes, threads_per_node, options)
 
 
 @pytest.mark.long
+def test_a_page_that_its_own_threads_operation_took_away_is_shut():
+    """Once in a hundred runs the home's thread met others by a touch of a page, operated on it, and went on with the page."""
+    shape = ("--phases", 8, "--steps", 24, "--locks", 8, "--with", "library,atomics,cells,locks,teams")
+    program = (PROGRAMS / "random_program", "--seed", 20_015, "--programs", 2, *shape)
+    for _ in range(400):
+        result = on_cluster(2, 1, "as-asked", "unix", *program, options=("--protocol", "home-open"))
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("options", VARIANTS, ids=lambda options: " ".join(map(str, options)))
 @pytest.mark.parametrize("first_seed", range(20_001, 22_001, 50))
 def test_two_thousand_programs_are_right_under_each_variant(first_seed, options):
