@@ -61,9 +61,9 @@ bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
 }
 
 constinit std::atomic<std::uint64_t> shut_by_touches = 0;
-/// This thread has met others since the last barrier, and has not touched memory since (models/page_sharing.hpp).
+/// This thread has met others since the last barrier, and has not gone on since (models/page_sharing.hpp).
 constinit bool has_met GUARDED_BY(application) = false;
-/// It has met others, and has a page open since.
+/// It met them by touching a page, which it has open.
 constinit bool has_opened_since GUARDED_BY(application) = false;
 
 /// What a request says in flag mode; else nothing.
