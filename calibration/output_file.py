@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -97,6 +97,16 @@ def csv_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> 
         writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
+    """A table's lines. Columns stand two blanks apart, those whose numbers are in `left` to the left, others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = enumerate(zip(row, widths, strict=True))
+        lines.append("  ".join(cell.ljust(width) if column in left else cell.rjust(width) for column, (cell, width) in cells).rstrip())
+    return lines
 
 
 def _target(path: str | Path) -> str | Path:

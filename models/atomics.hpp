@@ -12,7 +12,7 @@
 
 namespace sdsm {
 
-/// How they are done.
+/// How they are done. A fence alone (`omp flush`) orders memory whatever operations do.
 enum class Atomics : std::uint32_t {
   home,     ///< at the page's home; operations that order memory flush before it and drop copies after it
   lock,     ///< on the page as the program would, between a lock's acquire and release, as Omni has it

@@ -28,7 +28,6 @@ struct ChangedLines {
 
 inline constexpr std::uint16_t words_per_page = 1024;
 inline constexpr unsigned words_per_line = 16;
-inline constexpr std::uint16_t max_runs_per_page = 512;
 inline constexpr Bytes diff_header{8};
 inline constexpr Bytes run_header{4};
 inline constexpr Bytes diff_word{4};

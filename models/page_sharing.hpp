@@ -77,24 +77,43 @@ constexpr Sync flushed_as(Sync sync, FlagMode mode) {
   return mode == FlagMode::off ? sync : Sync::acquire;
 }
 
-/// What a page's home knows of changes since the last barrier when it grants the page.
-struct PageNews {
-  bool was_recalled_written = false;  ///< by one whose right to write has ended, or an atomic operation changed it
-  bool has_diffs = false;             ///< diffs of the page have come
-  bool has_unseen_changes = false;    ///< the home's process entered flag mode with pages open that it writes unseen
-  bool home_is_in_flag_mode = true;   ///< else the home does not see what its own thread stores
-};
-/// Whether the page's content may tell its new holder that others have stored elsewhere. In flag mode a node that
-/// learns so has to drop older copies of pages that their owners change unseen. Before it begins,
-/// operations on the page count alone (meeting_at()).
-constexpr bool tells_of_stores(const PageNews& news, bool is_asked_in_flag_mode) {
-  if (!is_asked_in_flag_mode) return news.was_recalled_written;
-  return news.was_recalled_written || news.has_diffs || news.has_unseen_changes || !news.home_is_in_flag_mode;
-}
-
 enum class Right : std::uint8_t { none, read, write };
 constexpr Right right_for(Access access) {
   return access == Access::write ? Right::write : Right::read;
+}
+
+/// Whether the page's home lists who has it, and so a request waits until others have given it up. Outside of flag mode
+/// another node's request is that of any fault.
+constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_listed, bool is_asked_in_flag_mode) {
+  if (is_on_stack) return false;
+  return is_from_own_node ? is_listed : is_asked_in_flag_mode;
+}
+
+/// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them a thread made
+/// last: who sees that one has to see the others. So where threads wait for plain stores, a node has changed one page
+/// of others' stacks at a time. Whether what it has changed in others of them goes home before this access.
+constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_copy_of_stack) {
+  return mode == FlagMode::for_good && access == Access::write && is_copy_of_stack;
+}
+
+/// An atomic operation is about to be done at its page's home.
+struct OperationAtHome {
+  bool orders_memory = true;
+  bool is_on_stack = false;    ///< its home's process has the page open for good
+  bool is_home_alone = false;  ///< by the home's own thread, while no other node may use the page
+  bool is_in_flag_mode = false;
+};
+/// From whom it takes the page.
+enum class Taken : std::uint8_t {
+  nothing,      ///< from nobody
+  mark,         ///< from nobody, but who fetches a copy from now on hears of it
+  from_others,  ///< the home's node goes on with it
+  from_all,     ///< each thread's next touch asks the home, and hears of it
+};
+constexpr Taken taken_by(const OperationAtHome& operation) {
+  if (operation.is_home_alone && (operation.is_in_flag_mode || !operation.orders_memory)) return Taken::nothing;
+  if (operation.is_on_stack) return operation.orders_memory ? Taken::mark : Taken::nothing;
+  return operation.orders_memory ? Taken::from_all : Taken::from_others;
 }
 
 class PageSharing {
@@ -124,6 +143,10 @@ class PageSharing {
     for (const Holder& holder : holders_) list.push_back({holder.node, Right::none});
     return list;
   }
+
+  /// One whose right to write has ended had written it, or an atomic operation has changed it.
+  void note_change() { is_changed_ = true; }
+  bool is_changed() const { return is_changed_; }
 
   /// The node has given it up.
   void lose(const Loss& loss) {
@@ -155,6 +178,7 @@ class PageSharing {
     Right right{};
   };
   std::vector<Holder> holders_;
+  bool is_changed_ = false;
 };
 
 }  // namespace sdsm

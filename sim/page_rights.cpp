@@ -6,8 +6,7 @@
 #include "sim/cluster.hpp"
 
 namespace sdsm::sim {
-PageRights::PageRights(Cluster& cluster)
-    : cluster_(cluster), copies_(cluster.layout.nodes), stack_copies_(cluster.layout.nodes) {
+PageRights::PageRights(Cluster& cluster) : cluster_(cluster), copies_(cluster.layout.nodes) {
   is_stack_.resize(cluster.homes.size());
   for (const RegionId region : cluster.untold_regions) is_stack_[index_of(region)] = true;
 }
@@ -16,6 +15,7 @@ PageRights::PageRights(Cluster& cluster)
 Time PageRights::enter(NodeId by) {
   if (is_on()) return {};
   mode_ = after(FlagEvent::touch_after_meeting, mode_);
+  changes_.enter_flag_mode(home_pages_of(cluster_.options.protocol));
   are_asked_ = true;
   const std::uint32_t each = cluster_.layout.threads_per_node;
   Time waits{};
@@ -35,12 +35,9 @@ Time PageRights::enter(NodeId by) {
 }
 
 void PageRights::end(std::uint32_t team) {
-  // Where only changed copies are dropped, others stay.
-  if (!cluster_.notices) std::ranges::fill(copies_, 0);
-  for (auto& pages : stack_copies_) pages.clear();
+  for (auto& copies : copies_) copies.barrier(cluster_.notices != nullptr);
   std::erase_if(pages_, [&](const auto& entry) { return index_of(entry.second.home) < team; });
-  changed_for_good_.clear();
-  diffs_.clear();
+  changes_.barrier();
   if (team == cluster_.layout.processes()) mode_ = after(FlagEvent::barrier, mode_);
   are_asked_ = is_on() || !pages_.empty();
 }
@@ -51,21 +48,17 @@ PageRights::Shared& PageRights::list(PageId page, ProcessId home) {
 }
 
 PageRights::Granted PageRights::grant(PageId page, ProcessId home, NodeId to, Access access) {
-  if (is_of_stack(page)) return {{}, !is_on() && changed_for_good_.contains(page)};
   const bool is_own = to == cluster_.layout.node_of(home);
   const auto listed = pages_.find(page);
-  if (listed == pages_.end() && (is_own || !is_on())) return {{}, is_on() && diffs_.contains(page)};
-  // Outside of flag mode another node's request is that of any fault.
-  if (!is_own && !is_on()) return {{}, listed->second.is_changed};
+  const bool is_listed = listed != pages_.end();
+  if (!needs_list(is_of_stack(page), is_own, is_listed, is_on())) {
+    return {{}, changes_.tells(page, is_listed ? &listed->second.sharing : nullptr, is_on(), is_on())};
+  }
   Shared& shared = list(page, home);
   const Right right = right_for(access);
   const Time recalls = take_from(page, shared, shared.sharing.losses(to, right));
   shared.sharing.grant(to, right);
-  const PageNews news{.was_recalled_written = shared.is_changed,
-                      .has_diffs = diffs_.contains(page),
-                      .has_unseen_changes = home_pages_of(cluster_.options.protocol) == HomePages::open,
-                      .home_is_in_flag_mode = true};
-  return {recalls, tells_of_stores(news, is_on())};
+  return {recalls, changes_.tells(page, &shared.sharing, is_on(), is_on())};
 }
 
 bool PageRights::has_to_ask(PageId page, NodeId node, Access access) const {
@@ -75,16 +68,18 @@ bool PageRights::has_to_ask(PageId page, NodeId node, Access access) const {
 
 Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
   if (cluster_.layout.nodes == 1) return {};
-  if (is_of_stack(page)) {
-    changed_for_good_.insert(page);
+  const bool is_alone = by == home && !has_to_ask(page, cluster_.layout.node_of(home), Access::write);
+  const OperationAtHome operation{
+      .is_on_stack = is_of_stack(page), .is_home_alone = is_alone, .is_in_flag_mode = is_on()};
+  const Taken taken = taken_by(operation);
+  if (taken == Taken::mark) {
+    changes_.operate_on_stack(page);
     are_asked_ = true;
-    return {};
   }
-  // In flag mode the home's own threads see what it does with a page that it alone may write.
-  if (is_on() && by == home && !has_to_ask(page, cluster_.layout.node_of(home), Access::write)) return {};
+  if (taken != Taken::from_all) return {};
   Shared& shared = list(page, home);
   const Time recalls = take_from(page, shared, shared.sharing.all_losses());
-  shared.is_changed = true;
+  shared.sharing.note_change();
   return recalls;
 }
 
@@ -102,7 +97,7 @@ Time PageRights::give_up(PageId page, Shared& shared, const PageSharing::Loss& l
   const NodeId home = cluster_.layout.node_of(shared.home);
   NodePages& pages = cluster_.pages(loss.node);
   const Owner owner = loss.node == home ? Owner::home : Owner::remote;
-  shared.is_changed |= pages.node_permission(page, owner) == Permission::read_write;
+  if (pages.node_permission(page, owner) == Permission::read_write) shared.sharing.note_change();
   if (owner == Owner::home) return {};
   const ProcessId first{index_of(loss.node) * cluster_.layout.threads_per_node};
   const std::vector<Twinned> due = pages.due(first, Sync::acquire);
@@ -134,13 +129,9 @@ Time PageRights::send_late(ProcessId from, PageId page, ProcessId home, Bytes by
          cluster_.idle->time(cluster_.layout.node_of(from), cluster_.layout.node_of(home), bytes);
 }
 
-void PageRights::note_drop(NodeId node) {
-  copies_[index_of(node)] = 0;
-  stack_copies_[index_of(node)].clear();
-}
-
 void PageRights::drop_stack_copies(NodeId node) {
-  for (const PageId page : std::exchange(stack_copies_[index_of(node)], {})) cluster_.pages(node).give_up(page, false);
+  for (const PageId page : std::exchange(copies_[index_of(node)].of_stacks, {}))
+    cluster_.pages(node).give_up(page, false);
 }
 
 }  // namespace sdsm::sim

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "models/ids.hpp"
-#include "models/page_sharing.hpp"
 #include "models/scash/node_pages.hpp"
+#include "models/since_barrier.hpp"
 #include "models/units.hpp"
 
 namespace sdsm::sim {
@@ -52,19 +52,19 @@ class PageRights {
   /// Its home does an operation that orders memory, for process `by`. Returns the time until others have given it up.
   Time operate(PageId page, ProcessId home, ProcessId by);
   void note_diff(PageId page) {
-    if (is_noted_ && !is_of_stack(page)) diffs_.insert(page);
+    if (is_noted_) changes_.diff(page, is_of_stack(page));
   }
 
   /// Copies of others' pages that came to the node since it last dropped them.
   void note_copies(NodeId node, PageId first, std::uint64_t count) {
     if (!is_noted_) return;
-    copies_[index_of(node)] += count;
-    if (is_of_stack(first)) stack_copies_[index_of(node)].push_back(first);
+    copies_[index_of(node)].count += count;
+    if (is_of_stack(first)) copies_[index_of(node)].of_stacks.push_back(first);
   }
-  void note_drop(NodeId node);
-  std::uint64_t copies(NodeId node) const { return copies_[index_of(node)]; }
+  void note_drop(NodeId node) { copies_[index_of(node)].drop(); }
+  std::uint64_t copies(NodeId node) const { return copies_[index_of(node)].count; }
   /// By a synchronisation between barriers, of what the node has.
-  Concerned concerned(NodeId node) const { return concerned_by_sync(mode_, !stack_copies_[index_of(node)].empty()); }
+  Concerned concerned(NodeId node) const { return copies_[index_of(node)].concerned(mode_); }
   /// Precondition: the node's changes are home.
   void drop_stack_copies(NodeId node);
 
@@ -72,7 +72,6 @@ class PageRights {
   struct Shared {
     ProcessId home{};
     PageSharing sharing;
-    bool is_changed = false;  ///< since the last barrier, by one whose right to write has ended
   };
   Shared& list(PageId page, ProcessId home);
   Time take_from(PageId page, Shared& shared, const std::vector<PageSharing::Loss>& losses);
@@ -84,12 +83,10 @@ class PageRights {
   std::vector<bool> is_stack_;  ///< by region
   FlagMode mode_ = FlagMode::off;
   bool is_noted_ = true;
-  bool are_asked_ = false;             ///< flag mode is on, or pages_ or changed_for_good_ has some
-  std::map<PageId, Shared> pages_;     ///< that other nodes have asked for, or that operations have changed
-  std::set<PageId> changed_for_good_;  ///< pages of stacks that operations have changed since the last barrier
-  std::set<PageId> diffs_;             ///< pages that diffs have changed since the last barrier
-  std::vector<std::uint64_t> copies_;  ///< by node
-  std::vector<std::vector<PageId>> stack_copies_;
+  bool are_asked_ = false;                   ///< flag mode is on, or operations have changed pages
+  std::map<PageId, Shared> pages_;           ///< that other nodes have asked for, or that operations have changed
+  ChangesAtHome<std::set<PageId>> changes_;  ///< of all homes
+  std::vector<CopiesOfOthers<std::vector<PageId>>> copies_;  ///< by node
 };
 
 }  // namespace sdsm::sim

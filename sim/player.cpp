@@ -238,7 +238,7 @@ void Player::count_atomic() {
 void Player::fence() {
   if (!takes_faults(cluster_.layout)) return;
   count_atomic();
-  if (atomics_ != Atomics::relaxed) memory_->fence();
+  memory_->fence();
 }
 
 void Player::spin(ProcessId by, std::uint64_t events) {

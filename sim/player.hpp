@@ -25,7 +25,6 @@ class Player {
   void run();
 
   bool finished() const { return finished_; }
-  std::uint64_t intervals_played() const { return intervals_; }
   /// Where the thread is, to report a run that got stuck.
   std::string position() const;
 

@@ -15,7 +15,7 @@ void ScashMemory::barrier(std::uint32_t team, Arrival why) {
   if (cluster_.has_flags) send_changes();
   arrive(why == Arrival::fork_worker ? Spent::idle : Spent::barrier);
   thread_.wait_for([=, this](auto through) { cluster_.barrier.arrive(thread_, team, why, std::move(through)); });
-  has_met_ = false;
+  met_.barrier();
   has_company_ |= why != Arrival::inside;
 }
 
@@ -46,7 +46,7 @@ void ScashMemory::begin_fence() {
   if (begins_before_operation(cluster_.layout.threads_per_node) && is_flag_mode_due()) enter_flag_mode();
 }
 void ScashMemory::end_fence() {
-  has_met_ |= is_flag_mode_due();
+  met_.meet(is_flag_mode_due());
 }
 
 void ScashMemory::enter_flag_mode() {

@@ -39,7 +39,7 @@ class ScashMemory : public Memory {
   Thread& thread_;
   NodePages& pages_;
   PageFaults faults_;
-  bool has_met_ = false;  ///< others since the last barrier, and has not touched memory since
+  MetOthers met_;
 
  private:
   void begin_fence();

@@ -24,7 +24,7 @@ class InTime final : public ScashMemory {
       return;
     }
     for (PageId page = touch.first; page.index < touch.first.index + touch.pages;) {
-      if (has_met_ || cluster_.rights->are_asked()) {
+      if (met_.is_stopped() || cluster_.rights->are_asked()) {
         touch_in_turn(page, touch, owner);
         ++page.index;
         continue;
@@ -95,7 +95,7 @@ class InTime final : public ScashMemory {
   void touch_in_turn(PageId page, const Touch& touch, Owner owner) {
     PageRights& rights = *cluster_.rights;
     const bool is_own_stack = owner == Owner::home && rights.is_of_stack(page);
-    if (!is_own_stack && std::exchange(has_met_, false) && is_flag_mode_due()) enter_flag_mode();
+    if (!is_own_stack && met_.go_on() && is_flag_mode_due()) enter_flag_mode();
     // Again if a companion took a lock, and with it dropped the page, while it was on its way.
     while (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) {
       thread_.catch_up_and_wait();
@@ -144,12 +144,13 @@ class InTime final : public ScashMemory {
       if (rights.concerned(thread_.node()) != Concerned::none) drop_copies();
       return;
     }
-    if (!is_flag_mode_due()) return;
+    const bool is_due = is_flag_mode_due();
+    if (!is_due) return;
     const std::uint64_t copies = rights.copies(thread_.node());
     switch (meeting_at(rights.is_of_stack(page), copies, is_copy, cluster_.layout.threads_per_node)) {
       case Meeting::none: break;
       case Meeting::drops_copies: drop_copies(); break;
-      case Meeting::meets_others: has_met_ = true; break;
+      case Meeting::meets_others: met_.meet(is_due); break;
     }
   }
 };

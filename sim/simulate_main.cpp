@@ -115,9 +115,8 @@ std::vector<std::string> uncosted(const trace::File& file, ProtocolKind protocol
     }
   }
   if (!tables_of(protocol).has_pages()) return found;
-  const bool orders = atomics != Atomics::relaxed && trace::count_of(file, fence) > 0;
   const bool operates = atomics == Atomics::home && trace::count_of(file, atomic) > reduced;
-  if (orders || operates || trace::count_of(file, spin) > 0) {
+  if (trace::count_of(file, fence) > 0 || operates || trace::count_of(file, spin) > 0) {
     found.emplace_back(
         "pages that go between nodes amid an interval, once the program has used an atomic operation, a fence or a "
         "flag");

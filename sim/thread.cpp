@@ -10,28 +10,8 @@ constexpr char beyond_last_date[] =
     "(--sequential-time, --compute-factor), or trace a smaller problem";
 }
 
-void Thread::spend(Spent item, Time duration) {
-  if (duration == Time{}) return;
-  if (duration > last_date - local_now()) throw std::invalid_argument(beyond_last_date);
-  if (!charges_.empty() && charges_.back().item == item) {
-    charges_.back().duration += duration;
-  } else {
-    charges_.push_back({item, 0, duration});
-  }
-  ahead_ += duration;
-  uncontended.spend(duration);
-}
-
-void Thread::spend_faults(Spent item, std::uint64_t count, Time duration) {
-  if (duration > last_date - local_now()) throw std::invalid_argument(beyond_last_date);
-  if (!charges_.empty() && charges_.back().item == item) {
-    charges_.back().faults += count;
-    charges_.back().duration += duration;
-  } else {
-    charges_.push_back({item, count, duration});
-  }
-  ahead_ += duration;
-  uncontended.spend(duration);
+void Thread::throw_beyond_last_date() {
+  throw std::invalid_argument(beyond_last_date);
 }
 
 void Thread::catch_up(std::function<void()> then) {

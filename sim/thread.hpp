@@ -30,9 +30,18 @@ class Thread {
 
   /// Adds local work of a known cost, without a call of SimGrid: simulated time does not move yet. Throws
   /// std::invalid_argument if the work would end after last_date.
-  void spend(Spent item, Time duration);
+  void spend(Spent item, Time duration) {
+    if (duration != Time{}) spend_faults(item, 0, duration);
+  }
   /// spend() of `count` faults of one kind, which last `duration` together.
-  void spend_faults(Spent item, std::uint64_t count, Time duration);
+  void spend_faults(Spent item, std::uint64_t count, Time duration) {
+    if (duration > last_date - local_now()) throw_beyond_last_date();
+    if (charges_.empty() || charges_.back().item != item) charges_.push_back({item, 0, Time{}});
+    charges_.back().faults += count;
+    charges_.back().duration += duration;
+    ahead_ += duration;
+    uncontended.spend(duration);
+  }
 
   /// The thread's own time: simulated time plus its local work that simulated time has not reached.
   Time local_now() const { return clock_.now() + ahead_; }
@@ -65,6 +74,7 @@ class Thread {
     std::uint64_t faults;  ///< how many, if item is a fault
     Time duration;
   };
+  [[noreturn]] static void throw_beyond_last_date();
   void arrive();
 
   ProcessId id_;

@@ -48,19 +48,14 @@ NodePages::NodePages(NodeId node, ProcessId first, std::uint32_t processes, Writ
       opened_(memory),
       pages_(memory) {}
 
-NodePages::Entry& NodePages::entry(PageId page) {
-  // Touches mostly come to the pages of one chunk in turn, and the table's way to it is long.
-  const PageId first{page.region, page.index - pages_.slot(page)};
-  if (!recent_entries_ || first != recent_) {
-    Chunk& chunk = pages_.get(page, [this] {
-      std::pmr::memory_resource* memory = twinned_.get_allocator().resource();
-      return Chunk{std::pmr::vector<Entry>(chunk_pages, memory),
-                   std::pmr::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0, memory)};
-    });
-    recent_ = first;
-    recent_entries_ = chunk.entries.data();
-  }
-  return recent_entries_[pages_.slot(page)];
+void NodePages::find_entries(PageId first) {
+  Chunk& chunk = pages_.get(first, [this] {
+    std::pmr::memory_resource* memory = twinned_.get_allocator().resource();
+    return Chunk{std::pmr::vector<Entry>(chunk_pages, memory),
+                 std::pmr::vector<Aged>(processes_ > 1 ? chunk_pages * processes_ : 0, memory)};
+  });
+  recent_ = first;
+  recent_entries_ = chunk.entries.data();
 }
 
 const NodePages::Entry* NodePages::find(PageId page) const {

@@ -160,7 +160,14 @@ class NodePages {
     return aged.age == age_of(owner) ? aged.permission : resting(owner, home_pages_);
   }
   bool is_open(Owner owner) const { return home_pages_ == HomePages::open && owner != Owner::remote; }
-  Entry& entry(PageId page);
+  /// Touches mostly come to the pages of one chunk in turn, and the table's way to it is long.
+  Entry& entry(PageId page) {
+    const std::uint64_t slot = pages_.slot(page);
+    const PageId first{page.region, page.index - slot};
+    if (!recent_entries_ || first != recent_) find_entries(first);
+    return recent_entries_[slot];
+  }
+  void find_entries(PageId first);
   std::optional<FaultKind> access(Entry& entry, ProcessId process, PageId page, ProcessId home, Owner owner,
                                   Access access);
   void begin_copy(Entry& entry, PageId page);

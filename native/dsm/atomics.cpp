@@ -1,5 +1,7 @@
 #include "models/atomics.hpp"
 
+#include <cstring>
+
 #include "native/dsm/asking.hpp"
 #include "native/dsm/blind_waits.hpp"
 #include "native/dsm/clock.hpp"
@@ -8,6 +10,7 @@
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/lock_names.hpp"
+#include "native/dsm/node.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/recalls.hpp"
@@ -55,6 +58,28 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   return outcome;
 }
 
+/// Whether the thread, or a companion, has changed the variable by a plain store that is still to go home.
+bool has_own_change(const Place& place, std::uintptr_t address, std::size_t bytes) REQUIRES(application) {
+  if (place.owner != Owner::remote) return false;
+  const Range& range = *find_range(address);
+  const NodeGuard guard;
+  return find_twinned(address) != nullptr && std::memcmp(range.view_of(address), range.twin_of(address), bytes) != 0;
+}
+
+/// Who looks at a variable sees nothing older than what it found there or made of it, whatever copies it kept. What a
+/// companion has stored there meanwhile, and is still to go home, stays.
+void show_in_copy(const Place& place, std::uintptr_t address, std::size_t bytes, const program::AtomicValue& now)
+    REQUIRES(application) {
+  if (place.owner != Owner::remote) return;
+  const Range& range = *find_range(address);
+  const NodeGuard guard;
+  std::byte* const copy = range.view_of(address);
+  std::byte* const twin = find_twinned(address) != nullptr ? range.twin_of(address) : nullptr;
+  if (twin != nullptr && std::memcmp(copy, twin, bytes) != 0) return;
+  std::memcpy(copy, &now, bytes);
+  if (twin != nullptr) std::memcpy(twin, &now, bytes);
+}
+
 /// Another place of the program may have the same page: its faults are those of any other access.
 program::AtomicOutcome operate_in_lock(std::uintptr_t address, const program::AtomicOperation& operation)
     REQUIRES(application) {
@@ -76,13 +101,25 @@ void end_fence() REQUIRES(application) {
   meet_others();
 }
 
+program::AtomicOutcome operate_without_order(const Place& place, std::uintptr_t address,
+                                             const program::AtomicOperation& operation) REQUIRES(application) {
+  if (has_own_change(place, address, operation.bytes)) {
+    give_way();
+    flush(Sync::acquire);
+  }
+  note_operation(place);
+  const program::AtomicOutcome outcome = operate_at_home(place, address, operation);
+  show_in_copy(place, address, operation.bytes, outcome.now);
+  return outcome;
+}
+
 program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t address,
                                        const program::AtomicOperation& operation) REQUIRES(application) {
   ++asked.atomics;
   if (plays_jiajia()) return operate_in_lock(address, operation);
   switch (self.atomics) {
     case Atomics::lock: return operate_in_lock(address, operation);
-    case Atomics::relaxed: note_operation(place); return operate_at_home(place, address, operation);
+    case Atomics::relaxed: return operate_without_order(place, address, operation);
     default: break;
   }
   begin_fence();
@@ -163,7 +200,7 @@ void fence_shared() {
   ++asked.atomics;
   if (plays_jiajia()) {
     synchronise_memory();
-  } else if (self.atomics != Atomics::relaxed) {
+  } else {
     begin_fence();
     end_fence();
   }

@@ -12,7 +12,7 @@
 #include "native/dsm/memory.hpp"
 #include "native/dsm/node.hpp"
 #include "native/dsm/recalls.hpp"
-#include "native/program/machine_code.hpp"
+#include "native/program/looks.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -28,11 +28,7 @@ constexpr unsigned steps_each_look = 512;
 /// From the run-time's own code, which begins to follow after a pause, to the program's.
 constexpr unsigned most_steps_outside = 512;
 
-/// What an instruction has looked at.
-struct Look {
-  std::uintptr_t address = 0;
-  std::uint32_t bytes = 0;
-};
+using program::Look;
 
 /// A look as other nodes hear of it. Who stored there itself has a twin.
 struct SeenValue {
@@ -67,41 +63,14 @@ std::uint64_t events_now() REQUIRES(application) {
 
 bool is_alone() REQUIRES(application) {
   if (turning.events != events_now()) turning = {.events = events_now()};
-  return !is_flag_mode_due();
-}
-
-/// Of an instruction that loads, stores or compares integers; 0: of others, which no loop waits by.
-std::uint32_t operand_bytes(const program::Instruction& found) {
-  constexpr std::uint8_t wide = 8;  // of REX
-  const std::uint32_t word = (found.rex & wide) != 0 ? 8 : found.has_short_operand ? 2 : 4;
-  const unsigned opcode = found.opcode;
-  if (found.is_vector || found.map > 1) return 0;
-  if (found.map == 1) {
-    if (opcode == 0xb6 || opcode == 0xbe) return 1;
-    if (opcode == 0xb7 || opcode == 0xbf) return 2;
-    return opcode == 0xaf || (opcode & 0xf0) == 0x40 ? word : 0;
-  }
-  constexpr unsigned sign_extending = 0x63, address_only = 0x8d;
-  if (opcode == sign_extending) return 4;
-  const bool is_arithmetic = opcode < 0x40 || (opcode >= 0x80 && opcode <= 0x8b) || opcode >= 0xf6 || opcode == 0xc6 ||
-                             opcode == 0xc7 || opcode == 0x69 || opcode == 0x6b;
-  if (!is_arithmetic || opcode == address_only) return 0;
-  if (opcode == 0x69 || opcode == 0x6b || (opcode & 1) != 0) return word;
-  return 1;
+  return !plays_jiajia() && !is_flag_mode_due();
 }
 
 std::optional<Look> look_of(const greg_t* registers) {
-  constexpr std::size_t longest = 15;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RIP]);
-  if (!program::program_image.is_own_code(at + longest)) return std::nullopt;
+  if (!program::program_image.is_own_code(at + program::longest_instruction)) return std::nullopt;
   const auto* const code = reinterpret_cast<const std::uint8_t*>(at);
-  if (*code == trap) return std::nullopt;
-  const program::Instruction found = program::decode(code, longest);
-  constexpr std::uint8_t registers_alone = 0xc0;
-  if (found.length == 0 || found.modrm == 0 || code[found.modrm] >= registers_alone) return std::nullopt;
-  const std::uint32_t bytes = operand_bytes(found);
-  if (bytes == 0) return std::nullopt;
-  return Look{program::address_of(program::memory_of(code, found), registers, at + found.length), bytes};
+  return *code == trap ? std::nullopt : program::look_of(code, registers);
 }
 
 void note_look(const greg_t* registers) REQUIRES(application) {
@@ -122,14 +91,6 @@ std::uint64_t value_at(const std::byte* place, std::uint32_t bytes) {
   std::uint64_t value = 0;
   std::memcpy(&value, place, bytes);
   return value;
-}
-
-const Place* find_twinned(std::uintptr_t address) REQUIRES(node().mutex) {
-  const auto is_in = [&](const Place& place) {
-    return place.address != 0 && slot_of(place.address) == slot_of(address);
-  };
-  const auto found = std::find_if(node().twinned.begin(), node().twinned.end(), is_in);
-  return found == node().twinned.end() ? nullptr : &*found;
 }
 
 /// Returns how many there are.

@@ -26,6 +26,7 @@
 #include "native/dsm/emulated_network.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/flags.hpp"
+#include "native/dsm/library_heap.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_log.hpp"
@@ -60,11 +61,7 @@ bool is_arriving(std::uintptr_t address) REQUIRES(node().mutex) {
   return find_arriving(address) != node().arriving.end();
 }
 
-constinit std::atomic<std::uint64_t> shut_by_touches = 0;
-/// This thread has met others since the last barrier, and has not gone on since (models/page_sharing.hpp).
-constinit bool has_met GUARDED_BY(application) = false;
-/// It met them by touching a page, which it has open.
-constinit bool has_opened_since GUARDED_BY(application) = false;
+constinit MetOthers met GUARDED_BY(application);
 
 /// What a request says in flag mode; else nothing.
 std::uint64_t wish_of(const Place& place, Access access) {
@@ -132,15 +129,15 @@ void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node
   const Fetched fetched = with_prefetched(place);
   std::uint64_t changed = 0;
   // Who drops copies of stacks meanwhile drops this one, too: it may have left its home already.
-  if (is_open_at_home(place)) node().stack_copies.push_back(place);
+  if (is_open_at_home(place)) node().copies.of_stacks.push_back(place);
   ask_for(std::span(fetched.places.data(), fetched.count), false, [&]() REQUIRES(application) {
     changed = ask_for_pages(fetched, wish);
     if (rule.makes_twin) make_twin(place);
     return (changed & 1) != 0;
   });
   open_prefetched(fetched, changed);
-  node().copies += fetched.count;
-  if ((changed & 1) != 0) node().met.push_back(place.address);
+  node().copies.count += fetched.count;
+  if ((changed & 1) != 0) node().copies.operated.push_back(place);
 }
 
 /// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
@@ -165,19 +162,17 @@ void resolve(const Place& place, const FaultRule& rule) REQUIRES(application, no
   if (sends) tell(place.home, {.kind = WireKind::write_request, .address = place.address});
 }
 
-/// The next touch of memory traps. Where the thread has met others at a touch, it has that page open: an operation
-/// behind it takes the page away.
+/// The next touch of memory traps.
 void stop_at_next_touch() REQUIRES(application, node().mutex) {
-  if (!is_flag_mode_due() || (has_met && !has_opened_since)) return;
-  has_met = true;
-  has_opened_since = false;
-  shut_all_pages();
+  if (met.meet(is_flag_mode_due())) shut_all_pages();
 }
 
 Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(application, node().mutex) {
-  const bool is_copy = std::find(node().met.begin(), node().met.end(), place.address) != node().met.end();
+  const auto& operated = node().copies.operated;
+  const bool is_copy =
+      std::any_of(operated.begin(), operated.end(), [&](const Place& copy) { return copy.address == place.address; });
   if (!is_flag_mode_due() || (!is_copy && !is_changed_by_operation)) return Meeting::none;
-  return sdsm::meeting_at(is_open_at_home(place), node().copies, is_copy, self.layout.threads_per_node);
+  return sdsm::meeting_at(is_open_at_home(place), node().copies.count, is_copy, self.layout.threads_per_node);
 }
 
 /// What the home allows the node to do with its own page. In flag mode nobody takes it back before it is opened.
@@ -252,13 +247,11 @@ void open_resting_behind(const Place& place) REQUIRES(application, node().mutex)
   open_at_rest(place.address + page_bytes, count);
 }
 
-/// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them the thread
-/// made last: who sees that one has to see the others. So where threads wait for plain stores, a node has changed one
-/// page of others' stacks at a time. An instruction that stores to two pages needs both.
+/// An instruction that stores to two pages needs both.
 bool has_to_send_stacks_first(const Place& place, Access access, std::uintptr_t instruction)
     REQUIRES(application, node().mutex) {
-  if (access == Access::read || place.owner != Owner::remote || !is_open_at_home(place)) return false;
-  if (!is_in_flag_mode() || ends_flag_mode_at_barrier()) return false;
+  const bool is_copy = place.owner == Owner::remote && is_open_at_home(place);
+  if (!sends_other_stacks_first(flag_mode_here(), access, is_copy)) return false;
   if (comes_again(instruction, place.address, processor_time_ns())) return false;
   const auto is_other_stack = [&](const Place& twinned) {
     return twinned.owner == Owner::remote && twinned.address != 0 && twinned.address != place.address &&
@@ -270,8 +263,7 @@ bool has_to_send_stacks_first(const Place& place, Access access, std::uintptr_t 
 /// Returns the fault's kind; none where the page was only to be opened again.
 std::optional<FaultKind> take_fault(const Place& place, Access access, std::uintptr_t instruction)
     REQUIRES(application) {
-  if (has_met) change_flag_mode(FlagEvent::touch_after_meeting);
-  has_met = false;
+  if (met.go_on()) change_flag_mode(FlagEvent::touch_after_meeting);
   take_turn_for(place.address);
   await_room_on_wire(place.home);
   const NodeGuard guard;
@@ -312,7 +304,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   // another node has changed, or a page that was shut for lack of mappings.
   const Permission allowed = granted.right == Right::write ? Permission::read_write : Permission::read_only;
   open_page(place, std::min(allowed, pages.process_permission(self.process, place.id, place.owner)));
-  has_opened_since = has_met;
+  met.open();
   if (place.owner == Owner::remote && is_open_at_home(place)) note_open_stack();
   if (!kind && access == Access::read && place.owner == Owner::home) open_resting_behind(place);
   if (is_in_flag_mode()) {
@@ -332,6 +324,14 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   if (is_below_stack(address)) {
     end_run({"the thread's stack is full (address 0x", digits,
              "). Give the initial thread more by ulimit -s, the others by OMP_STACKSIZE (64M, say)", elsewhere});
+  }
+  const int owner = process_of_library_heap(address);
+  if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {
+    end_run({"the program touched address 0x", digits,
+             ", in memory that the C library allocated for itself in process ",
+             program::Decimal(static_cast<std::uint64_t>(owner)),
+             ". What fopen, opendir, newlocale, iconv_open and the like return is for the thread that called them: let "
+             "each thread call them for itself (docs/running.md, \"What is not shared\")"});
   }
   end_run({"the program touched address 0x", digits,
            ", where this process has no memory that may be used so. Files that another thread opened, and what it "
@@ -501,17 +501,17 @@ void drop_copies() REQUIRES(application, node().mutex) {
 void drop_stack_copies() {
   await_late_diffs();
   note_stack_drop();
-  if (node().stack_copies.empty()) return;
+  if (node().copies.of_stacks.empty()) return;
   if (self.layout.threads_per_node > 1) shut_companions();
   flush_held(Sync::acquire);
-  for (const Place& place : node().stack_copies) give_up_copy(place.id, false);
-  node().stack_copies.clear();
+  for (const Place& place : node().copies.of_stacks) give_up_copy(place.id, false);
+  node().copies.of_stacks.clear();
   shut_copies();
 }
 
 /// By a synchronisation between barriers.
 Concerned concerned_copies() REQUIRES(application, node().mutex) {
-  return concerned_by_sync(common_flag_mode(), !node().stack_copies.empty());
+  return node().copies.concerned(common_flag_mode());
 }
 
 /// At a barrier of the team: what becomes of the node's pages. False if a companion has seen to it, or will.
@@ -519,7 +519,6 @@ bool begin_interval_of_node() REQUIRES(application, node().mutex) {
   if (has_notices()) return end_epoch();
   if (index_of(self.process) % self.layout.threads_per_node != 0) return false;
   node().pages.end_interval(flag_mode_here());
-  node().copies = 0;
   return true;
 }
 
@@ -584,9 +583,7 @@ void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& enc
 
 void drop_all_copies() {
   node().pages.drop(Sync::acquire);
-  node().stack_copies.clear();
-  node().met.clear();
-  node().copies = 0;
+  node().copies.drop();
   std::erase_if(node().twinned, [](const Place& place) { return place.owner == Owner::remote; });
 }
 
@@ -645,11 +642,10 @@ void drop(Sync sync) {
     // All of the node's threads that are in the team are here, and one speaks for them.
     if (begin_interval_of_node()) {
       note_stack_drop();
-      node().stack_copies.clear();
-      node().met.clear();
+      node().copies.barrier(has_notices());
       node().twinned.clear();
     }
-    has_met = false;
+    met.barrier();
     pages.take_dirty_home_pages(self.process);
   } else if (rule.drop_copies) {
     if (sync == Sync::acquire) log_in_turn({.kind = PageEvent::Kind::drop});
@@ -683,12 +679,12 @@ void send_stacks_home() {
   if (!is_in_flag_mode()) return;
   const NodeGuard guard;
   await_late_diffs();
-  if (!node().stack_copies.empty()) flush_held(Sync::release);
+  if (!node().copies.of_stacks.empty()) flush_held(Sync::release);
 }
 
 bool look_at_stacks_anew() {
   const NodeGuard guard;
-  const bool has_copies = !node().stack_copies.empty();
+  const bool has_copies = !node().copies.of_stacks.empty();
   drop_stack_copies();
   return has_copies;
 }
@@ -703,8 +699,10 @@ void join_flag_mode(std::atomic<FlagMode>& flag_mode, FlagMode wanted) {
   const FlagMode before = flag_mode;
   flag_mode = std::max(before, wanted);
   if (before != FlagMode::off) return;
-  node().shares_pages = true;
-  shut_all_pages();
+  {
+    const Held nothing_is_handled(handling);
+    shut_for_flag_mode();
+  }
   if (++node().in_flag_mode == self.layout.threads_per_node) {
     flush_held(Sync::acquire);
     drop_all_copies();
@@ -731,9 +729,8 @@ using namespace dsm;
 
 /// Pages shut when the protocol says so.
 void shut_after_use() {}
-
 std::uint64_t times_shut_by_touches() {
-  return shut_by_touches;
+  return 0;
 }
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {

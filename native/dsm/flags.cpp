@@ -82,21 +82,25 @@ bool waits(const greg_t* registers) REQUIRES(application) {
   return false;
 }
 
+/// How a wait was found: by turns that are alike, or as another thread has changed what this one looks at.
+enum class FoundBy : bool { turns, change };
+
 /// JIAJIA hands nothing on meanwhile. A thread that looks at a clock again and again seems to wait, too, so it may.
-void tell_of_wait() REQUIRES(application) {
+void tell_of_wait(FoundBy found) REQUIRES(application) {
   constexpr unsigned long_enough = 250;  // half a second
   static unsigned times = 0;
   static std::uint64_t events = 0;  // of the protocol: each ends a wait
-  times = events == events_so_far() ? times + 1 : 1;
-  events = events_so_far();
-  if (times != long_enough) return;
+  if (std::exchange(events, events_so_far()) != events) times = 0;
+  const bool is_told = times >= long_enough;
+  times += found == FoundBy::change ? long_enough / 2 : 1;  // one may be a hint that the program need not have
+  if (is_told || times < long_enough) return;
   gomp::message({"warning: thread ", program::Decimal(index_of(self.process)),
                  " seems to wait in a loop for another thread's plain store, which JIAJIA hands on at locks and "
                  "barriers alone. If the program does not go on, give --protocol scash"});
 }
 
-void end_wait() REQUIRES(application) {
-  if (plays_jiajia()) return tell_of_wait();
+void end_wait(FoundBy found) REQUIRES(application) {
+  if (plays_jiajia()) return tell_of_wait(found);
   samples.events = ~std::uint64_t{0};
   const bool was_in_it = are_all_in_flag_mode();
   change_flag_mode(FlagEvent::wait);
@@ -255,11 +259,15 @@ void on_look(int /*signal*/, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   auto& machine = *static_cast<ucontext_t*>(context);
   if (info->si_code != SI_TIMER) {
-    if (waits_blindly(machine, Interrupted::after_pause)) end_wait();
+    if (waits_blindly(machine, Interrupted::after_pause)) end_wait(FoundBy::change);
   } else {
     send_stacks_home();
     const greg_t* const registers = machine.uc_mcontext.gregs;
-    if (waits(registers) || waits_blindly(machine, Interrupted::by_timer)) end_wait();
+    if (waits(registers)) {
+      end_wait(FoundBy::turns);
+    } else if (waits_blindly(machine, Interrupted::by_timer)) {
+      end_wait(FoundBy::change);
+    }
     const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
     for (const program::Wait& loop : loops) {
       if (instruction >= loop.address && instruction < loop.address + loop.bytes && rest.count == 0)

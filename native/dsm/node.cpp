@@ -1,5 +1,6 @@
 #include "native/dsm/node.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -49,9 +50,8 @@ Node::Node(std::byte* memory, std::size_t bytes)
             self.invalidation == Invalidation::changed ? &notices : nullptr, &arena, self.home_pages),
       twinned(&arena),
       arriving(&arena),
-      stack_copies(&arena),
       given_up(&arena),
-      met(&arena) {
+      copies{0, std::pmr::vector<Place>(&arena), std::pmr::vector<Place>(&arena)} {
   // Their processes have them open for good (opened_pages.hpp).
   for (std::uint32_t process = 0; process < processes(); ++process) {
     notices.add_untold(RegionId{stack_region(process)});
@@ -70,6 +70,14 @@ void make_node() {
   if (memory == nullptr) program::end_run({"there is no address space for page tables. Is `ulimit -v` set?"});
   const bool is_first = index_of(self.process) % self.layout.threads_per_node == 0;
   if (is_first) new (memory) Node(memory + after_node, node_bytes - after_node);
+}
+
+const Place* find_twinned(std::uintptr_t address) {
+  const auto is_in = [&](const Place& place) {
+    return place.address != 0 && slot_of(place.address) == slot_of(address);
+  };
+  const auto found = std::find_if(node().twinned.begin(), node().twinned.end(), is_in);
+  return found == node().twinned.end() ? nullptr : &*found;
 }
 
 void end_before_node_is_made() {

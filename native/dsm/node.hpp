@@ -9,6 +9,7 @@
 #include <memory_resource>
 
 #include "models/scash/node_pages.hpp"
+#include "models/since_barrier.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/dsm/larger_pages.hpp"
 
@@ -57,13 +58,11 @@ struct Node {
   NodeArena arena GUARDED_BY(mutex);
   WriteNotices notices GUARDED_BY(mutex);  ///< used under Invalidation::changed
   NodePages pages GUARDED_BY(mutex);
-  std::pmr::vector<Place> twinned GUARDED_BY(mutex);       ///< as in `pages`, in its order
-  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);   ///< what some process of the node asks a home for
-  std::pmr::vector<Place> stack_copies GUARDED_BY(mutex);  ///< copies of pages that their processes have open for good
-  std::pmr::vector<GivenUp> given_up GUARDED_BY(mutex);    ///< pages that not all processes of the node have shut
-  std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;        ///< processes of the node
-  std::uint64_t copies GUARDED_BY(mutex) = 0;              ///< at most that many, outside of flag mode
-  std::pmr::vector<std::uintptr_t> met GUARDED_BY(mutex);  ///< copies of pages that atomic operations have changed
+  std::pmr::vector<Place> twinned GUARDED_BY(mutex);      ///< as in `pages`, in its order
+  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);  ///< what some process of the node asks a home for
+  std::pmr::vector<GivenUp> given_up GUARDED_BY(mutex);   ///< pages that not all processes of the node have shut
+  std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;       ///< processes of the node
+  CopiesOfOthers<std::pmr::vector<Place>> copies GUARDED_BY(mutex);
   /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its
   /// home.
   std::atomic<bool> shares_pages = false;
@@ -97,5 +96,8 @@ class SCOPED_CAPABILITY NodeGuard {
  private:
   program::HeldSignals signals_;
 };
+
+/// The twinned page that holds `address`, or null.
+const Place* find_twinned(std::uintptr_t address) REQUIRES(node().mutex);
 
 }  // namespace sdsm::dsm

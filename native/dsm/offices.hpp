@@ -86,16 +86,15 @@ void want_page(ProcessId from, const Head& head) REQUIRES(handling);
 void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(handling);
 /// Whether nobody but the process's node has the page.
 bool may_change_now(ProcessId from, std::uint64_t page) REQUIRES(handling);
-/// The same for an atomic operation, but when nobody has the page, this process included: whoever touches it afterwards
-/// then asks the home, and hears of the operation.
-void operate_alone(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
+/// The same for an atomic operation, when nobody has the page from whom it takes the page (models/page_sharing.hpp).
+void operate_for_others(std::uint64_t page, std::function<void()> operate) REQUIRES(handling);
 /// Whether this process's thread may do an atomic operation at once. If so, marks the page, and who touches it later
 /// hears of the operation.
 bool may_operate_now(std::uint64_t page, bool is_in_flags) REQUIRES(handling);
 /// A diff changes the page. In flag mode its next reader may then know of what the diff's sender has stored elsewhere.
 void note_changed(std::uint64_t page) REQUIRES(handling);
-/// This process enters flag mode: any page of its own that is open without a fault may have been changed.
-void note_unseen_changes() REQUIRES(handling);
+/// This process enters flag mode.
+void note_flag_mode() REQUIRES(handling);
 /// Whether an atomic operation, or a node in flag mode, has changed the page since the last barrier.
 bool is_changed_by_others(std::uint64_t page) REQUIRES(handling);
 /// A process has given it up, with its content if that was changed.

@@ -218,8 +218,7 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   const std::uint64_t page = head.address;
   void* const memory = view_of(from, page + asked_for.offset, operation.bytes);
   const auto operate = [=]() REQUIRES(handling) { operate_now(from, memory, asked_for.operation); };
-  if (self.atomics == Atomics::relaxed) return change_alone(page, operate);
-  operate_alone(page, operate);
+  operate_for_others(page, operate);
 }
 
 }  // namespace sdsm::dsm

@@ -163,7 +163,8 @@ void send_late_diffs(bool of_stacks_only) {
   static DiffBuffer buffer;
   for (const Place& place : node().twinned) {
     if (place.owner != Owner::remote || place.address == 0 || is_asked_for(place.address)) continue;
-    const bool is_of_stack = std::any_of(node().stack_copies.begin(), node().stack_copies.end(),
+    const auto& of_stacks = node().copies.of_stacks;
+    const bool is_of_stack = std::any_of(of_stacks.begin(), of_stacks.end(),
                                          [&](const Place& copy) { return copy.address == place.address; });
     if (of_stacks_only && !is_of_stack) continue;
     const Range& range = *find_range(place.address);
@@ -189,9 +190,7 @@ void count_entry() REQUIRES(handling, node().mutex) {
 
 /// This process's part: shuts what it has open. The last one of the node sends home what all of them have changed.
 void begin_entry() REQUIRES(handling, node().mutex) {
-  node().shares_pages = true;
-  note_unseen_changes();
-  shut_all_pages();
+  shut_for_flag_mode();
   recalls.enters = true;
   if (node().in_flag_mode + 1 < self.layout.threads_per_node) return count_entry();
   send_late_diffs(false);
@@ -225,6 +224,12 @@ void answer_who_enters() REQUIRES(handling) {
 }
 
 }  // namespace
+
+void shut_for_flag_mode() {
+  node().shares_pages = true;
+  note_flag_mode();
+  shut_all_pages();
+}
 
 FlagMode flag_mode_here() {
   return flag_mode.load(std::memory_order_acquire);

@@ -30,6 +30,8 @@ bool is_flag_mode_due() REQUIRES(application);
 void change_flag_mode(FlagEvent event) REQUIRES(application);
 /// This thread comes to a loop in which the program waits for a store. The store may be there already.
 void come_to_wait() REQUIRES(application);
+/// This process enters flag mode, by itself or for another one: what it has open is shut.
+void shut_for_flag_mode() REQUIRES(handling, node().mutex);
 /// Another process enters flag mode.
 void hear_of_flags(ProcessId from, const Head& head) REQUIRES(handling);
 /// At a barrier of all threads, after the drop. All processes call it.

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/page_sharing.hpp"
+#include "models/atomics.hpp"
+#include "models/since_barrier.hpp"
 #include "native/dsm/asking.hpp"
 #include "native/dsm/counting.hpp"
 #include "native/dsm/memory.hpp"
@@ -31,7 +32,6 @@ struct Request {
 struct SharedPage {
   PageSharing sharing{own_node()};
   PageId id;
-  bool is_changed = false;      ///< since the last barrier, by one whose right to write has ended
   std::deque<Request> waiting;  ///< the first one for those that end
   std::vector<PageSharing::Loss> ending;
   std::uint32_t awaited = 0;  ///< processes that have yet to give the page up
@@ -40,10 +40,7 @@ struct SharedPage {
 struct RightsOffice {
   std::unordered_map<std::uint64_t, SharedPage> pages;  ///< that other nodes have asked for, by address
   std::vector<std::uint64_t> granted;                   ///< by process: how often
-  /// Of pages that their process has open for good: those that atomic operations have changed since the last barrier.
-  std::unordered_set<std::uint64_t> changed_for_good;
-  std::unordered_set<std::uint64_t> changed;  ///< by diffs since the last barrier
-  bool has_unseen_changes = false;            ///< since the last barrier
+  ChangesAtHome<std::unordered_set<std::uint64_t>> changes;
 };
 RightsOffice office GUARDED_BY(handling);
 
@@ -59,7 +56,7 @@ std::vector<PageSharing::Loss> losses(const SharedPage& page, const Request& req
 void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(handling) {
   if (!request.is_heard_of) page.sharing.grant(request.node(), request.right());
   if (request.change) {
-    page.is_changed = true;
+    page.sharing.note_change();
     return request.change();
   }
   ++granted_to(request.from);
@@ -100,9 +97,7 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     page.waiting.pop_front();
     // A node asks itself for its own pages outside of flag mode, too.
     const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
-    const PageNews news{page.is_changed, office.changed.contains(address), office.has_unseen_changes,
-                        is_in_flag_mode()};
-    grant(page, granted, tells_of_stores(news, is_in_flags));
+    grant(page, granted, office.changes.tells(address, &page.sharing, is_in_flags, is_in_flag_mode()));
   }
 }
 
@@ -113,9 +108,17 @@ void queue(std::uint64_t address, Request request) REQUIRES(handling) {
   go_on(address, page);
 }
 
-/// Pages that other nodes have not asked for are not listed; nor are those that their process has open for good.
-bool is_listed(std::uint64_t page) REQUIRES(handling) {
-  return office.pages.contains(page);
+/// Null for pages that other nodes have not asked for, and those that their process has open for good.
+SharedPage* find_listed(std::uint64_t page) REQUIRES(handling) {
+  const auto found = office.pages.find(page);
+  return found == office.pages.end() ? nullptr : &found->second;
+}
+
+/// Asked for outside of flag mode, or by who needs no list.
+bool tells(std::uint64_t page, bool is_asked_in_flag_mode) REQUIRES(handling) {
+  const SharedPage* const listed = find_listed(page);
+  const PageSharing* const sharing = listed == nullptr ? nullptr : &listed->sharing;
+  return office.changes.tells(page, sharing, is_asked_in_flag_mode, is_in_flag_mode());
 }
 
 }  // namespace
@@ -124,62 +127,71 @@ void want_page(ProcessId from, const Head& head) {
   const Request request{from, head, {}};
   const std::uint64_t address = head.address;
   node().shares_pages = true;
-  if (!is_own_memory(address) && (!is_on_own_node(from) || is_listed(address))) return queue(address, request);
+  // Who sends its wish from another node is in flag mode.
+  if (needs_list(is_own_memory(address), is_on_own_node(from), find_listed(address) != nullptr, true))
+    return queue(address, request);
   SharedPage unlisted;
-  const bool is_changed = is_in_flag_mode() ? office.changed.contains(address) : is_changed_by_others(address);
-  grant(unlisted, request, is_changed);
+  grant(unlisted, request, tells(address, is_in_flag_mode()));
 }
 
 void change_alone(std::uint64_t page, std::function<void()> change) {
-  if (!is_listed(page)) return change();
+  if (find_listed(page) == nullptr) return change();
   queue(page, {self.process, {}, std::move(change)});
 }
 
 bool may_change_now(ProcessId from, std::uint64_t page) {
-  const auto found = office.pages.find(page);
-  if (found == office.pages.end()) return true;
-  const PageSharing& sharing = found->second.sharing;
+  const SharedPage* const listed = find_listed(page);
+  if (listed == nullptr) return true;
+  const PageSharing& sharing = listed->sharing;
   if (sharing.right_of(self.layout.node_of(from)) == Right::write) return true;
   return !is_in_flag_mode() && sharing.losses(own_node(), Right::write).empty();
 }
 
-void operate_alone(std::uint64_t page, std::function<void()> operate) {
-  node().shares_pages = true;
-  if (is_own_memory(page)) {
-    office.changed_for_good.insert(page);
-    return change_own_memory(std::move(operate));
+void operate_for_others(std::uint64_t page, std::function<void()> operate) {
+  const Taken taken = taken_by({.orders_memory = self.atomics != Atomics::relaxed, .is_on_stack = is_own_memory(page)});
+  if (taken == Taken::mark || taken == Taken::from_all) node().shares_pages = true;
+  switch (taken) {
+    case Taken::nothing: return operate();
+    case Taken::mark: office.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
+    case Taken::from_others: return change_alone(page, std::move(operate));
+    case Taken::from_all: return queue(page, {self.process, {}, std::move(operate), true});
   }
-  queue(page, {self.process, {}, std::move(operate), true});
 }
 
 bool may_operate_now(std::uint64_t page, bool is_in_flags) {
-  if (is_in_flags || self.atomics == Atomics::relaxed) return may_change_now(self.process, page);
-  // Companions would go on with the page. This thread will not.
-  if (self.layout.threads_per_node > 1) return false;
+  const SharedPage* const listed = find_listed(page);
+  const bool is_alone = listed == nullptr || listed->sharing.right_of(own_node()) == Right::write;
+  const Taken taken = taken_by({.orders_memory = self.atomics != Atomics::relaxed,
+                                .is_on_stack = is_own_memory(page),
+                                .is_home_alone = is_alone,
+                                .is_in_flag_mode = is_in_flags});
+  if (taken == Taken::nothing) return true;
+  if (taken == Taken::from_others) return may_change_now(self.process, page);
+  // Outside of flag mode this thread stops at its next touch. Companions would go on with the page.
+  if (is_in_flags || self.layout.threads_per_node > 1) return false;
   node().shares_pages = true;
-  if (is_own_memory(page)) {
-    office.changed_for_good.insert(page);
+  if (taken == Taken::mark) {
+    office.changes.operate_on_stack(page);
     return true;
   }
   SharedPage& shared = office.pages[page];
   if (shared.awaited > 0 || !shared.waiting.empty() || !shared.sharing.losses(own_node(), Right::write).empty())
     return false;
   shared.sharing.lose({own_node(), Right::none});
-  shared.is_changed = true;
+  shared.sharing.note_change();
   return true;
 }
 
 bool is_changed_by_others(std::uint64_t page) {
-  const auto found = office.pages.find(page);
-  return found != office.pages.end() ? found->second.is_changed : office.changed_for_good.contains(page);
+  return tells(page, false);
 }
 
 void note_changed(std::uint64_t page) {
-  if (!is_own_memory(page)) office.changed.insert(page);
+  office.changes.diff(page, is_own_memory(page));
 }
 
-void note_unseen_changes() {
-  office.has_unseen_changes |= self.home_pages == HomePages::open;
+void note_flag_mode() {
+  office.changes.enter_flag_mode(self.home_pages);
 }
 
 void hear_recalled(const Head& head, const std::byte* content) {
@@ -187,7 +199,7 @@ void hear_recalled(const Head& head, const std::byte* content) {
   if (found == office.pages.end() || found->second.awaited == 0) return;
   SharedPage& page = found->second;
   const Recalled recalled = Recalled::of(head.value);
-  page.is_changed |= recalled.was_written;
+  if (recalled.was_written) page.sharing.note_change();
   if (head.bytes > 0) take_content(head.address, recalled.parts, content);
   if (--page.awaited > 0) return;
   for (const PageSharing::Loss& loss : page.ending) page.sharing.lose(loss);
@@ -196,9 +208,7 @@ void hear_recalled(const Head& head, const std::byte* content) {
 }
 
 void forget_rights() {
-  office.changed_for_good.clear();
-  office.changed.clear();
-  office.has_unseen_changes = false;
+  office.changes.barrier();
   std::erase_if(office.pages,
                 [](const auto& entry) { return entry.second.awaited == 0 && entry.second.waiting.empty(); });
 }

@@ -25,6 +25,7 @@
 #include "native/dsm/flags.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/launcher.hpp"
+#include "native/dsm/library_heap.hpp"
 #include "native/dsm/library_objects.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/offices.hpp"
@@ -175,6 +176,7 @@ void prepare() REQUIRES(starting) {
   is_prepared = true;
   self_at_start.begun_ns = now_ns();
   const std::optional<Welcome> welcome = meet_launcher();
+  keep_library_heap_apart(index_of(self.process));
   measure_trap_time();
   if (welcome) {
     start_emulation(welcome->emulation);

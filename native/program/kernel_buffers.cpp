@@ -10,7 +10,6 @@
 #include <cstring>
 #include <ctime>
 #include <type_traits>
-#include <vector>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
@@ -79,17 +78,25 @@ SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
 
 namespace {
 
-/// The texts of execl and the like: `first`, then those of `rest` until a null pointer.
-std::vector<const char*> listed(const char* first, std::va_list& rest) {
-  std::vector<const char*> texts{first};
-  while (texts.back() != nullptr) texts.push_back(va_arg(rest, const char*));
-  return texts;
+/// Calls `then` with the texts of execl and the like: `first`, then those of `rest` until a null pointer. They lie on
+/// the stack, as a child of vfork may call.
+template <typename Then>
+int with_texts(const char* first, std::va_list& rest, Then then) {
+  std::va_list ahead;
+  va_copy(ahead, rest);
+  std::size_t count = 1;
+  for (const char* text = first; text != nullptr; ++count) text = va_arg(ahead, const char*);
+  va_end(ahead);
+  const auto texts = static_cast<const char**>(__builtin_alloca(count * sizeof(const char*)));
+  texts[0] = first;
+  for (std::size_t i = 1; i < count; ++i) texts[i] = va_arg(rest, const char*);
+  return then(texts);
 }
 
 /// execve, with the texts touched first.
-int replace_process(const char* file, const std::vector<const char*>& texts, const char* const* environment) {
+int replace_process(const char* file, const char* const* texts, const char* const* environment) {
   const auto word = [](const void* address) { return reinterpret_cast<long>(address); };
-  const long answer = serve(SYS_execve, {{word(file), word(texts.data()), word(environment)}}, SDSM_CALLER);
+  const long answer = serve(SYS_execve, {{word(file), word(texts), word(environment)}}, SDSM_CALLER);
   errno = static_cast<int>(-answer);
   return -1;
 }
@@ -99,32 +106,34 @@ int replace_process(const char* file, const std::vector<const char*>& texts, con
 SDSM_ENTRY int execl(const char* file, const char* first, ...) {
   std::va_list rest;
   va_start(rest, first);
-  const std::vector<const char*> texts = listed(first, rest);
+  const int answer = with_texts(first, rest, [&](const char** texts) { return replace_process(file, texts, environ); });
   va_end(rest);
-  return replace_process(file, texts, environ);
+  return answer;
 }
 SDSM_ENTRY int execle(const char* file, const char* first, ...) {
   std::va_list rest;
   va_start(rest, first);
-  const std::vector<const char*> texts = listed(first, rest);
-  const char* const* const environment = va_arg(rest, const char* const*);
+  const int answer = with_texts(
+      first, rest, [&](const char** texts) { return replace_process(file, texts, va_arg(rest, const char* const*)); });
   va_end(rest);
-  return replace_process(file, texts, environment);
+  return answer;
 }
 SDSM_ENTRY int execlp(const char* file, const char* first, ...) {
   std::va_list rest;
   va_start(rest, first);
-  const std::vector<const char*> texts = listed(first, rest);
+  const int answer = with_texts(first, rest, [&](const char** texts) {
+    const auto touch_all = [&] {
+      reads(file, std::strlen(file) + 1);
+      SystemCall{{reinterpret_cast<long>(texts)}}.texts(0);
+      SystemCall{}.environment();
+    };
+    static constinit NextFunction<int(const char*, char* const*)> real{"execvp"};
+    auto* const next = real.for_run_time();
+    return with_open_pages(
+        touch_all, [&] { return next(file, const_cast<char* const*>(texts)); }, is_bad_address<int>);
+  });
   va_end(rest);
-  const auto touch_all = [&] {
-    reads(file, std::strlen(file) + 1);
-    SystemCall{{reinterpret_cast<long>(texts.data())}}.texts(0);
-    SystemCall{}.environment();
-  };
-  static constinit NextFunction<int(const char*, char* const*)> real{"execvp"};
-  auto* const next = real.for_run_time();
-  return with_open_pages(
-      touch_all, [&] { return next(file, const_cast<char* const*>(texts.data())); }, is_bad_address<int>);
+  return answer;
 }
 
 /// One argument too many for the table.

@@ -7,6 +7,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/program/callers.hpp"
+#include "native/program/library_memory.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
@@ -29,7 +30,8 @@ void* or_no_memory(void* block) {
   return block;
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t caller) {
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) {
+  std::uintptr_t caller = allocates_for(code);
   if (!program_image.is_program(caller))
     return alignment <= 16 ? __libc_malloc(bytes) : __libc_memalign(alignment, bytes);
   if (bytes >= page_bytes) caller = caller_in_program(caller);
@@ -72,7 +74,7 @@ SDSM_ENTRY void* malloc(std::size_t bytes) noexcept {
 }
 
 SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
-  const std::uintptr_t caller = SDSM_CALLER;
+  const std::uintptr_t caller = allocates_for(SDSM_CALLER);
   if (!program_image.is_program(caller)) return __libc_calloc(count, bytes);
   std::size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);

@@ -108,6 +108,8 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* is_first) REQUIRES
     found.whole_cxx_library = whole_of(*object);
   } else if (std::strstr(object->dlpi_name, "libgfortran.so") != nullptr) {
     found.whole_fortran_library = whole_of(*object);
+  } else if (std::strncmp(name_in(object->dlpi_name), "libc.so", 7) == 0) {
+    found.whole_c_library = whole_of(*object);
   } else if (is_library_of_program(object->dlpi_name)) {
     found.libraries.push_back(image_of(*object));
   }

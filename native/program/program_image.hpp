@@ -35,6 +35,7 @@ struct ProgramImage {
   AddressRange cxx_library;             ///< the part of libstdc++ that allocates for the program: at first operator new
   AddressRange whole_cxx_library;
   AddressRange whole_fortran_library;
+  AddressRange whole_c_library;
 
   /// Whether an allocation requested by code at `caller` is the program's.
   bool is_program(std::uintptr_t caller) const { return is_own_code(caller) || cxx_library.holds(caller); }

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/library_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
@@ -46,7 +47,10 @@ const ProcessHeap& process_heap() {
   return found;
 }
 
-/// Null and errno if there is no memory.
+}  // namespace
+
+namespace sdsm::program {
+
 char* room_for(std::size_t bytes, std::uintptr_t caller) {
   void* block = nullptr;
   if (process_heap().allocate != nullptr) {
@@ -67,6 +71,14 @@ char* copy_of(const char* text, std::size_t length, std::uintptr_t caller) {
   copy[length] = '\0';
   return copy;
 }
+
+void give_back(void* block) {
+  process_heap().free(block);
+}
+
+}  // namespace sdsm::program
+
+namespace {
 
 int print(char** result, const char* format, std::va_list arguments, std::uintptr_t caller) {
   std::va_list again;
@@ -149,14 +161,4 @@ SDSM_ENTRY ssize_t getdelim(char** line, std::size_t* room, int delimiter, FILE*
 SDSM_ENTRY ssize_t __getdelim(char** line, std::size_t* room, int delimiter, FILE* stream) SDSM_ALIAS(getdelim);
 SDSM_ENTRY ssize_t getline(char** line, std::size_t* room, FILE* stream) {
   return read_line(line, room, '\n', stream, SDSM_CALLER);
-}
-
-SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
-  static constinit NextFunction<char*(const char*, char*)> real{"realpath"};
-  if (resolved != nullptr) return real(path, resolved);
-  char* found = real(path, nullptr);
-  if (found == nullptr) return nullptr;
-  char* copy = copy_of(found, std::strlen(found), SDSM_CALLER);
-  process_heap().free(found);
-  return copy;
 }

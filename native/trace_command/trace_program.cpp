@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <system_error>
 
 #include "commands/child.hpp"
@@ -111,12 +112,7 @@ class Run {
 
   int trace() {
     speed_before_ = machine_speed();
-    std::string watched;
-    {
-      FirstPass first(structure_);
-      run_hidden(first, 1, tracer::Mode::record);
-      if (!request_.words.empty()) watched = pages_of_array(request_.words, first, program_.file);
-    }
+    const std::string watched = make_first_pass();
     for (unsigned pass = 2; pass <= request_.passes; ++pass) {
       RepeatedPass repeated(structure_, pass);
       run_hidden(repeated, pass, tracer::Mode::replay);
@@ -126,6 +122,42 @@ class Run {
   }
 
  private:
+  /// Returns the pages of the array that is asked for word by word. A wait that is not known until others have ended it
+  /// (native/tracer/wait_loops.hpp) is computing in the pass that learns it: then the pass is made once more.
+  std::string make_first_pass() {
+    std::optional<FirstPass> first(std::in_place, structure_);
+    run_hidden(*first, 1, tracer::Mode::record);
+    if (keep_looks_learnt()) {
+      structure_ = {};
+      events_ = 0;
+      first.emplace(structure_);
+      run_hidden(*first, 1, tracer::Mode::record, "untracked, again: it waits in loops that are known now");
+    }
+    return request_.words.empty() ? "" : pages_of_array(request_.words, *first, program_.file);
+  }
+
+  /// If the schedule has any, nothing but them is left in it.
+  bool keep_looks_learnt() const {
+    std::map<std::uint64_t, tracer::ScheduleEntry> learnt;  // by address
+    tracer::ScheduleEntry entry;
+    for (off_t at = 0; pread(schedule_.get(), &entry, sizeof entry, at) == sizeof entry; at += sizeof entry) {
+      if (entry.kind != tracer::ScheduleEntry::Kind::wait_loop) continue;
+      if (entry.chosen == tracer::wait_loop_look) {
+        learnt[entry.value] = entry;
+      } else {
+        learnt.erase(entry.value);
+      }
+    }
+    if (learnt.empty()) return false;
+    std::string kept;
+    for (const auto& one : learnt) kept.append(reinterpret_cast<const char*>(&one.second), sizeof one.second);
+    if (ftruncate(schedule_.get(), 0) != 0 || lseek(schedule_.get(), 0, SEEK_SET) != 0 ||
+        !write_all(schedule_.get(), kept)) {
+      throw std::system_error(errno, std::generic_category(), "the tracer's schedule cannot be written");
+    }
+    return true;
+  }
+
   /// Before the first pass, as all of them together may take long. The program's arguments may name files that it
   /// reads.
   void check_output() const {

@@ -36,9 +36,12 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::clock;
   entry.self = static_cast<std::uint16_t>(self.number);
-  const bool is_event =
-      !(is_replay() ? schedule_log::is_next(entry.kind, self.number, clock_looked_at) : is_look(self));
-  entry.chosen = is_event ? clock_event : clock_looked_at;
+  const bool is_event = !(is_replay() ? schedule_log::is_next(entry.kind, self.number, clock_looked_at) ||
+                                            schedule_log::is_next(entry.kind, self.number, clock_waited)
+                                      : is_look(self));
+  // Who does little else may wait for others, until a deadline.
+  const bool lets_others_go_on = !is_event && does_little_else(self) && watched.is_in_team && others_can_go_on(self);
+  entry.chosen = is_event ? clock_event : lets_others_go_on ? clock_waited : clock_looked_at;
   if (is_event) end_paused_interval(self, {gomp::EventKind::clock, static_cast<std::uint8_t>(source), 0, 0});
   if (is_replay()) {
     entry = schedule_log::take(entry.kind, self.number);
@@ -48,6 +51,7 @@ bool read_clock(trace::ClockSource source, std::uint64_t& since_begin_ns) {
   }
   set_clock(self, entry.value, is_event);
   is_event ? begin_interval(self) : resume_interval(self);
+  if (entry.chosen == clock_waited) yield(self, 0);
   since_begin_ns = entry.value;
   return true;
 }

@@ -58,6 +58,10 @@ bool is_look(VirtualThread& self) {
   return own.row.adds_look(own.computed_since_ns);
 }
 
+bool does_little_else(const VirtualThread& self) {
+  return self.readings.computed_since_ns < next_to_nothing_ns;
+}
+
 std::uint64_t next_reading(VirtualThread& self) {
   Readings& own = self.readings;
   self.clock_ns += reading_takes_ns;
@@ -83,8 +87,9 @@ std::uint64_t next_look(VirtualThread& self) {
     own.pace = shown / static_cast<double>(self.clock_ns - own.row_began_clock_ns);
   }
   std::uint64_t waited = 0;
-  if (own.computed_since_ns < next_to_nothing_ns) waited = static_cast<std::uint64_t>(shown / part_of_wait);
+  if (does_little_else(self)) waited = static_cast<std::uint64_t>(shown / part_of_wait);
   own.slept_ns += waited;
+  self.clock_ns += waited;
   const double computed = static_cast<double>(own.computed_since_ns + reading_takes_ns) * own.pace;
   return own.last_ns + waited + static_cast<std::uint64_t>(computed) + 1;
 }

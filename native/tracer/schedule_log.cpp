@@ -30,7 +30,7 @@ constinit Log log GUARDED_BY(turn);
 }  // namespace
 
 void open() {
-  if (!is_replay()) return;
+  if (options.schedule < 0) return;
   struct stat status {};
   if (fstat(options.schedule, &status) != 0) end_run({"the tracer's schedule cannot be read"});
   log.count = static_cast<std::size_t>(status.st_size) / sizeof(ScheduleEntry);
@@ -56,7 +56,7 @@ bool is_next(ScheduleEntry::Kind kind, std::uint32_t self, std::uint16_t chosen)
 
 void set_wait_loops() {
   for (; log.next < log.count && log.entries[log.next].kind == ScheduleEntry::Kind::wait_loop; ++log.next) {
-    set_wait_loop(log.entries[log.next].value, log.entries[log.next].chosen != 0);
+    set_wait_loop(log.entries[log.next].value, log.entries[log.next].chosen);
   }
 }
 

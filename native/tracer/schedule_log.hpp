@@ -22,7 +22,8 @@ bool is_next(ScheduleEntry::Kind kind, std::uint32_t self) REQUIRES(turn);
 /// And has this `chosen`.
 bool is_next(ScheduleEntry::Kind kind, std::uint32_t self, std::uint16_t chosen) REQUIRES(turn);
 
-/// Later passes: sets the loops that the first pass knew from here on.
+/// Sets the loops that the first pass knew from here on. To be called at the start, too: where the first pass is made
+/// again, its file begins with those that it learnt the first time.
 void set_wait_loops() REQUIRES(turn);
 
 /// Whether the next entry is an interruption of `self` in its interval number `interval`. Later passes only.

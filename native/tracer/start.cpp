@@ -157,7 +157,7 @@ void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   gomp::start_initial_thread();
   take_over_locked_instructions();
   patch_calls();
-  if (is_replay()) schedule_log::set_wait_loops();
+  schedule_log::set_wait_loops();
   // Before the memory is protected: the C library notes in one of the program's variables (__libc_single_threaded,
   // where it was copied there) that there are threads now.
   start_watchdog();

@@ -29,7 +29,7 @@ enum class Mode : char {
   track = 't',   ///< repeats the schedule with page tracking
 };
 
-inline constexpr std::uint32_t stream_version = 6;
+inline constexpr std::uint32_t stream_version = 7;
 inline constexpr std::uint32_t most_threads = 4096;
 
 enum class RecordKind : std::uint32_t {
@@ -191,13 +191,14 @@ struct DivergedRecord {
 };
 
 /// The schedule's file: what happened in the first pass and has to happen again, in order.
+inline constexpr std::uint16_t wait_loop_unlearnt = 0, wait_loop_learnt = 1, wait_loop_look = 2;
 struct ScheduleEntry {
   enum class Kind : std::uint8_t {
     pick,       ///< thread `self` reached a scheduling point; `chosen` went on
-    wait,       ///< thread `self` waited for a flag; `chosen` went on
-    wait_loop,  ///< from here on there is a trap in a loop, at `value` in the program's file; none if `chosen` is 0
+    wait,       ///< thread `self` waited for a flag, for the time number `value` here; `chosen` went on
+    wait_loop,  ///< from here on there is a trap in a loop, at `value` in the program's file; `chosen`: wait_loop_...
     preempt,    ///< thread `self` was interrupted in its interval number `value`; `chosen` went on
-    clock,      ///< thread `self` read its clock: `value` nanoseconds; `chosen`: clock_event or clock_looked_at
+    clock,      ///< thread `self` read its clock: `value` nanoseconds; `chosen`: clock_event, clock_...
   };
   Kind kind{};
   std::uint8_t unused = 0;

@@ -190,11 +190,15 @@ ScheduleEntry pick_entry(ScheduleEntry::Kind kind, const VirtualThread& self, co
   return entry;
 }
 
-VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) REQUIRES(turn) {
+ScheduleEntry take_pick(ScheduleEntry::Kind kind, const VirtualThread& self) REQUIRES(turn) {
   const ScheduleEntry entry = schedule_log::take(kind, self.number);
   if (entry.chosen >= threads.count || !can_go_on(threads.all[entry.chosen])) end_diverged(self.number);
   let_give_up(threads.all[entry.chosen]);
-  return threads.all[entry.chosen];
+  return entry;
+}
+
+VirtualThread& repeat_pick(ScheduleEntry::Kind kind, const VirtualThread& self) REQUIRES(turn) {
+  return threads.all[take_pick(kind, self).chosen];
 }
 
 /// The first pass interrupted this thread on its way to where it is now: the others have their turn first.
@@ -413,11 +417,18 @@ bool wait_for_flag(VirtualThread& self, unsigned rounds) {
       return false;
     }
   }
-  VirtualThread& next = is_replay() ? repeat_pick(ScheduleEntry::Kind::wait, self) : *first_to_go_on(&self);
-  if (!is_replay()) {
-    let_give_up(next);
-    schedule_log::append(pick_entry(ScheduleEntry::Kind::wait, self, next));
+  ScheduleEntry entry;
+  if (is_replay()) {
+    entry = take_pick(ScheduleEntry::Kind::wait, self);
+    rounds = static_cast<unsigned>(entry.value);
+  } else {
+    VirtualThread& first = *first_to_go_on(&self);
+    let_give_up(first);
+    entry = pick_entry(ScheduleEntry::Kind::wait, self, first);
+    entry.value = rounds;
+    schedule_log::append(entry);
   }
+  VirtualThread& next = threads.all[entry.chosen];
   if (rounds == 0) {
     end_interval(self, {trace::EventKind::spin, 0, 0, 0});
     close_pages(self, Closing::at_synchronisation);

@@ -10,6 +10,7 @@
 
 #include "native/gomp/engine.hpp"
 #include "native/program/clock_row.hpp"
+#include "native/program/looks.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/signals.hpp"
@@ -56,10 +57,14 @@ struct Stack {
 /// Where the thread last came by an instruction of a loop that waits (wait_loops.hpp).
 struct FlagWait {
   std::uintptr_t place = 0;
-  std::uint64_t state = 0;   ///< of registers and stack
-  std::uint64_t own_ns = 0;  ///< the interval's compute time then
-  unsigned rounds = 0;       ///< that others have gone on since
-  unsigned ignored = 0;      ///< times that the first pass did not wait here
+  std::uint64_t state = 0;     ///< of registers and stack
+  std::uint64_t interval = 0;  ///< that it was in
+  program::Look look{};        ///< of a place that looks
+  std::uint64_t value = 0;     ///< that it saw
+  unsigned times = 0;          ///< that it saw this value, in a row
+  std::uint64_t own_ns = 0;    ///< the interval's compute time then
+  unsigned rounds = 0;         ///< that others have gone on since
+  unsigned ignored = 0;        ///< times that the first pass did not wait here
 };
 
 /// Why and how far the thread is single-stepped.
@@ -74,6 +79,13 @@ struct Steps {
   std::uintptr_t stack = 0;  ///< there
   unsigned count = 0;
   unsigned turns = 0;
+};
+
+/// Times that others went on in the midst of an interval, in case that the thread waits for what they do.
+struct BlindWait {
+  std::uint64_t interval = 0;
+  std::uint64_t not_before_ns = 0;  ///< of the interval's compute time: the next one
+  unsigned patience = 1;            ///< as look_for_wait_loop() has it
 };
 
 /// Of the clock, by the program.
@@ -117,6 +129,7 @@ struct VirtualThread {
   std::uintptr_t failed_at GUARDED_BY(turn) = 0;          ///< its instruction
   FlagWait flag_wait GUARDED_BY(turn);
   Steps steps GUARDED_BY(turn);
+  BlindWait blind_wait GUARDED_BY(turn);
   bool is_in_interval GUARDED_BY(turn) = false;
   bool spins GUARDED_BY(turn) = false;                ///< it has only looked at a flag since its last event
   bool is_split GUARDED_BY(turn) = false;             ///< its pages were closed in between, since it last synchronised

@@ -9,11 +9,13 @@
 
 #include "native/program/atomic_operation.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/looks.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/schedule_log.hpp"
+#include "native/tracer/seen_looks.hpp"
 #include "native/tracer/words.hpp"
 
 namespace sdsm::tracer {
@@ -24,14 +26,24 @@ constexpr std::uint8_t trap = 0xcc;    // int3
 constexpr greg_t single_step = 0x100;  // TF, of the flags
 // Of a loop's turns; each costs 1 to 2 us. Unoptimised turns through functions of a class library take hundreds.
 constexpr unsigned first_steps = 512, most_steps = 8192;
-constexpr unsigned most_ignored = 1'000'000;  // some seconds
-constexpr unsigned turns_without_change = 2;  // that make a loop one that waits
+constexpr unsigned most_ignored = 1'000'000;          // some seconds
+constexpr unsigned most_ignored_looks = 100'000'000;  // which code that works may do again and again, too
+constexpr unsigned turns_without_change = 2;          // that make a loop one that waits
+// Of others, 1 ms each, before a loop that may count its turns does so as fast as it can.
+constexpr unsigned most_rounds = 1000;
+
+// Of computing between two looks of a loop that waits. One that computes for longer between them does its work.
+constexpr std::uint64_t longest_turn_ns = 10'000;
+// A thread that does not wait loses others' turns and 1 ms of single steps by it: less and less often.
+constexpr std::uint64_t part_of_interval = 4, least_between_ns = 4'000'000;
 
 /// An instruction of a loop that waits.
 struct Place {
   std::uintptr_t address = 0;
   std::uint8_t code = 0;  ///< the byte that the trap replaces
   bool is_set = false;
+  /// A loop of which only this load tells that it waits: by looking at the same variable again and again.
+  bool is_look = false;
 };
 
 struct WaitLoops {
@@ -39,6 +51,8 @@ struct WaitLoops {
   std::size_t count = 0;  ///< of `places`
 };
 constinit WaitLoops loops GUARDED_BY(turn);
+/// By the thread that is followed.
+constinit SeenLooks seen_looks GUARDED_BY(turn);
 
 class Digest {
  public:
@@ -96,7 +110,7 @@ void set(Place& place, bool is_set) {
 }
 
 /// Null if there are too many.
-Place* learn(std::uintptr_t address) REQUIRES(turn) {
+Place* learn(std::uintptr_t address, bool is_look) REQUIRES(turn) {
   Place* place = find_place(address);
   if (place == nullptr) {
     if (loops.count == sizeof loops.places / sizeof loops.places[0]) return nullptr;
@@ -105,6 +119,7 @@ Place* learn(std::uintptr_t address) REQUIRES(turn) {
     place = &loops.places[loops.count++];
     *place = {.address = address, .code = *reinterpret_cast<const std::uint8_t*>(address)};
   }
+  place->is_look = is_look;
   set(*place, true);
   return place;
 }
@@ -113,7 +128,7 @@ void log_loop(const VirtualThread& self, const Place& place) REQUIRES(turn) {
   ScheduleEntry entry;
   entry.kind = ScheduleEntry::Kind::wait_loop;
   entry.self = static_cast<std::uint16_t>(self.number);
-  entry.chosen = place.is_set ? 1 : 0;
+  entry.chosen = !place.is_set ? wait_loop_unlearnt : place.is_look ? wait_loop_look : wait_loop_learnt;
   entry.value = program_image.file_address(place.address);
   schedule_log::append(entry);
 }
@@ -134,8 +149,9 @@ void pass(VirtualThread& self, const Place& place, ucontext_t& machine) REQUIRES
 void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
   FlagWait& wait = self.flag_wait;
   self.stopwatch.rewind(wait.own_ns);
-  if (!is_replay() && !others_can_go_on(self)) {
-    // What is left is a wait for a signal or for the time, or no wait at all.
+  const bool is_in_vain = place.is_look && wait.rounds > most_rounds;
+  if (!is_replay() && (is_in_vain || !others_can_go_on(self))) {
+    // What is left is a wait for a signal or for the time, one that gives up after so many turns, or no wait at all.
     set(place, false);
     return log_loop(self, place);
   }
@@ -147,8 +163,62 @@ void wait_at(VirtualThread& self, Place& place) REQUIRES(turn) {
   wait.own_ns = self.stopwatch.elapsed_ns();
 }
 
+/// At what the instruction of the place looks.
+Look look_at(const Place& place, const ucontext_t& machine) {
+  std::uint8_t code[longest_instruction];
+  std::memcpy(code, reinterpret_cast<const void*>(place.address), sizeof code);
+  code[0] = place.code;
+  return look_of(code, machine.uc_mcontext.gregs).value_or(Look{});
+}
+
+/// At a place that looks, of a thread that has seen the same twice: whether it waits. Passes agree about what looks
+/// give, but not about the time in between: the later ones follow the first.
+bool is_wait_next(VirtualThread& self) REQUIRES(turn) {
+  FlagWait& wait = self.flag_wait;
+  if (!is_replay()) return self.stopwatch.elapsed_ns() < wait.own_ns + longest_turn_ns;
+  const bool was_inside = set_inside(true);
+  preempt(self);  // if the first pass did
+  set_inside(was_inside);
+  if (schedule_log::is_next(ScheduleEntry::Kind::wait, self.number)) return true;
+  if (++wait.ignored > most_ignored_looks) end_diverged(self.number);
+  return false;
+}
+
+void come_to_look(VirtualThread& self, Place& place, const ucontext_t& machine) REQUIRES(turn) {
+  FlagWait& wait = self.flag_wait;
+  const Look look = look_at(place, machine);
+  const bool is_known =
+      wait.place == place.address && wait.look.address == look.address && wait.interval == self.intervals;
+  if (!is_known) {
+    wait = {.place = place.address, .interval = self.intervals, .look = look, .own_ns = self.stopwatch.elapsed_ns()};
+    return;
+  }
+  const bool is_waiting = wait.times >= turns_without_change && is_wait_next(self);
+  if (!is_waiting) {
+    wait.own_ns = self.stopwatch.elapsed_ns();
+    return;
+  }
+  wait_at(self, place);
+  self.stopwatch.pause();
+  wait.interval = self.intervals;
+}
+
+/// The instruction of the place has been: its page is open.
+void end_look(VirtualThread& self) REQUIRES(turn) {
+  FlagWait& wait = self.flag_wait;
+  const std::uint64_t value = value_at(wait.look).value_or(0);
+  if (wait.value != value) wait.times = wait.rounds = 0;
+  wait.value = value;
+  ++wait.times;
+}
+
 void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(turn) {
   self.stopwatch.pause();
+  if (place.is_look) {
+    come_to_look(self, place, machine);
+    pass(self, place, machine);
+    return self.stopwatch.resume();
+  }
   const std::uint64_t state = state_of(self, machine);
   FlagWait& wait = self.flag_wait;
   if (wait.place == place.address && wait.state == state) {
@@ -165,6 +235,7 @@ void come_by(VirtualThread& self, Place& place, ucontext_t& machine) REQUIRES(tu
 void end_pass(VirtualThread& self) REQUIRES(turn) {
   const Place* place = find_place(self.steps.begin);
   if (place->is_set) write_code(place->address, trap);
+  if (place->is_look && self.flag_wait.place == place->address) end_look(self);
   if (!is_tracked() && self.intervals == self.steps.interval) self.stopwatch.rewind(self.steps.own_ns);
 }
 
@@ -174,6 +245,31 @@ void begin_turn_here(VirtualThread& self, const ucontext_t& machine) REQUIRES(tu
   steps.stack = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RSP]);
   steps.state = state_of(self, machine);
   steps.turns = 0;
+}
+
+/// The thread was followed, and no two turns were alike; but it looked at something twice. Others go on; if they change
+/// that, the thread has waited for it.
+void let_others_change(VirtualThread& self) REQUIRES(turn) {
+  const SeenLooks seen = seen_looks;  // others may be followed meanwhile
+  if (!seen.has_repeated() || !others_can_go_on(self)) return;
+  const int saved_errno = errno;
+  const bool was_inside = set_inside(true);
+  self.stopwatch.pause();
+  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
+  BlindWait& blind = self.blind_wait;
+  blind = {.interval = self.intervals,
+           .not_before_ns = so_far + so_far / part_of_interval + least_between_ns,
+           .patience = std::min(2 * blind.patience, most_steps / first_steps)};
+  // Lent, as in schedule_in_between(): the thread has turned for so long.
+  self.clock_ns += so_far;
+  preempt(self);
+  self.clock_ns -= so_far;
+  const std::uintptr_t changed = seen.find_changed();
+  Place* const place = changed == 0 ? nullptr : learn(changed, true);
+  if (place != nullptr) log_loop(self, *place);
+  self.stopwatch.resume();
+  set_inside(was_inside);
+  errno = saved_errno;
 }
 
 void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
@@ -186,14 +282,15 @@ void look_on(VirtualThread& self, ucontext_t& machine) REQUIRES(turn) {
     ++steps.turns;
   }
   const bool is_lost = self.intervals != steps.interval || !program_image.program.code.holds(here);
+  if (!is_lost) seen_looks.add(self, machine);
   if (!is_lost && steps.turns < turns_without_change && ++steps.count < steps.most) return;
   machine.uc_mcontext.gregs[REG_EFL] &= ~single_step;
   steps.purpose = Steps::Purpose::none;
   if (is_lost) return;
   self.stopwatch.rewind(steps.own_ns);
-  if (steps.turns < turns_without_change) return;
+  if (steps.turns < turns_without_change) return let_others_change(self);
   self.flag_wait = {.place = here, .state = steps.state, .own_ns = steps.own_ns};
-  Place* place = learn(here);
+  Place* place = learn(here, false);
   if (place == nullptr) return;
   log_loop(self, *place);
   come_by(self, *place, machine);
@@ -205,17 +302,22 @@ void look_for_wait_loop(VirtualThread& self, ucontext_t& machine, unsigned patie
   const auto here = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]);
   if (!program_image.program.code.holds(here) || *reinterpret_cast<const std::uint8_t*>(here) == trap) return;
   self.stopwatch.pause();
+  const std::uint64_t so_far = self.stopwatch.elapsed_ns();
+  BlindWait& blind = self.blind_wait;
+  if (blind.interval != self.intervals) blind = {.interval = self.intervals};
+  if (so_far < blind.not_before_ns) return self.stopwatch.resume();
+  seen_looks.clear();
   self.steps = {.purpose = Steps::Purpose::looks_for_loop,
                 .interval = self.intervals,
-                .own_ns = self.stopwatch.elapsed_ns(),
-                .most = std::min(first_steps * patience, most_steps)};
+                .own_ns = so_far,
+                .most = std::min(first_steps * std::max(patience, blind.patience), most_steps)};
   begin_turn_here(self, machine);
   machine.uc_mcontext.gregs[REG_EFL] |= single_step;
 }
 
-void set_wait_loop(std::uintptr_t address, bool is_learnt) {
-  Place* place = learn(address + program_image.program.load_offset);
-  if (place != nullptr && !is_learnt) set(*place, false);
+void set_wait_loop(std::uintptr_t address, std::uint16_t how) {
+  Place* place = learn(address + program_image.program.load_offset, how == wait_loop_look);
+  if (place != nullptr && how == wait_loop_unlearnt) set(*place, false);
 }
 
 }  // namespace sdsm::tracer

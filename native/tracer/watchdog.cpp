@@ -14,6 +14,7 @@
 #include "native/program/processes.hpp"
 #include "native/program/signals.hpp"
 #include "native/tracer/options.hpp"
+#include "native/tracer/schedule_log.hpp"
 #include "native/tracer/team.hpp"
 #include "native/tracer/threads.hpp"
 #include "native/tracer/wait_loops.hpp"
@@ -31,6 +32,9 @@ constexpr bool is_time_for_sample(unsigned looks) {
 /// Samples that must look alike, and samples after which a thread yields whatever it does.
 constexpr unsigned alike_samples = 5;
 constexpr unsigned most_samples = 1000;
+/// Later passes, where the first one interrupted the thread in this interval: late rather than early, as what others
+/// find then may be the interval's work.
+constexpr unsigned most_samples_if_logged = 50;
 
 /// What a loop that only waits leaves unchanged: its registers, and where it is.
 /// A loop that computes counts somewhere.
@@ -94,7 +98,8 @@ void on_preemption(int /*signal*/, siginfo_t* /*info*/, void* context) {
   }
   samples.alike = looks_alike(now, samples.last) ? samples.alike + 1 : 0;
   samples.last = now;
-  if (samples.alike < alike_samples && ++samples.taken < most_samples) {
+  const bool is_logged = is_replay() && schedule_log::is_preempted_next(self.number, self.intervals);
+  if (samples.alike < alike_samples && ++samples.taken < (is_logged ? most_samples_if_logged : most_samples)) {
     if (is_time_to_look()) look_for_wait_loop(self, machine, samples.between_looks);
     return;
   }

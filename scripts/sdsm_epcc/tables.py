@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calibration.output_file import csv_text, json_text
+from calibration.output_file import aligned, csv_text, json_text
 from sdsm_epcc.groups import MEASURED, PREDICTED, Collection, Environment, Group
 
 Cell = str | int | float | None
@@ -112,15 +112,7 @@ def as_text(found: Sequence[Table], unit: str) -> str:
         columns = [("directive", "label"), *((f"{head} [{sign}]", name) for head, name in TIMES), *COUNTS]
         cells = [[head for head, _ in columns]]
         cells += [[shown(line[name], unit) for _, name in columns] for line in table.rows]
-        widths = [max(len(line[index]) for line in cells) for index in range(len(columns))]
-        lines = [
-            "  ".join(
-                text.ljust(width) if index == 0 else text.rjust(width)
-                for index, (text, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in cells
-        ]
-        parts.append("\n".join([table.title, *(line.rstrip() for line in lines)]))
+        parts.append("\n".join([table.title, *aligned(cells, {0})]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -153,16 +145,8 @@ def beside(collection: Collection, unit: str) -> str:
         rows.append((str(measured.key.threads), measured.key.label, *cells))
     if len(rows) == 1:
         return ""
-    widths = [max(len(line[index]) for line in rows) for index in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            text.ljust(width) if index == 1 else text.rjust(width)
-            for index, (text, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in rows
-    ]
     middle = f"\nmedian difference: {statistics.median(parts):.1f} %\n" if parts else "\n"
-    return "\npredicted beside measured overheads\n" + "\n".join(lines) + middle
+    return "\npredicted beside measured overheads\n" + "\n".join(aligned(rows, {1})) + middle
 
 
 def records(collection: Collection, unit: str) -> list[dict[str, Cell]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from calibration.output_file import json_text, write_output
+from calibration.output_file import aligned, json_text, write_output
 from sdsm_report.report import BLIND_COMMIT, Accuracy, Line, as_document, error_percent
 
 FORMAT = 1
@@ -20,16 +20,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     header: (columns,); rows: (lines, columns), all text.
     """
     columns = list(zip(header, *rows, strict=True))
-    widths = [max(len(cell) for cell in column) for column in columns]
-    left = [any(cell and not _is_figure(cell) for cell in column[1:]) for column in columns]
-
-    def render(cells: Sequence[str]) -> str:
-        return "  ".join(
-            cell.ljust(width) if to_left else cell.rjust(width)
-            for cell, width, to_left in zip(cells, widths, left, strict=True)
-        ).rstrip()
-
-    return "\n".join([render(header), "  ".join("-" * width for width in widths), *map(render, rows)])
+    dashes = ["-" * max(len(cell) for cell in column) for column in columns]
+    left = {number for number, column in enumerate(columns) if any(cell and not _is_figure(cell) for cell in column[1:])}
+    return "\n".join(aligned([header, dashes, *rows], left))
 
 
 def _is_figure(cell: str) -> bool:

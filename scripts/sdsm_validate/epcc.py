@@ -10,7 +10,7 @@ from typing import Any
 
 from calibration import run_result
 from calibration.children import CommandRunner
-from calibration.output_file import csv_text, write_output
+from calibration.output_file import aligned, csv_text, write_output
 from calibration.readers import epcc
 from calibration.readers.text import Text
 from sdsm_validate.measure import Cluster
@@ -192,8 +192,7 @@ def text(rows: Sequence[Row]) -> str:
         runs = f"{min(row.measured_runs_us):.1f} .. {max(row.measured_runs_us):.1f}"
         figures = (f"{row.predicted_us:.1f}", f"{row.measured_us:.1f}", runs)
         cells.append((row.directive, str(row.nodes), *figures, difference, row.step))
-    widths = [max(len(line[column]) for line in cells) for column in range(len(HEADINGS))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+    lines = aligned(cells)
     total = agreement(rows)
     sums = []
     if total and total.median_percent is not None:

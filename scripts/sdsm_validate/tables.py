@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibration.accounts import LARGE, NEAR
-from calibration.output_file import csv_text
+from calibration.output_file import aligned, csv_text
 from sdsm_validate.outcome import Line, accuracy
 
 HEADINGS = ("program", "nodes", "predicted, s", "over seeds", "measured, s", "interval of the median", "speedup", "error")
@@ -29,7 +29,7 @@ def text(lines: Sequence[Line]) -> str:
                 f"{line.error_percent:+.1f} %",
             )
         )
-    table = _aligned(rows)
+    table = "\n".join(aligned(rows))
     summary = accuracy(lines)
     if summary is None:
         return table
@@ -63,15 +63,11 @@ def accounts(lines: Sequence[Line]) -> str:
         return ""
     terms = [term for line in lines for term in line.terms if term.is_large]
     off = sum(term.is_off for term in terms)
+    table = "\n".join(aligned(rows))
     return (
         "Where the time went, mean over threads (compute with what serving others takes of it; terms of 1 % or more)\n"
-        f"{_aligned(rows)}\n{off} of {len(terms)} terms that are {LARGE:.0%} of the time or more are off by more than {NEAR:.0%}"
+        f"{table}\n{off} of {len(terms)} terms that are {LARGE:.0%} of the time or more are off by more than {NEAR:.0%}"
     )
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
 def document(lines: Sequence[Line]) -> list[dict[str, Any]]:

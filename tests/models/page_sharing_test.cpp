@@ -125,16 +125,40 @@ TEST_CASE("all who have a page lose it before a change that each of them shall h
   CHECK(page.right_of(NodeId{0}) == Right::none);
 }
 
-TEST_CASE("a page tells of others' stores if anybody may have changed it since the barrier, seen by the home or not") {
-  CHECK_FALSE(tells_of_stores({}, true));
-  CHECK(tells_of_stores({.was_recalled_written = true}, true));
-  CHECK(tells_of_stores({.has_diffs = true}, true));
-  CHECK(tells_of_stores({.has_unseen_changes = true}, true));
-  CHECK(tells_of_stores({.home_is_in_flag_mode = false}, true));
+TEST_CASE("another node's request needs a list in flag mode, the home's own node where there is one, a stack never") {
+  for (const bool is_listed : {false, true}) {
+    for (const bool is_in_flag_mode : {false, true}) {
+      CHECK(needs_list(false, false, is_listed, is_in_flag_mode) == is_in_flag_mode);
+      CHECK(needs_list(false, true, is_listed, is_in_flag_mode) == is_listed);
+      CHECK_FALSE(needs_list(true, false, is_listed, is_in_flag_mode));
+    }
+  }
 }
 
-TEST_CASE("before flag mode begins a page tells of operations on it alone") {
-  const PageNews others{.has_diffs = true, .has_unseen_changes = true, .home_is_in_flag_mode = false};
-  CHECK_FALSE(tells_of_stores(others, false));
-  CHECK(tells_of_stores({.was_recalled_written = true}, false));
+TEST_CASE("where threads wait for plain stores a node has changed one page of others' stacks at a time") {
+  using enum FlagMode;
+  CHECK(sends_other_stacks_first(for_good, Access::write, true));
+  CHECK_FALSE(sends_other_stacks_first(until_barrier, Access::write, true));
+  CHECK_FALSE(sends_other_stacks_first(off, Access::write, true));
+  CHECK_FALSE(sends_other_stacks_first(for_good, Access::read, true));
+  CHECK_FALSE(sends_other_stacks_first(for_good, Access::write, false));
+}
+
+TEST_CASE("an operation that orders memory takes its page from all, but a stack can only be marked") {
+  CHECK(taken_by({}) == Taken::from_all);
+  CHECK(taken_by({.is_in_flag_mode = true}) == Taken::from_all);
+  CHECK(taken_by({.is_on_stack = true}) == Taken::mark);
+}
+
+TEST_CASE("a home's own operation takes nothing in flag mode while no other node may use the page") {
+  CHECK(taken_by({.is_home_alone = true, .is_in_flag_mode = true}) == Taken::nothing);
+  // Before, each thread's next touch has to find that it has met others.
+  CHECK(taken_by({.is_home_alone = true}) == Taken::from_all);
+  CHECK(taken_by({.is_on_stack = true, .is_home_alone = true}) == Taken::mark);
+}
+
+TEST_CASE("an operation that orders nothing leaves the home's node its page") {
+  CHECK(taken_by({.orders_memory = false}) == Taken::from_others);
+  CHECK(taken_by({.orders_memory = false, .is_on_stack = true}) == Taken::nothing);
+  CHECK(taken_by({.orders_memory = false, .is_home_alone = true}) == Taken::nothing);
 }

@@ -159,6 +159,26 @@ TEST_CASE("seconds go to picoseconds and back, what 63 bits cannot hold is refus
   CHECK_THROWS_AS(from_seconds(beyond), std::invalid_argument);
 }
 
+TEST_CASE("part of a picosecond is rounded to the nearer one, half of one away from zero") {
+  // Doubles next to halves are where adding 0.5 and cutting off goes wrong.
+  for (const double half : {0.5, 1.5, 2.5, 1234567.5, 4503599627370495.5}) {
+    for (const double sign : {1., -1.}) {
+      for (const double near : {half, std::nextafter(half, 0), std::nextafter(half, 1e300)}) {
+        const double seconds = sign * near / 1e12;
+        CAPTURE(seconds);
+        CHECK(from_seconds(seconds) == Time{std::llround(seconds * 1e12)});
+      }
+    }
+  }
+  std::minstd_rand random(1);
+  for (int i = 0; i < 10000; ++i) {
+    const double seconds =
+        std::uniform_real_distribution<>(-1, 1)(random) * std::pow(10, static_cast<int>(random() % 20) - 13);
+    CAPTURE(seconds);
+    CHECK(from_seconds(seconds) == Time{std::llround(seconds * 1e12)});
+  }
+}
+
 TEST_CASE("times are written in the unit that gives one to three digits before the point") {
   CHECK(format_time(Time{587'000'000}) == "587.000 us");
   CHECK(format_time(Time{4'190'000'000'000}) == "4.190 s");

@@ -205,6 +205,12 @@ def test_words_that_change_back_beside_a_team_of_one_thread_count_in_the_simulat
 
 
 @pytest.mark.parametrize("threads", [2, 3, 4])
+def test_a_triangular_system_by_levels_and_in_a_doacross_loop(tmp_path, threads):
+    program = (WORKLOADS.parent / "tests" / "whole" / "triangular.c", "counted")
+    assert counts(executed(tmp_path, threads, *program)) == counts(simulated(tmp_path, threads, *program))
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
 @pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
 @pytest.mark.parametrize("name", ["atomics", "fences", "whole_objects"])
 def test_atomic_operations(tmp_path, name, atomics, threads):

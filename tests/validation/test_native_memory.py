@@ -325,6 +325,87 @@ def test_who_gets_a_lock_by_a_store_to_its_own_stack_sees_what_it_guards_in_othe
 
 
 @pytest.mark.parametrize("atomics", ["home", "relaxed", "lock"])
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
+def test_a_flush_orders_memory_however_operations_are_done(tmp_path, nodes, threads_per_node, atomics):
+    """Each thread waits for the one before it, by looks with a flush between them."""
+    (tmp_path / "chain.c").write_text(
+        """
+#include <omp.h>
+#include <stdio.h>
+int flags[64 * 1024];
+long values[64 * 1024];
+int main(void) {
+  long wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+  {
+    const int own = omp_get_thread_num() * 1024;
+    for (int turn = 1; turn <= 3; ++turn) {
+      for (int seen = 0; own > 0 && seen < turn;) {
+#pragma omp flush
+#pragma omp atomic read
+        seen = flags[own - 1024];
+      }
+#pragma omp flush
+      if (own > 0 && values[own - 1024] < turn) ++wrong;
+      values[own] = turn;
+#pragma omp flush
+#pragma omp atomic write
+      flags[own] = turn;
+#pragma omp flush
+    }
+  }
+  printf("%ld wrong\\n", wrong);
+  return wrong != 0;
+}
+"""
+    )
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "chain", tmp_path / "chain.c"], check=True)
+    options = ("--atomics", atomics)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", tmp_path / "chain", options=options)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (2, 2)])
+def test_a_thread_sees_nothing_older_in_a_variable_than_its_own_operation_found(tmp_path, nodes, threads_per_node):
+    """Copies stay under relaxed operations: a thread that compared with its old copy would do so for ever."""
+    (tmp_path / "count.c").write_text(
+        """
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+atomic_int count;
+char beside[100];
+int own[64 * 1024];
+int main(void) {
+  int older = 0;
+#pragma omp parallel reduction(+ : older)
+  {
+    int* const mine = &own[(omp_get_num_threads() - 1 - omp_get_thread_num()) * 1024];
+    *mine = 100;
+    for (int i = 0; i < 10; ++i)
+#pragma omp atomic
+      ++*mine;
+    if (*mine != 110) ++older;
+  }
+#pragma omp parallel reduction(+ : older)
+  for (int i = 0; i < 20; ++i) {
+    int seen = atomic_load_explicit(&count, memory_order_relaxed);
+    while (!atomic_compare_exchange_strong(&count, &seen, seen + 1))
+      seen = atomic_load_explicit(&count, memory_order_relaxed);
+    if (atomic_load_explicit(&count, memory_order_relaxed) <= seen) ++older;
+    beside[omp_get_thread_num()] = 1;
+  }
+  printf("%d, %d older\\n", count, older);
+}
+"""
+    )
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "count", tmp_path / "count.c"], check=True)
+    options = ("--atomics", "relaxed")
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", tmp_path / "count", options=options)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{20 * nodes * threads_per_node}, 0 older\n", "")
+
+
+@pytest.mark.parametrize("atomics", ["home", "relaxed", "lock"])
 def test_an_atomic_operation_at_a_home_outside_the_team_is_told_where_copies_stay(atomics):
     options = ("--invalidation", "changed", "--atomics", atomics)
     result = on_cluster(4, 1, "as-asked", "unix", PROGRAMS / "operations_elsewhere", options=options)

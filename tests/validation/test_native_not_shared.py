@@ -73,6 +73,31 @@ def test_the_address_is_named_and_the_likely_reason(program, what, said):
         assert run.errors.count("\n") == 1
 
 
+@pytest.mark.parametrize("layout", [("-n", 2), ("--nodes", 1, "--threads-per-node", 2)], ids=["nodes", "companions"])
+def test_another_process_never_takes_the_c_librarys_memory_for_its_own(tmp_path, layout):
+    """Each has opened a folder: at one address, the second thread would read its own."""
+    source = """
+    #include <dirent.h>
+    #include <omp.h>
+    static DIR* opened[2];
+    int main(void) {
+    #pragma omp parallel num_threads(2)
+      {
+        opened[omp_get_thread_num()] = opendir(omp_get_thread_num() ? "/etc" : "/");
+    #pragma omp barrier
+        if (omp_get_thread_num() == 1) readdir(opened[0]);
+      }
+      return 0;
+    }
+    """
+    (tmp_path / "folders.c").write_text(source)
+    subprocess.run(["gcc", "-fopenmp", "-o", "folders", "folders.c"], cwd=tmp_path, check=True)
+    with MarkedRun("-q", *layout, "--", tmp_path / "folders") as run:
+        assert run.end() == 1
+        assert "in memory that the C library allocated for itself in process 0" in run.errors, run.errors
+        assert 'docs/running.md, "What is not shared"' in run.errors and run.errors.count("\n") == 1
+
+
 def test_a_handler_of_the_programs_own_gets_the_fault(program):
     with MarkedRun("-q", "-n", 2, "--", program, "handler") as run:
         assert run.end() == 0, run.errors
@@ -131,3 +156,140 @@ def test_what_is_unmapped_beyond_all_mappings_takes_no_small_block_and_no_time(t
     subprocess.run(["gcc", "-fopenmp", "-o", "unmaps", "unmaps.c"], cwd=tmp_path, check=True)
     for command in ((BUILD / "sdsm-run", "-q", "-n", "2"), (BUILD / "sdsm-trace", "-q", "-n", "2", "-o", tmp_path / "t.trace")):
         subprocess.run([*command, "--", tmp_path / "unmaps"], check=True, timeout=60)
+
+
+RESULTS = r"""
+program results
+  use omp_lib
+  implicit none
+  real(8), allocatable :: a(:,:), product(:,:), packed(:), shaped(:,:), least(:), moved(:,:), spreads(:,:,:), unpacked(:,:)
+  integer, allocatable :: places(:)
+  character(:), allocatable :: text
+  character(20) :: padded
+  integer :: i, wrong
+  allocate (a(40, 50))
+  do i = 1, 50
+    a(:, i) = i
+  end do
+  padded = 'some text'
+  wrong = 0
+!$omp parallel reduction(+:wrong)
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) then
+    product = matmul(a, transpose(a))
+    packed = pack(a, a > 25)
+    shaped = reshape(a, [100, 20])
+    least = minval(a, dim=2)
+    moved = cshift(a, 1, dim=2)
+    spreads = spread(a, 1, 3)
+    unpacked = unpack(packed, a > 25, 0d0 * a)
+    places = maxloc(a, dim=2)
+    text = trim(padded) // '.'
+  end if
+!$omp barrier
+  if (any(product /= 42925)) wrong = wrong + 1
+  if (sum(packed) /= 38000 .or. size(packed) /= 1000) wrong = wrong + 1
+  if (any(shaped(:, 20) < 48)) wrong = wrong + 1
+  if (size(least) /= 40 .or. any(least /= 1)) wrong = wrong + 1
+  if (any(moved(:, 50) /= 1)) wrong = wrong + 1
+  if (any(spreads(2, :, 7) /= 7)) wrong = wrong + 1
+  if (sum(unpacked) /= 38000) wrong = wrong + 1
+  if (any(places /= 50)) wrong = wrong + 1
+  if (text /= 'some text.') wrong = wrong + 1
+!$omp end parallel
+  deallocate (product, packed, shaped, least, moved, spreads, unpacked, places, text)
+  if (wrong /= 0) error stop 1
+end program
+"""
+
+
+@pytest.mark.parametrize("options", [("-O0",), ("-O2",), ("-O2", "-fno-plt", "-no-pie")], ids="_".join)
+def test_what_fortrans_functions_of_arrays_return_is_the_programs(tmp_path, options):
+    """libgfortran allocates it, and another thread reads and frees it."""
+    (tmp_path / "results.f90").write_text(RESULTS)
+    program = tmp_path / "results"
+    subprocess.run(["gfortran", *options, "-fopenmp", "-o", program, tmp_path / "results.f90"], check=True)
+    for layout in (("-n", 2), ("-n", 3), ("--nodes", 2, "--threads-per-node", 2), ("-n", 2, "--protocol", "jiajia")):
+        with MarkedRun("-q", *layout, "--", program) as run:
+            assert (run.end(), run.errors) == (0, "")
+    subprocess.run([BUILD / "sdsm-trace", "-q", "-n", "2", "-o", tmp_path / "a.trace", "--", program], check=True)
+
+
+@pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
+def test_an_allocator_that_nobody_would_keep_to_is_none_and_a_note_says_so(tmp_path, command):
+    (tmp_path / "pool.c").write_text(
+        """
+#include <omp.h>
+int main(void) {
+  const omp_alloctrait_t traits[] = {{omp_atk_pool_size, 1024}, {omp_atk_fallback, omp_atv_null_fb}};
+  return omp_init_allocator(omp_default_mem_space, 2, traits) != omp_null_allocator;
+}
+"""
+    )
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "pool", tmp_path / "pool.c"], check=True)
+    options = ("--passes", "1", "-o", tmp_path / "a.trace") if command == "sdsm-trace" else ()
+    words = [BUILD / command, "-q", *options, "-n", "2", "--", tmp_path / "pool"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    note = "sdsm: note: omp_init_allocator gives omp_null_allocator: the trait pool_size is not supported\n"
+    assert (done.returncode, done.stderr) == (0, note)
+
+
+def test_a_match_of_a_regular_expression_asks_nobody(tmp_path):
+    """Each thread has compiled its own, from what the program's pattern says."""
+    (tmp_path / "matches.c").write_text(
+        r"""
+#include <regex.h>
+int main(void) {
+  regex_t pattern;
+  int wrong = regcomp(&pattern, "([a-z]+)-([0-9]+)", REG_EXTENDED | REG_ICASE);
+  for (int round = 0; round < 3; ++round) {
+#pragma omp parallel for reduction(+ : wrong) schedule(static)
+    for (int i = 0; i < 400; ++i) {
+      regmatch_t found[3];
+      wrong += regexec(&pattern, "..ABC-17..", 3, found, 0) != 0 || found[2].rm_so != 6;
+      wrong += regexec(&pattern, "abc-", 3, found, 0) != REG_NOMATCH;
+    }
+    regfree(&pattern);
+    wrong += regcomp(&pattern, "([a-z]+)-([0-9]+)", REG_EXTENDED | REG_ICASE);
+  }
+  wrong += regcomp(&pattern, "(", REG_EXTENDED) == 0;
+  return wrong != 0;
+}
+"""
+    )
+    program = tmp_path / "matches"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, tmp_path / "matches.c"], check=True)
+    for layout in (("-n", 1), ("-n", 3), ("--nodes", 2, "--threads-per-node", 2)):
+        with MarkedRun("-q", *layout, "--json", tmp_path / "a.json", "--", program) as run:
+            assert (run.end(), run.errors) == (0, "")
+        threads = json.loads((tmp_path / "a.json").read_text())["whole_run"]["threads"]
+        assert sum(thread["locks"] for thread in threads) == 0 and sum(thread["messages"] for thread in threads) < 400
+    subprocess.run([BUILD / "sdsm-trace", "-q", "-n", "2", "-o", tmp_path / "a.trace", "--", program], check=True)
+
+
+def test_functions_of_the_c_library_answer_as_it_does(tmp_path):
+    (tmp_path / "answers.c").write_text(
+        r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  ++threads;
+  char* const folder = getcwd(NULL, PATH_MAX);  // of that size, so that a name may be appended
+  char* const next = malloc(64);
+  strcpy(next, "as it was");
+  memset(folder + strlen(folder), 'x', 500);
+  glob_t found;
+  memset(&found, 0x55, sizeof found);
+  return threads != 2 || strcmp(next, "as it was") != 0 || glob("*", 1 << 30, NULL, &found) != -1 || getcwd(next, 1) != NULL || errno != ERANGE;
+}
+"""
+    )
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "answers", tmp_path / "answers.c"], check=True)
+    with MarkedRun("-q", "-n", 2, "--", tmp_path / "answers") as run:
+        assert (run.end(), run.errors) == (0, "")

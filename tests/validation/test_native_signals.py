@@ -189,6 +189,44 @@ def test_under_jiajia_a_handler_that_posts_while_its_thread_waits_ends_the_run_w
         assert "give --protocol scash" in run.errors
 
 
+def test_under_jiajia_a_loop_that_waits_amid_other_work_is_told_of(tmp_path):
+    """Its turns differ, and it calls the library. What it looks at has been changed, and JIAJIA hands nothing on."""
+    (tmp_path / "ring.c").write_text(
+        r"""
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+atomic_uint head, tail;
+int slots[8];
+int main(void) {
+  int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+  for (int done = 0; done < 20;) {
+    const int self = omp_get_thread_num();
+    const unsigned h = atomic_load_explicit(&head, memory_order_acquire);
+    const unsigned t = atomic_load_explicit(&tail, memory_order_acquire);
+    if (self == 0 && t - h < 4) {
+      slots[t % 8] = done++;
+      atomic_store_explicit(&tail, t + 1, memory_order_release);
+    } else if (self == 1 && t != h) {
+      wrong += slots[h % 8] != done++;
+      atomic_store_explicit(&head, h + 1, memory_order_release);
+    } else {
+      sched_yield();
+    }
+  }
+  return wrong;
+}
+"""
+    )
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "ring", tmp_path / "ring.c"], check=True)
+    with MarkedRun("-q", "-n", 2, "--", tmp_path / "ring") as run:
+        assert (run.end(), run.errors) == (0, "")
+    with MarkedRun("-q", "-n", 2, "--protocol", "jiajia", "--", tmp_path / "ring") as run:
+        told = "seems to wait in a loop for another thread's plain store"
+        run.wait_for(lambda: told in run.errors, "the warning")
+
+
 #: It waits for faults in the second page of a block: of its own memory, or of a file's. The handler is set first or last.
 GUARDED = r"""
 #define _GNU_SOURCE

@@ -30,7 +30,8 @@ PROGRAMS = sorted(
 #: Of each language and kind, short ones.
 SAMPLE = (
     *("clover.f90", "lagrange.cpp", "lu_doacross.c", "md.f90", "monitors.cpp", "monte_carlo.cpp", "nas_is.c"),
-    *("ocean.f90", "queues.cpp", "radix_scan.c", "sort_tasks.c", "sparse_lu.c", "tables.c", "wavefront.cpp"),
+    *("ocean.f90", "photons.f90", "queues.cpp", "radix_scan.c", "sort_tasks.c", "sparse_lu.c", "tables.c", "tiles.c"),
+    "wavefront.cpp",
 )
 LAYOUTS = ((1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (2, 2))
 REPEATS = 20

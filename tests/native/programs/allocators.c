@@ -16,7 +16,19 @@ static void routines(void) {
   int* const three = omp_calloc(n, sizeof *three, own);
   int* const four = omp_aligned_calloc(64, n, sizeof *four, omp_large_cap_mem_alloc);
   EXPECT(one && two && three && four);
-  EXPECT((uintptr_t)two % 256 == 0 && (uintptr_t)four % 64 == 0);
+  EXPECT((uintptr_t)two % 256 == 0 && (uintptr_t)four % 64 == 0 && (uintptr_t)three % 128 == 0);
+  int* moved = NULL;
+  for (int i = 1; i < 20; ++i) {
+    moved = omp_realloc(moved, i * 100 * sizeof *moved, own, own);
+    EXPECT(moved && (uintptr_t)moved % 128 == 0 && (i == 1 || moved[99 * (i - 1)] == i));
+    moved[99 * i] = i + 1;
+  }
+  omp_free(moved, own);
+  char aligned = 0;
+  int wrong = 0;
+#pragma omp parallel private(aligned) allocate(own : aligned) reduction(+ : wrong)
+  wrong += (uintptr_t)&aligned % 128 != 0;
+  EXPECT(wrong == 0);
   int zeros = 1;
   for (int i = 0; i < n; ++i) zeros &= three[i] == 0 && four[i] == 0;
   EXPECT(zeros);

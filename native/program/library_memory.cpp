@@ -1,0 +1,408 @@
+/// Functions of the C library that allocate memory for the program inside of themselves. Those that compute only do so
+/// from the program's heap. What others return is moved there: with the memory they also allocate what the kernel
+/// writes to (folders, files), which may not be shared.
+#include "native/program/library_memory.hpp"
+
+#include <argz.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <envz.h>
+#include <glob.h>
+#include <netdb.h>
+#include <search.h>
+#include <unwind.h>
+#include <wordexp.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cwchar>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/shared_memory.hpp"
+
+using namespace sdsm::program;
+
+namespace {
+
+/// Who called the C library for the memory that it allocates; 0: it does so for itself.
+constinit thread_local std::uintptr_t wanted_by = 0;
+
+/// What the C library returned, moved to the program's heap; `block` itself if it lies there. Null if there is no
+/// memory.
+template <typename Block>
+Block* moved(Block* block, std::size_t bytes, std::uintptr_t caller) {
+  if (block == nullptr || shared_heap::holds(block)) return block;
+  char* const copy = room_for(bytes, caller);
+  if (copy != nullptr) std::memcpy(copy, block, bytes);
+  give_back(block);
+  return reinterpret_cast<Block*>(copy);
+}
+
+char* moved_text(char* text, std::uintptr_t caller) {
+  return text == nullptr ? nullptr : moved(text, std::strlen(text) + 1, caller);
+}
+
+/// A list of texts behind `offset` null pointers, and a null pointer behind it. False if there is no memory.
+bool move_texts(char**& list, std::size_t offset, std::size_t count, std::uintptr_t caller) {
+  bool is_all = true;
+  if (list == nullptr) return true;
+  for (std::size_t i = offset; i < offset + count; ++i) {
+    list[i] = moved_text(list[i], caller);
+    is_all = is_all && list[i] != nullptr;
+  }
+  list = moved(list, (offset + count + 1) * sizeof *list, caller);
+  return is_all && list != nullptr;
+}
+
+using Order = int(const void*, const void*);
+/// Of the caller's innermost tsearch.
+constinit thread_local Order* order_of_program = nullptr;
+
+/// The program's function may leave by a jump: what it calls finds the library allocating for itself.
+int compare_by_program(const void* a, const void* b) {
+  const std::uintptr_t wanted = wanted_by;
+  Order* const order = order_of_program;
+  wanted_by = 0;
+  const int answer = order(a, b);
+  order_of_program = order;
+  wanted_by = wanted;
+  return answer;
+}
+
+/// The functions of libgfortran whose results it allocates, without what says of which type and rank they are, and
+/// whether they have a mask. What its others allocate is theirs: units, buffers, states of random numbers.
+constexpr const char* fortran_results[] = {
+    "all_",    "any_",     "bessel_",  "count_",  "cshift",  "ctime",  "eoshift",   "fdate",  "findloc", "iall_",
+    "iany_",   "iparity",  "internal", "matmul_", "maxloc",  "maxval", "minloc",    "minval", "norm2_",  "pack",
+    "parity_", "product_", "reshape",  "spread",  "string_", "sum_",   "transpose", "unpack",
+};
+
+bool allocates_result(const char* name) {
+  constexpr char prefix[] = "_gfortran_";
+  if (std::strcmp(name, "CFI_allocate") == 0) return true;
+  if (std::strncmp(name, prefix, sizeof prefix - 1) != 0) return false;
+  name += sizeof prefix - 1;
+  const bool may_be_masked = *name == 'm' || *name == 's';  // mmaxval, ssum
+  for (const char* result : fortran_results) {
+    const std::size_t length = std::strlen(result);
+    if (std::strncmp(name, result, length) == 0) return true;
+    if (may_be_masked && std::strncmp(name + 1, result, length) == 0) return true;
+  }
+  return false;
+}
+
+_Unwind_Reason_Code leave_library(_Unwind_Context* context, void* found) {
+  const auto address = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
+  const bool is_inside = program_image.whole_fortran_library.holds(address);
+  std::uintptr_t& caller = *static_cast<std::uintptr_t*>(found);
+  if (is_inside) caller = address;
+  if (is_inside || caller == 0) return _URC_NO_REASON;
+  caller = address;
+  return _URC_END_OF_STACK;
+}
+
+/// The function that code before `caller`, where it is to return, has called through the linker's table; null if it
+/// has called otherwise.
+const void* called_before(std::uintptr_t caller) {
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<const std::uint8_t*>(address); };
+  const auto behind = [&](std::uintptr_t field) {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, at(field), sizeof distance);
+    return field + sizeof distance + static_cast<std::uintptr_t>(std::intptr_t{distance});
+  };
+  std::uintptr_t entry = caller - 4;  // of call [entry], as with -fno-plt
+  if (*at(caller - 5) == 0xe8) {      // call stub; stub: endbr64; bnd jmp [entry], the first and the prefix perhaps
+    std::uintptr_t stub = behind(caller - 4);
+    if (!program_image.is_own_code(stub)) return nullptr;
+    constexpr std::uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    if (std::memcmp(at(stub), endbr64, sizeof endbr64) == 0) stub += sizeof endbr64;
+    if (*at(stub) == 0xf2) ++stub;
+    if (*at(stub) != 0xff || *at(stub + 1) != 0x25) return nullptr;
+    entry = stub + 2;
+  } else if (*at(caller - 6) != 0xff || *at(caller - 5) != 0x15) {
+    return nullptr;
+  }
+  const void* function = nullptr;
+  std::memcpy(&function, at(behind(entry)), sizeof function);
+  return function;
+}
+
+/// The program's code that libgfortran at `code` allocates a result for; else `code`. The library's own frames do not
+/// tell which of its functions was called: that may have jumped to another one.
+std::uintptr_t wants_result(std::uintptr_t code) {
+  std::uintptr_t caller = 0;
+  _Unwind_Backtrace(leave_library, &caller);
+  if (!program_image.is_own_code(caller)) return code;
+  const void* const function = called_before(caller);
+  Dl_info place{};
+  const bool is_named = function != nullptr && dladdr(function, &place) != 0 && place.dli_sname != nullptr;
+  return is_named && allocates_result(place.dli_sname) ? caller : code;
+}
+
+}  // namespace
+
+namespace sdsm::program {
+
+AllocatesForProgram::AllocatesForProgram(std::uintptr_t caller) : before_(wanted_by) {
+  if (program_image.is_program(caller)) wanted_by = caller;
+}
+AllocatesForProgram::~AllocatesForProgram() {
+  wanted_by = before_;
+}
+
+std::uintptr_t allocates_for(std::uintptr_t caller) {
+  if (wanted_by != 0 && program_image.whole_c_library.holds(caller)) return wanted_by;
+  return program_image.whole_fortran_library.holds(caller) ? wants_result(caller) : caller;
+}
+
+}  // namespace sdsm::program
+
+/// A function that computes only.
+#define SDSM_COMPUTING(result, name, parameters, types, ...) \
+  SDSM_ENTRY result name parameters noexcept {               \
+    static constinit NextFunction<result types> real{#name}; \
+    const AllocatesForProgram marked(SDSM_CALLER);           \
+    return real(__VA_ARGS__);                                \
+  }
+
+SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), (const wchar_t*), text)
+SDSM_COMPUTING(char**, backtrace_symbols, (void* const* frames, int count), (void* const*, int), frames, count)
+SDSM_COMPUTING(int, hcreate_r, (std::size_t most, hsearch_data* table), (std::size_t, hsearch_data*), most, table)
+
+SDSM_COMPUTING(error_t, argz_create, (char* const* list, char** argz, std::size_t* bytes),
+               (char* const*, char**, std::size_t*), list, argz, bytes)
+SDSM_COMPUTING(error_t, argz_create_sep, (const char* text, int separator, char** argz, std::size_t* bytes),
+               (const char*, int, char**, std::size_t*), text, separator, argz, bytes)
+SDSM_COMPUTING(error_t, argz_append, (char** argz, std::size_t* bytes, const char* more, std::size_t more_bytes),
+               (char**, std::size_t*, const char*, std::size_t), argz, bytes, more, more_bytes)
+SDSM_COMPUTING(error_t, argz_add, (char** argz, std::size_t* bytes, const char* text),
+               (char**, std::size_t*, const char*), argz, bytes, text)
+SDSM_COMPUTING(error_t, argz_add_sep, (char** argz, std::size_t* bytes, const char* text, int separator),
+               (char**, std::size_t*, const char*, int), argz, bytes, text, separator)
+SDSM_COMPUTING(error_t, argz_insert, (char** argz, std::size_t* bytes, char* before, const char* entry),
+               (char**, std::size_t*, char*, const char*), argz, bytes, before, entry)
+SDSM_COMPUTING(error_t, envz_add, (char** envz, std::size_t* bytes, const char* name, const char* value),
+               (char**, std::size_t*, const char*, const char*), envz, bytes, name, value)
+SDSM_COMPUTING(error_t, envz_merge,
+               (char** envz, std::size_t* bytes, const char* other, std::size_t other_bytes, int overrides),
+               (char**, std::size_t*, const char*, std::size_t, int), envz, bytes, other, other_bytes, overrides)
+
+SDSM_ENTRY error_t argz_replace(char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count) {
+  static constinit NextFunction<error_t(char**, std::size_t*, const char*, const char*, unsigned*)> real{
+      "argz_replace"};
+  const AllocatesForProgram marked(SDSM_CALLER);
+  return real(argz, bytes, text, with, count);
+}
+
+SDSM_ENTRY void* tsearch(const void* key, void** root, Order* order) {
+  static constinit NextFunction<void*(const void*, void**, Order*)> real{"tsearch"};
+  Order* const before = order_of_program;
+  order_of_program = order;
+  void* node = nullptr;
+  {
+    const AllocatesForProgram marked(SDSM_CALLER);
+    node = real(key, root, &compare_by_program);
+  }
+  order_of_program = before;
+  return node;
+}
+
+// Texts that the program wants by `%m` in a format. Headers give some of the names to others.
+#define SDSM_SCANNING(name, list_name, Char)                                                                    \
+  SDSM_ENTRY int own_##list_name(const Char* text, const Char* format, std::va_list arguments) asm(#list_name); \
+  int own_##list_name(const Char* text, const Char* format, std::va_list arguments) {                           \
+    static constinit NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};                \
+    const AllocatesForProgram marked(SDSM_CALLER);                                                              \
+    return real(text, format, arguments);                                                                       \
+  }                                                                                                             \
+  SDSM_ENTRY int own_##name(const Char* text, const Char* format, ...) asm(#name);                              \
+  int own_##name(const Char* text, const Char* format, ...) {                                                   \
+    static constinit NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};                \
+    const AllocatesForProgram marked(SDSM_CALLER);                                                              \
+    std::va_list arguments;                                                                                     \
+    va_start(arguments, format);                                                                                \
+    const int answer = real(text, format, arguments);                                                           \
+    va_end(arguments);                                                                                          \
+    return answer;                                                                                              \
+  }
+SDSM_SCANNING(sscanf, vsscanf, char)
+SDSM_SCANNING(__isoc99_sscanf, __isoc99_vsscanf, char)
+SDSM_SCANNING(__isoc23_sscanf, __isoc23_vsscanf, char)
+SDSM_SCANNING(swscanf, vswscanf, wchar_t)
+SDSM_SCANNING(__isoc99_swscanf, __isoc99_vswscanf, wchar_t)
+SDSM_SCANNING(__isoc23_swscanf, __isoc23_vswscanf, wchar_t)
+
+namespace {
+/// The stream's buffer is the C library's: a first look at what comes makes it before texts are.
+int scan_stream(int (*real)(FILE*, const char*, std::va_list), FILE* stream, const char* format, std::va_list arguments,
+                std::uintptr_t caller) {
+  if (std::strchr(format, 'm') == nullptr) return real(stream, format, arguments);
+  std::ungetc(std::getc(stream), stream);
+  const AllocatesForProgram marked(caller);
+  return real(stream, format, arguments);
+}
+}  // namespace
+
+#define SDSM_SCANNING_STREAM(name, standard_name, list_name)                                                \
+  SDSM_ENTRY int own_##list_name(FILE* stream, const char* format, std::va_list arguments) asm(#list_name); \
+  int own_##list_name(FILE* stream, const char* format, std::va_list arguments) {                           \
+    static constinit NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                  \
+    return scan_stream(real.for_caller(SDSM_CALLER), stream, format, arguments, SDSM_CALLER);               \
+  }                                                                                                         \
+  SDSM_ENTRY int own_##name(FILE* stream, const char* format, ...) asm(#name);                              \
+  int own_##name(FILE* stream, const char* format, ...) {                                                   \
+    static constinit NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                  \
+    std::va_list arguments;                                                                                 \
+    va_start(arguments, format);                                                                            \
+    const int answer = scan_stream(real.for_caller(SDSM_CALLER), stream, format, arguments, SDSM_CALLER);   \
+    va_end(arguments);                                                                                      \
+    return answer;                                                                                          \
+  }                                                                                                         \
+  SDSM_ENTRY int own_##standard_name(const char* format, ...) asm(#standard_name);                          \
+  int own_##standard_name(const char* format, ...) {                                                        \
+    static constinit NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                  \
+    std::va_list arguments;                                                                                 \
+    va_start(arguments, format);                                                                            \
+    const int answer = scan_stream(real.for_caller(SDSM_CALLER), stdin, format, arguments, SDSM_CALLER);    \
+    va_end(arguments);                                                                                      \
+    return answer;                                                                                          \
+  }
+SDSM_SCANNING_STREAM(fscanf, scanf, vfscanf)
+SDSM_SCANNING_STREAM(__isoc99_fscanf, __isoc99_scanf, __isoc99_vfscanf)
+SDSM_SCANNING_STREAM(__isoc23_fscanf, __isoc23_scanf, __isoc23_vfscanf)
+
+struct obstack;
+
+// An obstack calls the functions that it was given: malloc, called from the C library, would be the library's.
+namespace {
+void* allocate_chunk(std::size_t bytes) {
+  return room_for(bytes, program_image.program.code.begin);
+}
+using Chunks = void*(std::size_t);
+Chunks* chunks_of_program(Chunks* given) {
+  return given == &std::malloc ? &allocate_chunk : given;
+}
+}  // namespace
+
+SDSM_ENTRY int _obstack_begin(obstack* stack, int bytes, int alignment, Chunks* allocate, void (*free)(void*)) {
+  static constinit NextFunction<int(obstack*, int, int, Chunks*, void (*)(void*))> real{"_obstack_begin"};
+  return real(stack, bytes, alignment, chunks_of_program(allocate), free);
+}
+
+// Texts in memory that the C library may not share while it makes them.
+namespace {
+char* current_folder(char* room, std::size_t bytes, std::uintptr_t caller) {
+  static constinit NextFunction<char*(char*, std::size_t)> real{"getcwd"};
+  if (is_run_time(caller)) return real.for_run_time()(room, bytes);
+  // With a size, the block has that size.
+  if (room == nullptr && bytes > 0) return moved(real(room, bytes), bytes, caller);
+  if (room == nullptr) return moved_text(real(room, bytes), caller);
+  if (bytes == 0) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  char* const path = real(nullptr, 0);
+  if (path == nullptr) return nullptr;
+  const std::size_t needed = std::strlen(path) + 1;
+  if (needed <= bytes) std::memcpy(room, path, needed);
+  give_back(path);
+  if (needed <= bytes) return room;
+  errno = ERANGE;
+  return nullptr;
+}
+}  // namespace
+
+extern "C" [[noreturn]] void __chk_fail();
+
+SDSM_ENTRY char* getcwd(char* room, std::size_t bytes) noexcept {
+  return current_folder(room, bytes, SDSM_CALLER);
+}
+SDSM_ENTRY char* __getcwd_chk(char* room, std::size_t bytes, std::size_t room_bytes) noexcept {
+  if (bytes > room_bytes) __chk_fail();
+  return current_folder(room, bytes, SDSM_CALLER);
+}
+SDSM_ENTRY char* get_current_dir_name() noexcept {
+  static constinit NextFunction<char*()> real{"get_current_dir_name"};
+  return moved_text(real(), SDSM_CALLER);
+}
+SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
+  static constinit NextFunction<char*(const char*, char*)> real{"realpath"};
+  if (resolved != nullptr) return real(path, resolved);
+  return moved_text(real(path, nullptr), SDSM_CALLER);
+}
+SDSM_ENTRY char* canonicalize_file_name(const char* path) noexcept {
+  static constinit NextFunction<char*(const char*, char*)> real{"realpath"};
+  return moved_text(real(path, nullptr), SDSM_CALLER);
+}
+SDSM_ENTRY char* tempnam(const char* folder, const char* prefix) noexcept {
+  static constinit NextFunction<char*(const char*, const char*)> real{"tempnam"};
+  return moved_text(real(folder, prefix), SDSM_CALLER);
+}
+
+namespace {
+using Chooses = int(const dirent*);
+using Sorts = int(const dirent**, const dirent**);
+
+int move_entries(dirent*** entries, int count, std::uintptr_t caller) {
+  if (count < 0) return count;
+  bool is_all = true;
+  for (int i = 0; i < count; ++i) {
+    dirent*& entry = (*entries)[i];
+    entry = moved(entry, entry->d_reclen, caller);
+    is_all = is_all && entry != nullptr;
+  }
+  *entries = moved(*entries, static_cast<std::size_t>(count) * sizeof(dirent*), caller);
+  return is_all && (*entries != nullptr || count == 0) ? count : -1;
+}
+}  // namespace
+
+SDSM_ENTRY int scandir(const char* folder, dirent*** entries, Chooses* chooses, Sorts* sorts) {
+  static constinit NextFunction<int(const char*, dirent***, Chooses*, Sorts*)> real{"scandir"};
+  return move_entries(entries, real(folder, entries, chooses, sorts), SDSM_CALLER);
+}
+SDSM_ENTRY int scandir_of_64_bits(const char* folder, dirent*** entries, Chooses* chooses,
+                                  Sorts* sorts) asm("scandir64") SDSM_ALIAS(scandir) __attribute__((copy(scandir)));
+SDSM_ENTRY int scandirat(int at, const char* folder, dirent*** entries, Chooses* chooses, Sorts* sorts) {
+  static constinit NextFunction<int(int, const char*, dirent***, Chooses*, Sorts*)> real{"scandirat"};
+  return move_entries(entries, real(at, folder, entries, chooses, sorts), SDSM_CALLER);
+}
+SDSM_ENTRY int scandirat_of_64_bits(int at, const char* folder, dirent*** entries, Chooses* chooses,
+                                    Sorts* sorts) asm("scandirat64") SDSM_ALIAS(scandirat)
+    __attribute__((copy(scandirat)));
+
+SDSM_ENTRY int glob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* found) {
+  static constinit NextFunction<int(const char*, int, int (*)(const char*, int), glob_t*)> real{"glob"};
+  const int answer = real(pattern, flags, on_error, found);
+  if (answer != 0 && answer != GLOB_ABORTED && answer != GLOB_NOSPACE) return answer;
+  return move_texts(found->gl_pathv, found->gl_offs, found->gl_pathc, SDSM_CALLER) ? answer : GLOB_NOSPACE;
+}
+SDSM_ENTRY int glob_of_64_bits(const char* pattern, int flags, int (*on_error)(const char*, int),
+                               glob_t* found) asm("glob64") SDSM_ALIAS(glob) __attribute__((copy(glob)));
+
+SDSM_ENTRY int wordexp(const char* text, wordexp_t* words, int flags) {
+  static constinit NextFunction<int(const char*, wordexp_t*, int)> real{"wordexp"};
+  const int answer = real(text, words, flags);
+  if (answer != 0) return answer;
+  const std::size_t offset = (flags & WRDE_DOOFFS) != 0 ? words->we_offs : 0;
+  return move_texts(words->we_wordv, offset, words->we_wordc, SDSM_CALLER) ? 0 : WRDE_NOSPACE;
+}
+
+SDSM_ENTRY int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+  static constinit NextFunction<int(const char*, const char*, const addrinfo*, addrinfo**)> real{"getaddrinfo"};
+  const std::uintptr_t caller = SDSM_CALLER;
+  const int answer = real.for_caller(caller)(host, service, hints, found);
+  if (answer != 0 || !program_image.is_program(caller)) return answer;
+  for (addrinfo** at = found; *at != nullptr; at = &(*at)->ai_next) {
+    addrinfo* const one = moved(*at, sizeof **at + (*at)->ai_addrlen, caller);  // its address lies behind it
+    if (one == nullptr) return EAI_MEMORY;
+    *at = one;
+    if (one->ai_addr != nullptr) one->ai_addr = reinterpret_cast<sockaddr*>(one + 1);
+    one->ai_canonname = moved_text(one->ai_canonname, caller);
+  }
+  return 0;
+}

@@ -1,0 +1,31 @@
+/// What functions of the C library allocate inside of themselves for the program is the program's: all its threads use
+/// it, and free it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sdsm::program {
+
+/// While one lives, what the C library allocates in the calling thread comes from the program's heap, if `caller` is
+/// the program's. Only around functions that give the kernel none of it, and call none of the program's.
+class AllocatesForProgram {
+ public:
+  explicit AllocatesForProgram(std::uintptr_t caller);
+  ~AllocatesForProgram();
+  AllocatesForProgram& operator=(AllocatesForProgram&&) = delete;
+
+ private:
+  std::uintptr_t before_;
+};
+
+/// Who wants the memory that code at `caller` asks for: `caller`, or who has called the C library for it.
+std::uintptr_t allocates_for(std::uintptr_t caller);
+
+/// A block of the program's heap if `caller` is the program's. Null and errno if there is no memory.
+char* room_for(std::size_t bytes, std::uintptr_t caller);
+char* copy_of(const char* text, std::size_t length, std::uintptr_t caller);
+/// What malloc or room_for() gave.
+void give_back(void* block);
+
+}  // namespace sdsm::program

@@ -1,0 +1,25 @@
+/// What a thread looks at: how a wait is known where neither its code nor its registers tell.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace sdsm::program {
+
+/// The integer in memory that an instruction loads, stores or compares.
+struct Look {
+  std::uintptr_t address = 0;
+  std::uint32_t bytes = 0;  ///< 1, 2, 4 or 8
+};
+
+/// Longest instruction, in bytes.
+inline constexpr std::size_t longest_instruction = 15;
+
+/// By a thread with these registers, whose instruction pointer says where it is. `code`: the instruction's bytes, of
+/// which `longest_instruction` may be read. Nothing for others, which no loop waits by.
+std::optional<Look> look_of(const std::uint8_t* code, const greg_t* registers);
+
+}  // namespace sdsm::program

@@ -1,0 +1,117 @@
+#include "models/since_barrier.hpp"
+
+#include <set>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+using namespace sdsm;
+
+namespace {
+
+using Copies = CopiesOfOthers<std::vector<int>>;
+using Changes = ChangesAtHome<std::set<int>>;
+
+bool tells_of_all(const Changes& changes, int page) {
+  const PageSharing listed(NodeId{0});
+  return changes.tells(page, nullptr, false, true) || changes.tells(page, nullptr, true, true) ||
+         changes.tells(page, &listed, true, true);
+}
+
+}  // namespace
+
+TEST_CASE("a thread that has met others is stopped once, and again behind the page that it met them by") {
+  MetOthers met;
+  CHECK_FALSE(met.go_on());
+  CHECK(met.meet(true));
+  CHECK_FALSE(met.meet(true));  // all is shut already
+  CHECK(met.go_on());
+  CHECK_FALSE(met.go_on());
+
+  CHECK(met.meet(true));
+  met.open();
+  CHECK(met.is_stopped());
+  CHECK(met.meet(true));
+  CHECK_FALSE(met.meet(true));
+  CHECK(met.go_on());
+}
+
+TEST_CASE("a page that was opened before the thread met others stops nobody twice") {
+  MetOthers met;
+  met.open();
+  CHECK(met.meet(true));
+  CHECK_FALSE(met.meet(true));
+}
+
+TEST_CASE("a thread is not stopped where no flag mode is due, and a barrier lets it go on") {
+  MetOthers met;
+  CHECK_FALSE(met.meet(false));
+  CHECK_FALSE(met.is_stopped());
+  CHECK(met.meet(true));
+  met.barrier();
+  CHECK_FALSE(met.go_on());
+  CHECK(met.meet(true));
+}
+
+TEST_CASE("a barrier forgets a node's copies of stacks, and counts the others on if they stay") {
+  for (const bool keeps : {false, true}) {
+    Copies copies{3, {1}, {2}};
+    CHECK(copies.concerned(FlagMode::for_good) == Concerned::stack_copies);
+    copies.barrier(keeps);
+    CHECK(copies.count == (keeps ? 3 : 0));
+    CHECK(copies.of_stacks.empty());
+    CHECK(copies.operated.empty());
+    CHECK(copies.concerned(FlagMode::for_good) == Concerned::none);
+  }
+}
+
+TEST_CASE("a node that drops its copies has none") {
+  Copies copies{3, {1}, {2}};
+  copies.drop();
+  CHECK(copies.count == 0);
+  CHECK(copies.of_stacks.empty());
+  CHECK(copies.operated.empty());
+}
+
+TEST_CASE("a page without a list tells of operations before flag mode, and of diffs in it") {
+  Changes changes;
+  changes.operate_on_stack(1);
+  changes.diff(2, false);
+  changes.diff(3, true);
+  CHECK(changes.tells(1, nullptr, false, true));
+  CHECK_FALSE(changes.tells(1, nullptr, true, true));
+  CHECK_FALSE(changes.tells(2, nullptr, false, true));
+  CHECK(changes.tells(2, nullptr, true, true));
+  CHECK_FALSE(tells_of_all(changes, 3));
+}
+
+TEST_CASE("a listed page tells of its own changes, and in flag mode of all that its home does not see") {
+  Changes changes;
+  PageSharing listed(NodeId{0});
+  CHECK_FALSE(changes.tells(1, &listed, true, true));
+  CHECK(changes.tells(1, &listed, true, false));
+  changes.enter_flag_mode(HomePages::read_only);
+  CHECK_FALSE(changes.tells(1, &listed, true, true));
+  changes.enter_flag_mode(HomePages::open);
+  CHECK(changes.tells(1, &listed, true, true));
+  CHECK_FALSE(changes.tells(1, &listed, false, true));
+  changes.diff(2, false);
+  changes.barrier();
+  CHECK_FALSE(changes.tells(1, &listed, true, true));
+  changes.diff(1, false);
+  CHECK(changes.tells(1, &listed, true, true));
+  CHECK_FALSE(changes.tells(1, &listed, false, true));
+  listed.note_change();
+  CHECK(changes.tells(1, &listed, false, true));
+  CHECK(changes.tells(2, &listed, true, true));
+}
+
+TEST_CASE("a barrier forgets what a home knows of changes") {
+  Changes changes;
+  changes.operate_on_stack(1);
+  changes.diff(1, false);
+  changes.enter_flag_mode(HomePages::open);
+  CHECK(tells_of_all(changes, 1));
+  changes.barrier();
+  CHECK_FALSE(tells_of_all(changes, 1));
+}

@@ -1,0 +1,61 @@
+"""`sdsm trace` of loops that wait for a plain store and of which neither code nor registers tell: they count their turns,
+look through functions, look at a clock, give up after so many turns or so long."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+
+
+def trace(folder: Path, threads: int, program: str, *arguments: object) -> str:
+    """What the program prints in the last pass."""
+    command = [BUILD / "sdsm-trace", "--quiet", "--passes", "2", "-n", threads, "-o", folder / "waits.trace", "--"]
+    words = [str(word) for word in (*command, BUILD / "tests" / "memory" / program, *arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def count_of_waits(folder: Path) -> int:
+    dump = subprocess.run(
+        [BUILD / "sdsm-trace", "dump", folder / "waits.trace"], capture_output=True, text=True, timeout=100, check=True
+    )
+    lines = [json.loads(line) for line in dump.stdout.splitlines()]
+    return sum("spin" in json.dumps(line.get("end", "")) for line in lines)
+
+
+WAYS = {
+    "blind_waits": ("0 older, 0 late\n", ("calls", "deadline", "deadline-by-calls", "histogram", "turns", "sleeps")),
+    "counts_turns": ("0 older\n", ("plainly", "backing-off", "in-memory", "starting-anew")),
+}
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize(("program", "way"), [(program, way) for program, (_, ways) in WAYS.items() for way in ways])
+def test_a_wait_that_its_code_does_not_tell_ends_in_time(tmp_path, program, way, level):
+    assert trace(tmp_path, 3, f"{program}_{level}", way) == WAYS[program][0]
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_hand_overs_between_loops_that_count_their_turns_are_waits_one_by_one(tmp_path, level):
+    rounds = 200
+    assert trace(tmp_path, 2, f"counted_waits_{level}", "hands-over", rounds) == f"{2 * rounds} in time, 0 given up\n"
+    # Whoever comes first finds the flag as it wants it; the last store is waited for by nobody.
+    assert 2 * rounds - 2 <= count_of_waits(tmp_path) <= 2 * rounds
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize(("way", "given_up"), [("gives-up", 2), ("one-gives-up", 1)])
+def test_who_waits_for_what_nobody_stores_gives_up(tmp_path, way, given_up, level):
+    assert trace(tmp_path, 2, f"counted_waits_{level}", way) == f"0 in time, {given_up} given up\n"
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_a_look_that_waits_has_been_known_for_may_be_in_vain_too(tmp_path, level):
+    """Both threads turn in the same loop, and neither stores: by turns they would take minutes."""
+    assert trace(tmp_path, 2, f"counted_waits_{level}", "both", 20) == "40 in time, 2 given up\n"
