@@ -13,15 +13,19 @@
 #include <unwind.h>
 #include <wordexp.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
+#include <iterator>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/fortran_statements.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/own_calls.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/shared_memory.hpp"
 
@@ -132,6 +136,25 @@ const void* called_before(std::uintptr_t caller) {
   return function;
 }
 
+/// Functions of libgfortran that were looked up, each with whether it allocates a result: to find a name takes longer
+/// than all that internal I/O does.
+constinit std::atomic<std::uintptr_t> looked_up[64] = {};
+
+bool allocates_result(const void* function) {
+  constexpr std::uintptr_t is_result = std::uintptr_t{1} << 63;
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  std::atomic<std::uintptr_t>& known = looked_up[address / 16 % std::size(looked_up)];
+  const std::uintptr_t last = known.load(std::memory_order_relaxed);
+  if ((last & ~is_result) == address) return (last & is_result) != 0;
+  Dl_info place{};
+  const bool is_named = dladdr(function, &place) != 0 && place.dli_sname != nullptr;
+  const bool answer = is_named && allocates_result(place.dli_sname);
+  // Other files may be unloaded.
+  const bool stays = program_image.whole_fortran_library.holds(address) || is_run_time(address);
+  if (stays) known.store(answer ? address | is_result : address, std::memory_order_relaxed);
+  return answer;
+}
+
 /// The program's code that libgfortran at `code` allocates a result for; else `code`. The library's own frames do not
 /// tell which of its functions was called: that may have jumped to another one.
 std::uintptr_t wants_result(std::uintptr_t code) {
@@ -139,9 +162,7 @@ std::uintptr_t wants_result(std::uintptr_t code) {
   _Unwind_Backtrace(leave_library, &caller);
   if (!program_image.is_own_code(caller)) return code;
   const void* const function = called_before(caller);
-  Dl_info place{};
-  const bool is_named = function != nullptr && dladdr(function, &place) != 0 && place.dli_sname != nullptr;
-  return is_named && allocates_result(place.dli_sname) ? caller : code;
+  return function != nullptr && allocates_result(function) ? caller : code;
 }
 
 }  // namespace
@@ -157,7 +178,8 @@ AllocatesForProgram::~AllocatesForProgram() {
 
 std::uintptr_t allocates_for(std::uintptr_t caller) {
   if (wanted_by != 0 && program_image.whole_c_library.holds(caller)) return wanted_by;
-  return program_image.whole_fortran_library.holds(caller) ? wants_result(caller) : caller;
+  const bool may_be_result = program_image.whole_fortran_library.holds(caller) && !begins_fortran_statement();
+  return may_be_result ? wants_result(caller) : caller;
 }
 
 }  // namespace sdsm::program

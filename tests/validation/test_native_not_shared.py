@@ -214,6 +214,43 @@ def test_what_fortrans_functions_of_arrays_return_is_the_programs(tmp_path, opti
     subprocess.run([BUILD / "sdsm-trace", "-q", "-n", "2", "-o", tmp_path / "a.trace", "--", program], check=True)
 
 
+WRITES = """
+program writes
+  implicit none
+  integer, parameter :: count = 20000
+  character(len = 40) :: line
+  real(8) :: begin, end
+  integer :: i, number, sum
+  sum = 0
+  !$omp barrier
+  call cpu_time(begin)
+  do i = 1, count
+    write (line, '(I8,F12.4)') i, i * 0.5d0
+    read (line, '(I8)') number
+    sum = sum + number
+  end do
+  call cpu_time(end)
+  if (sum /= count / 2 * (count + 1)) error stop
+  print *, (end - begin) / count
+end program
+"""
+
+
+@pytest.mark.parametrize("command", [("sdsm-run",), ("sdsm-trace", "--passes", "1", "-o", "a.trace")], ids=" ".join)
+def test_fortrans_internal_io_takes_as_long_as_without_sdsm(tmp_path, command):
+    """libgfortran allocates for each statement, which nobody may look up by name each time."""
+    (tmp_path / "writes.f90").write_text(WRITES)
+    program = tmp_path / "writes"
+    subprocess.run(["gfortran", "-O2", "-fopenmp", "-o", program, tmp_path / "writes.f90"], check=True)
+
+    def seconds_each(*words) -> float:
+        """The least of three runs: other programs of the machine lengthen it."""
+        runs = (subprocess.run([*words, program], cwd=tmp_path, stdout=subprocess.PIPE, check=True) for _ in range(3))
+        return min(float(run.stdout) for run in runs)
+
+    assert seconds_each(BUILD / command[0], "-q", *command[1:], "-n", "2", "--") < 3 * seconds_each()
+
+
 @pytest.mark.parametrize("command", ["sdsm-run", "sdsm-trace"])
 def test_an_allocator_that_nobody_would_keep_to_is_none_and_a_note_says_so(tmp_path, command):
     (tmp_path / "pool.c").write_text(
