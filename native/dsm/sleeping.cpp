@@ -47,7 +47,7 @@ class Sleep {
 }  // namespace
 
 SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
-  static constinit NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
   const timespec time = *wanted;  // the kernel cannot reach protected pages
   timespec rest{};
   const Sleep sleep(SDSM_CALLER);
@@ -56,12 +56,12 @@ SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
   return result;
 }
 SDSM_ENTRY int usleep(useconds_t microseconds) {
-  static constinit NextFunction<int(useconds_t)> real{"usleep"};
+  SDSM_NEXT_FUNCTION NextFunction<int(useconds_t)> real{"usleep"};
   const Sleep sleep(SDSM_CALLER);
   return real.for_caller(SDSM_CALLER)(microseconds);
 }
 SDSM_ENTRY int sched_yield() noexcept {
-  static constinit NextFunction<int()> real{"sched_yield"};
+  SDSM_NEXT_FUNCTION NextFunction<int()> real{"sched_yield"};
   const Sleep sleep(SDSM_CALLER);
   return real();
 }

@@ -45,6 +45,7 @@
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
 #include "native/program/program_image.hpp"
@@ -186,6 +187,7 @@ void prepare() REQUIRES(starting) {
   unsetenv(control_variable);
   leave_preload();
   find_program_image();
+  look_up_functions();
   make_node();
   start_region_books();
   const std::size_t administrative_bytes = administrative_pages * shared_page_bytes();

@@ -21,25 +21,25 @@ std::unordered_map<pthread_key_t, const void*> values GUARDED_BY(application);
 }  // namespace
 
 SDSM_ENTRY int pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) noexcept {
-  static constinit sdsm::program::NextFunction<int(pthread_key_t*, void (*)(void*))> real{"pthread_key_create"};
+  SDSM_NEXT_FUNCTION sdsm::program::NextFunction<int(pthread_key_t*, void (*)(void*))> real{"pthread_key_create"};
   if (!is_shared(key)) return real(key, destructor);
   application.check();
   *key = first_key + static_cast<pthread_key_t>(ask(ProcessId{0}, {.kind = WireKind::make_key}).value);
   return 0;
 }
 SDSM_ENTRY int pthread_key_delete(pthread_key_t key) noexcept {
-  static constinit sdsm::program::NextFunction<int(pthread_key_t)> real{"pthread_key_delete"};
+  SDSM_NEXT_FUNCTION sdsm::program::NextFunction<int(pthread_key_t)> real{"pthread_key_delete"};
   return key < first_key ? real(key) : 0;
 }
 SDSM_ENTRY void* pthread_getspecific(pthread_key_t key) noexcept {
-  static constinit sdsm::program::NextFunction<void*(pthread_key_t)> real{"pthread_getspecific"};
+  SDSM_NEXT_FUNCTION sdsm::program::NextFunction<void*(pthread_key_t)> real{"pthread_getspecific"};
   if (key < first_key) return real(key);
   application.check();
   const auto value = values.find(key);
   return value == values.end() ? nullptr : const_cast<void*>(value->second);
 }
 SDSM_ENTRY int pthread_setspecific(pthread_key_t key, const void* value) noexcept {
-  static constinit sdsm::program::NextFunction<int(pthread_key_t, const void*)> real{"pthread_setspecific"};
+  SDSM_NEXT_FUNCTION sdsm::program::NextFunction<int(pthread_key_t, const void*)> real{"pthread_setspecific"};
   if (key < first_key) return real(key, value);
   application.check();
   values[key] = value;

@@ -184,7 +184,7 @@ using namespace sdsm::program;
 using sdsm::trace::ClockSource;
 
 SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  static constinit NextFunction<int(clockid_t, timespec*)> real{"clock_gettime"};
+  SDSM_NEXT_FUNCTION NextFunction<int(clockid_t, timespec*)> real{"clock_gettime"};
   auto* const next = real.for_caller(SDSM_CALLER);
   if (is_run_time(SDSM_CALLER)) return next(clock, time);
   const auto source = source_of(SDSM_CALLER, ClockSource::clock_gettime,
@@ -196,26 +196,26 @@ SDSM_ENTRY int clock_gettime(clockid_t clock, timespec* time) noexcept {
   return fill(time, [&] { return next(clock, time); });
 }
 SDSM_ENTRY int gettimeofday(timeval* time, void* zone) noexcept {
-  static constinit NextFunction<int(timeval*, void*)> real{"gettimeofday"};
+  SDSM_NEXT_FUNCTION NextFunction<int(timeval*, void*)> real{"gettimeofday"};
   auto* const next = real.for_caller(SDSM_CALLER);
   if (answer(source_of(SDSM_CALLER, ClockSource::gettimeofday), time, zone)) return 0;
   return fill(time, [&] { return next(time, zone); });
 }
 SDSM_ENTRY int timespec_get(timespec* time, int base) noexcept {
-  static constinit NextFunction<int(timespec*, int)> real{"timespec_get"};
+  SDSM_NEXT_FUNCTION NextFunction<int(timespec*, int)> real{"timespec_get"};
   auto* const next = real.for_caller(SDSM_CALLER);
   if (base == TIME_UTC && answer(source_of(SDSM_CALLER, ClockSource::timespec_get), CLOCK_REALTIME, time)) return base;
   return fill(time, [&] { return next(time, base); });
 }
 SDSM_ENTRY std::time_t time(std::time_t* place) noexcept {
-  static constinit NextFunction<std::time_t(std::time_t*)> real{"time"};
+  SDSM_NEXT_FUNCTION NextFunction<std::time_t(std::time_t*)> real{"time"};
   auto* const next = real.for_caller(SDSM_CALLER);
   long seconds = 0;
   if (answer(source_of(SDSM_CALLER, ClockSource::time), place, seconds)) return seconds;
   return fill(place, [&] { return next(place); });
 }
 SDSM_ENTRY std::clock_t clock() noexcept {
-  static constinit NextFunction<std::clock_t()> real{"clock"};
+  SDSM_NEXT_FUNCTION NextFunction<std::clock_t()> real{"clock"};
   auto* const next = real.for_caller(SDSM_CALLER);
   const auto source = source_of(SDSM_CALLER, ClockSource::clock, ClockSource::clock, ClockSource::fortran_cpu_time);
   if (const auto since_begin_ns = read(source)) {
@@ -224,14 +224,14 @@ SDSM_ENTRY std::clock_t clock() noexcept {
   return next();
 }
 SDSM_ENTRY std::clock_t times(tms* place) noexcept {
-  static constinit NextFunction<std::clock_t(tms*)> real{"times"};
+  SDSM_NEXT_FUNCTION NextFunction<std::clock_t(tms*)> real{"times"};
   auto* const next = real.for_caller(SDSM_CALLER);
   long ticks = 0;
   if (answer(source_of(SDSM_CALLER, ClockSource::times), place, ticks)) return ticks;
   return fill(place, [&] { return next(place); });
 }
 SDSM_ENTRY int getrusage(int who, rusage* usage) noexcept {
-  static constinit NextFunction<int(int, rusage*)> real{"getrusage"};
+  SDSM_NEXT_FUNCTION NextFunction<int(int, rusage*)> real{"getrusage"};
   auto* const next = real.for_caller(SDSM_CALLER);
   const int status = fill(usage, [&] { return next(who, usage); });
   const auto source =

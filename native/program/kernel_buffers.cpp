@@ -48,7 +48,7 @@ bool is_bad_address(Answer answer) {
 /// Defines `name` to run `touches`, then the C library's own function.
 #define SDSM_TOUCHING_AS(specifier, result, name, parameters, arguments, touches)                     \
   SDSM_ENTRY result name parameters specifier {                                                       \
-    static constinit NextFunction<result parameters> real{#name};                                     \
+    SDSM_NEXT_FUNCTION NextFunction<result parameters> real{#name};                                   \
     auto* const next = real.for_caller(SDSM_CALLER);                                                  \
     return with_open_pages([&] { touches; }, [&] { return next arguments; }, is_bad_address<result>); \
   }
@@ -69,7 +69,7 @@ SDSM_TOUCHING(std::size_t, fwrite_unlocked, (const void* buffer, std::size_t byt
 
 // A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
 SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
-  static constinit NextFunction<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
+  SDSM_NEXT_FUNCTION NextFunction<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
   return real(stream, nullptr, mode, bytes);
 }
 SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
@@ -127,7 +127,7 @@ SDSM_ENTRY int execlp(const char* file, const char* first, ...) {
       SystemCall{{reinterpret_cast<long>(texts)}}.texts(0);
       SystemCall{}.environment();
     };
-    static constinit NextFunction<int(const char*, char* const*)> real{"execvp"};
+    SDSM_NEXT_FUNCTION NextFunction<int(const char*, char* const*)> real{"execvp"};
     auto* const next = real.for_run_time();
     return with_open_pages(
         touch_all, [&] { return next(file, const_cast<char* const*>(texts)); }, is_bad_address<int>);

@@ -185,11 +185,11 @@ std::uintptr_t allocates_for(std::uintptr_t caller) {
 }  // namespace sdsm::program
 
 /// A function that computes only.
-#define SDSM_COMPUTING(result, name, parameters, types, ...) \
-  SDSM_ENTRY result name parameters noexcept {               \
-    static constinit NextFunction<result types> real{#name}; \
-    const AllocatesForProgram marked(SDSM_CALLER);           \
-    return real(__VA_ARGS__);                                \
+#define SDSM_COMPUTING(result, name, parameters, types, ...)   \
+  SDSM_ENTRY result name parameters noexcept {                 \
+    SDSM_NEXT_FUNCTION NextFunction<result types> real{#name}; \
+    const AllocatesForProgram marked(SDSM_CALLER);             \
+    return real(__VA_ARGS__);                                  \
   }
 
 SDSM_COMPUTING(wchar_t*, wcsdup, (const wchar_t* text), (const wchar_t*), text)
@@ -215,14 +215,14 @@ SDSM_COMPUTING(error_t, envz_merge,
                (char**, std::size_t*, const char*, std::size_t, int), envz, bytes, other, other_bytes, overrides)
 
 SDSM_ENTRY error_t argz_replace(char** argz, std::size_t* bytes, const char* text, const char* with, unsigned* count) {
-  static constinit NextFunction<error_t(char**, std::size_t*, const char*, const char*, unsigned*)> real{
+  SDSM_NEXT_FUNCTION NextFunction<error_t(char**, std::size_t*, const char*, const char*, unsigned*)> real{
       "argz_replace"};
   const AllocatesForProgram marked(SDSM_CALLER);
   return real(argz, bytes, text, with, count);
 }
 
 SDSM_ENTRY void* tsearch(const void* key, void** root, Order* order) {
-  static constinit NextFunction<void*(const void*, void**, Order*)> real{"tsearch"};
+  SDSM_NEXT_FUNCTION NextFunction<void*(const void*, void**, Order*)> real{"tsearch"};
   Order* const before = order_of_program;
   order_of_program = order;
   void* node = nullptr;
@@ -238,13 +238,13 @@ SDSM_ENTRY void* tsearch(const void* key, void** root, Order* order) {
 #define SDSM_SCANNING(name, list_name, Char)                                                                    \
   SDSM_ENTRY int own_##list_name(const Char* text, const Char* format, std::va_list arguments) asm(#list_name); \
   int own_##list_name(const Char* text, const Char* format, std::va_list arguments) {                           \
-    static constinit NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};                \
+    SDSM_NEXT_FUNCTION NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};              \
     const AllocatesForProgram marked(SDSM_CALLER);                                                              \
     return real(text, format, arguments);                                                                       \
   }                                                                                                             \
   SDSM_ENTRY int own_##name(const Char* text, const Char* format, ...) asm(#name);                              \
   int own_##name(const Char* text, const Char* format, ...) {                                                   \
-    static constinit NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};                \
+    SDSM_NEXT_FUNCTION NextFunction<int(const Char*, const Char*, std::va_list)> real{#list_name};              \
     const AllocatesForProgram marked(SDSM_CALLER);                                                              \
     std::va_list arguments;                                                                                     \
     va_start(arguments, format);                                                                                \
@@ -273,12 +273,12 @@ int scan_stream(int (*real)(FILE*, const char*, std::va_list), FILE* stream, con
 #define SDSM_SCANNING_STREAM(name, standard_name, list_name)                                                \
   SDSM_ENTRY int own_##list_name(FILE* stream, const char* format, std::va_list arguments) asm(#list_name); \
   int own_##list_name(FILE* stream, const char* format, std::va_list arguments) {                           \
-    static constinit NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                  \
+    SDSM_NEXT_FUNCTION NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                \
     return scan_stream(real.for_caller(SDSM_CALLER), stream, format, arguments, SDSM_CALLER);               \
   }                                                                                                         \
   SDSM_ENTRY int own_##name(FILE* stream, const char* format, ...) asm(#name);                              \
   int own_##name(FILE* stream, const char* format, ...) {                                                   \
-    static constinit NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                  \
+    SDSM_NEXT_FUNCTION NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                \
     std::va_list arguments;                                                                                 \
     va_start(arguments, format);                                                                            \
     const int answer = scan_stream(real.for_caller(SDSM_CALLER), stream, format, arguments, SDSM_CALLER);   \
@@ -287,7 +287,7 @@ int scan_stream(int (*real)(FILE*, const char*, std::va_list), FILE* stream, con
   }                                                                                                         \
   SDSM_ENTRY int own_##standard_name(const char* format, ...) asm(#standard_name);                          \
   int own_##standard_name(const char* format, ...) {                                                        \
-    static constinit NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                  \
+    SDSM_NEXT_FUNCTION NextFunction<int(FILE*, const char*, std::va_list)> real{#list_name};                \
     std::va_list arguments;                                                                                 \
     va_start(arguments, format);                                                                            \
     const int answer = scan_stream(real.for_caller(SDSM_CALLER), stdin, format, arguments, SDSM_CALLER);    \
@@ -312,14 +312,14 @@ Chunks* chunks_of_program(Chunks* given) {
 }  // namespace
 
 SDSM_ENTRY int _obstack_begin(obstack* stack, int bytes, int alignment, Chunks* allocate, void (*free)(void*)) {
-  static constinit NextFunction<int(obstack*, int, int, Chunks*, void (*)(void*))> real{"_obstack_begin"};
+  SDSM_NEXT_FUNCTION NextFunction<int(obstack*, int, int, Chunks*, void (*)(void*))> real{"_obstack_begin"};
   return real(stack, bytes, alignment, chunks_of_program(allocate), free);
 }
 
 // Texts in memory that the C library may not share while it makes them.
 namespace {
 char* current_folder(char* room, std::size_t bytes, std::uintptr_t caller) {
-  static constinit NextFunction<char*(char*, std::size_t)> real{"getcwd"};
+  SDSM_NEXT_FUNCTION NextFunction<char*(char*, std::size_t)> real{"getcwd"};
   if (is_run_time(caller)) return real.for_run_time()(room, bytes);
   // With a size, the block has that size.
   if (room == nullptr && bytes > 0) return moved(real(room, bytes), bytes, caller);
@@ -349,20 +349,20 @@ SDSM_ENTRY char* __getcwd_chk(char* room, std::size_t bytes, std::size_t room_by
   return current_folder(room, bytes, SDSM_CALLER);
 }
 SDSM_ENTRY char* get_current_dir_name() noexcept {
-  static constinit NextFunction<char*()> real{"get_current_dir_name"};
+  SDSM_NEXT_FUNCTION NextFunction<char*()> real{"get_current_dir_name"};
   return moved_text(real(), SDSM_CALLER);
 }
 SDSM_ENTRY char* realpath(const char* path, char* resolved) noexcept {
-  static constinit NextFunction<char*(const char*, char*)> real{"realpath"};
+  SDSM_NEXT_FUNCTION NextFunction<char*(const char*, char*)> real{"realpath"};
   if (resolved != nullptr) return real(path, resolved);
   return moved_text(real(path, nullptr), SDSM_CALLER);
 }
 SDSM_ENTRY char* canonicalize_file_name(const char* path) noexcept {
-  static constinit NextFunction<char*(const char*, char*)> real{"realpath"};
+  SDSM_NEXT_FUNCTION NextFunction<char*(const char*, char*)> real{"realpath"};
   return moved_text(real(path, nullptr), SDSM_CALLER);
 }
 SDSM_ENTRY char* tempnam(const char* folder, const char* prefix) noexcept {
-  static constinit NextFunction<char*(const char*, const char*)> real{"tempnam"};
+  SDSM_NEXT_FUNCTION NextFunction<char*(const char*, const char*)> real{"tempnam"};
   return moved_text(real(folder, prefix), SDSM_CALLER);
 }
 
@@ -384,13 +384,13 @@ int move_entries(dirent*** entries, int count, std::uintptr_t caller) {
 }  // namespace
 
 SDSM_ENTRY int scandir(const char* folder, dirent*** entries, Chooses* chooses, Sorts* sorts) {
-  static constinit NextFunction<int(const char*, dirent***, Chooses*, Sorts*)> real{"scandir"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const char*, dirent***, Chooses*, Sorts*)> real{"scandir"};
   return move_entries(entries, real(folder, entries, chooses, sorts), SDSM_CALLER);
 }
 SDSM_ENTRY int scandir_of_64_bits(const char* folder, dirent*** entries, Chooses* chooses,
                                   Sorts* sorts) asm("scandir64") SDSM_ALIAS(scandir) __attribute__((copy(scandir)));
 SDSM_ENTRY int scandirat(int at, const char* folder, dirent*** entries, Chooses* chooses, Sorts* sorts) {
-  static constinit NextFunction<int(int, const char*, dirent***, Chooses*, Sorts*)> real{"scandirat"};
+  SDSM_NEXT_FUNCTION NextFunction<int(int, const char*, dirent***, Chooses*, Sorts*)> real{"scandirat"};
   return move_entries(entries, real(at, folder, entries, chooses, sorts), SDSM_CALLER);
 }
 SDSM_ENTRY int scandirat_of_64_bits(int at, const char* folder, dirent*** entries, Chooses* chooses,
@@ -398,7 +398,7 @@ SDSM_ENTRY int scandirat_of_64_bits(int at, const char* folder, dirent*** entrie
     __attribute__((copy(scandirat)));
 
 SDSM_ENTRY int glob(const char* pattern, int flags, int (*on_error)(const char*, int), glob_t* found) {
-  static constinit NextFunction<int(const char*, int, int (*)(const char*, int), glob_t*)> real{"glob"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const char*, int, int (*)(const char*, int), glob_t*)> real{"glob"};
   const int answer = real(pattern, flags, on_error, found);
   if (answer != 0 && answer != GLOB_ABORTED && answer != GLOB_NOSPACE) return answer;
   return move_texts(found->gl_pathv, found->gl_offs, found->gl_pathc, SDSM_CALLER) ? answer : GLOB_NOSPACE;
@@ -407,7 +407,7 @@ SDSM_ENTRY int glob_of_64_bits(const char* pattern, int flags, int (*on_error)(c
                                glob_t* found) asm("glob64") SDSM_ALIAS(glob) __attribute__((copy(glob)));
 
 SDSM_ENTRY int wordexp(const char* text, wordexp_t* words, int flags) {
-  static constinit NextFunction<int(const char*, wordexp_t*, int)> real{"wordexp"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const char*, wordexp_t*, int)> real{"wordexp"};
   const int answer = real(text, words, flags);
   if (answer != 0) return answer;
   const std::size_t offset = (flags & WRDE_DOOFFS) != 0 ? words->we_offs : 0;
@@ -415,7 +415,7 @@ SDSM_ENTRY int wordexp(const char* text, wordexp_t* words, int flags) {
 }
 
 SDSM_ENTRY int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
-  static constinit NextFunction<int(const char*, const char*, const addrinfo*, addrinfo**)> real{"getaddrinfo"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const char*, const char*, const addrinfo*, addrinfo**)> real{"getaddrinfo"};
   const std::uintptr_t caller = SDSM_CALLER;
   const int answer = real.for_caller(caller)(host, service, hints, found);
   if (answer != 0 || !program_image.is_program(caller)) return answer;

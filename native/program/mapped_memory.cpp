@@ -208,7 +208,7 @@ SDSM_ENTRY int munlock(const void* memory, std::size_t bytes) noexcept {
 }
 
 SDSM_ENTRY void* sbrk(std::intptr_t bytes) noexcept {
-  static constinit NextFunction<void*(std::intptr_t)> real{"sbrk"};
+  SDSM_NEXT_FUNCTION NextFunction<void*(std::intptr_t)> real{"sbrk"};
   if (bytes > 0) count_unseen(UnseenCall::sbrk, SDSM_CALLER, static_cast<std::uint64_t>(bytes));
   return real(bytes);
 }

@@ -11,43 +11,63 @@
 namespace sdsm::program {
 
 /// The function that a call would reach if this library did not define one of that name: looked up at the first call.
-/// Threads that look it up at once find the same.
-template <typename Function>
-class NextFunction {
+/// Threads that look it up at once find the same. Aligned to its size, so that a section of them has no gaps.
+class alignas(32) AnyNextFunction {
  public:
-  explicit constexpr NextFunction(const char* name) : name_(name) {}
+  explicit constexpr AnyNextFunction(const char* name) : name_(name) {}
 
-  template <typename... Arguments>
-  auto operator()(Arguments... arguments) {
-    return find()(arguments...);
+  void look_up() {
+    if (is_of_program()) find_in_c_library();
   }
   bool exists() { return find() != nullptr; }
   bool is_of_program() { return program_image.is_program(reinterpret_cast<std::uintptr_t>(find())); }
-  /// A function of one of the program's libraries is none for the run-time.
-  Function* for_caller(std::uintptr_t caller) { return is_run_time(caller) ? for_run_time() : find(); }
-  Function* for_run_time() { return is_of_program() ? find_in_c_library() : find(); }
 
- private:
-  Function* find() {
-    Function* found = found_.load(std::memory_order_relaxed);
+ protected:
+  void* find() {
+    void* found = found_.load(std::memory_order_relaxed);
     if (found == nullptr) {
-      found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+      found = dlsym(RTLD_NEXT, name_);
       found_.store(found, std::memory_order_relaxed);
     }
     return found;
   }
-  Function* find_in_c_library() {
-    Function* found = in_c_library_.load(std::memory_order_relaxed);
+  void* find_in_c_library() {
+    void* found = in_c_library_.load(std::memory_order_relaxed);
     if (found == nullptr) {
-      found = reinterpret_cast<Function*>(c_library_function(name_));
+      found = c_library_function(name_);
       in_c_library_.store(found, std::memory_order_relaxed);
     }
     return found;
   }
 
+ private:
   const char* name_;
-  std::atomic<Function*> found_ = nullptr;
-  std::atomic<Function*> in_c_library_ = nullptr;
+  std::atomic<void*> found_ = nullptr;
+  std::atomic<void*> in_c_library_ = nullptr;
 };
+static_assert(sizeof(AnyNextFunction) == 32);
+
+template <typename Function>
+class NextFunction : public AnyNextFunction {
+ public:
+  using AnyNextFunction::AnyNextFunction;
+
+  template <typename... Arguments>
+  auto operator()(Arguments... arguments) {
+    return reinterpret_cast<Function*>(find())(arguments...);
+  }
+  /// A function of one of the program's libraries is none for the run-time.
+  Function* for_caller(std::uintptr_t caller) {
+    return is_run_time(caller) ? for_run_time() : reinterpret_cast<Function*>(find());
+  }
+  Function* for_run_time() { return reinterpret_cast<Function*>(is_of_program() ? find_in_c_library() : find()); }
+};
+
+/// Each one is defined so, for look_up_functions() to find it.
+#define SDSM_NEXT_FUNCTION [[gnu::section("sdsm_next_functions")]] static constinit
+
+/// Looks all of them up. From then on a thread that calls one never waits for the dynamic linker, in which another may
+/// be that waits for this one: in a library's constructor, say, or where a signal has interrupted it.
+void look_up_functions();
 
 }  // namespace sdsm::program

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/system_calls.hpp"
@@ -14,6 +15,9 @@
 /// This library's first byte, and what is behind it; the linker defines them.
 extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
 extern "C" [[gnu::visibility("hidden")]] const char _end;
+/// The same of the section sdsm_next_functions.
+extern "C" [[gnu::visibility("hidden")]] sdsm::program::AnyNextFunction __start_sdsm_next_functions[];
+extern "C" [[gnu::visibility("hidden")]] sdsm::program::AnyNextFunction __stop_sdsm_next_functions[];
 
 namespace sdsm::program {
 namespace {
@@ -69,6 +73,11 @@ void* c_library_function(const char* name) {
 void bind_own_calls() {
   bool is_first = true;
   dl_iterate_phdr(look_at, &is_first);
+}
+
+void look_up_functions() {
+  for (auto* function = __start_sdsm_next_functions; function < __stop_sdsm_next_functions; ++function)
+    function->look_up();
 }
 
 }  // namespace sdsm::program

@@ -14,7 +14,8 @@
 namespace sdsm::program {
 
 int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
-  static constinit NextFunction<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{"pthread_create"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{
+      "pthread_create"};
   return real.for_run_time()(thread, attributes, function, argument);
 }
 
@@ -40,7 +41,7 @@ SDSM_ENTRY int pthread_create(pthread_t* /*thread*/, const pthread_attr_t* /*att
 
 /// The child gets a copy of everything and runs on alone; the parent goes on as before.
 SDSM_ENTRY pid_t fork() noexcept {
-  static constinit NextFunction<pid_t()> real{"fork"};
+  SDSM_NEXT_FUNCTION NextFunction<pid_t()> real{"fork"};
   allow_fork();
   if (memory_is_for_children()) {
     end_run(

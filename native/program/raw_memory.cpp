@@ -18,7 +18,7 @@ void* reserve(std::size_t bytes) {
 void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_bytes) {
   if (old_bytes == 0) return reserve(new_bytes);
   // The program's own mremap looks its caller up, perhaps in the very list that grows.
-  static constinit NextFunction<void*(void*, std::size_t, std::size_t, int, ...)> real{"mremap"};
+  SDSM_NEXT_FUNCTION NextFunction<void*(void*, std::size_t, std::size_t, int, ...)> real{"mremap"};
   void* moved = real.for_run_time()(memory, old_bytes, new_bytes, MREMAP_MAYMOVE);
   if (moved == MAP_FAILED)
     end_run({"the memory for lists of pages is used up: too many pages are touched between two synchronisations"});
@@ -27,7 +27,7 @@ void* grow_reservation(void* memory, std::size_t old_bytes, std::size_t new_byte
 
 bool set_protection(std::uintptr_t begin, std::uintptr_t end, int protection) {
   // The program's own mprotect leaves shared memory as it is (mapped_memory.cpp).
-  static constinit NextFunction<int(void*, std::size_t, int)> real{"mprotect"};
+  SDSM_NEXT_FUNCTION NextFunction<int(void*, std::size_t, int)> real{"mprotect"};
   if (real.for_run_time()(reinterpret_cast<void*>(begin), end - begin, protection) == 0) return true;
   if (errno == ENOMEM) return false;
   end_run({"mprotect fails on shared memory, error ", Decimal(static_cast<std::uint64_t>(errno))});

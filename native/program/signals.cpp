@@ -194,7 +194,7 @@ bool wait_for_input(int descriptor, std::uint64_t patience_ns) {
 }
 
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
-  static constinit NextFunction<int(int, const struct sigaction*, struct sigaction*)> real{"sigaction"};
+  SDSM_NEXT_FUNCTION NextFunction<int(int, const struct sigaction*, struct sigaction*)> real{"sigaction"};
   return real.for_run_time()(signal, action, old);
 }
 
@@ -289,12 +289,12 @@ int set_mask(MaskFunction& real, int how, const sigset_t* set, sigset_t* old) {
 }  // namespace
 
 SDSM_ENTRY int sigprocmask(int how, const sigset_t* set, sigset_t* old) noexcept {
-  static constinit MaskFunction real{"sigprocmask"};
+  SDSM_NEXT_FUNCTION MaskFunction real{"sigprocmask"};
   return set_mask(real, how, set, old);
 }
 
 SDSM_ENTRY int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) noexcept {
-  static constinit MaskFunction real{"pthread_sigmask"};
+  SDSM_NEXT_FUNCTION MaskFunction real{"pthread_sigmask"};
   return set_mask(real, how, set, old);
 }
 

@@ -94,7 +94,7 @@ int print(char** result, const char* format, std::va_list arguments, std::uintpt
 
 /// The stream and its buffer are the C library's; the line comes to a buffer of its own first.
 ssize_t read_line(char** line, std::size_t* room, int delimiter, FILE* stream, std::uintptr_t caller) {
-  static constinit NextFunction<ssize_t(char**, std::size_t*, int, FILE*)> real{"getdelim"};
+  SDSM_NEXT_FUNCTION NextFunction<ssize_t(char**, std::size_t*, int, FILE*)> real{"getdelim"};
   if (!program_image.is_program(caller) || line == nullptr || room == nullptr) {
     return real(line, room, delimiter, stream);
   }

@@ -421,7 +421,7 @@ using namespace sdsm::program;
 #define FUNCTION(name, ...)                                                                                            \
   extern "C" __attribute__((visibility("default"))) long served_##name(long, long, long, long, long, long) asm(#name); \
   long served_##name(long a1, long a2, long a3, long a4, long a5, long a6) {                                           \
-    static constinit LibraryFunction real{#name};                                                                      \
+    SDSM_NEXT_FUNCTION LibraryFunction real{#name};                                                                    \
     return call_library(                                                                                               \
         real, [](SystemCall& c) { __VA_ARGS__; }, {{a1, a2, a3, a4, a5, a6}, #name}, SDSM_CALLER);                     \
   }

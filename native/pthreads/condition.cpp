@@ -54,11 +54,12 @@ int wake(pthread_cond_t* condition, std::uint32_t most) {
 }  // namespace
 
 SDSM_ENTRY int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*)> real{"pthread_cond_wait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*, pthread_mutex_t*)> real{"pthread_cond_wait"};
   return engine::has_object(condition) ? wait_for(condition, mutex, engine::for_ever) : real(condition, mutex);
 }
 SDSM_ENTRY int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* limit) {
-  static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real{"pthread_cond_timedwait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real{
+      "pthread_cond_timedwait"};
   if (!engine::has_object(condition)) {
     const timespec until = program::real_limit(clock_of(condition), *limit);
     return real(condition, mutex, &until);
@@ -67,7 +68,7 @@ SDSM_ENTRY int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t
 }
 SDSM_ENTRY int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                       const timespec* limit) {
-  static constinit NextFunction<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> real{
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> real{
       "pthread_cond_clockwait"};
   if (!engine::has_object(condition)) {
     const timespec until = program::real_limit(clock, *limit);
@@ -76,11 +77,11 @@ SDSM_ENTRY int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t
   return wait_until(condition, mutex, clock, limit);
 }
 SDSM_ENTRY int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  static constinit NextFunction<int(pthread_cond_t*)> real{"pthread_cond_signal"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*)> real{"pthread_cond_signal"};
   return engine::has_object(condition) ? wake(condition, 1) : real(condition);
 }
 SDSM_ENTRY int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  static constinit NextFunction<int(pthread_cond_t*)> real{"pthread_cond_broadcast"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_cond_t*)> real{"pthread_cond_broadcast"};
   return engine::has_object(condition) ? wake(condition, everybody) : real(condition);
 }
 

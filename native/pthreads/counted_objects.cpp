@@ -48,72 +48,73 @@ int try_lock(pthread_rwlock_t* rwlock, engine::Demand demand) {
 }  // namespace
 
 SDSM_ENTRY int sem_init(sem_t* semaphore, int is_shared, unsigned value) noexcept {
-  static constinit NextFunction<int(sem_t*, int, unsigned)> real{"sem_init"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, int, unsigned)> real{"sem_init"};
   const int answer = real(semaphore, is_shared, value);
   if (answer == 0) engine::set_number(semaphore, -static_cast<int>(value));
   return answer;
 }
 SDSM_ENTRY int sem_wait(sem_t* semaphore) {
-  static constinit NextFunction<int(sem_t*)> real{"sem_wait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_wait"};
   if (!engine::has_object(semaphore)) return real(semaphore);
   engine::take(semaphore, semaphore_demand);
   return 0;
 }
 SDSM_ENTRY int sem_trywait(sem_t* semaphore) noexcept {
-  static constinit NextFunction<int(sem_t*)> real{"sem_trywait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_trywait"};
   if (!engine::has_object(semaphore)) return real(semaphore);
   return engine::try_take(semaphore, semaphore_demand) ? 0 : fail(EAGAIN);
 }
 SDSM_ENTRY int sem_timedwait(sem_t* semaphore, const timespec* limit) {
-  static constinit NextFunction<int(sem_t*, const timespec*)> real{"sem_timedwait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, const timespec*)> real{"sem_timedwait"};
   if (engine::has_object(semaphore)) return sem_wait_until(semaphore, CLOCK_REALTIME, limit);
   const timespec until = program::real_limit(CLOCK_REALTIME, *limit);
   return real(semaphore, &until);
 }
 SDSM_ENTRY int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* limit) {
-  static constinit NextFunction<int(sem_t*, clockid_t, const timespec*)> real{"sem_clockwait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, clockid_t, const timespec*)> real{"sem_clockwait"};
   if (engine::has_object(semaphore)) return sem_wait_until(semaphore, clock, limit);
   const timespec until = program::real_limit(clock, *limit);
   return real(semaphore, clock, &until);
 }
 SDSM_ENTRY int sem_post(sem_t* semaphore) noexcept {
-  static constinit NextFunction<int(sem_t*)> real{"sem_post"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_post"};
   if (!engine::has_object(semaphore)) return real(semaphore);
   engine::give(semaphore, semaphore_demand);
   return 0;
 }
 SDSM_ENTRY int sem_getvalue(sem_t* semaphore, int* value) noexcept {
-  static constinit NextFunction<int(sem_t*, int*)> real{"sem_getvalue"};
+  SDSM_NEXT_FUNCTION NextFunction<int(sem_t*, int*)> real{"sem_getvalue"};
   if (!engine::has_object(semaphore)) return real(semaphore, value);
   *value = -engine::number_of(semaphore);
   return 0;
 }
 
 /// Defines the functions that lock for `name` (rd, wr) with `demand`.
-#define SDSM_RWLOCK(name, demand)                                                                                     \
-  SDSM_ENTRY int pthread_rwlock_##name##lock(pthread_rwlock_t* rwlock) noexcept {                                     \
-    static constinit NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_" #name "lock"};                       \
-    return engine::has_object(rwlock) ? lock(rwlock, demand, engine::for_ever) : real(rwlock);                        \
-  }                                                                                                                   \
-  SDSM_ENTRY int pthread_rwlock_try##name##lock(pthread_rwlock_t* rwlock) noexcept {                                  \
-    static constinit NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_try" #name "lock"};                    \
-    return engine::has_object(rwlock) ? try_lock(rwlock, demand) : real(rwlock);                                      \
-  }                                                                                                                   \
-  SDSM_ENTRY int pthread_rwlock_timed##name##lock(pthread_rwlock_t* rwlock, const timespec* limit) noexcept {         \
-    static constinit NextFunction<int(pthread_rwlock_t*, const timespec*)> real{"pthread_rwlock_timed" #name "lock"}; \
-    return engine::has_object(rwlock) ? lock_until(rwlock, demand, CLOCK_REALTIME, limit) : real(rwlock, limit);      \
-  }                                                                                                                   \
-  SDSM_ENTRY int pthread_rwlock_clock##name##lock(pthread_rwlock_t* rwlock, clockid_t clock,                          \
-                                                  const timespec* limit) noexcept {                                   \
-    static constinit NextFunction<int(pthread_rwlock_t*, clockid_t, const timespec*)> real{                           \
-        "pthread_rwlock_clock" #name "lock"};                                                                         \
-    return engine::has_object(rwlock) ? lock_until(rwlock, demand, clock, limit) : real(rwlock, clock, limit);        \
+#define SDSM_RWLOCK(name, demand)                                                                                \
+  SDSM_ENTRY int pthread_rwlock_##name##lock(pthread_rwlock_t* rwlock) noexcept {                                \
+    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_" #name "lock"};                \
+    return engine::has_object(rwlock) ? lock(rwlock, demand, engine::for_ever) : real(rwlock);                   \
+  }                                                                                                              \
+  SDSM_ENTRY int pthread_rwlock_try##name##lock(pthread_rwlock_t* rwlock) noexcept {                             \
+    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_try" #name "lock"};             \
+    return engine::has_object(rwlock) ? try_lock(rwlock, demand) : real(rwlock);                                 \
+  }                                                                                                              \
+  SDSM_ENTRY int pthread_rwlock_timed##name##lock(pthread_rwlock_t* rwlock, const timespec* limit) noexcept {    \
+    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*, const timespec*)> real{"pthread_rwlock_timed" #name   \
+                                                                                  "lock"};                       \
+    return engine::has_object(rwlock) ? lock_until(rwlock, demand, CLOCK_REALTIME, limit) : real(rwlock, limit); \
+  }                                                                                                              \
+  SDSM_ENTRY int pthread_rwlock_clock##name##lock(pthread_rwlock_t* rwlock, clockid_t clock,                     \
+                                                  const timespec* limit) noexcept {                              \
+    SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*, clockid_t, const timespec*)> real{                    \
+        "pthread_rwlock_clock" #name "lock"};                                                                    \
+    return engine::has_object(rwlock) ? lock_until(rwlock, demand, clock, limit) : real(rwlock, clock, limit);   \
   }
 SDSM_RWLOCK(rd, reader_demand)
 SDSM_RWLOCK(wr, writer_demand)
 
 SDSM_ENTRY int pthread_rwlock_unlock(pthread_rwlock_t* rwlock) noexcept {
-  static constinit NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_unlock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_rwlock_t*)> real{"pthread_rwlock_unlock"};
   if (!engine::has_object(rwlock)) return real(rwlock);
   engine::give(rwlock, engine::times_held(rwlock) != nullptr ? writer_demand : reader_demand);
   return 0;
@@ -121,14 +122,14 @@ SDSM_ENTRY int pthread_rwlock_unlock(pthread_rwlock_t* rwlock) noexcept {
 
 SDSM_ENTRY int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
                                     unsigned count) noexcept {
-  static constinit NextFunction<int(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real{
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real{
       "pthread_barrier_init"};
   const int answer = real(barrier, attributes, count);
   if (answer == 0) engine::set_number(barrier, static_cast<std::int32_t>(count));
   return answer;
 }
 SDSM_ENTRY int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  static constinit NextFunction<int(pthread_barrier_t*)> real{"pthread_barrier_wait"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_barrier_t*)> real{"pthread_barrier_wait"};
   if (!engine::has_object(barrier)) return real(barrier);
   return engine::meet(barrier) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }

@@ -99,23 +99,23 @@ int c11_answer(int error) {
 using namespace sdsm::pthreads;
 
 SDSM_ENTRY int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  static constinit NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_lock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_lock"};
   return engine::has_object(mutex) ? lock(mutex, engine::for_ever) : real(mutex);
 }
 SDSM_ENTRY int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
-  static constinit NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_trylock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_trylock"};
   return engine::has_object(mutex) ? try_lock(mutex) : real(mutex);
 }
 SDSM_ENTRY int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  static constinit NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_unlock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_unlock"};
   return engine::has_object(mutex) ? unlock(mutex) : real(mutex);
 }
 SDSM_ENTRY int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* limit) noexcept {
-  static constinit NextFunction<int(pthread_mutex_t*, const timespec*)> real{"pthread_mutex_timedlock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*, const timespec*)> real{"pthread_mutex_timedlock"};
   return engine::has_object(mutex) ? lock_until(mutex, CLOCK_REALTIME, limit) : real(mutex, limit);
 }
 SDSM_ENTRY int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
-  static constinit NextFunction<int(pthread_mutex_t*, clockid_t, const timespec*)> real{"pthread_mutex_clocklock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*, clockid_t, const timespec*)> real{"pthread_mutex_clocklock"};
   return engine::has_object(mutex) ? lock_until(mutex, clock, limit) : real(mutex, clock, limit);
 }
 
@@ -140,18 +140,18 @@ SDSM_ENTRY int mtx_timedlock(mtx_t* mutex, const timespec* limit) {
 }
 
 SDSM_ENTRY int pthread_spin_lock(volatile pthread_spinlock_t* lock) noexcept {
-  static constinit NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_lock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_lock"};
   if (!engine::has_object(lock)) return real(lock);
   engine::take(lock, engine::mutex_demand);
   return 0;
 }
 SDSM_ENTRY int pthread_spin_trylock(volatile pthread_spinlock_t* lock) noexcept {
-  static constinit NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_trylock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_trylock"};
   if (!engine::has_object(lock)) return real(lock);
   return engine::try_take(lock, engine::mutex_demand) ? 0 : EBUSY;
 }
 SDSM_ENTRY int pthread_spin_unlock(volatile pthread_spinlock_t* lock) noexcept {
-  static constinit NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_unlock"};
+  SDSM_NEXT_FUNCTION NextFunction<int(volatile pthread_spinlock_t*)> real{"pthread_spin_unlock"};
   if (!engine::has_object(lock)) return real(lock);
   engine::give(lock, engine::mutex_demand);
   return 0;

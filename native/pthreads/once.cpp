@@ -136,7 +136,7 @@ constexpr int is_done = 1;
 }  // namespace
 
 SDSM_ENTRY int pthread_once(pthread_once_t* control, void (*function)()) {
-  static constinit NextFunction<int(pthread_once_t*, void (*)())> real{"pthread_once"};
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_once_t*, void (*)())> real{"pthread_once"};
   return engine::has_object(control) ? call_once_shared(control, function) : real(control, function);
 }
 SDSM_ENTRY void call_once(once_flag* flag, void (*function)()) {
@@ -145,7 +145,7 @@ SDSM_ENTRY void call_once(once_flag* flag, void (*function)()) {
 
 /// Returns 1 if the caller is to initialise the object.
 SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
-  static constinit NextFunction<int(volatile char*)> real{"__cxa_guard_acquire"};
+  SDSM_NEXT_FUNCTION NextFunction<int(volatile char*)> real{"__cxa_guard_acquire"};
   if (!engine::has_object(guard)) {
     if (real.exists()) return real(guard);
     return guard[0] == 0 ? 1 : 0;  // the run-time's own C++ library, in a program of C
@@ -158,7 +158,7 @@ SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
   return 0;
 }
 SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
-  static constinit NextFunction<void(volatile char*)> real{"__cxa_guard_release"};
+  SDSM_NEXT_FUNCTION NextFunction<void(volatile char*)> real{"__cxa_guard_release"};
   if (!engine::has_object(guard)) {
     if (real.exists()) return real(guard);
     guard[0] = 1;
@@ -169,7 +169,7 @@ SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
   seen_done.add(guard, is_done);
 }
 SDSM_ENTRY void __cxa_guard_abort(volatile char* guard) {
-  static constinit NextFunction<void(volatile char*)> real{"__cxa_guard_abort"};
+  SDSM_NEXT_FUNCTION NextFunction<void(volatile char*)> real{"__cxa_guard_abort"};
   if (engine::has_object(guard)) return engine::give(guard, engine::mutex_demand);
   if (real.exists()) real(guard);
 }

@@ -41,8 +41,8 @@ namespace {
 
 using Compile = int(regex_t*, const char*, int);
 using Forget = void(regex_t*);
-constinit NextFunction<Compile> compile{"regcomp"};
-constinit NextFunction<Forget> forget{"regfree"};
+SDSM_NEXT_FUNCTION NextFunction<Compile> compile{"regcomp"};
+SDSM_NEXT_FUNCTION NextFunction<Forget> forget{"regfree"};
 
 /// What a pattern of regcomp's is made of, in the program's heap. Each thread compiles its own from it, as the C
 /// library writes to a compiled one whenever it matches.
@@ -144,7 +144,7 @@ SDSM_ENTRY int regcomp(regex_t* pattern, const char* text, int flags) {
   return 0;
 }
 SDSM_ENTRY int regexec(const regex_t* pattern, const char* text, std::size_t count, regmatch_t* matches, int flags) {
-  static constinit NextFunction<int(const regex_t*, const char*, std::size_t, regmatch_t*, int)> real{"regexec"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const regex_t*, const char*, std::size_t, regmatch_t*, int)> real{"regexec"};
   const regex_t* const own = own_of(const_cast<regex_t*>(pattern));
   return own == nullptr ? REG_ESPACE : real(own, text, count, matches, flags);
 }
@@ -158,21 +158,21 @@ SDSM_ENTRY void regfree(regex_t* pattern) {
 }
 
 SDSM_ENTRY const char* re_compile_pattern(const char* text, std::size_t bytes, re_pattern_buffer* pattern) {
-  static constinit NextFunction<const char*(const char*, std::size_t, re_pattern_buffer*)> real{"re_compile_pattern"};
+  SDSM_NEXT_FUNCTION NextFunction<const char*(const char*, std::size_t, re_pattern_buffer*)> real{"re_compile_pattern"};
   const AllocatesForProgram marked(SDSM_CALLER);
   return real(text, bytes, pattern);
 }
 
-#define SDSM_MATCHING(result, name, parameters, types, ...)  \
-  SDSM_ENTRY result name parameters {                        \
-    static constinit NextFunction<result types> real{#name}; \
-    if (recipe_of(pattern) != nullptr) {                     \
-      pattern = own_of(pattern);                             \
-      return pattern == nullptr ? -2 : real(__VA_ARGS__);    \
-    }                                                        \
-    const HeldPattern held(pattern);                         \
-    const AllocatesForProgram marked(SDSM_CALLER);           \
-    return real(__VA_ARGS__);                                \
+#define SDSM_MATCHING(result, name, parameters, types, ...)    \
+  SDSM_ENTRY result name parameters {                          \
+    SDSM_NEXT_FUNCTION NextFunction<result types> real{#name}; \
+    if (recipe_of(pattern) != nullptr) {                       \
+      pattern = own_of(pattern);                               \
+      return pattern == nullptr ? -2 : real(__VA_ARGS__);      \
+    }                                                          \
+    const HeldPattern held(pattern);                           \
+    const AllocatesForProgram marked(SDSM_CALLER);             \
+    return real(__VA_ARGS__);                                  \
   }
 SDSM_MATCHING(regoff_t, re_match,
               (re_pattern_buffer * pattern, const char* text, regoff_t bytes, regoff_t begin, re_registers* found),

@@ -46,19 +46,19 @@ SDSM_ENTRY bool compare_exchange_object(std::size_t bytes, void* object, void* e
                                         int order_if_different) asm("__atomic_compare_exchange");
 
 void load_object(std::size_t bytes, const void* from, void* to, int order) {
-  static constinit NextFunction<decltype(load_object)> real{"__atomic_load"};
+  SDSM_NEXT_FUNCTION NextFunction<decltype(load_object)> real{"__atomic_load"};
   const WholeObject object(from, bytes);
   if (!object.is_shared()) return real(bytes, from, to, order);
   std::memcpy(to, from, bytes);
 }
 void store_object(std::size_t bytes, void* to, const void* from, int order) {
-  static constinit NextFunction<decltype(store_object)> real{"__atomic_store"};
+  SDSM_NEXT_FUNCTION NextFunction<decltype(store_object)> real{"__atomic_store"};
   const WholeObject object(to, bytes);
   if (!object.is_shared()) return real(bytes, to, from, order);
   std::memcpy(to, from, bytes);
 }
 void exchange_object(std::size_t bytes, void* at, const void* wanted, void* before, int order) {
-  static constinit NextFunction<decltype(exchange_object)> real{"__atomic_exchange"};
+  SDSM_NEXT_FUNCTION NextFunction<decltype(exchange_object)> real{"__atomic_exchange"};
   const WholeObject object(at, bytes);
   if (!object.is_shared()) return real(bytes, at, wanted, before, order);
   std::memcpy(before, at, bytes);
@@ -66,7 +66,7 @@ void exchange_object(std::size_t bytes, void* at, const void* wanted, void* befo
 }
 bool compare_exchange_object(std::size_t bytes, void* at, void* expected, const void* wanted, int order,
                              int order_if_different) {
-  static constinit NextFunction<decltype(compare_exchange_object)> real{"__atomic_compare_exchange"};
+  SDSM_NEXT_FUNCTION NextFunction<decltype(compare_exchange_object)> real{"__atomic_compare_exchange"};
   const WholeObject object(at, bytes);
   if (!object.is_shared()) return real(bytes, at, expected, wanted, order, order_if_different);
   const bool is_equal = std::memcmp(at, expected, bytes) == 0;

@@ -35,7 +35,7 @@ bool let_others_go_on(std::uint64_t nanoseconds) {
 }  // namespace
 
 SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
-  static constinit NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
+  SDSM_NEXT_FUNCTION NextFunction<int(const timespec*, timespec*)> real{"nanosleep"};
   // Copies, as the kernel cannot reach protected pages.
   timespec time = *wanted;
   if (time.tv_sec >= 0 && time.tv_nsec >= 0 && time.tv_nsec < static_cast<long>(second_ns)) {
@@ -49,16 +49,16 @@ SDSM_ENTRY int nanosleep(const timespec* wanted, timespec* left) {
 }
 
 SDSM_ENTRY int usleep(useconds_t microseconds) {
-  static constinit NextFunction<int(useconds_t)> real{"usleep"};
+  SDSM_NEXT_FUNCTION NextFunction<int(useconds_t)> real{"usleep"};
   return let_others_go_on(std::uint64_t{microseconds} * 1000) ? 0 : real(microseconds);
 }
 
 SDSM_ENTRY unsigned sleep(unsigned seconds) {
-  static constinit NextFunction<unsigned(unsigned)> real{"sleep"};
+  SDSM_NEXT_FUNCTION NextFunction<unsigned(unsigned)> real{"sleep"};
   return let_others_go_on(seconds * second_ns) ? 0 : real(seconds);
 }
 
 SDSM_ENTRY int sched_yield() noexcept {
-  static constinit NextFunction<int()> real{"sched_yield"};
+  SDSM_NEXT_FUNCTION NextFunction<int()> real{"sched_yield"};
   return let_others_go_on(0) ? 0 : real();
 }

@@ -287,7 +287,7 @@ SDSM_ENTRY void _Exit(int status) noexcept {
   _exit(status);
 }
 SDSM_ENTRY void quick_exit(int status) noexcept {
-  static constinit NextFunction<void(int)> real{"quick_exit"};
+  SDSM_NEXT_FUNCTION NextFunction<void(int)> real{"quick_exit"};
   enter();
   finish();
   real(status);

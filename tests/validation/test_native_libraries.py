@@ -177,6 +177,52 @@ def test_a_library_of_fortran_that_comes_by_dlopen_prints(tmp_path):
         assert lines(tmp_path, command, "./main", "./library.so") == ["from c", "from fortran", "from c again"]
 
 
+@pytest.mark.parametrize("command", [RUN, TRACE], ids=["run", "trace"])
+def test_a_constructor_of_what_comes_by_dlopen_may_wait_for_another_thread(tmp_path, command):
+    """The dynamic linker is locked meanwhile: nothing that others need of this process may look a function up."""
+    (tmp_path / "library.c").write_text(
+        "void wait_for_other(void);\n__attribute__((constructor)) static void begin(void) { wait_for_other(); }\n"
+    )
+    source = r"""
+    #include <dlfcn.h>
+    #include <omp.h>
+    #include <stdio.h>
+    static int has_begun, is_over, room[4096];
+    static void await(int* flag) {
+      int is_set = 0;
+      while (!is_set) {
+    #pragma omp atomic read seq_cst
+        is_set = *flag;
+      }
+    }
+    static void set(int* flag) {
+    #pragma omp atomic write seq_cst
+      *flag = 1;
+    }
+    void wait_for_other(void) {
+      set(&has_begun);
+      await(&is_over);
+    }
+    int main(int argc, char** argv) {
+    #pragma omp parallel num_threads(2)
+      {
+        if (omp_get_thread_num() == 0) {
+          if (dlopen(argv[argc - 1], RTLD_NOW) == NULL) puts(dlerror());
+        } else {
+          await(&has_begun);
+          ++room[1024];
+          set(&is_over);
+        }
+      }
+      puts("end");
+    }
+    """
+    (tmp_path / "main.c").write_text(source)
+    build(tmp_path, "gcc", "-shared", "-fPIC", "-o", "library.so", "library.c")
+    build(tmp_path, "gcc", "-rdynamic", "-o", "main", "main.c")
+    assert lines(tmp_path, command, "./main", "./library.so") == ["end"]
+
+
 #: Static arrays and statics of functions, memory from a constructor, thread-local data, a call back, allocation in a region.
 STATIC_C = r"""
 #include <stdlib.h>
