@@ -328,10 +328,10 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   const int owner = process_of_library_heap(address);
   if (owner >= 0 && owner != static_cast<int>(index_of(self.process))) {
     constexpr const char* remedy =
-        ". What fopen, opendir, newlocale, iconv_open and the like return is for the thread that called them: let "
-        "each thread call them for itself (docs/running.md, \"What is not shared\")";
+        ". What fopen, opendir, newlocale, iconv_open, sbrk and the like return is for the thread that called them: "
+        "let each thread call them for itself (docs/running.md, \"What is not shared\")";
     end_run({"the program touched address 0x", digits,
-             ", in memory that the C library allocated for itself in process ",
+             ", in memory that the C library, or the program by sbrk, got in process ",
              program::Decimal(static_cast<std::uint64_t>(owner)), remedy});
   }
   end_run({"the program touched address 0x", digits,

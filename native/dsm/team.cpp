@@ -6,6 +6,7 @@
 #include "native/dsm/counting.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/heap_books.hpp"
+#include "native/dsm/inherited.hpp"
 #include "native/dsm/offices.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/scopes.hpp"
@@ -21,14 +22,20 @@
 namespace sdsm::dsm {
 namespace {
 
-static_assert(sizeof(gomp::TeamStart) <= page_payload.count);
+/// What the initial thread writes for the others.
+struct Start {
+  gomp::TeamStart team;
+  Inherited inherited;
+  std::uint64_t number = 0;  ///< from 1, of the teams that have others
+};
+static_assert(sizeof(Start) <= page_payload.count);
 
-gomp::TeamStart* region_page() {
-  return reinterpret_cast<gomp::TeamStart*>(address_of(AdministrativePage::region));
+Start* region_page() {
+  return reinterpret_cast<Start*>(address_of(AdministrativePage::region));
 }
 
 /// A copy of the page, which goes at the region's first barrier.
-constinit gomp::TeamStart own_start GUARDED_BY(application);
+constinit Start own_start GUARDED_BY(application);
 
 /// Behind it no member uses flags of constructs that they all have left.
 void pass_team_barrier(std::uint32_t team_size) REQUIRES(application) EXCLUDES(handling) {
@@ -45,19 +52,23 @@ void run_body(void* start) {
 
 void work_in_teams() {
   spend(Spent::idle, {self.begun_ns, 0});  // its start, in which process 0 may be computing already
+  std::uint64_t last = 0;
   for (;;) {
     perform(
         Directive::fork_worker,
         []() REQUIRES(application) { std::memcpy(&own_start, region_page(), sizeof own_start); }, nothing,
         []() REQUIRES(application) { pass_barrier(Barrier::fork_worker); });
     note_company(true);
+    // libgomp ends the threads for which a team has no use, and creates others for the next one.
+    if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
+    last = own_start.number;
     begin_work();
     end_work(trace::EventKind::team_begin);
     begin_work();
-    program::sdsm_call_on_stack(stack_of(index_of(self.process)).end, run_body, &own_start);
+    program::sdsm_call_on_stack(stack_of(index_of(self.process)).end, run_body, &own_start.team);
     end_work(trace::EventKind::join);
     flush_output();
-    pass_team_barrier(own_start.size);
+    pass_team_barrier(own_start.team.size);
   }
 }
 
@@ -88,7 +99,9 @@ void run_team(const gomp::TeamStart& start) {
     begin_work();
     return;
   }
-  const gomp::TeamStart team = start;
+  static constinit std::uint64_t teams = 0;
+  const Start all{start, Inherited::of_this_thread(), ++teams};
+  const gomp::TeamStart& team = all.team;
   if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");
   flush_output();
   {
@@ -98,7 +111,7 @@ void run_team(const gomp::TeamStart& start) {
   perform(
       Directive::fork_master, nothing,
       [&] {
-        std::memcpy(region_page(), &team, sizeof team);
+        std::memcpy(region_page(), &all, sizeof all);
         begin_parallel_region();
       },
       []() REQUIRES(application) { pass_barrier(Barrier::of_some); });

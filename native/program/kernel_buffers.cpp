@@ -76,6 +76,10 @@ SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
   setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, BUFSIZ);
 }
 
+// By a system call, or from a file; both answer by an error's number.
+SDSM_TOUCHING_AS(noexcept, int, pthread_getname_np, (pthread_t thread, char* name, std::size_t bytes),
+                 (thread, name, bytes), writes(name, bytes))
+
 namespace {
 
 /// Calls `then` with the texts of execl and the like: `first`, then those of `rest` until a null pointer. They lie on

@@ -63,7 +63,8 @@ void* map_over(void* wanted, std::size_t bytes, int protection, int flags) {
         {"the program maps a file or code into shared memory, or maps memory anew where it has unmapped all "
          "(mmap with MAP_FIXED). Let mmap choose the address."});
   }
-  if (protection != PROT_NONE) std::memset(wanted, 0, part.end - part.begin);
+  // Without rights, too: mprotect() may give them later, and must give zeros with them.
+  std::memset(wanted, 0, part.end - part.begin);
   return wanted;
 }
 

@@ -96,6 +96,11 @@ int main(void) {
   EXPECT(mlock(reserved, pages * page) == 0 && munlock(reserved, pages * page) == 0);
   EXPECT(madvise(reserved + 8 * page, 8 * page, MADV_DONTNEED) == 0);
   EXPECT(reserved[8 * page - 1] != 0 && reserved[16 * page] != 0);
+  /* Given back by taking all rights, and taken into use again. */
+  EXPECT(mmap(reserved + 2 * page, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+         reserved + 2 * page);
+  EXPECT(mprotect(reserved + 2 * page, page, rw) == 0);
+  EXPECT(holds(reserved + 2 * page, page, 0));
   wrong = 0;
 #pragma omp parallel reduction(+ : wrong)
   wrong += !holds(reserved + 8 * page, 8 * page, 0);

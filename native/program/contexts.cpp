@@ -1,0 +1,89 @@
+/// Contexts and jumps: the C library saves the signal mask in them, and reads it there, by system calls. On a protected
+/// page those fail, and then swapcontext() switches nothing, and a jump keeps the mask that it should not.
+#include <ucontext.h>
+#include <csetjmp>
+#include <cstddef>
+
+#include <cerrno>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/shared_memory.hpp"
+#include "native/program/system_calls.hpp"
+
+using namespace sdsm::program;
+
+namespace {
+
+bool is_bad_address(int answer) {
+  return answer == -1 && errno == EFAULT;
+}
+
+template <typename Saved>
+void reads(const Saved* saved) {
+  touch_for_kernel(saved, sizeof *saved, KernelUse::reads);
+}
+template <typename Saved>
+void writes(Saved* saved) {
+  touch_for_kernel(saved, sizeof *saved, KernelUse::writes);
+}
+
+constinit NextFunction<int(ucontext_t*)> real_getcontext{"getcontext"};
+constinit NextFunction<int(__jmp_buf_tag*, int)> real_sigsetjmp{"__sigsetjmp"};
+constinit NextFunction<int(__jmp_buf_tag*)> real_setjmp{"setjmp"};
+
+}  // namespace
+
+/// Who is resumed goes on behind the call, maybe in another thread than the one that made it.
+SDSM_ENTRY int swapcontext(ucontext_t* left, const ucontext_t* resumed) noexcept {
+  static constinit NextFunction<int(ucontext_t*, const ucontext_t*)> real{"swapcontext"};
+  return with_open_pages([&] { writes(left), reads(resumed); }, [&] { return real(left, resumed); }, is_bad_address);
+}
+SDSM_ENTRY int setcontext(const ucontext_t* resumed) noexcept {
+  static constinit NextFunction<int(const ucontext_t*)> real{"setcontext"};
+  return with_open_pages([&] { reads(resumed); }, [&] { return real(resumed); }, is_bad_address);
+}
+
+// These return again when who called them has long gone on: nothing of ours may stand on the stack, so the way to them
+// is a jump, behind a call that opens the pages and answers where they are.
+extern "C" {
+__attribute__((visibility("hidden"), used)) auto* sdsm_before_getcontext(ucontext_t* saved) {
+  writes(saved);
+  return real_getcontext.for_run_time();
+}
+__attribute__((visibility("hidden"), used)) auto* sdsm_before_sigsetjmp(__jmp_buf_tag* saved, int saves_mask) {
+  if (saves_mask != 0) writes(saved);
+  return real_sigsetjmp.for_run_time();
+}
+__attribute__((visibility("hidden"), used)) auto* sdsm_before_setjmp(__jmp_buf_tag* saved) {
+  writes(saved);
+  return real_setjmp.for_run_time();
+}
+}
+
+#define SDSM_OPENING(name, before)                                             \
+  asm(".text\n.globl " name "\n.type " name ", @function\n" name               \
+      ":\n"                                                                    \
+      "  .cfi_startproc\n  push %rdi\n  .cfi_adjust_cfa_offset 8\n"            \
+      "  push %rsi\n  .cfi_adjust_cfa_offset 8\n"                              \
+      "  sub $8, %rsp\n  .cfi_adjust_cfa_offset 8\n  call " before             \
+      "\n  add $8, %rsp\n  .cfi_adjust_cfa_offset -8\n"                        \
+      "  pop %rsi\n  .cfi_adjust_cfa_offset -8\n"                              \
+      "  pop %rdi\n  .cfi_adjust_cfa_offset -8\n  jmp *%rax\n  .cfi_endproc\n" \
+      ".size " name ", .-" name "\n")
+SDSM_OPENING("getcontext", "sdsm_before_getcontext");
+SDSM_OPENING("__sigsetjmp", "sdsm_before_sigsetjmp");
+SDSM_OPENING("setjmp", "sdsm_before_setjmp");
+
+#define SDSM_JUMP(name)                                                                 \
+  SDSM_ENTRY __attribute__((noreturn)) void own_##name(__jmp_buf_tag*, int) asm(#name); \
+  void own_##name(__jmp_buf_tag* saved, int answer) {                                   \
+    static constinit NextFunction<void(__jmp_buf_tag*, int)> real{#name};               \
+    if (saved->__mask_was_saved != 0) reads(saved);                                     \
+    real(saved, answer);                                                                \
+    __builtin_unreachable();                                                            \
+  }
+SDSM_JUMP(longjmp)
+SDSM_JUMP(_longjmp)
+SDSM_JUMP(siglongjmp)
+SDSM_JUMP(__longjmp_chk)

@@ -1,0 +1,128 @@
+/* Fibres that the initial thread makes, each resumed by other threads in turn, and jumps with the signal mask: the C
+ * library hands a place inside of the context, or of the jump's buffer, to the kernel. */
+#include <omp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "expect.h"
+
+enum { fibres = 6, steps = 5, stack_bytes = 65536, page_bytes = 4096 };
+
+struct fibre {
+  ucontext_t* resumer;
+  long sum;
+  int failed;
+};
+
+static struct fibre made[fibres];
+/* On pages that only these functions touch. */
+static _Alignas(page_bytes) ucontext_t contexts[fibres];
+
+static void body(unsigned low, unsigned high) {
+  struct fibre* const own = (struct fibre*)((uintptr_t)high << 32 | low);  // NOLINT
+  long local = 0;
+  ucontext_t* const self = &contexts[own - made];
+  for (int step = 1; step <= steps; ++step) {
+    local += step * (own - made + 1);
+    if (swapcontext(self, own->resumer) != 0) own->failed = 1;
+  }
+  own->sum = local;
+  setcontext(own->resumer);
+}
+
+static void make(int i) {
+  ucontext_t* const context = &contexts[i];
+  EXPECT(getcontext(context) == 0);
+  context->uc_stack.ss_sp = malloc(stack_bytes);
+  context->uc_stack.ss_size = stack_bytes;
+  const uintptr_t address = (uintptr_t)&made[i];
+  makecontext(context, (void (*)(void))body, 2, (unsigned)address, (unsigned)(address >> 32));
+}
+
+static void resume_all_in_turn(void) {
+  for (int step = 0; step <= steps; ++step) {
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < fibres; ++i) {
+      const int number = (i + step) % fibres;
+      ucontext_t here;
+      made[number].resumer = &here;
+      if (swapcontext(&here, &contexts[number]) != 0) made[number].failed = 1;
+    }
+  }
+}
+
+/* The registers end one page, the mask begins the next; and a context of which that is so. */
+static _Alignas(page_bytes) char jump_room[4 * page_bytes];
+static _Alignas(page_bytes) char context_room[4 * page_bytes];
+
+static int is_blocked(int signal) {
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, NULL, &now);
+  return sigismember(&now, signal);
+}
+
+static void block(int how, int signal) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  pthread_sigmask(how, &one, NULL);
+}
+
+static int mask_comes_back_by_jump(struct __jmp_buf_tag* place) {
+  block(SIG_BLOCK, SIGUSR2);
+  volatile int came_back = 0;
+  if (sigsetjmp(place, 1) == 0) {
+    block(SIG_UNBLOCK, SIGUSR2);
+    came_back = 1;
+    siglongjmp(place, 1);
+  }
+  const int is_right = came_back && is_blocked(SIGUSR2);
+  block(SIG_UNBLOCK, SIGUSR2);
+  return is_right;
+}
+
+static int mask_comes_back_by_context(ucontext_t* place) {
+  block(SIG_BLOCK, SIGUSR2);
+  volatile int came_back = 0;
+  if (getcontext(place) != 0) return 0;
+  if (!came_back) {
+    block(SIG_UNBLOCK, SIGUSR2);
+    came_back = 1;
+    setcontext(place);
+    return 0;
+  }
+  const int is_right = is_blocked(SIGUSR2);
+  block(SIG_UNBLOCK, SIGUSR2);
+  return is_right;
+}
+
+static int wrong_masks(void) {
+  struct __jmp_buf_tag* const jump = (void*)(jump_room + page_bytes - offsetof(struct __jmp_buf_tag, __saved_mask));
+  ucontext_t* const context = (void*)(context_room + page_bytes - offsetof(ucontext_t, uc_sigmask));
+  int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+  for (int thread = 0; thread < omp_get_num_threads(); ++thread) {
+    if (thread == omp_get_thread_num()) {
+      wrong += !mask_comes_back_by_jump(jump);
+      wrong += !mask_comes_back_by_context(context);
+    }
+#pragma omp barrier
+  }
+  return wrong;
+}
+
+int main(void) {
+  for (int i = 0; i < fibres; ++i) make(i);
+  resume_all_in_turn();
+  for (int i = 0; i < fibres; ++i) {
+    EXPECT(made[i].failed == 0);
+    EXPECT(made[i].sum == (long)(i + 1) * steps * (steps + 1) / 2);
+    free(contexts[i].uc_stack.ss_sp);
+  }
+  EXPECT(wrong_masks() == 0);
+  return expect_status();
+}
