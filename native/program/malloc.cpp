@@ -11,6 +11,7 @@
 #include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 #include "native/program/shared_memory.hpp"
+#include "native/program/signals.hpp"
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -24,6 +25,14 @@ using namespace sdsm::program;
 
 namespace {
 
+/// The C library's heap has a lock, which the run-time's other thread wants, too: a handler that came meanwhile might
+/// wait for that thread.
+template <typename Function, typename... Arguments>
+auto in_library(Function function, Arguments... arguments) {
+  const HeldSignals held;
+  return function(arguments...);
+}
+
 /// Null and errno, as C11 and POSIX want it.
 void* or_no_memory(void* block) {
   if (block == nullptr) errno = ENOMEM;
@@ -33,7 +42,7 @@ void* or_no_memory(void* block) {
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) {
   std::uintptr_t caller = allocates_for(code);
   if (!program_image.is_program(caller))
-    return alignment <= 16 ? __libc_malloc(bytes) : __libc_memalign(alignment, bytes);
+    return alignment <= 16 ? in_library(__libc_malloc, bytes) : in_library(__libc_memalign, alignment, bytes);
   if (bytes >= page_bytes) caller = caller_in_program(caller);
   return or_no_memory(
       shared_heap::allocate({.bytes = bytes, .alignment = alignment < 16 ? 16 : alignment, .caller = caller}));
@@ -42,7 +51,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t code) {
 /// realloc().
 void* resize(void* block, std::size_t bytes, std::uintptr_t caller) {
   if (block == nullptr) return allocate(bytes, 16, caller);
-  if (!shared_heap::holds(block)) return __libc_realloc(block, bytes);
+  if (!shared_heap::holds(block)) return in_library(__libc_realloc, block, bytes);
   if (bytes > 0) return or_no_memory(shared_heap::reallocate(block, bytes, caller));
   shared_heap::free(block);
   return nullptr;
@@ -75,7 +84,7 @@ SDSM_ENTRY void* malloc(std::size_t bytes) noexcept {
 
 SDSM_ENTRY void* calloc(std::size_t count, std::size_t bytes) noexcept {
   const std::uintptr_t caller = allocates_for(SDSM_CALLER);
-  if (!program_image.is_program(caller)) return __libc_calloc(count, bytes);
+  if (!program_image.is_program(caller)) return in_library(__libc_calloc, count, bytes);
   std::size_t total = 0;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_no_memory(nullptr);
   void* block = allocate(total, 16, caller);
@@ -88,7 +97,7 @@ SDSM_ENTRY void free(void* block) noexcept {
   if (shared_heap::holds(block)) {
     shared_heap::free(block);
   } else {
-    __libc_free(block);
+    in_library(__libc_free, block);
   }
 }
 

@@ -277,6 +277,42 @@ def test_a_handler_of_sigsegv_is_called_or_the_run_ends_and_says_why(tmp_path, c
         assert "takes away its right to shared memory (mprotect) and has a handler of SIGSEGV" in done.stderr
 
 
+#: Thread 0 waits, nearly all the time inside of the C library's heap. Of thread 1's changes its home hears by what the
+#: run-time does in a signal then.
+ALLOCATES = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int over;
+static int shared[16][1024];
+static int compare(const void* a, const void* b) { return *(const char*)a - *(const char*)b; }
+int main(void) {
+#pragma omp parallel num_threads(2)
+  {
+    static __thread char items[2][100000] = {{1}, {2}};
+    if (omp_get_thread_num() == 0) {
+      while (!over) qsort(items, 2, sizeof items[0], compare);
+    } else {
+      for (int i = 0; i < 16; ++i) shared[i][i] = i + 1;
+      usleep(200000);
+      over = 1;
+    }
+  }
+  puts("end");
+}
+"""
+
+
+def test_a_wait_that_allocates_in_the_c_library_goes_on(tmp_path):
+    (tmp_path / "allocates.c").write_text(ALLOCATES)
+    program = tmp_path / "allocates"
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", program, program.with_suffix(".c")], check=True)
+    for _ in range(8):
+        with MarkedRun("-q", "-n", 2, "--timeout", 10, "--", program, environment={"MALLOC_PERTURB_": "1"}) as run:
+            assert (run.end(), run.errors) == (0, "")
+
+
 #: Counts the run-time's own calls, in each of its threads and within its handlers.
 TOOL = r"""
 #define _GNU_SOURCE
