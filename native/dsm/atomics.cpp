@@ -1,5 +1,6 @@
 #include "models/atomics.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "native/dsm/asking.hpp"
@@ -32,8 +33,10 @@ constinit std::uintptr_t failed_at GUARDED_BY(application) = 0;  ///< its instru
 
 /// Processes of one node have the memory in common, whose operations the processor orders. In flag mode no other node
 /// may have the page meanwhile; before, the home's threads hear of the operation when they touch the page again.
+/// `number`: of another process's, among those that it has done for others.
 program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t address,
-                                       const program::AtomicOperation& operation) REQUIRES(application) {
+                                       const program::AtomicOperation& operation, std::uint64_t& number)
+    REQUIRES(application) {
   void* const memory = find_range(address)->view_of(address);
   const bool is_in_flags = are_all_in_flag_mode();
   if (place.owner != Owner::remote && self.layout.nodes == 1) return program::operate(operation, memory);
@@ -52,7 +55,7 @@ program::AtomicOutcome operate_at_home(const Place& place, std::uintptr_t addres
   if (place.owner == Owner::home) {
     ask(place.home, question, &asked_for, &outcome);
   } else {
-    ask_soon(place.home, question, &asked_for, &outcome, sizeof outcome);
+    number = ask_soon(place.home, question, &asked_for, &outcome, sizeof outcome).address;
   }
   spend(Spent::lock, begun);
   return outcome;
@@ -66,13 +69,30 @@ bool has_own_change(const Place& place, std::uintptr_t address, std::size_t byte
   return find_twinned(address) != nullptr && std::memcmp(range.view_of(address), range.twin_of(address), bytes) != 0;
 }
 
+void note_sent(std::uintptr_t address) REQUIRES(application) {
+  const NodeGuard guard;
+  node().operating.push_back({self.process, address, 0});
+}
+
 /// Who looks at a variable sees nothing older than what it found there or made of it, whatever copies it kept. What a
-/// companion has stored there meanwhile, and is still to go home, stays.
-void show_in_copy(const Place& place, std::uintptr_t address, std::size_t bytes, const program::AtomicValue& now)
-    REQUIRES(application) {
-  if (place.owner != Owner::remote) return;
+/// companion has stored there meanwhile, and is still to go home, stays. So does what the copy shows of a later
+/// operation, whose answer to a companion has overtaken this one's.
+void show_in_copy(const Place& place, std::uintptr_t address, std::size_t bytes, const program::AtomicValue& now,
+                  std::uint64_t number) REQUIRES(application) {
   const Range& range = *find_range(address);
   const NodeGuard guard;
+  // A page that a companion fetches may have left its home before.
+  const auto is_here = [&](const Arriving& arriving) { return arriving.address == place.address; };
+  while (std::any_of(node().arriving.begin(), node().arriving.end(), is_here)) node().mutex.wait_for(node().arrival);
+  auto& operating = node().operating;
+  const auto own = std::find_if(operating.begin(), operating.end(),
+                                [](const Operating& one) { return one.process == self.process; });
+  const bool is_later_shown = own->shown >= number;
+  operating.erase(own);
+  if (is_later_shown) return;
+  for (Operating& other : operating) {
+    if (other.address == address) other.shown = std::max(other.shown, number);
+  }
   std::byte* const copy = range.view_of(address);
   std::byte* const twin = find_twinned(address) != nullptr ? range.twin_of(address) : nullptr;
   if (twin != nullptr && std::memcmp(copy, twin, bytes) != 0) return;
@@ -108,8 +128,11 @@ program::AtomicOutcome operate_without_order(const Place& place, std::uintptr_t 
     flush(Sync::acquire);
   }
   note_operation(place);
-  const program::AtomicOutcome outcome = operate_at_home(place, address, operation);
-  show_in_copy(place, address, operation.bytes, outcome.now);
+  const bool has_copy = place.owner == Owner::remote;
+  std::uint64_t number = 0;
+  if (has_copy) note_sent(address);
+  const program::AtomicOutcome outcome = operate_at_home(place, address, operation, number);
+  if (has_copy) show_in_copy(place, address, operation.bytes, outcome.now, number);
   return outcome;
 }
 
@@ -124,7 +147,8 @@ program::AtomicOutcome operate_on_page(const Place& place, std::uintptr_t addres
   }
   begin_fence();
   note_operation(place);
-  const program::AtomicOutcome outcome = operate_at_home(place, address, operation);
+  std::uint64_t number = 0;
+  const program::AtomicOutcome outcome = operate_at_home(place, address, operation, number);
   end_fence();
   return outcome;
 }

@@ -124,17 +124,29 @@ void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(app
   }
 }
 
+/// To companions whose operations on these pages are on their way back. The home had done so many when they left.
+void note_shown(const Fetched& fetched, std::uint64_t operations) REQUIRES(node().mutex) {
+  for (Operating& operating : node().operating) {
+    for (std::size_t i = 0; i < fetched.count; ++i) {
+      if (slot_of(operating.address) != slot_of(fetched.places[i].address)) continue;
+      operating.shown = std::max(operating.shown, operations);
+    }
+  }
+}
+
 void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
   const std::uint64_t wish = wish_of(place, rule.access);
   const Fetched fetched = with_prefetched(place);
-  std::uint64_t changed = 0;
+  Head reply;
   // Who drops copies of stacks meanwhile drops this one, too: it may have left its home already.
   if (is_open_at_home(place)) node().copies.of_stacks.push_back(place);
   ask_for(std::span(fetched.places.data(), fetched.count), false, [&]() REQUIRES(application) {
-    changed = ask_for_pages(fetched, wish);
+    reply = ask_for_pages(fetched, wish);
     if (rule.makes_twin) make_twin(place);
-    return (changed & 1) != 0;
+    return (reply.value & 1) != 0;
   });
+  const std::uint64_t changed = reply.value;
+  note_shown(fetched, reply.address);
   open_prefetched(fetched, changed);
   node().copies.count += fetched.count;
   if ((changed & 1) != 0) node().copies.operated.push_back(place);
@@ -540,7 +552,7 @@ void make_twin(const Place& place) {
   });
 }
 
-std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) {
+Head ask_for_pages(const Fetched& fetched, std::uint64_t wish) {
   const Place& first = fetched.places.front();
   std::array<std::uint32_t, most_prefetch> names;
   for (std::size_t i = 1; i < fetched.count; ++i)
@@ -551,12 +563,12 @@ std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) {
   asked.prefetched += fetched.count - 1;
   const std::size_t each = shared_page_bytes();
   if (fetched.count == 1 && first.parts == all_parts())
-    return ask_soon(first.home, question, nullptr, view_of(first.address), each).value;
+    return ask_soon(first.home, question, nullptr, view_of(first.address), each);
   static std::byte* const pages = reserve_array<std::byte>((1 + most_prefetch) * each);
-  const std::uint64_t value = ask_soon(first.home, question, names.data(), pages, fetched.count * each).value;
+  const Head reply = ask_soon(first.home, question, names.data(), pages, fetched.count * each);
   for (std::size_t i = 0; i < fetched.count; ++i)
     take_content(fetched.places[i].address, fetched.places[i].parts, pages + i * each);
-  return value;
+  return reply;
 }
 
 bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {

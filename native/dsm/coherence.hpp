@@ -12,6 +12,7 @@
 #include "native/dsm/diff.hpp"
 #include "native/dsm/node.hpp"
 #include "native/dsm/regions.hpp"
+#include "native/dsm/wire.hpp"
 #include "native/program/program_image.hpp"
 
 namespace sdsm::dsm {
@@ -47,8 +48,8 @@ Fetched with_following(const Place& place, Wants wants) REQUIRES(application, no
   }
   return fetched;
 }
-/// Fetches them. Returns the reply's value.
-std::uint64_t ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES(application);
+/// Fetches them. Returns the reply.
+Head ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES(application);
 
 /// A lock that this process has just got, and how often it was granted before.
 struct Grant {

@@ -51,6 +51,7 @@ Node::Node(std::byte* memory, std::size_t bytes)
       twinned(&arena),
       arriving(&arena),
       given_up(&arena),
+      operating(&arena),
       copies{0, std::pmr::vector<Place>(&arena), std::pmr::vector<Place>(&arena)} {
   // Their processes have them open for good (opened_pages.hpp).
   for (std::uint32_t process = 0; process < processes(); ++process) {

@@ -33,6 +33,13 @@ struct GivenUp {
   std::uint32_t shut_by = 0;  ///< processes
 };
 
+/// A thread's atomic operation, on its way to another node's page and back, where it may be overtaken.
+struct Operating {
+  ProcessId process{};
+  std::uintptr_t address = 0;  ///< of the variable
+  std::uint64_t shown = 0;     ///< the home's operations that the node's copy of it may show since it began
+};
+
 /// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.
 class NodeArena final : public std::pmr::memory_resource {
  public:
@@ -58,10 +65,11 @@ struct Node {
   NodeArena arena GUARDED_BY(mutex);
   WriteNotices notices GUARDED_BY(mutex);  ///< used under Invalidation::changed
   NodePages pages GUARDED_BY(mutex);
-  std::pmr::vector<Place> twinned GUARDED_BY(mutex);      ///< as in `pages`, in its order
-  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);  ///< what some process of the node asks a home for
-  std::pmr::vector<GivenUp> given_up GUARDED_BY(mutex);   ///< pages that not all processes of the node have shut
-  std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;       ///< processes of the node
+  std::pmr::vector<Place> twinned GUARDED_BY(mutex);        ///< as in `pages`, in its order
+  std::pmr::vector<Arriving> arriving GUARDED_BY(mutex);    ///< what some process of the node asks a home for
+  std::pmr::vector<GivenUp> given_up GUARDED_BY(mutex);     ///< pages that not all processes of the node have shut
+  std::pmr::vector<Operating> operating GUARDED_BY(mutex);  ///< under --atomics relaxed
+  std::uint32_t in_flag_mode GUARDED_BY(mutex) = 0;         ///< processes of the node
   CopiesOfOthers<std::pmr::vector<Place>> copies GUARDED_BY(mutex);
   /// Other nodes use pages of this one in flag mode, or atomic operations have changed some: who opens one asks its
   /// home.

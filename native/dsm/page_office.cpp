@@ -127,10 +127,13 @@ void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) R
   answer(from, {.kind = WireKind::diff_grant});
 }
 
+/// For other processes.
+std::uint64_t operations GUARDED_BY(handling) = 0;
+
 void operate_now(ProcessId from, void* memory, const program::AtomicOperation& operation) REQUIRES(handling) {
   const auto outcome = program::operate(operation, memory);
   count_served(from, MessageKind::atomic_reply, atomic_payload.count);
-  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome}, &outcome);
+  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome, .address = ++operations}, &outcome);
 }
 
 /// Of the page in `slot` that is of the same region as `page`: what is known of pages is kept by their first parts. One
@@ -153,7 +156,7 @@ void send_page(ProcessId from, const Head& head, bool is_changed) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
   count_reply(from, bytes);
-  answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .value = is_changed ? 1U : 0U},
+  answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U},
          content_of(from, head.address, room));
 }
 
@@ -164,7 +167,8 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
   const std::size_t each = shared_page_bytes();
   static std::byte* const pages = reserve_array<std::byte>((2 + most_prefetch) * each);
   std::byte* const room = pages + (1 + most_prefetch) * each;
-  Head reply{.kind = WireKind::page_reply, .bytes = static_cast<std::uint32_t>((1 + further) * each)};
+  Head reply{
+      .kind = WireKind::page_reply, .bytes = static_cast<std::uint32_t>((1 + further) * each), .address = operations};
   for (std::size_t i = 0; i <= further; ++i) {
     std::uint32_t behind = 0;
     if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);

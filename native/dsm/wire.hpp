@@ -33,8 +33,9 @@ enum class WireKind : std::uint8_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< value: bit i: page i was changed since the last barrier by an atomic operation, or in flag mode;
-               ///< payload: the pages' slots (larger_pages.hpp)
+  page_reply,  ///< address: how many operations its home has done for others; value: bit i: page i was changed since
+               ///< the last barrier by an atomic operation, or in flag mode; payload: the pages' slots
+               ///< (larger_pages.hpp)
   diff_grant,  ///< JIAJIA's: all changes of a message are at home
   done,        ///< value: what was asked for, if it is a number
   quit,        ///< the program has ended. generation: when, the last 32 bits of process 0's clock
@@ -78,8 +79,8 @@ enum class WireKind : std::uint8_t {
   recalled,       ///< address: page; value: Recalled; payload: the page's slot, if it comes home. No answer
   turn_ask,       ///< flag mode: to process 0: value: ns (models/page_turns.hpp). Answer: done; value: ns to wait
   turn_end,       ///< no answer
-  atomic,         ///< address: page; value: PageWish; payload: OperationAt. Answer: done; payload:
-                  ///< program::AtomicOutcome
+  atomic,         ///< address: page; value: PageWish; payload: OperationAt. Answer: done; address: how many
+                  ///< the home has done for others; payload: program::AtomicOutcome
   gang_divided,   ///< address: key of the division; payload: GangDivision. No answer
   gang_left,      ///< address, value: as in barrier_arrive. No answer
   write_notices,  ///< payload: NoticeRuns, as far as barrier_arrive has no room for them. No answer

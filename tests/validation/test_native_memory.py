@@ -365,6 +365,46 @@ int main(void) {
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+@pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 2), (2, 3), (3, 2)])
+def test_companions_operations_that_overtake_each_other_show_no_older_value(tmp_path, nodes, threads_per_node):
+    """Nor does a page that a companion fetches meanwhile."""
+    (tmp_path / "forward.c").write_text(
+        """
+#include <omp.h>
+#include <stdio.h>
+volatile int count;
+omp_lock_t locks[64];
+int main(void) {
+  int older = 0;
+  for (int i = 0; i < 64; ++i) omp_init_lock(&locks[i]);
+#pragma omp parallel reduction(+ : older)
+  {
+    const int number = omp_get_thread_num();
+    for (int i = 0, last = count; i < 1500; ++i) {
+      if (i % 3 == number % 3) {
+        omp_set_lock(&locks[number]);
+        omp_unset_lock(&locks[number]);
+      }
+      const int made = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+      if (made < last) ++older;
+      last = made;
+      for (int look = 0; look < 20; ++look) {
+        const int seen = count;
+        if (seen < last) ++older;
+        if (seen > last) last = seen;
+      }
+    }
+  }
+  printf("%d older, %d\\n", older, count / omp_get_max_threads());
+}
+"""
+    )
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "forward", tmp_path / "forward.c"], check=True)
+    options = ("--atomics", "relaxed")
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", tmp_path / "forward", options=options)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older, 1500\n", "")
+
+
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(2, 1), (2, 2)])
 def test_a_thread_sees_nothing_older_in_a_variable_than_its_own_operation_found(tmp_path, nodes, threads_per_node):
     """Copies stay under relaxed operations: a thread that compared with its old copy would do so for ever."""
