@@ -78,19 +78,9 @@ class HardwareRoom final : public Room {
     grant_next(locks_[lock]);
   }
 
-  void post(std::uint64_t flag, Count count) {
-    Flag& state = flags_[flag];
-    state.count = count.value_or(state.count + 1);
-    const auto waits = [&](const Waiter& waiter) { return waiter.until > state.count; };
-    const auto ready = std::stable_partition(state.waiting.begin(), state.waiting.end(), waits);
-    std::vector<Waiter> waiters(ready, state.waiting.end());
-    state.waiting.erase(ready, state.waiting.end());
-    for (Waiter& waiter : waiters) pay(waiter.by, hand_off(), std::move(waiter.then));
-  }
-  void wait(std::uint64_t flag, ProcessId by, FlagWait wait, Then then) {
-    Flag& state = flags_[flag];
-    state.waiting.push_back({wait.until, by, std::move(then)});
-    post(flag, state.count + (wait.comes ? 1 : 0));
+  void post(std::uint64_t flag, const FlagPost& told) { let_go_on(flags_[flag].post(told)); }
+  void wait(std::uint64_t flag, ProcessId by, const FlagWait& wait, Then then) {
+    let_go_on(flags_[flag].ask({wait, by, std::move(then)}));
   }
 
   /// A thread waits for a cache line, in the baselines too.
@@ -127,14 +117,13 @@ class HardwareRoom final : public Room {
   }
 
   struct Waiter {
-    std::uint64_t until;  ///< it counts so far
+    FlagWait wait;
     ProcessId by;
     Then then;
   };
-  struct Flag {
-    std::uint64_t count = 0;
-    std::vector<Waiter> waiting;
-  };
+  void let_go_on(std::vector<Waiter> waiters) {
+    for (Waiter& waiter : waiters) pay(waiter.by, hand_off(), std::move(waiter.then));
+  }
 
   void leave(const std::vector<Member>& members) {
     std::optional<Time> forked;
@@ -156,7 +145,7 @@ class HardwareRoom final : public Room {
   Cluster& cluster_;
   std::map<std::uint32_t, std::vector<Member>> gathering_;  ///< by size of the team
   std::map<LockId, Lock> locks_;
-  std::map<std::uint64_t, Flag> flags_;
+  std::map<std::uint64_t, Flag<Waiter>> flags_;
 };
 
 class HardwareMemory final : public Memory {
@@ -193,9 +182,9 @@ class HardwareMemory final : public Memory {
     thread_.catch_up_and_wait();
     room_.release(lock);
   }
-  void post(std::uint64_t flag, Count count) override {
+  void post(std::uint64_t flag, FlagPost told) override {
     thread_.catch_up_and_wait();
-    room_.post(flag, count);
+    room_.post(flag, told);
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
     wait_on_others([=, this](Then then) { room_.wait(flag, thread_.id(), wait, std::move(then)); });

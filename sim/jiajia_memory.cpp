@@ -194,18 +194,15 @@ class JiajiaRoom final : public Room {
   std::uint64_t barriers() const { return barriers_; }
   ProcessId manager(LockId lock) const { return manager_of(lock, cluster_.layout.processes()); }
 
-  /// At a flag's manager: it counts so far now.
-  void post(std::uint64_t flag, ProcessId by, Count count, const std::vector<Notice>& handed) {
+  /// At a flag's manager.
+  void post(std::uint64_t flag, ProcessId by, const FlagPost& told, const std::vector<Notice>& handed) {
     notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
-    Flag& state = flags_[flag];
-    set_flag(flag, count.value_or(state.count + 1));
+    let_go_on(flag, flags_[flag].post(told));
   }
   /// `handed`: by a thread that others wait for, too, as at a library's barrier.
   void wait(std::uint64_t flag, ProcessId by, FlagWait wait, const std::vector<Notice>& handed, Granted granted) {
     if (wait.comes) notices_[index_of(manager_of_flag(flag))].release({SyncObject::Kind::flag, flag}, by, handed);
-    Flag& state = flags_[flag];
-    state.waiting.push_back({by, wait.until, std::move(granted)});
-    set_flag(flag, state.count + (wait.comes ? 1 : 0));
+    let_go_on(flag, flags_[flag].ask({by, wait, std::move(granted)}));
   }
   ProcessId manager_of_flag(std::uint64_t flag) const {
     return sdsm::manager_of_flag(flag, cluster_.layout.processes());
@@ -329,14 +326,10 @@ class JiajiaRoom final : public Room {
     std::deque<Waiter> queue;
   };
 
-  struct Flag {
-    struct Waiter {
-      ProcessId by;
-      std::uint64_t until;
-      Granted granted;
-    };
-    std::uint64_t count = 0;
-    std::vector<Waiter> waiting;
+  struct FlagWaiter {
+    ProcessId by;
+    FlagWait wait;
+    Granted granted;
   };
   struct Part {
     std::optional<Time> forked;
@@ -384,14 +377,8 @@ class JiajiaRoom final : public Room {
     hand(manager(lock), object_of(lock), waiter.by, Message::ACQGRANT, waiter.granted);
   }
 
-  void set_flag(std::uint64_t flag, std::uint64_t count) {
-    Flag& state = flags_[flag];
-    state.count = count;
-    const auto granted = std::stable_partition(state.waiting.begin(), state.waiting.end(),
-                                               [&](const Flag::Waiter& waiter) { return count < waiter.until; });
-    const std::vector<Flag::Waiter> waiters(granted, state.waiting.end());
-    state.waiting.erase(granted, state.waiting.end());
-    for (const Flag::Waiter& waiter : waiters) {
+  void let_go_on(std::uint64_t flag, const std::vector<FlagWaiter>& waiters) {
+    for (const FlagWaiter& waiter : waiters) {
       hand(manager_of_flag(flag), {SyncObject::Kind::flag, flag}, waiter.by, Message::ACQGRANT, waiter.granted);
     }
   }
@@ -434,7 +421,7 @@ class JiajiaRoom final : public Room {
   std::uint64_t barriers_ = 0;
   std::deque<jiajia::LockNotices> notices_;  ///< by manager
   std::map<LockId, Lock> locks_;
-  std::map<std::uint64_t, Flag> flags_;
+  std::map<std::uint64_t, Flag<FlagWaiter>> flags_;
   std::map<std::uint32_t, Part> parts_;  ///< barriers, by threads of the team
   std::vector<bool> resting_;            ///< by process
   jiajia::BarrierNotices met_;
@@ -546,7 +533,7 @@ class JiajiaMemory final : public Memory {
          }});
   }
 
-  void post(std::uint64_t flag, Count count) override {
+  void post(std::uint64_t flag, FlagPost told) override {
     if (!takes_faults(cluster_.layout)) return;
     refuse_lock_scope("a flag");
     perform(jiajia::courses::unlock, Sync::release,
@@ -556,7 +543,7 @@ class JiajiaMemory final : public Memory {
                tell(
                    step, room_.manager_of_flag(flag), handed,
                    [=, this] {
-                     room_.post(flag, thread_.id(), count, jiajia::still_news(handed, passed, room_.barriers()));
+                     room_.post(flag, thread_.id(), told, jiajia::still_news(handed, passed, room_.barriers()));
                    },
                    std::move(then));
              }});

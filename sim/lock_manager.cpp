@@ -100,34 +100,22 @@ void LockManager::answer(ProcessId manager, const Waiter& waiter) {
   });
 }
 
-Exchange LockManager::count_up(Thread& thread, std::uint64_t flag, Count count) {
+Exchange LockManager::post(Thread& thread, std::uint64_t flag, FlagPost told) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
-  return [this, &thread, flag, count, manager](const courses::Step& step, Then then) {
-    send_to(manager, thread, step.message, [this, manager, flag, count] {
-      Flag& state = flags_[flag];
-      set_flag(manager, state, count.value_or(state.count + 1));
+  return [this, &thread, flag, told, manager](const courses::Step& step, Then then) {
+    send_to(manager, thread, step.message, [this, manager, flag, told] {
+      for (Waiter& waiter : flags_[flag].post(told)) grant(manager, std::move(waiter));
     });
     then();
   };
 }
 
-void LockManager::set_flag(ProcessId manager, Flag& flag, std::uint64_t count) {
-  flag.count = count;
-  const auto granted = std::stable_partition(flag.waiters.begin(), flag.waiters.end(),
-                                             [&](const Waiter& waiter) { return count < *waiter.turn; });
-  std::vector<Waiter> waiters(granted, flag.waiters.end());
-  flag.waiters.erase(granted, flag.waiters.end());
-  for (Waiter& waiter : waiters) grant(manager, std::move(waiter));
-}
-
 Exchange LockManager::wait(Thread& thread, std::uint64_t flag, FlagWait wait) {
   const ProcessId manager = manager_of_flag(flag, cluster_.layout.processes());
   return [this, &thread, flag, wait, manager](const courses::Step& step, Then then) {
-    Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), wait.until};
-    send_to(manager, thread, step.message, [this, manager, flag, wait, waiter = std::move(asks)] {
-      Flag& state = flags_[flag];
-      state.waiters.push_back(waiter);
-      set_flag(manager, state, state.count + (wait.comes ? 1 : 0));
+    Waiter asks{&thread, step.answer, std::move(then), cluster_.clock.now(), {}, {}, wait};
+    send_to(manager, thread, step.message, [this, manager, flag, waiter = std::move(asks)] {
+      for (Waiter& granted : flags_[flag].ask(waiter)) grant(manager, std::move(granted));
     });
   };
 }

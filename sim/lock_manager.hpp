@@ -12,6 +12,7 @@
 #include "models/scash/messages.hpp"
 #include "models/units.hpp"
 #include "sim/course.hpp"
+#include "sim/flag.hpp"
 
 namespace sdsm::sim {
 
@@ -21,13 +22,6 @@ class Thread;
 using Course = std::span<const courses::Step>;
 using Exchange = ExchangeOf<courses::Step>;
 
-/// What a flag counts now; nothing: one more.
-using Count = std::optional<std::uint64_t>;
-struct FlagWait {
-  std::uint64_t until = 0;  ///< the flag counts so far
-  bool comes = false;       ///< who asks counts, too
-};
-
 /// Locks, each with a FIFO queue at its manager.
 class LockManager {
  public:
@@ -36,8 +30,8 @@ class LockManager {
   /// What a course asks and tells the lock's manager. `turn`: the number that the grant must have among the lock's,
   /// from 0.
   Exchange about(Thread& thread, LockId lock, std::optional<std::uint64_t> turn = std::nullopt);
-  /// The same of a flag: counts it up, or waits until it counts so far.
-  Exchange count_up(Thread& thread, std::uint64_t flag, Count count);
+  /// The same of a flag.
+  Exchange post(Thread& thread, std::uint64_t flag, FlagPost told);
   Exchange wait(Thread& thread, std::uint64_t flag, FlagWait wait);
 
   /// Plays a course of the thread, in time. `sync`: what its first flush is for.
@@ -53,12 +47,9 @@ class LockManager {
     MessageKind answer;
     Then granted;
     Time since{};
-    std::optional<std::uint64_t> turn;  ///< of a flag: what it has to count
+    std::optional<std::uint64_t> turn;  ///< at a lock
     Time arrived{};                     ///< at a lock's manager
-  };
-  struct Flag {
-    std::uint64_t count = 0;
-    std::vector<Waiter> waiters;
+    FlagWait wait{};                    ///< for a flag
   };
   struct Lock {
     bool held = false;
@@ -72,11 +63,10 @@ class LockManager {
   void grant_next(LockId lock);
   void answer(ProcessId manager, const Waiter& waiter);
   void grant(ProcessId manager, Waiter waiter);
-  void set_flag(ProcessId manager, Flag& flag, std::uint64_t count);
 
   Cluster& cluster_;
   std::unordered_map<std::uint32_t, Lock> locks_;
-  std::unordered_map<std::uint64_t, Flag> flags_;
+  std::unordered_map<std::uint64_t, Flag<Waiter>> flags_;
 };
 
 }  // namespace sdsm::sim

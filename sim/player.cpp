@@ -101,6 +101,16 @@ std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
   return {};
 }
 
+/// Of a library's object.
+FlagWait taken_by(const trace::Event& event) {
+  switch (static_cast<trace::ObjectClass>(event.detail)) {
+    case trace::ObjectClass::semaphore: return {.demand = {1, static_cast<std::int32_t>(event.value)}};
+    case trace::ObjectClass::reader: return {.demand = reader_demand};
+    case trace::ObjectClass::writer: return {.demand = writer_demand};
+    default: return {.until = event.value};
+  }
+}
+
 void Player::close(const trace::Event& event) {
   using trace::EventKind;
   memory_->finish_interval(intervals_ + 1);
@@ -129,11 +139,11 @@ void Player::close(const trace::Event& event) {
       break;
     case EventKind::acquire: memory_->acquire(lock, turn_of(event)); break;
     case EventKind::release: memory_->release(lock); break;
-    case EventKind::post: memory_->post(event.object, event.value); break;
+    case EventKind::post: memory_->post(event.object, {event.value}); break;
     case EventKind::wait: memory_->wait(event.object, {event.value}); break;
-    case EventKind::take: memory_->wait(flag_of(lock), {event.value}); break;
+    case EventKind::take: memory_->wait(flag_of(lock), taken_by(event)); break;
     case EventKind::meet: memory_->wait(flag_of(lock), {event.value, true}); break;
-    case EventKind::give: memory_->post(flag_of(lock), std::nullopt); break;
+    case EventKind::give: memory_->post(flag_of(lock), {{}, taken_by(event).demand.add}); break;
     case EventKind::spin: spin(ProcessId{static_cast<std::uint32_t>(event.object)}, event.value); break;
     case EventKind::chunk: perform(Directive::chunk, 0); break;
     case EventKind::flush: perform(Directive::flush, 0); break;

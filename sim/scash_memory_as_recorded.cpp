@@ -49,9 +49,9 @@ class AsRecorded final : public ScashMemory {
     perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock), name_of(lock));
   }
 
-  void post(std::uint64_t flag, Count count) override {
+  void post(std::uint64_t flag, FlagPost told) override {
     if (next_of(OrderKind::give) == nullptr) misfit("it counts a flag up");
-    perform(courses::release, Sync::release, cluster_.locks.count_up(thread_, flag, count), "a flag");
+    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, told), "a flag");
   }
 
   void wait(std::uint64_t flag, FlagWait wait) override {

@@ -47,8 +47,8 @@ class InTime final : public ScashMemory {
     perform(courses::acquire, Sync::acquire, cluster_.locks.about(thread_, lock, turn));
   }
   void release(LockId lock) override { perform(courses::release, Sync::release, cluster_.locks.about(thread_, lock)); }
-  void post(std::uint64_t flag, Count count) override {
-    perform(courses::release, Sync::release, cluster_.locks.count_up(thread_, flag, count));
+  void post(std::uint64_t flag, FlagPost told) override {
+    perform(courses::release, Sync::release, cluster_.locks.post(thread_, flag, told));
   }
   void wait(std::uint64_t flag, FlagWait wait) override {
     perform(courses::acquire, Sync::acquire, cluster_.locks.wait(thread_, flag, wait));

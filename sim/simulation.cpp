@@ -233,9 +233,7 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
                   cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
                                 : "the trace's barriers or locks do not match; or threads that held a lock tried for "
                                   "another (omp_test_lock, std::scoped_lock), which waits here if it got it in the "
-                                  "trace, or took a semaphore or read-write lock, which waits here for all that went "
-                                  "before in the trace. The order of a run may have none such: sdsm run --order, "
-                                  "simulate --order",
+                                  "trace. The order of a run may have none such: sdsm run --order, simulate --order",
                   fmt::join(stuck, "\n  ")));
 }
 

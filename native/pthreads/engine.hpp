@@ -5,25 +5,18 @@
 
 #include <cstdint>
 
+#include "models/demand.hpp"
+
 namespace sdsm::engine {
 
 /// Whether the engine has the object at `address`. It has none before main begins.
 bool has_object(const volatile void* address);
 
-/// An object is a number, 0 at first. A thread that takes it waits until the number plus `add` is at most `limit`, then
-/// adds.
-struct Demand {
-  std::int32_t add = 1;
-  std::int32_t limit = 1;
-
-  /// Whether the object has one holder then, whom times_held() knows.
-  constexpr bool is_exclusive() const { return add == limit; }
-  constexpr bool can_be_met(std::int32_t number) const { return std::int64_t{number} + add <= limit; }
-  constexpr bool operator==(const Demand&) const = default;
-};
-inline constexpr Demand mutex_demand{1, 1};
-inline constexpr Demand writer_demand{1 << 30, 1 << 30};
-inline constexpr Demand reader_demand{1, (1 << 30) - 1};
+/// An object has a number. times_held() knows the holder of one that was taken exclusively.
+using sdsm::Demand;
+using sdsm::mutex_demand;
+using sdsm::reader_demand;
+using sdsm::writer_demand;
 inline constexpr Demand semaphore_demand{1, 0};  ///< the number is minus the semaphore's value
 
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};

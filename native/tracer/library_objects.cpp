@@ -4,7 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
 
 #include "native/tracer/locks.hpp"
@@ -27,7 +29,8 @@ Lock& object_at(const volatile void* address) REQUIRES(turn) {
 }
 
 trace::ObjectClass class_of(engine::Demand demand) {
-  return demand == engine::semaphore_demand ? trace::ObjectClass::semaphore : trace::ObjectClass::read_write_lock;
+  if (demand == engine::semaphore_demand) return trace::ObjectClass::semaphore;
+  return demand == engine::writer_demand ? trace::ObjectClass::writer : trace::ObjectClass::reader;
 }
 
 void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uint64_t value,
@@ -37,22 +40,21 @@ void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uin
   begin_interval(self);
 }
 
-/// The least number of gives with which the demand could be met now.
-std::uint64_t gives_needed(const Lock& lock, engine::Demand demand) REQUIRES(turn) {
-  if (demand.is_exclusive()) return lock.gives;
-  if (demand == engine::reader_demand) return lock.exclusive_gives;
-  const auto spare = static_cast<std::uint64_t>(-std::int64_t{lock.number} - 1);
-  return lock.gives > spare ? lock.gives - spare : 0;
+/// How often the semaphore could be taken if it were never given. A program that sets it anew changes that.
+std::uint64_t first_value(const Lock& lock) REQUIRES(turn) {
+  const std::int64_t value = -std::int64_t{lock.number} + static_cast<std::int64_t>(lock.takes - lock.gives);
+  return static_cast<std::uint64_t>(std::clamp(value, std::int64_t{0}, std::int64_t{INT32_MAX}));
 }
 
 /// Precondition: the number allows it, and nobody interrupts.
 void take_now(VirtualThread& self, Lock& lock, engine::Demand demand) REQUIRES(turn) {
   if (demand == engine::mutex_demand) return take_free_lock(self, lock, demand);
-  const std::uint64_t needed = gives_needed(lock, demand);
+  const std::uint64_t value = demand == engine::semaphore_demand ? first_value(lock) : 0;
   lock.number += demand.add;
   lock.holder = demand.is_exclusive() ? &self : nullptr;
   lock.depth = 1;
-  pass(self, trace::EventKind::take, lock, needed, class_of(demand));
+  ++lock.takes;
+  pass(self, trace::EventKind::take, lock, value, class_of(demand));
 }
 
 std::uint64_t real_ns() {
@@ -134,7 +136,6 @@ void give(const volatile void* object, Demand demand) {
   lock.number -= demand.add;
   ++lock.gives;
   if (demand.is_exclusive()) {
-    lock.exclusive_gives = lock.gives;
     lock.holder = nullptr;
     lock.depth = 0;
   }

@@ -13,10 +13,10 @@ struct Lock {
   std::uint64_t key = 0;  ///< class and address; 0: the place in the table is free
   std::uint32_t id = 0;   ///< the trace's LockId
   trace::LockClass lock_class{};
-  std::int32_t number GUARDED_BY(turn) = 0;            ///< native/pthreads/engine.hpp
-  std::uint64_t gives GUARDED_BY(turn) = 0;            ///< as the events count them; of a barrier, threads that came
-  std::uint64_t exclusive_gives GUARDED_BY(turn) = 0;  ///< `gives` when a writer gave it back last
-  std::int32_t met GUARDED_BY(turn) = 0;               ///< threads at a barrier
+  std::int32_t number GUARDED_BY(turn) = 0;  ///< native/pthreads/engine.hpp
+  std::uint64_t gives GUARDED_BY(turn) = 0;  ///< as the events count them; of a barrier, threads that came
+  std::uint64_t takes GUARDED_BY(turn) = 0;  ///< of a semaphore
+  std::int32_t met GUARDED_BY(turn) = 0;     ///< threads at a barrier
   std::uint64_t meetings GUARDED_BY(turn) = 0;
   VirtualThread* holder GUARDED_BY(turn) = nullptr;
   std::uint32_t depth GUARDED_BY(turn) = 0;  ///< times that the holder of a nested lock has it

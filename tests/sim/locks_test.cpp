@@ -203,6 +203,83 @@ TEST_CASE("a library's object counts what it was given: who takes waits for so m
   CHECK(messages(result, 0, MessageKind::lock_release) == 0);
 }
 
+TEST_CASE("who comes first has a semaphore or a read-write lock, whatever the trace's order was, and readers share it") {
+  using trace::ObjectClass;
+  const auto take = [](ObjectClass what, std::uint64_t value = 0) {
+    return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(what), 4, value};
+  };
+  const auto give = [](ObjectClass what) {
+    return trace::Event{trace::EventKind::give, static_cast<std::uint8_t>(what), 4};
+  };
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  // Object 4 is managed by process 0, whose own take costs 24.4 us; it gives back at 6024.4 us.
+  SECTION("a semaphore of 1") {
+    program.interval(0, 1000, {}, take(ObjectClass::semaphore, 1));
+    program.interval(0, 5000, {}, give(ObjectClass::semaphore));
+    program.interval(1, 2000, {}, take(ObjectClass::semaphore, 1));
+    program.interval(1, 0, {}, give(ObjectClass::semaphore));
+  }
+  SECTION("a writer behind a writer") {
+    program.interval(0, 1000, {}, take(ObjectClass::writer));
+    program.interval(0, 5000, {}, give(ObjectClass::writer));
+    program.interval(1, 2000, {}, take(ObjectClass::writer));
+    program.interval(1, 0, {}, give(ObjectClass::writer));
+  }
+  SECTION("a reader beside a reader, a writer behind them") {
+    program.interval(0, 1000, {}, take(ObjectClass::reader));
+    program.interval(0, 5000, {}, give(ObjectClass::reader));
+    program.interval(1, 2000, {}, take(ObjectClass::reader));
+    program.interval(1, 0, {}, give(ObjectClass::reader));
+    program.interval(1, 0, {}, take(ObjectClass::writer));
+    program.interval(1, 0, {}, give(ObjectClass::writer));
+  }
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 0) == us(24.4));
+  CHECK(lock_time(result, 1) == us(6024.4 + 24.4 + 27.6 - 2000));
+}
+
+TEST_CASE("a semaphore of 2 lets two in, and one that was given before anybody took it does not wait") {
+  const auto take = [](std::uint64_t value) {
+    return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(trace::ObjectClass::semaphore), 4, value};
+  };
+  const trace::Event give{trace::EventKind::give, static_cast<std::uint8_t>(trace::ObjectClass::semaphore), 4};
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  SECTION("both in at once") {
+    program.interval(0, 1000, {}, take(2));
+    program.interval(0, 5000, {}, give);
+    program.interval(1, 2000, {}, take(2));
+    program.interval(1, 0, {}, give);
+  }
+  SECTION("handed on") {
+    program.interval(0, 1000, {}, give);
+    program.interval(1, 2000, {}, take(0));
+  }
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
+}
+
+TEST_CASE("a semaphore or write lock within a lock goes to whoever has the lock, not first to whom the trace gave it") {
+  using trace::ObjectClass;
+  const auto [what, value] = GENERATE(std::pair{ObjectClass::semaphore, 1}, std::pair{ObjectClass::writer, 0});
+  const auto detail = static_cast<std::uint8_t>(what);
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  for (const std::uint32_t thread : {0, 1}) {
+    program.acquire(thread, 0, thread == 0 ? 5000 : 1000);
+    program.interval(thread, 100, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint64_t>(value)});
+    program.interval(thread, 100, {}, {trace::EventKind::give, detail, 4});
+    program.release(thread, 0, 100);
+  }
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(result.threads[0].whole.locks == 2);
+  CHECK(lock_time(result, 1) == us(2 * (27.6 + 24.4 + 27.6)));
+}
+
 TEST_CASE("threads that meet at a library's barrier wait for the last") {
   const auto meet = [](std::uint64_t arrivals) { return trace::Event{trace::EventKind::meet, 0, 4, arrivals}; };
   TestProgram program({2, 1});

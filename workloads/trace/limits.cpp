@@ -13,7 +13,7 @@ namespace {
 using Value = EventRule::Value;
 
 constexpr auto lock_classes = static_cast<std::uint8_t>(LockClass::ordered);
-constexpr auto objects = static_cast<std::uint8_t>(ObjectClass::condition);
+constexpr auto objects = static_cast<std::uint8_t>(ObjectClass::writer);
 constexpr auto schedules = static_cast<std::uint8_t>(Schedule::sections);
 constexpr std::uint8_t most_words = 4;  // 16 bytes, the most that an instruction takes at once
 constexpr std::uint8_t outcomes = compares_found + most_words;
@@ -75,6 +75,10 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
   }
   if (has_turn(event) && event.value > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: turn {} is above 2^32-1", name_of(event.kind), event.value);
+  }
+  if (event.kind == EventKind::take && static_cast<ObjectClass>(event.detail) == ObjectClass::semaphore &&
+      event.value > std::numeric_limits<std::int32_t>::max()) {
+    return fmt::format("take: a semaphore's value {} is above 2^31-1", event.value);
   }
   if (has_lock(event.kind) && event.object > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: lock {} is above 2^32-1", name_of(event.kind), event.object);

@@ -47,9 +47,12 @@ std::string_view name_of(LockClass lock_class) {
 
 std::string_view name_of(ObjectClass object_class) {
   switch (object_class) {
-    case ObjectClass::semaphore: return "semaphore";
-    case ObjectClass::read_write_lock: return "read_write_lock";
+    case ObjectClass::given_semaphore: return "given_semaphore";
+    case ObjectClass::given_read_write_lock: return "given_read_write_lock";
     case ObjectClass::condition: return "condition";
+    case ObjectClass::semaphore: return "semaphore";
+    case ObjectClass::reader: return "reader";
+    case ObjectClass::writer: return "writer";
   }
   return "?";
 }

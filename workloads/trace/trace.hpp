@@ -49,8 +49,9 @@ enum class EventKind : std::uint8_t {
   atomic,  ///< an inline atomic operation on shared memory. object: RegionId; value: its byte in the region; detail:
            ///< the words that it changed (0 to 4)
   fence,   ///< a fence instruction: own changes are made known, and others' are seen from here on
-  take,  ///< takes of a library's object, or was woken by one. object: LockId; detail: ObjectClass; value: how often it
-         ///< had been given before that could be, at least
+  take,    ///< takes of a library's object, or was woken by one. object: LockId; detail: ObjectClass; value: of a
+         ///< semaphore how often it could have been taken if it had never been given; of a condition, and in older
+         ///< traces of all, how often it had been given before that could be, at least
   give,  ///< gives it back, posts it, wakes others. object, detail: as in `take`
   meet,  ///< meets others at a library's barrier. object: LockId; value: how many have come by then, in all
   spin,  ///< waited in a loop of its own for what another stored. object: that thread; value: how many of its events
@@ -60,7 +61,8 @@ enum class EventKind : std::uint8_t {
 inline constexpr unsigned event_kinds = static_cast<unsigned>(EventKind::spin) + 1;
 
 enum class LockClass : std::uint8_t { lock, nest_lock, critical, atomic, ordered };
-enum class ObjectClass : std::uint8_t { semaphore, read_write_lock, condition };
+/// The first two of older traces.
+enum class ObjectClass : std::uint8_t { given_semaphore, given_read_write_lock, condition, semaphore, reader, writer };
 enum class Schedule : std::uint8_t { static_, dynamic, guided, sections };
 /// The function by which the program read a clock; from system_clock to fortran_date_and_time those of C++ and Fortran.
 enum class ClockSource : std::uint8_t {
