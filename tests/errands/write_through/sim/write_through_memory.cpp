@@ -92,7 +92,7 @@ class WriteThroughMemory final : public Memory {
   void fence() override { none(); }
   void acquire(LockId, std::optional<std::uint64_t>) override { none(); }
   void release(LockId) override { none(); }
-  void post(std::uint64_t, Count) override { none(); }
+  void post(std::uint64_t, FlagPost) override { none(); }
   void wait(std::uint64_t, FlagWait) override { none(); }
   std::optional<Moment> operate(const WordOperation&, ProcessId, bool) override {
     none();
