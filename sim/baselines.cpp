@@ -25,8 +25,8 @@ Baselines BaselineWindow::between(const std::vector<Uncontended>& last) const {
     // What the others do behind the region's last barrier, as to heed its notices, is in no chain that ends with it.
     const bool ends_at_barrier = !is_ahead && end[thread].met > begin.alone;
     found.counts = std::max(found.counts, (ends_at_barrier ? end[thread].met : end[thread].alone) - begin.alone);
-    const Time path_begin = begin_.empty() ? Time{} : begin_[0].path;
-    if (is_ahead) found.critical_path = std::max(found.critical_path, end[thread].path - path_begin);
+    const Time path_begin = begin_.empty() ? Time{} : begin_[0].path();
+    if (is_ahead) found.critical_path = std::max(found.critical_path, end[thread].path() - path_begin);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 /// What a prediction would be without queues: each action at its uncontended cost. What simulating adds is the rest.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <unordered_map>
@@ -28,18 +29,22 @@ struct Baselines {
 /// A thread's time in both baselines.
 struct Uncontended {
   Time alone{};
-  Time path{};
-  Time met{};  ///< `alone` when it last met others
+  Time lead{};  ///< of the path over `alone`; may be below zero
+  Time met{};   ///< `alone` when it last met others
 
-  void spend(Time duration) {
-    alone += duration;
-    path += duration;
-  }
+  Time path() const { return alone + lead; }
+  void spend(Time duration) { alone += duration; }
   /// `last`: the path of the last of those that met, who all take so long to synchronise.
   void meet(Time last, Time synchronisation = {}) {
-    path = last;
+    lead = last - alone;
     spend(synchronisation);
     met = alone;
+  }
+  /// Goes on when another thread's message is there, which took so long, and was sent when its path was `sent`.
+  void hear(Time sent, Time way) {
+    const Time heard = std::max(path(), sent + way);
+    spend(way);
+    lead = heard - alone;
   }
 };
 

@@ -28,7 +28,7 @@ void Clock::at(Time date, std::function<void()> action) {
   idle_.pop_back();
   alarm->date = date;
   alarm->number = next_number_++;
-  alarm->action = std::move(action);
+  alarm->action.swap(action);  // a move assignment would make a third one
   heap_.push_back(alarm);
   std::push_heap(heap_.begin(), heap_.end(), Later{});
   arm();

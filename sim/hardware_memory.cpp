@@ -64,7 +64,7 @@ class HardwareRoom final : public Room {
   /// For the baselines.
   static void meet_undelayed(const std::vector<Member>& members, Time duration) {
     Time last{};
-    for (const Member& member : members) last = std::max(last, member.thread->uncontended.path);
+    for (const Member& member : members) last = std::max(last, member.thread->uncontended.path());
     for (const Member& member : members) member.thread->uncontended.meet(last, duration);
   }
 

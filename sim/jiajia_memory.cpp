@@ -173,7 +173,7 @@ class JiajiaRoom final : public Room {
   template <typename Waiting>
   void meet_undelayed(const Waiting& waiting) {
     Time last{};
-    for (const auto& [process, ignored] : waiting) last = std::max(last, cluster_.thread(process).uncontended.path);
+    for (const auto& [process, ignored] : waiting) last = std::max(last, cluster_.thread(process).uncontended.path());
     for (const auto& [process, ignored] : waiting) cluster_.thread(process).uncontended.meet(last);
   }
 
@@ -247,7 +247,7 @@ class JiajiaRoom final : public Room {
     const std::vector<Letter> letters = jiajia::fork_letters(notes.size(), cluster_.options.privatized_pages);
     if (forks_.size() > 1) {
       Uncontended& masters = cluster_.thread(master).uncontended;
-      news->path = masters.path;
+      news->path = masters.path();
       for (const Letter& letter : letters) masters.spend(sending(letter));
     }
     Time leaves = cluster_.clock.now();
@@ -278,10 +278,7 @@ class JiajiaRoom final : public Room {
   }
   /// In the baselines, a worker begins a region when the fork's message is there.
   void take_undelayed(ProcessId worker, ProcessId master, const News& news, const std::vector<Letter>& letters) {
-    const Time way = undelayed_answer(master, worker, letters);
-    Uncontended& own = cluster_.thread(worker).uncontended;
-    own.alone += way;
-    own.path = std::max(own.path, news.path + way);
+    cluster_.thread(worker).uncontended.hear(news.path, undelayed_answer(master, worker, letters));
   }
   void await_fork(ProcessId process, Through through) {
     Fork& fork = forks_[index_of(process)];

@@ -54,14 +54,9 @@ class QueueNetwork final : public Network {
     if (++message->hop < route.size()) {
       clock_.at(start + frame_time + link.latency, [this, message] { reach_link(message); });
     } else {
-      clock_.at(message->tail, [this, message] { deliver(message); });
+      clock_.at(message->tail, std::move(message->arrived));
+      idle_.push_back(message);
     }
-  }
-
-  void deliver(Message* message) {
-    const std::function<void()> arrived = std::move(message->arrived);
-    idle_.push_back(message);
-    arrived();
   }
 
   Message* take() {

@@ -69,7 +69,7 @@ void TeamBarrier::proceed(const RoundPtr& round, std::size_t phase) {
 
 void TeamBarrier::meet_uncontended(const Round& round, Time synchronisation) {
   Time last{};
-  for (const Member& member : round.members) last = std::max(last, member.thread->uncontended.path);
+  for (const Member& member : round.members) last = std::max(last, member.thread->uncontended.path());
   for (const Member& member : round.members) member.thread->uncontended.meet(last, synchronisation);
 }
 
