@@ -104,7 +104,8 @@ std::optional<std::uint64_t> Player::turn_of(const trace::Event& acquire) {
 /// Of a library's object.
 FlagWait taken_by(const trace::Event& event) {
   switch (static_cast<trace::ObjectClass>(event.detail)) {
-    case trace::ObjectClass::semaphore: return {.demand = {1, static_cast<std::int32_t>(event.value)}};
+    case trace::ObjectClass::semaphore:
+      return {.demand = {1, static_cast<std::int32_t>(static_cast<std::uint32_t>(event.value))}};
     case trace::ObjectClass::reader: return {.demand = reader_demand};
     case trace::ObjectClass::writer: return {.demand = writer_demand};
     default: return {.until = event.value};

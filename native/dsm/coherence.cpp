@@ -127,8 +127,10 @@ void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(app
 /// To companions whose operations on these pages are on their way back. The home had done so many when they left.
 void note_shown(const Fetched& fetched, std::uint64_t operations) REQUIRES(node().mutex) {
   for (Operating& operating : node().operating) {
+    Place changed;
+    if (!find_place(operating.address, changed)) continue;
     for (std::size_t i = 0; i < fetched.count; ++i) {
-      if (slot_of(operating.address) != slot_of(fetched.places[i].address)) continue;
+      if (changed.address != fetched.places[i].address) continue;
       operating.shown = std::max(operating.shown, operations);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "native/dsm/clock.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/stacks.hpp"
 #include "native/dsm/trap_time.hpp"
 #include "native/program/clock_row.hpp"
 #include "native/program/ending.hpp"
@@ -86,6 +87,7 @@ void begin_work() {
 }
 
 void end_work(trace::EventKind kind) {
+  need_own_stack();
   if (kind != trace::EventKind::clock) end_clock_row();
   if (!progress.is_working) return;
   progress.is_working = false;

@@ -2,6 +2,7 @@
 
 #include "native/dsm/identity.hpp"
 #include "native/dsm/region_books.hpp"
+#include "native/program/ending.hpp"
 #include "native/program/stacks.hpp"
 #include "native/program/thread_locals.hpp"
 
@@ -50,6 +51,17 @@ AddressRange stack_of(std::uint32_t process) {
 AddressRange control_of(std::uint32_t process) {
   const std::uintptr_t begin = control_address + process * sizes.control;
   return {begin, begin + sizes.control};
+}
+
+void need_own_stack() {
+  const auto at = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const auto is_in = [at](const AddressRange& range) { return at >= range.begin && at < range.end; };
+  const std::uint32_t own = index_of(self.process);
+  if (is_in(stack_of(own)) || is_in(control_of(own)) || find_range(at) == nullptr) return;
+  program::end_run(
+      {"the program synchronises, or ends, on a stack that it made itself (makecontext, in shared memory). Let the "
+       "thread "
+       "that resumes the context do that: a lock, a barrier, an atomic operation, a fork"});
 }
 
 bool is_below_stack(std::uintptr_t address) {

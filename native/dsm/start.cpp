@@ -128,6 +128,7 @@ void finish() {
 void finish_member(int status, void* /*unused*/) {
   if (!is_running || is_initial()) return;
   application.check();
+  need_own_stack();
   flush_output();
   std::fflush(nullptr);
   end_from_member(ExitKind::normal, status);

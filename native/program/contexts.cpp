@@ -1,14 +1,17 @@
 /// Contexts and jumps: the C library saves the signal mask in them, and reads it there, by system calls. On a protected
 /// page those fail, and then swapcontext() switches nothing, and a jump keeps the mask that it should not.
 #include <ucontext.h>
-#include <csetjmp>
-#include <cstddef>
 
 #include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/shared_memory.hpp"
+#include "native/program/signals.hpp"
 #include "native/program/system_calls.hpp"
 
 using namespace sdsm::program;
@@ -28,20 +31,38 @@ void writes(Saved* saved) {
   touch_for_kernel(saved, sizeof *saved, KernelUse::writes);
 }
 
-constinit NextFunction<int(ucontext_t*)> real_getcontext{"getcontext"};
-constinit NextFunction<int(__jmp_buf_tag*, int)> real_sigsetjmp{"__sigsetjmp"};
-constinit NextFunction<int(__jmp_buf_tag*)> real_setjmp{"setjmp"};
+/// A context's mask may be one that the program made.
+void keep_own_signals(const ucontext_t* resumed) {
+  const sigset_t kept = without_own(resumed->uc_sigmask);
+  if (std::memcmp(&kept, &resumed->uc_sigmask, sizeof kept) != 0) const_cast<ucontext_t*>(resumed)->uc_sigmask = kept;
+}
+
+/// With the one behind it, which the library itself resumes.
+void prepare(const ucontext_t* resumed) {
+  keep_own_signals(resumed);
+  if (resumed->uc_link != nullptr) keep_own_signals(resumed->uc_link);
+}
+void resumes(const ucontext_t* resumed) {
+  reads(resumed);
+  if (resumed->uc_link != nullptr) reads(resumed->uc_link);
+}
+
+SDSM_NEXT_FUNCTION NextFunction<int(ucontext_t*)> real_getcontext{"getcontext"};
+SDSM_NEXT_FUNCTION NextFunction<int(__jmp_buf_tag*, int)> real_sigsetjmp{"__sigsetjmp"};
+SDSM_NEXT_FUNCTION NextFunction<int(__jmp_buf_tag*)> real_setjmp{"setjmp"};
 
 }  // namespace
 
 /// Who is resumed goes on behind the call, maybe in another thread than the one that made it.
 SDSM_ENTRY int swapcontext(ucontext_t* left, const ucontext_t* resumed) noexcept {
-  static constinit NextFunction<int(ucontext_t*, const ucontext_t*)> real{"swapcontext"};
-  return with_open_pages([&] { writes(left), reads(resumed); }, [&] { return real(left, resumed); }, is_bad_address);
+  SDSM_NEXT_FUNCTION NextFunction<int(ucontext_t*, const ucontext_t*)> real{"swapcontext"};
+  prepare(resumed);
+  return with_open_pages([&] { writes(left), resumes(resumed); }, [&] { return real(left, resumed); }, is_bad_address);
 }
 SDSM_ENTRY int setcontext(const ucontext_t* resumed) noexcept {
-  static constinit NextFunction<int(const ucontext_t*)> real{"setcontext"};
-  return with_open_pages([&] { reads(resumed); }, [&] { return real(resumed); }, is_bad_address);
+  SDSM_NEXT_FUNCTION NextFunction<int(const ucontext_t*)> real{"setcontext"};
+  prepare(resumed);
+  return with_open_pages([&] { resumes(resumed); }, [&] { return real(resumed); }, is_bad_address);
 }
 
 // These return again when who called them has long gone on: nothing of ours may stand on the stack, so the way to them
@@ -75,13 +96,16 @@ SDSM_OPENING("getcontext", "sdsm_before_getcontext");
 SDSM_OPENING("__sigsetjmp", "sdsm_before_sigsetjmp");
 SDSM_OPENING("setjmp", "sdsm_before_setjmp");
 
-#define SDSM_JUMP(name)                                                                 \
-  SDSM_ENTRY __attribute__((noreturn)) void own_##name(__jmp_buf_tag*, int) asm(#name); \
-  void own_##name(__jmp_buf_tag* saved, int answer) {                                   \
-    static constinit NextFunction<void(__jmp_buf_tag*, int)> real{#name};               \
-    if (saved->__mask_was_saved != 0) reads(saved);                                     \
-    real(saved, answer);                                                                \
-    __builtin_unreachable();                                                            \
+/// By a copy, which the kernel never sees.
+#define SDSM_JUMP(name)                                                                        \
+  SDSM_ENTRY __attribute__((noreturn)) void own_##name(__jmp_buf_tag*, int) asm(#name);        \
+  void own_##name(__jmp_buf_tag* saved, int answer) {                                          \
+    SDSM_NEXT_FUNCTION NextFunction<void(__jmp_buf_tag*, int)> real{#name};                    \
+    __jmp_buf_tag jump = *saved;                                                               \
+    if (jump.__mask_was_saved != 0) pthread_sigmask(SIG_SETMASK, &jump.__saved_mask, nullptr); \
+    jump.__mask_was_saved = 0;                                                                 \
+    real(&jump, answer);                                                                       \
+    __builtin_unreachable();                                                                   \
   }
 SDSM_JUMP(longjmp)
 SDSM_JUMP(_longjmp)

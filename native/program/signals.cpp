@@ -245,12 +245,23 @@ void pass_fault_to_program(int signal, siginfo_t* info, void* context) {
 
 using namespace sdsm::program;
 
+namespace sdsm::program {
+
+sigset_t without_own(const sigset_t& wanted) {
+  sigset_t set = wanted;
+  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal()}) sigdelset(&set, number);
+  return set;
+}
+
+}  // namespace sdsm::program
+
 SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
   // Copies: both may be one object, and in shared memory.
   struct sigaction given {};
   if (action != nullptr) given = *action;
   if (!is_own(signal)) {
-    const int result = real_sigaction(signal, action, old);
+    given.sa_mask = without_own(given.sa_mask);
+    const int result = real_sigaction(signal, action != nullptr ? &given : nullptr, old);
     if (result == 0 && action != nullptr) note_handler(signal, given);
     return result;
   }
@@ -266,13 +277,6 @@ SDSM_ENTRY int sigaction(int signal, const struct sigaction* action, struct siga
 }
 
 namespace {
-
-/// A touch while SIGSEGV is blocked would kill the program.
-sigset_t without_own(const sigset_t& wanted) {
-  sigset_t set = wanted;
-  for (const int number : {SIGSEGV, SIGTRAP, preemption_signal()}) sigdelset(&set, number);
-  return set;
-}
 
 using MaskFunction = NextFunction<int(int, const sigset_t*, sigset_t*)>;
 

@@ -101,6 +101,10 @@ bool is_handled_by_program(int signal);
 void note_shut_by_program();
 
 /// A fault that no traced page explains is the program's own: its handler gets it, else the default ends the program.
+/// A program's set of signals to block, without those that the run-time needs: a touch while SIGSEGV is blocked would
+/// kill the program.
+sigset_t without_own(const sigset_t& wanted);
+
 void pass_fault_to_program(int signal, siginfo_t* info, void* context);
 
 }  // namespace sdsm::program

@@ -40,10 +40,10 @@ void pass(VirtualThread& self, trace::EventKind kind, const Lock& lock, std::uin
   begin_interval(self);
 }
 
-/// How often the semaphore could be taken if it were never given. A program that sets it anew changes that.
+/// How often the semaphore could be taken if it were never given: below 0 if it was set anew while more was given.
 std::uint64_t first_value(const Lock& lock) REQUIRES(turn) {
   const std::int64_t value = -std::int64_t{lock.number} + static_cast<std::int64_t>(lock.takes - lock.gives);
-  return static_cast<std::uint64_t>(std::clamp(value, std::int64_t{0}, std::int64_t{INT32_MAX}));
+  return static_cast<std::uint32_t>(std::clamp(value, std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}));
 }
 
 /// Precondition: the number allows it, and nobody interrupts.

@@ -203,7 +203,8 @@ TEST_CASE("a library's object counts what it was given: who takes waits for so m
   CHECK(messages(result, 0, MessageKind::lock_release) == 0);
 }
 
-TEST_CASE("who comes first has a semaphore or a read-write lock, whatever the trace's order was, and readers share it") {
+TEST_CASE(
+    "who comes first has a semaphore or a read-write lock, whatever the trace's order was, and readers share it") {
   using trace::ObjectClass;
   const auto take = [](ObjectClass what, std::uint64_t value = 0) {
     return trace::Event{trace::EventKind::take, static_cast<std::uint8_t>(what), 4, value};
@@ -260,6 +261,19 @@ TEST_CASE("a semaphore of 2 lets two in, and one that was given before anybody t
   program.barrier_of_all(1000);
   const Result result = run(p3_score(), NetworkKind::queue, program);
   CHECK(lock_time(result, 1) == us(27.6 + 24.4 + 27.6));
+}
+
+TEST_CASE("of a semaphore that was set anew while more was given, what is left over lets nobody in") {
+  const auto detail = static_cast<std::uint8_t>(trace::ObjectClass::semaphore);
+  const trace::Event give{trace::EventKind::give, detail, 4};
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  program.interval(0, 1000, {}, give);  // what is left over
+  program.interval(0, 5000, {}, give);
+  program.interval(1, 2000, {}, {trace::EventKind::take, detail, 4, static_cast<std::uint32_t>(-1)});
+  program.barrier_of_all(1000);
+  const Result result = run(p3_score(), NetworkKind::queue, program);
+  CHECK(lock_time(result, 1) == us(6000 - 2000 + 24.4 + 27.6));
 }
 
 TEST_CASE("a semaphore or write lock within a lock goes to whoever has the lock, not first to whom the trace gave it") {

@@ -77,8 +77,8 @@ std::optional<std::string> problem_with(const Event& event, std::uint32_t thread
     return fmt::format("{}: turn {} is above 2^32-1", name_of(event.kind), event.value);
   }
   if (event.kind == EventKind::take && static_cast<ObjectClass>(event.detail) == ObjectClass::semaphore &&
-      event.value > std::numeric_limits<std::int32_t>::max()) {
-    return fmt::format("take: a semaphore's value {} is above 2^31-1", event.value);
+      event.value > std::numeric_limits<std::uint32_t>::max()) {
+    return fmt::format("take: a semaphore's value {} is above 2^32-1", event.value);
   }
   if (has_lock(event.kind) && event.object > std::numeric_limits<std::uint32_t>::max()) {
     return fmt::format("{}: lock {} is above 2^32-1", name_of(event.kind), event.object);

@@ -115,6 +115,58 @@ static int wrong_masks(void) {
   return wrong;
 }
 
+/* A chain that the initial thread makes and the last one runs: the end of the first context resumes the second. */
+static _Alignas(page_bytes) ucontext_t first, second, resumer;
+static _Alignas(page_bytes) int links;
+
+static void end_of_first(void) {
+  ++links;
+}
+static void end_of_chain(void) {
+  ++links;
+  setcontext(&resumer);
+}
+
+static void make_linked(ucontext_t* context, ucontext_t* next, void (*function)(void)) {
+  EXPECT(getcontext(context) == 0);
+  context->uc_stack.ss_sp = malloc(stack_bytes);
+  context->uc_stack.ss_size = stack_bytes;
+  context->uc_link = next;
+  sigfillset(&context->uc_sigmask); /* what the run-time needs stays unblocked */
+  makecontext(context, function, 0);
+}
+
+static int passes_chain(void) {
+  make_linked(&second, NULL, end_of_chain);
+  make_linked(&first, &second, end_of_first);
+#pragma omp parallel
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) EXPECT(swapcontext(&resumer, &first) == 0);
+  return links == 2;
+}
+
+/* A handler that holds all signals touches what others wrote. */
+static volatile int handled[8 * page_bytes];
+static void handle(int signal) {
+  for (int page = 0; page < 8; ++page) handled[page * page_bytes + signal] += 1;
+}
+
+static int handlers_touch(void) {
+  int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+  {
+    struct sigaction action = {.sa_handler = handle};
+    sigfillset(&action.sa_mask);
+    wrong += sigaction(SIGUSR1, &action, NULL) != 0;
+#pragma omp barrier
+    for (int thread = 0; thread < omp_get_num_threads(); ++thread) {
+      if (thread == omp_get_thread_num()) raise(SIGUSR1);
+#pragma omp barrier
+    }
+    wrong += handled[SIGUSR1] != omp_get_num_threads();
+  }
+  return wrong == 0;
+}
+
 int main(void) {
   for (int i = 0; i < fibres; ++i) make(i);
   resume_all_in_turn();
@@ -124,5 +176,7 @@ int main(void) {
     free(contexts[i].uc_stack.ss_sp);
   }
   EXPECT(wrong_masks() == 0);
+  EXPECT(passes_chain());
+  EXPECT(handlers_touch());
   return expect_status();
 }
