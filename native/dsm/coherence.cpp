@@ -125,7 +125,7 @@ void open_prefetched(const Fetched& fetched, std::uint64_t changed) REQUIRES(app
 }
 
 /// To companions whose operations on these pages are on their way back. The home had done so many when they left.
-void note_shown(const Fetched& fetched, std::uint64_t operations) REQUIRES(node().mutex) {
+void note_shown(const Fetched& fetched, std::uint64_t operations) REQUIRES(application, node().mutex) {
   for (Operating& operating : node().operating) {
     Place changed;
     if (!find_place(operating.address, changed)) continue;
