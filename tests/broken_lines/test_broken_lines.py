@@ -35,7 +35,7 @@ LINES = (
                "  flush(Sync::release);\n  const ProcessId manager = manager_of_flag", "  const ProcessId manager = manager_of_flag"),
     BrokenLine("who waits for such a flag keeps copies", "native/dsm/synchronisation.cpp", "  heed_grant(ordered_lock, grant, scoped.object);\n", ""),
     BrokenLine("a page that is written when it comes has an old twin", "native/dsm/coherence.cpp",
-               "    if (rule.makes_twin) make_twin(place);\n    return (changed", "    return (changed"),
+               "    if (rule.makes_twin) make_twin(place);\n    return (reply", "    return (reply"),
     BrokenLine("a copy that is written later has an old twin", "native/dsm/coherence.cpp", "  if (rule.makes_twin) make_twin(place);\n  if (sends)", "  if (sends)"),
     BrokenLine("diffs are whole words", "native/dsm/diff.cpp", "if (changed == all_bytes || overlap != 0) return", "if (changed != 0) return"),
     BrokenLine("a diff forgets the words before a gap", "native/dsm/diff.cpp", "    std::byte* home = page + std::size_t{head.first} * 4;",

@@ -98,32 +98,6 @@ def test_another_process_never_takes_the_c_librarys_memory_for_its_own(tmp_path,
         assert 'docs/running.md, "What is not shared"' in run.errors and run.errors.count("\n") == 1
 
 
-def test_a_context_that_synchronises_on_a_stack_of_its_own_ends_the_run_and_is_told(tmp_path):
-    source = """
-    #include <stdlib.h>
-    #include <ucontext.h>
-    static ucontext_t own, resumer;
-    static int sum;
-    static void body(void) {
-    #pragma omp critical
-      ++sum;
-      setcontext(&resumer);
-    }
-    int main(void) {
-      getcontext(&own);
-      own.uc_stack.ss_sp = malloc(65536);
-      own.uc_stack.ss_size = 65536;
-      makecontext(&own, body, 0);
-      return swapcontext(&resumer, &own);
-    }
-    """
-    (tmp_path / "fibre.c").write_text(source)
-    subprocess.run(["gcc", "-fopenmp", "-o", "fibre", "fibre.c"], cwd=tmp_path, check=True)
-    with MarkedRun("-q", "-n", 2, "--", tmp_path / "fibre") as run:
-        assert run.end() == 1
-        assert "the program synchronises, or ends, on a stack that it made itself" in run.errors, run.errors
-
-
 def test_a_handler_of_the_programs_own_gets_the_fault(program):
     with MarkedRun("-q", "-n", 2, "--", program, "handler") as run:
         assert run.end() == 0, run.errors
