@@ -45,8 +45,9 @@ threads per node), releases with diffs of several sizes, barriers, locks, and a 
 alone and by all together. Where every thread has a processor, faults and releases are timed while all nodes do the same, as in
 programs; else, and on an emulated cluster, one node at a time, with the others asleep at a barrier.
 Also measures what the system itself takes: SIGSEGV with mprotect, messages by size, twins, diffs.
-Samples come from several runs of 10 each, layout by layout in turn, so that their errors say how runs differ. Prints a table
-in microseconds; -o keeps every sample, of which `sdsm calibrate` makes a platform file."""
+Samples come from several runs of 10 each, layout by layout in turn, so that their errors say how runs differ. Where the
+system chooses processors, a fetch can take twice as long in one run as in the next, as a sleeping processor has to be woken or
+not; --bind keeps each process on one, as `sdsm run --bind` does. Prints a table in microseconds; -o keeps every sample, of which `sdsm calibrate` makes a platform file."""
 
 
 @dataclass(frozen=True, order=True)
@@ -129,6 +130,7 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
                 *options,
                 *("--json", result),
                 *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
+                *(["streams"] if chosen.threads_per_node <= processors() else []),
                 *(["together"] if acts_together(chosen, options) else []),
             ]
         )
@@ -183,9 +185,10 @@ def measure(
     transport: str | None = None,
     with_system: bool = True,
     say: Any = None,
+    is_bound: bool = False,
 ) -> dict[str, Any]:
     """The document that `sdsm microbench -o` writes. Raises CommandFailed."""
-    options: list[str | Path] = []
+    options: list[str | Path] = ["--bind"] if is_bound else []
     if emulate is not None:
         options += ["--emulate", emulate]
     if transport is not None:
@@ -197,6 +200,7 @@ def measure(
         "machine": {"system": platform.platform(), "processors": processors()},
         "emulated": str(emulate) if emulate is not None else None,
         "transport": transport or "unix",
+        "bound": is_bound,
         "layouts": measure_layouts(build, layouts, samples, options, say),
     }
     if with_system:
@@ -240,6 +244,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
     parser.add_argument("--emulate", type=platform_name, metavar="PLATFORM", help="measure on the network of this platform file")
     parser.add_argument("--transport", choices=("unix", "tcp"), help="sockets between nodes (default: unix)")
+    parser.add_argument("--bind", action="store_true", help="each process on one processor, in turn, as `sdsm run --bind` has them")
     parser.add_argument("--no-system", action="store_true", help="leave out what the system takes without a DSM")
     parser.add_argument("--build", type=file_name, default=PROGRAMS, help="folder of the built commands (default: this sdsm's)")
     return parser
@@ -259,7 +264,7 @@ def main(arguments: list[str] | None = None) -> int:
     if many and options.emulate is None:
         say(f"{many}, which take turns: their times are too long. `sdsm calibrate` takes only barriers and locks of them")
     document = measure(
-        options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say
+        options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say, options.bind
     )
     if options.output is not None:
         print_or_write(options.output, json_text(document))

@@ -1,7 +1,7 @@
 /* What each action of the protocol costs on the system that runs this: a plain OpenMP program, timed from outside the
  * run-time, as a user's is. Prints one JSON object: the pages of a burst; for each quantity the samples in nanoseconds.
  *
- *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [together]]
+ *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [streams] [together]]
  *
  * Threads are laid out by blocks of T. In the faults' and releases' samples one thread acts at a time, and the others
  * wait at a barrier; or, with `together`, one on each node does at once, as in programs. Processors that wait sleep,
@@ -10,7 +10,6 @@
  * sample is the mean over a burst of pages; NAME.single has the faults of all bursts one by one. The memory bus is that
  * of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine. */
 #include <omp.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +67,7 @@ struct setting {
   int wanted;       /* samples */
   bool is_together; /* one thread of each node acts; else one of all */
   int burst;        /* pages of a sample, at most most_burst */
+  bool has_room;    /* each thread of a node has a processor of its own */
 };
 
 enum act { nothing, reads, writes };
@@ -381,12 +381,10 @@ static void stream_piece(struct ring* ring) {
 /* A piece's time on the first thread, in turn alone and while all threads of its node stream. That begins when all of
  * them are at it, and none stops before it ends; they tell each other on pages that are at home on their node: it is
  * the same memory. Processor time, as what the system gives to others meanwhile is not the memory's. */
-static void sample_streams(pages memory, int wanted, int per_node) {
-  cpu_set_t processors;
-  CPU_ZERO(&processors);
+static void sample_streams(pages memory, struct setting setting) {
+  const int wanted = setting.wanted, per_node = setting.per_node;
   /* Threads that take turns on too few processors are not at memory at once. */
-  const bool has_room = sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) >= per_node;
-  const int companies = per_node > 1 && has_room ? 2 : 1;
+  const int companies = per_node > 1 && setting.has_room ? 2 : 1;
 #pragma omp parallel firstprivate(memory, wanted, per_node, companies)
   {
     const int self = omp_get_thread_num();
@@ -442,17 +440,26 @@ static void sample_atomics(pages memory, int wanted) {
 int main(int argc, char** argv) {
   const int per_node = argc > 1 ? atoi(argv[1]) : 0;
   const int wanted = argc > 2 ? atoi(argv[2]) : 200;
-  const bool is_together = argc > 3 && strcmp(argv[3], "together") == 0;
+  bool is_together = false, has_room = false, is_usage = true;
+  for (int i = 3; i < argc; ++i) {
+    if (strcmp(argv[i], "together") == 0) {
+      is_together = true;
+    } else if (strcmp(argv[i], "streams") == 0) {
+      has_room = true;
+    } else {
+      is_usage = false;
+    }
+  }
   const int threads = omp_get_max_threads();
-  if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples || argc > 3 + is_together) {
-    fprintf(
-        stderr,
-        "usage: microbench THREADS_PER_NODE [SAMPLES [together]]\n  THREADS_PER_NODE divides the number of threads; "
-        "SAMPLES: 1 to %d\n",
-        most_samples);
+  if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples || !is_usage) {
+    fprintf(stderr,
+            "usage: microbench THREADS_PER_NODE [SAMPLES [streams] [together]]\n  THREADS_PER_NODE divides the number of "
+            "threads; SAMPLES: 1 to %d\n  streams: each thread of a node has a processor of its own\n",
+            most_samples);
     return 2;
   }
-  const struct setting setting = {threads / per_node, per_node, wanted, is_together, is_together ? most_burst : 16};
+  const struct setting setting = {
+      threads / per_node, per_node, wanted, is_together, is_together ? most_burst : 16, has_room};
   const size_t bytes_each = (size_t)pages_each * SDSM_PAGE_BYTES;
   pages memory = sdsm_galloc((size_t)threads * bytes_each, sdsm_block);
   if (!memory) return 1;
@@ -468,7 +475,7 @@ int main(int argc, char** argv) {
   sample_dirty_barrier("barrier.dirty0", memory, wanted, 0, 1);
   sample_dirty_barrier("barrier.dirty1024", memory, wanted, worked_on, 1);
   sample_dirty_barrier("barrier.apart512", memory, wanted, worked_on / 2, 2);
-  sample_streams(memory, wanted, per_node);
+  sample_streams(memory, setting);
   if (threads > per_node) sample_atomics(memory, wanted);
   printf("\n}\n");
   sdsm_gfree((void*)memory);

@@ -50,7 +50,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 7;
+inline constexpr std::uint32_t control_version = 8;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 
@@ -105,6 +105,7 @@ struct Welcome {
   Emulation emulation;
   std::uint32_t wants_page_log = 0;
   std::uint32_t wants_timeline = 0;
+  std::int32_t processor = -1;  ///< place among the host's processors of the one to run on; -1: the system chooses
   std::uint8_t secret[secret_bytes] = {};  ///< random, new in each run; whoever connects must know it
   char listen_host[64] = {};  ///< tcp: IPv4 address to listen on, "127.0.0.1" unless the user said otherwise
 };

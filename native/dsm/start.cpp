@@ -179,6 +179,7 @@ void prepare() REQUIRES(starting) {
   self_at_start.begun_ns = now_ns();
   const std::optional<Welcome> welcome = meet_launcher();
   keep_library_heap_apart(index_of(self.process));
+  if (welcome && welcome->processor >= 0) bind_to_processor(static_cast<std::uint32_t>(welcome->processor));
   measure_trap_time();
   if (welcome) {
     start_emulation(welcome->emulation);

@@ -167,6 +167,13 @@ class Cluster final : private Hosts::Listener {
 
   bool wants_page_log() const { return options_.wants_page_figures || options_.wants_order; }
 
+  /// Among the processes of its host, in their order.
+  std::uint32_t place_on_host(std::uint32_t number) const {
+    const std::uint32_t node = index_of(options_.layout.node_of(ProcessId{number}));
+    const auto hosts = static_cast<std::uint32_t>(options_.hosts ? options_.hosts->hosts.size() : 1);
+    return node / hosts * options_.layout.threads_per_node + number % options_.layout.threads_per_node;
+  }
+
   void welcome(std::uint32_t number) {
     dsm::Welcome welcome;
     welcome.process = number;
@@ -186,6 +193,7 @@ class Cluster final : private Hosts::Listener {
     if (emulated_.schedule.get() >= 0) welcome.emulation.schedule = schedule_descriptor;
     welcome.wants_page_log = wants_page_log() ? 1 : 0;
     welcome.wants_timeline = timeline_ ? 1 : 0;
+    if (options_.is_bound) welcome.processor = static_cast<std::int32_t>(place_on_host(number));
     std::memcpy(welcome.secret, secret_.data(), secret_.size());
     const std::string host =
         hosts_ ? hosts_->address_of(index_of(options_.layout.node_of(ProcessId{number}))) : "127.0.0.1";

@@ -299,6 +299,9 @@ int run(int argc, char** argv) {
       ->check(number(0.1, 1e6))
       ->capture_default_str()
       ->type_name("SECONDS");
+  app.add_flag("--bind", request.cluster.is_bound,
+               "run each process on one processor of its machine, in turn, so that times differ less from run to run: "
+               "as sdsm microbench --bind measures");
   app.add_option("--repeat", request.repeat, "number of runs, one after another; the results are the median run's")
       ->check(whole_number(1, 10'000))
       ->capture_default_str()

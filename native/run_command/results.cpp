@@ -187,6 +187,7 @@ Json result_document(const RunDescription& description, const std::vector<dsm::R
     options["adaptive_write_detection"] = rules.adaptive_write_detection;
   }
   if (description.options.prefetch > 0) options["prefetch"] = description.options.prefetch;
+  if (description.options.is_bound) options["bound"] = true;
   if (description.options.hosts) {
     for (const Host& host : description.options.hosts->hosts) options["hosts"].push_back(host.name);
   }

@@ -29,7 +29,7 @@ DRAWS = 40
 @dataclass(frozen=True)
 class Cluster:
     """What is validated. network: the platform file of the network; emulated: whether that network lies between the
-    processes, and computing takes as long as on emulated processors. protocol: one whose costs are SCASH's, as
+    processes, and computing takes as long as on emulated processors; else each process is bound to a processor. protocol: one whose costs are SCASH's, as
     microbench measures no others."""
 
     name: str
@@ -85,7 +85,7 @@ class Measurer:
 
         Raises BadInput, CommandFailed, OSError.
         """
-        options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else []
+        options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else ["--bind"]
         layouts = [microbench.Layout(nodes, 1) for nodes in self._effort.nodes]
         parts = microbench.measure_layouts(self._build, layouts, self._effort.samples, options, self._say)
         document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "unit": "ns", "layouts": parts}
@@ -130,7 +130,7 @@ class Measurer:
         else:
             sequential_s = self._measured_sequential(case)
         emulation = (
-            ["--emulate", str(self._cluster.network), "--trace", str(trace), *scale] if self._cluster.emulated else []
+            ["--emulate", str(self._cluster.network), "--trace", str(trace), *scale] if self._cluster.emulated else ["--bind"]
         )
         native = self._run(case, count, ["--protocol", self._cluster.protocol, *emulation])
         self._say(f"{case.name}: run {self._effort.repeat} times")
@@ -176,7 +176,7 @@ class Measurer:
         key = (case.program, case.implementation)
         if key not in self._sequential:
             alone = Case(case.program, case.implementation, 1)
-            self._sequential[key] = statistics.median(_times(self._run(alone, ("-n", "1", "--protocol", self._cluster.protocol), ())))
+            self._sequential[key] = statistics.median(_times(self._run(alone, ("-n", "1", "--protocol", self._cluster.protocol), ("--bind",))))
             self._say(f"{alone.name}: run {self._effort.repeat} times")
         return self._sequential[key]
 
