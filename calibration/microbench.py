@@ -13,7 +13,7 @@ import platform
 import re
 import statistics
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,8 @@ Measure what each action of the software DSM costs on this machine, or on an emu
 
 Runs a plain OpenMP program under `sdsm run` on each layout: the ten kinds of page faults (those between companions need two
 threads per node), releases with diffs of several sizes, barriers, locks, and a memory-bound loop, by one thread of a node
-alone and by all together. Where every thread has a processor, faults and releases are timed while all nodes do the same, as in
-programs; else, and on an emulated cluster, one node at a time, with the others asleep at a barrier.
+alone and by all together. Where every thread has a processor, other nodes compute while one takes faults, and all send diffs at
+once, as in programs; else, and on an emulated cluster, one node acts at a time, with the others asleep at a barrier.
 Also measures what the system itself takes: SIGSEGV with mprotect, messages by size, twins, diffs.
 Samples come from several runs of 10 each, layout by layout in turn, so that their errors say how runs differ. Where the
 system chooses processors, a fetch can take twice as long in one run as in the next, as a sleeping processor has to be woken or
@@ -113,8 +113,8 @@ def rounds_of(samples: int) -> int:
 
 
 def acts_together(chosen: Layout, options: Sequence[str | Path]) -> bool:
-    """Whether all nodes take faults and send diffs at once, as in programs. A node that sleeps meanwhile has to be woken for each
-    page, which programs rarely meet. On an emulated network the messages of all would queue, and those of more threads than
+    """Whether all nodes are awake, as in programs, while one takes faults, and all send diffs at once. A node that sleeps meanwhile
+    has to be woken for each page, which programs rarely meet. On an emulated network the messages of all would queue, and those of more threads than
     processors on these: there one node acts at a time."""
     return "--emulate" not in options and chosen.threads <= processors()
 
@@ -150,9 +150,15 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
 
 
 def measure_layouts(
-    build: Path, layouts: Sequence[Layout], samples: int, options: Sequence[str | Path] = (), say: Any = None
+    build: Path,
+    layouts: Sequence[Layout],
+    samples: int,
+    options: Sequence[str | Path] = (),
+    say: Any = None,
+    between: Callable[[int], None] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """A document's layouts, round by round, so that what else the machine did is spread over all. Raises CommandFailed."""
+    """A document's layouts, round by round, so that what else the machine did is spread over all. between: called with each
+    round's number, from 0, when the round is done. Raises CommandFailed."""
     rounds = rounds_of(samples)
     measured: dict[str, dict[str, Any]] = {}
     for turn in range(rounds):
@@ -174,6 +180,8 @@ def measure_layouts(
                 whole["samples_ns"][name] += values
             for name in ("pages_served", "page_service_s"):
                 whole[name] += found[name]
+        if between is not None:
+            between(turn)
     return measured
 
 

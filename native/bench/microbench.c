@@ -4,9 +4,9 @@
  *   sdsm run --nodes N --threads-per-node T -- microbench T [SAMPLES [streams] [together]]
  *
  * Threads are laid out by blocks of T. In the faults' and releases' samples one thread acts at a time, and the others
- * wait at a barrier; or, with `together`, one on each node does at once, as in programs. Processors that wait sleep,
- * and then what is measured is their waking up: a program meets nodes that are awake. Where nodes are emulated or share
- * processors, only one can be timed. A barrier lies between two samples, so each begins on pages at rest. A fault's
+ * wait at a barrier. With `together` nodes are awake, as programs find them: one thread of each node sends its diffs at
+ * once, and while one node takes faults, in turn, the others compute. Processors that wait sleep, and then what is
+ * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies between two samples, so each begins on pages at rest. A fault's
  * sample is the mean over a burst of pages; NAME.single has the faults of all bursts one by one. The memory bus is that
  * of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine. */
 #include <omp.h>
@@ -65,7 +65,7 @@ struct setting {
   int nodes;
   int per_node;
   int wanted;       /* samples */
-  bool is_together; /* one thread of each node acts; else one of all */
+  bool is_together; /* nodes are awake */
   int burst;        /* pages of a sample, at most most_burst */
   bool has_room;    /* each thread of a node has a processor of its own */
 };
@@ -79,11 +79,25 @@ struct step {
   enum act act;
 };
 
-/* At home with which thread the pages are that `self` acts on in this step; below 0 if it does not act. */
-static int home_of_step(struct setting setting, struct step step, int home, int self) {
+/* In how many samples a node is home once. */
+static int turns_of(struct setting setting) {
+  return setting.is_together ? setting.nodes : 1;
+}
+
+/* At home with which thread the pages are that `self` acts on in this step of sample `sample`; below 0 if it does not
+ * act. Nodes that are awake take turns as homes. */
+static int home_of_step(struct setting setting, struct step step, int home, int self, int sample) {
   if (step.act == nothing || self % setting.per_node != step.thread) return -1;
   const int node = (self / setting.per_node - step.node + setting.nodes) % setting.nodes;
-  return setting.is_together || node == 0 ? node * setting.per_node + home : -1;
+  return node == sample % turns_of(setting) ? node * setting.per_node + home : -1;
+}
+
+/* About as long as the acting node takes for its burst: longer than that only makes the sample last longer. */
+static void compute_meanwhile(int burst) {
+  const double each_ns = 100e3;
+  const double end = now_ns() + burst * each_ns;
+  while (now_ns() < end) {
+  }
 }
 
 /* The mean time over a burst of pages; each page's goes to `each`. */
@@ -132,14 +146,14 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
 #pragma omp parallel firstprivate(memory, setting, threads, home, first, timed)
   {
     const int self = omp_get_thread_num();
-    const int first_home = home_of_step(setting, first, home, self);
-    const int timed_home = home_of_step(setting, timed, home, self);
     const int other = self - timed.thread + first.thread;
-    own_page(memory, self, pages_each, 0)[acted_word] = 0;
     for (int i = 0; i < setting.wanted; ++i) {
+      const int first_home = home_of_step(setting, first, home, self, i);
+      const int timed_home = home_of_step(setting, timed, home, self, i);
       const int page = 1 + i % (worked_on / setting.burst) * setting.burst;
       const double mark = i + 1;
 #pragma omp barrier
+      own_page(memory, self, pages_each, 0)[acted_word] = 0;
       if (first_home >= 0) {
         double unused[most_burst];
         act_on(own_page(memory, first_home, pages_each, page), first.act, setting.burst, unused);
@@ -155,10 +169,12 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
         double each[most_burst]; /* its own memory: the shared one has faults of its own */
         const double mean = act_on(own_page(memory, timed_home, pages_each, page), timed.act, setting.burst, each);
         tell_result(memory, self, mean);
-        /* Of one thread: what another one's faults take longer is no scatter of a fault. */
+        /* Of one node: what another one's faults take longer is no scatter of a fault. */
         if (timed_home / setting.per_node == 0) {
-          for (int k = 0; k < setting.burst; ++k) singles[i * setting.burst + k] = each[k];
+          for (int k = 0; k < setting.burst; ++k) singles[i / turns_of(setting) * setting.burst + k] = each[k];
         }
+      } else if (setting.is_together && self % setting.per_node == timed.thread) {
+        compute_meanwhile(setting.burst);
       }
 #pragma omp barrier
       if (self == 0) samples[i] = take_results(memory, threads);
@@ -214,7 +230,7 @@ static void sample_faults(pages memory, struct setting setting) {
     const struct step reader = {1, 0, reads};
     const struct step writer = {1, 0, writes};
     sample_fault("RUMR", memory, setting, 0, none, reader);
-    print_samples("RUMR.single", singles, setting.wanted * setting.burst);
+    print_samples("RUMR.single", singles, (setting.wanted + turns_of(setting) - 1) / turns_of(setting) * setting.burst);
     sample_fault("WUMR", memory, setting, 0, none, writer);
     sample_fault("WROR", memory, setting, 0, reader, writer);
     if (setting.per_node > 1) {

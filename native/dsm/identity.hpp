@@ -28,6 +28,7 @@ struct Self {
   std::uint32_t page_bytes = least_page.count;  ///< of a page (larger_pages.hpp)
   int control = -1;                             ///< socket to the launcher; -1: none, the program runs alone
   int node_memory = -1;                         ///< file of the node's memory
+  bool is_bound = false;                        ///< to a processor, by the run-time
   bool wants_page_log = false;
   bool wants_timeline = false;
   bool shares_clock = false;   ///< with process 0

@@ -179,7 +179,7 @@ void prepare() REQUIRES(starting) {
   self_at_start.begun_ns = now_ns();
   const std::optional<Welcome> welcome = meet_launcher();
   keep_library_heap_apart(index_of(self.process));
-  if (welcome && welcome->processor >= 0) bind_to_processor(static_cast<std::uint32_t>(welcome->processor));
+  if (self.is_bound) bind_to_processor(static_cast<std::uint32_t>(welcome->processor));
   measure_trap_time();
   if (welcome) {
     start_emulation(welcome->emulation);
@@ -227,6 +227,15 @@ void call_main(void* /*unused*/) {
 /// Application threads that share processors keep short slices, too: they wait for each other.
 void let_service_go_first() {
   if (has_processors(1) && !is_emulating()) ask_for_slices(longer_slice_ns);
+}
+
+/// Where a process has one processor, a request may come while the application computes there. Linux lets the service
+/// thread wait until the next tick then, some milliseconds, if it has just served another: real-time threads it does not.
+/// Where the user may have none, nothing changes.
+void serve_before_others() {
+  if (!self.is_bound || is_emulating() || sched_getscheduler(0) != SCHED_OTHER) return;
+  const sched_param least{sched_get_priority_min(SCHED_FIFO)};
+  sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &least);
 }
 
 void* run_application(void* constructed) {
@@ -315,6 +324,7 @@ void leave_signals_to_application() {
   service.take();
   may_begin.store(1);
   may_begin.notify_one();
+  serve_before_others();
   serve(std::move(others.answering));
 }
 

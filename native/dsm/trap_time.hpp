@@ -7,7 +7,7 @@
 
 namespace sdsm::dsm {
 
-/// Measures it, on a page of its own.
+/// Measures it, on pages of its own.
 void measure_trap_time() REQUIRES(starting);
 std::uint64_t trap_time_ns();
 

@@ -16,7 +16,7 @@ from calibration.output_file import json_text, write_output
 from calibration.places import PLATFORMS, PROGRAMS, RESULTS
 from sdsm_report.progress import Progress
 from sdsm_validate import epcc, plan, tables
-from sdsm_validate.measure import Cluster, Effort, Measurer, attempt, steps
+from sdsm_validate.measure import Cluster, Effort, Measurer, steps
 from sdsm_validate.outcome import Line, accuracy
 
 NETWORK = PLATFORMS / "p3-score.xml"
@@ -29,8 +29,9 @@ DESCRIPTION = """\
 Validate the simulator against the native DSM: predict programs from their traces, run them, compare.
 
 Two clusters: an emulated one (real protocol, emulated network and processors: eight slow nodes on a few processors), and
-this machine as it is. On each, `sdsm microbench` measures what SCASH costs, a platform file is made of that, and
-Laplace 3, 4, 6 and FFT 2, 4, 5, 6 are traced, simulated and really run. No program's time goes into the platform file.
+this machine as it is, each process bound to a processor (`sdsm run --bind`). On each, Laplace 3, 4, 6 and FFT 2, 4, 5, 6 are
+traced; then `sdsm microbench` measures what SCASH costs and the programs are really run, in turn, as machines change from
+minute to minute; a platform file is made of the costs, and the programs are simulated. No program's time goes into the file.
 On the emulated cluster the program epcc (EPCC's ten directives) is, too, on 2 and 4 nodes: the table that it prints by the
 predicted clock (`sdsm simulate --output`) is held against the one that it prints when really run.
 
@@ -84,21 +85,20 @@ def main(arguments: list[str] | None = None) -> int:
     )
     repeat = options.repeat or (3 if options.quick else 10)
     seeds = options.seeds or (3 if options.quick else 10)
-    samples = 20 if options.quick else 60
 
-    def effort(nodes: tuple[int, ...], programs: bool = True) -> Effort:
+    def effort(nodes: tuple[int, ...], samples: int, programs: bool = True) -> Effort:
         return Effort(size, nodes, repeat, seeds, samples, tuple(plan.cases(nodes)) if programs else ())
 
     clusters = []
     if options.only != "as-is":
         only_epcc = options.only == "epcc"
         nodes = options.nodes or (EPCC_NODES if only_epcc else NODES)
-        clusters.append((Cluster("emulated", options.emulate.resolve(), True, options.protocol), effort(nodes, not only_epcc)))
+        clusters.append((Cluster("emulated", options.emulate.resolve(), True, options.protocol), effort(nodes, 20 if options.quick else 60, not only_epcc)))
     if options.only in (None, "as-is"):
         # The simulator gives each node processors of its own: more processes than processors are another machine.
         nodes = tuple(count for count in NODES if count <= len(os.sched_getaffinity(0)))
         if nodes:
-            clusters.append((Cluster("as-is", LOCAL, False, options.protocol), effort(nodes)))
+            clusters.append((Cluster("as-is", LOCAL, False, options.protocol), effort(nodes, 20 if options.quick else 100)))
         else:
             say("this machine has one processor: nothing can be compared on it as it is")
     load = os.getloadavg()[0]
@@ -155,7 +155,7 @@ def _campaign(
                 made = done[cluster.name] = Done(cluster.protocol)
                 measurer = Measurer(build, results / cluster.name, cluster, effort, runner, progress.finish)
                 try:
-                    calibration = measurer.calibrate()
+                    calibration = measurer.measure()
                 except FAILURES as error:
                     progress.say(f"{cluster.name}: no platform file: {error}")
                     failed = True
@@ -163,7 +163,7 @@ def _campaign(
                 for why in calibration.left_out:
                     progress.say(f"{cluster.name}: left out, as it cannot be: {why}")
                 for case in effort.cases:
-                    outcome = attempt(measurer, case, calibration)
+                    outcome = measurer.line(case, calibration)
                     if isinstance(outcome, str):
                         progress.say(f"{case.name} failed: {outcome}")
                         failed = True

@@ -1,4 +1,4 @@
-"""The measurements of one cluster, in their order: costs first, then each program traced, run and simulated."""
+"""The measurements of one cluster: programs traced, then costs measured and programs run in turn, then programs simulated."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ DRAWS = 40
 @dataclass(frozen=True)
 class Cluster:
     """What is validated. network: the platform file of the network; emulated: whether that network lies between the
-    processes, and computing takes as long as on emulated processors; else each process is bound to a processor. protocol: one whose costs are SCASH's, as
-    microbench measures no others."""
+    processes, and computing takes as long as on emulated processors; else each process is bound to a processor. protocol:
+    one whose costs are SCASH's, as microbench measures no others."""
 
     name: str
     network: Path
@@ -60,9 +60,14 @@ class Calibration:
 
 
 def steps(effort: Effort, emulated: bool) -> int:
-    """How many things `calibrate` and `line` will say that they do."""
-    sequential = 0 if emulated else len({(case.program, case.implementation) for case in effort.cases})
-    return len(effort.nodes) * microbench.rounds_of(effort.samples) + sequential + 3 * len(effort.cases)
+    """How many things a Measurer will say that it does."""
+    rounds = microbench.rounds_of(effort.samples)
+    return rounds * (len(effort.nodes) + 1) + 2 * len(effort.cases)
+
+
+def runs_in(turn: int, rounds: int, repeat: int) -> int:
+    """How many of `repeat` runs the round `turn` of `rounds` has: as evenly as it goes."""
+    return repeat * (turn + 1) // rounds - repeat * turn // rounds
 
 
 class Measurer:
@@ -77,20 +82,45 @@ class Measurer:
         self._effort = effort
         self._runner = runner
         self._say = say
-        self._sequential: dict[tuple[str, int], float] = {}
-        folder.mkdir(parents=True, exist_ok=True)
+        self._runs: dict[Case, list[run_result.Native]] = {}
+        self._failures: dict[Case, str] = {}
+        for name in ("traces", "runs"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
 
-    def calibrate(self) -> Calibration:
-        """Measures costs and writes the platform file.
+    def measure(self) -> Calibration:
+        """Traces the programs, measures costs and runs the programs in turn, so that both meet the machine as it is at the
+        time, and writes the platform file. `line` tells of programs that failed.
 
         Raises BadInput, CommandFailed, OSError.
         """
+        for case in self._effort.cases:
+            self._attempt(case, self._trace)
+            self._say(f"{case.name}: traced")
         options: list[str | Path] = ["--emulate", self._cluster.network] if self._cluster.emulated else ["--bind"]
         layouts = [microbench.Layout(nodes, 1) for nodes in self._effort.nodes]
-        parts = microbench.measure_layouts(self._build, layouts, self._effort.samples, options, self._say)
+        parts = microbench.measure_layouts(self._build, layouts, self._effort.samples, options, self._say, self._run_all)
         document: dict[str, Any] = {"format": microbench.FORMAT, "version": microbench.VERSION, "unit": "ns", "layouts": parts}
         measured = self._folder / "microbench.json"
         write_output(measured, json_text(document))
+        return self._calibrate(measured)
+
+    def line(self, case: Case, calibration: Calibration) -> Line | str:
+        """Simulates one case. Returns why there is no line if the case failed, now or before."""
+        lines: list[Line] = []
+        self._attempt(case, lambda case: lines.append(self._simulate(case, calibration)))
+        self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
+        return lines[0] if lines else self._failures[case]
+
+    def _attempt(self, case: Case, do: Callable[[Case], None]) -> None:
+        """Unless the case has failed before."""
+        if case in self._failures:
+            return
+        try:
+            do(case)
+        except (CommandFailed, OSError, ValueError) as error:
+            self._failures[case] = str(error)
+
+    def _calibrate(self, measured: Path) -> Calibration:
         root = parse(self._cluster.network)
         network = network_of(root, str(self._cluster.network))
         data = fit.collect([readers.read(measured)])
@@ -114,26 +144,46 @@ class Measurer:
         has_errors = any(p.standard_error is not None for p in fitted.parameters)
         return Calibration(platform, scatter or 0.0, has_errors, tuple(left_out))
 
-    def line(self, case: Case, calibration: Calibration) -> Line:
-        """Traces, runs and simulates one case. Raises CommandFailed."""
-        trace = self._folder / "traces" / f"{case.name}.trace"
-        trace.parent.mkdir(exist_ok=True)
+    def _trace_of(self, case: Case) -> str:
+        return str(self._folder / "traces" / f"{case.name}.trace")
+
+    def _scale_of(self, case: Case) -> list[str]:
+        return ["--sequential-time", f"{case.sequential_s(self._effort.size)!r}s"] if self._cluster.emulated else []
+
+    def _trace(self, case: Case) -> None:
         program = case.command(self._build, self._effort.size)
-        sdsm = str(self._build / "sdsm")
-        count = ("-n", str(case.nodes))
-        self._runner.run([sdsm, "trace", "--quiet", *count, "-o", str(trace), "--", *program], TIME_LIMIT_S)
-        self._say(f"{case.name}: traced")
-        scale: list[str] = []
+        command = [str(self._build / "sdsm"), "trace", "--quiet", "-n", str(case.nodes), "-o", self._trace_of(case)]
+        self._runner.run([*command, "--", *program], TIME_LIMIT_S)
+
+    def _run_all(self, turn: int) -> None:
+        """The programs' runs of this round. Where nothing is emulated, each on one node, too."""
+        rounds = microbench.rounds_of(self._effort.samples)
+        for _ in range(runs_in(turn, rounds, self._effort.repeat)):
+            for case in self._effort.cases:
+                self._attempt(case, self._run)
+            if not self._cluster.emulated:
+                for case in {_alone(case): None for case in self._effort.cases}:
+                    self._attempt(case, self._run)
+        self._say(f"programs run, round {turn + 1} of {rounds}")
+
+    def _run(self, case: Case) -> None:
+        runs = self._runs.setdefault(case, [])
+        result = self._folder / "runs" / f"{case.name}.{len(runs) + 1}.json"
+        how = ["--bind"]
         if self._cluster.emulated:
-            sequential_s = case.sequential_s(self._effort.size)
-            scale = ["--sequential-time", f"{sequential_s!r}s"]
-        else:
-            sequential_s = self._measured_sequential(case)
-        emulation = (
-            ["--emulate", str(self._cluster.network), "--trace", str(trace), *scale] if self._cluster.emulated else ["--bind"]
+            how = ["--emulate", str(self._cluster.network), "--trace", self._trace_of(case), *self._scale_of(case)]
+        self._runner.run(
+            [
+                *(str(self._build / "sdsm"), "run", "--quiet", "-n", str(case.nodes), "--protocol", self._cluster.protocol),
+                *(*how, "--json", str(result), "--", *case.command(self._build, self._effort.size)),
+            ],
+            TIME_LIMIT_S,
         )
-        native = self._run(case, count, ["--protocol", self._cluster.protocol, *emulation])
-        self._say(f"{case.name}: run {self._effort.repeat} times")
+        runs.append(run_result.read(Text(str(result), result.read_text()), run_result.Native))
+
+    def _simulate(self, case: Case, calibration: Calibration) -> Line:
+        native = self._runs[case]
+        median = sorted(native, key=lambda run: run.makespan_s)[(len(native) - 1) // 2]
         predicted = []
         band = None
         terms: tuple[accounts.Term, ...] = ()
@@ -142,48 +192,38 @@ class Measurer:
             draws = ("--uncertainty", str(DRAWS)) if seed == 1 and calibration.has_errors else ()
             text = self._runner.run(
                 [
-                    *(sdsm, "simulate", str(trace), "--platform", str(calibration.platform), "--nodes", str(case.nodes)),
-                    *("--protocol", self._cluster.protocol),
-                    *(*scale, "--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), *draws, "--json", "-"),
+                    *(str(self._build / "sdsm"), "simulate", self._trace_of(case), "--platform", str(calibration.platform)),
+                    *("--nodes", str(case.nodes), "--protocol", self._cluster.protocol, *self._scale_of(case)),
+                    *("--jitter", f"{calibration.jitter:.4f}", "--seed", str(seed), *draws, "--json", "-"),
                 ],
                 TIME_LIMIT_S,
             )
             result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
             predicted.append(result.makespan_s)
             if seed == 1:
-                of_run, of_simulation = map(accounts.mean_over_threads, (native.threads, result.threads))
-                terms = accounts.side_by_side(of_run, of_simulation, native.makespan_s)
+                of_run, of_simulation = map(accounts.mean_over_threads, (median.threads, result.threads))
+                terms = accounts.side_by_side(of_run, of_simulation, median.makespan_s)
             if result.uncertainty:
                 band = (result.uncertainty.low_5_percent_s, result.uncertainty.high_95_percent_s)
-        self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
-        return Line(case, tuple(predicted), _times(native), sequential_s, band, terms)
+        return Line(case, tuple(predicted), _times(native), self._sequential_s(case), band, terms)
 
-    def _run(self, case: Case, count: Sequence[str], options: Sequence[str]) -> run_result.Native:
-        result = self._folder / "runs" / f"{case.name}.json"
-        result.parent.mkdir(exist_ok=True)
-        self._runner.run(
-            [
-                *(str(self._build / "sdsm"), "run", "--quiet", *count, *options),
-                *("--repeat", str(self._effort.repeat), "--json", str(result)),
-                *("--", *case.command(self._build, self._effort.size)),
-            ],
-            TIME_LIMIT_S,
-        )
-        return run_result.read(Text(str(result), result.read_text()), run_result.Native)
-
-    def _measured_sequential(self, case: Case) -> float:
-        """The median time of the same program on one node."""
-        key = (case.program, case.implementation)
-        if key not in self._sequential:
-            alone = Case(case.program, case.implementation, 1)
-            self._sequential[key] = statistics.median(_times(self._run(alone, ("-n", "1", "--protocol", self._cluster.protocol), ("--bind",))))
-            self._say(f"{alone.name}: run {self._effort.repeat} times")
-        return self._sequential[key]
+    def _sequential_s(self, case: Case) -> float:
+        """What speedups refer to: of an emulated cluster as it was set, else the median time of the program on one node."""
+        if self._cluster.emulated:
+            return case.sequential_s(self._effort.size)
+        alone = _alone(case)
+        if alone in self._failures:
+            raise CommandFailed(f"{alone.name}: {self._failures[alone]}")
+        return statistics.median(_times(self._runs[alone]))
 
 
-def _times(native: run_result.Native) -> tuple[float, ...]:
+def _alone(case: Case) -> Case:
+    return replace(case, nodes=1)
+
+
+def _times(runs: Sequence[run_result.Native]) -> tuple[float, ...]:
     """Seconds of each run."""
-    return tuple(run.makespan_s for run in native.runs)
+    return tuple(run.makespan_s for run in runs)
 
 
 def _without(data: fit.Data, finding: str) -> fit.Data:
@@ -194,11 +234,3 @@ def _without(data: fit.Data, finding: str) -> fit.Data:
     kind, layout, fault = named.groups()
     kept = [b for b in data.batches if b.quantity != (kind or fault) or (layout and str(b.layout) != layout)]
     return replace(data, batches=tuple(kept))
-
-
-def attempt(measurer: Measurer, case: Case, calibration: Calibration) -> Line | str:
-    """The line, or why there is none."""
-    try:
-        return measurer.line(case, calibration)
-    except (CommandFailed, OSError, ValueError) as error:
-        return str(error)
