@@ -6,9 +6,10 @@
  * Threads are laid out by blocks of T. In the faults' and releases' samples one thread acts at a time, and the others
  * wait at a barrier. With `together` nodes are awake, as programs find them: one thread of each node sends its diffs at
  * once, and while one node takes faults, in turn, the others compute. Processors that wait sleep, and then what is
- * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies between two samples, so each begins on pages at rest. A fault's
- * sample is the mean over a burst of pages; NAME.single has the faults of all bursts one by one. The memory bus is that
- * of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine. */
+ * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies
+ * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
+ * has the faults of all bursts one by one. The memory bus is that of the first thread's node: threads of other nodes
+ * wait, as nodes may be processes of one machine. */
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -188,25 +189,34 @@ static int by_size(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
-/* As programs write their own arrays: whole pages of them, every one, and all threads at once. A second pass, in which
- * none traps, takes the program's own work off, which finds caches and translations as cold as the first one's traps
- * leave them. Processor time, as nobody is waited for; and the median over pieces of that many pages. */
+/* One step of a five-point stencil, over `count` pages from `page` on. */
+static void relax(const double* restrict from, double* restrict to, size_t page, size_t count) {
+  for (size_t i = page * page_words; i < (page + count) * page_words; ++i)
+    to[i] = 0.25 * (from[i - page_words] + from[i + page_words] + from[i - 1] + from[i + 1]);
+}
+
+/* As programs write their own arrays: whole pages, every one, from another array, and all threads at once. Each page
+ * traps in the first pass. The last one, two passes later, takes the program's own work off: the one between still
+ * finds caches and translations as cold as the traps have left them. Processor time, as nobody is waited for; and the
+ * median over pieces of that many pages. */
 static void sample_own_writes(pages memory, struct setting setting) {
   const int threads = setting.nodes * setting.per_node;
 #pragma omp parallel firstprivate(memory, setting, threads)
   {
-    enum { pieces = worked_on / most_burst, most_burst_words = most_burst * page_words };
+    enum { half = worked_on / 2, pieces = (half - 2) / most_burst, passes = 3 };
     const int self = omp_get_thread_num();
     for (int i = 0; i < setting.wanted; ++i) {
+      const double* const from = (const double*)own_page(memory, self, pages_each, 1 + i % 2 * half);
+      double* const to = (double*)own_page(memory, self, pages_each, 1 + (i + 1) % 2 * half);
       double longer[pieces] = {0};
 #pragma omp barrier
-      for (int pass = 0; pass < 2; ++pass) {
+      for (int pass = 0; pass < passes; ++pass) {
         for (int piece = 0; piece < pieces; ++piece) {
-          pages own = own_page(memory, self, pages_each, 1 + piece * most_burst);
           const double begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
-          for (size_t word = 0; word < most_burst_words; ++word) own[word] = 0.5 * own[word] + 1;
+          relax(from, to, 1 + (size_t)piece * most_burst, most_burst);
           const double time = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
-          longer[piece] += (pass == 0 ? time : -time) / most_burst;
+          if (pass == 0) longer[piece] += time / most_burst;
+          if (pass == passes - 1) longer[piece] -= time / most_burst;
         }
       }
       qsort(longer, pieces, sizeof *longer, by_size);
@@ -468,10 +478,11 @@ int main(int argc, char** argv) {
   }
   const int threads = omp_get_max_threads();
   if (per_node < 1 || threads % per_node != 0 || wanted < 1 || wanted > most_samples || !is_usage) {
-    fprintf(stderr,
-            "usage: microbench THREADS_PER_NODE [SAMPLES [streams] [together]]\n  THREADS_PER_NODE divides the number of "
-            "threads; SAMPLES: 1 to %d\n  streams: each thread of a node has a processor of its own\n",
-            most_samples);
+    fprintf(
+        stderr,
+        "usage: microbench THREADS_PER_NODE [SAMPLES [streams] [together]]\n  THREADS_PER_NODE divides the number of "
+        "threads; SAMPLES: 1 to %d\n  streams: each thread of a node has a processor of its own\n",
+        most_samples);
     return 2;
   }
   const struct setting setting = {

@@ -230,8 +230,8 @@ void let_service_go_first() {
 }
 
 /// Where a process has one processor, a request may come while the application computes there. Linux lets the service
-/// thread wait until the next tick then, some milliseconds, if it has just served another: real-time threads it does not.
-/// Where the user may have none, nothing changes.
+/// thread wait until the next tick then, some milliseconds, if it has just served another: real-time threads it does
+/// not. Where the user may have none, nothing changes.
 void serve_before_others() {
   if (!self.is_bound || is_emulating() || sched_getscheduler(0) != SCHED_OTHER) return;
   const sched_param least{sched_get_priority_min(SCHED_FIFO)};

@@ -21,7 +21,8 @@ using program::end_run;
 constinit std::uint64_t median_ns GUARDED_BY(starting) = 0;
 constexpr const std::uint64_t& median = median_ns;
 
-constexpr std::size_t sample_pages = 128;
+constexpr std::size_t sample_pages = 384;
+constexpr std::size_t page_words = program::page_bytes / sizeof(double);
 struct TrapSample {
   std::uintptr_t page = 0;
   std::uint64_t handler_ns = 0;
@@ -36,13 +37,14 @@ void on_sample_trap(int /*unused*/, siginfo_t* /*unused*/, void* /*unused*/) {
   trap_sample.handler_ns = now_ns() - begun;
 }
 
-/// Writes all of a page, as programs do. Returns what that took without the trap's handler, if there was a trap.
-std::uint64_t write_page(std::uintptr_t page) REQUIRES(starting) {
-  trap_sample.page = page;
+/// One step of a five-point stencil over a page, as programs write theirs. Returns what that took without the trap's
+/// handler, if there was a trap.
+std::uint64_t write_page(const double* from, double* to) REQUIRES(starting) {
+  trap_sample.page = reinterpret_cast<std::uintptr_t>(to);
   trap_sample.handler_ns = 0;
-  auto* const words = reinterpret_cast<volatile double*>(page);
   const std::uint64_t begun = now_ns();
-  for (std::size_t word = 0; word < program::page_bytes / sizeof(double); ++word) words[word] = 0.5 * words[word] + 1;
+  for (std::size_t i = 0; i < page_words; ++i)
+    to[i] = 0.25 * (*(from + i - page_words) + from[i + page_words] + *(from + i - 1) + from[i + 1]);
   const std::uint64_t took = now_ns() - begun;
   const std::uint64_t in_handler = trap_sample.handler_ns;
   return took - std::min(took, in_handler);
@@ -50,28 +52,34 @@ std::uint64_t write_page(std::uintptr_t page) REQUIRES(starting) {
 
 }  // namespace
 
-/// On a row of pages, each written whole: one page again and again would be found in caches that a program's traps leave
-/// cold. A second pass, without traps, takes off what the writing itself takes.
+/// On a row of pages, each written whole from a page of another row: one page again and again would be found in caches
+/// that a program's traps leave cold. What the writing itself takes is known from passes before, without traps.
 void measure_trap_time() {
-  constexpr std::size_t bytes = sample_pages * program::page_bytes;
-  void* const row = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (row == MAP_FAILED) end_run({"no pages can be mapped to measure traps on: ", std::strerror(errno)});
+  constexpr std::size_t row = sample_pages * program::page_bytes;
+  constexpr std::size_t bytes = 2 * row + 2 * program::page_bytes;  // a page around what is read
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) end_run({"no pages can be mapped to measure traps on: ", std::strerror(errno)});
   struct sigaction action {
   }, before{};
   action.sa_flags = SA_SIGINFO;
   action.sa_sigaction = on_sample_trap;
   sigfillset(&action.sa_mask);
   program::real_sigaction(SIGSEGV, &action, &before);
-  const auto begin = reinterpret_cast<std::uintptr_t>(row);
+  double* const to = static_cast<double*>(memory);
+  const double* const from = to + (sample_pages + 1) * page_words;
+  const auto write = [&](std::size_t page) { return write_page(from + page * page_words, to + page * page_words); };
   std::uint64_t samples[sample_pages];
-  for (std::size_t page = 0; page < sample_pages; ++page) write_page(begin + page * program::page_bytes);
-  if (!program::set_protection(begin, begin + bytes, PROT_READ)) end_without_mappings();
-  for (std::size_t page = 0; page < sample_pages; ++page) samples[page] = write_page(begin + page * program::page_bytes);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t page = 0; page < sample_pages; ++page) samples[page] = write(page);
+  }
+  const auto begin = reinterpret_cast<std::uintptr_t>(to);
+  if (!program::set_protection(begin, begin + row, PROT_READ)) end_without_mappings();
   for (std::size_t page = 0; page < sample_pages; ++page) {
-    samples[page] -= std::min(samples[page], write_page(begin + page * program::page_bytes));
+    const std::uint64_t trapped_ns = write(page);
+    samples[page] = trapped_ns - std::min(trapped_ns, samples[page]);
   }
   program::real_sigaction(SIGSEGV, &before, nullptr);
-  munmap(row, bytes);
+  munmap(memory, bytes);
   std::nth_element(samples, samples + sample_pages / 2, samples + sample_pages);
   median_ns = samples[sample_pages / 2];
 }
