@@ -26,7 +26,7 @@ import numpy as np
 from calibration import barrier_shape, costs, microbench
 from calibration import network as networks
 from calibration.command_line import BadInput
-from calibration.estimates import Estimate, Line, line, median, pooled, runs_of_equal_length
+from calibration.estimates import Estimate, Line, growth_of_few, line, median, pooled, runs_of_equal_length
 from calibration.microbench import FAULTS, Layout
 from calibration.microbench import layout as layout_of
 from calibration.network import TIMES_US, Network, quantity
@@ -577,6 +577,7 @@ def _messages(
         scatter = np.cov([(one.fixed, one.per_unit) for one in lines], rowvar=False) / len(lines)
         if scatter[0, 0] > best.fixed_error**2:
             # A run's luck moves all of its sizes together, so the line's points are not independent.
+            scatter *= growth_of_few(len(lines)) ** 2
             errors = np.sqrt(np.diag(scatter))
             best = replace(
                 best, fixed_error=float(errors[0]), per_unit_error=float(errors[1]), covariance=float(scatter[0, 1])

@@ -203,11 +203,11 @@ static void sample_own_writes(pages memory, struct setting setting) {
   const int threads = setting.nodes * setting.per_node;
 #pragma omp parallel firstprivate(memory, setting, threads)
   {
-    enum { half = worked_on / 2, pieces = (half - 2) / most_burst, passes = 3 };
+    enum { half = worked_on / 2, pieces = (half - 2) / most_burst, passes = 3, warm_up = 2 };
     const int self = omp_get_thread_num();
-    for (int i = 0; i < setting.wanted; ++i) {
-      const double* const from = (const double*)own_page(memory, self, pages_each, 1 + i % 2 * half);
-      double* const to = (double*)own_page(memory, self, pages_each, 1 + (i + 1) % 2 * half);
+    for (int i = -warm_up; i < setting.wanted; ++i) {
+      const double* const from = (const double*)own_page(memory, self, pages_each, 1 + (i & 1) * half);
+      double* const to = (double*)own_page(memory, self, pages_each, 1 + (~i & 1) * half);
       double longer[pieces] = {0};
 #pragma omp barrier
       for (int pass = 0; pass < passes; ++pass) {
@@ -222,7 +222,7 @@ static void sample_own_writes(pages memory, struct setting setting) {
       qsort(longer, pieces, sizeof *longer, by_size);
       tell_result(memory, self, longer[pieces / 2] > 0 ? longer[pieces / 2] : 0);
 #pragma omp barrier
-      if (self == 0) samples[i] = take_results(memory, threads);
+      if (self == 0 && i >= 0) samples[i] = take_results(memory, threads);
     }
   }
   print_samples("WROH", samples, setting.wanted);
@@ -261,7 +261,7 @@ static void sample_faults(pages memory, struct setting setting) {
 
 /* The last thread of a node changes `words` words of 4 bytes of pages of the next node, under a lock of its own: at the
  * release their diffs go home. The time by page. */
-static void sample_release(pages memory, struct setting setting, int words) {
+static void sample_release(pages memory, struct setting setting, int words, bool is_told) {
   const int threads = setting.nodes * setting.per_node;
   const int burst = setting.is_together ? setting.burst : 1;
   /* One lock for each size where one node acts, so that sizes have managers in turn: some releases stay on the node. */
@@ -296,6 +296,7 @@ static void sample_release(pages memory, struct setting setting, int words) {
   }
   for (int i = 0; i < lock_count; ++i) omp_destroy_lock(&locks[i]);
   free(locks);
+  if (!is_told) return;
   char name[32];
   snprintf(name, sizeof name, "release.%d", words);
   print_samples(name, samples, setting.wanted);
@@ -495,7 +496,9 @@ int main(int argc, char** argv) {
   print_number("burst", setting.burst);
   sample_faults(memory, setting);
   if (setting.nodes > 1) {
-    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, setting, words);
+    /* The first diffs of pages take longer than all later ones. */
+    sample_release(memory, setting, 1, false);
+    for (int words = 0; words <= 1024; words = words ? words * 4 : 1) sample_release(memory, setting, words, true);
   }
   sample_barrier(wanted);
   sample_lock(wanted);
