@@ -480,6 +480,24 @@ def test_in_a_program_without_shorter_variables_a_word_is_what_somebody_stored(o
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+WARNING = r"sdsm: warning: two nodes changed the 4 bytes at address 0x30[0-9a-f]+ at the same time.*\n"
+
+
+@pytest.mark.parametrize(("values", "said"), [(("any",), WARNING), ((), "")], ids=["any", "that-differ-in-each-byte"])
+def test_of_what_threads_store_at_once_to_a_word_on_a_stack_one_stays_whole(values, said):
+    """By their bytes, stores of values that have one in common look like those of shorter variables."""
+    result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "stack_words", *values)
+    assert (result.returncode, result.stdout) == (0, "0 wrong\n")
+    assert re.fullmatch(said, result.stderr), result.stderr
+
+
+@pytest.mark.long
+def test_random_programs_store_nothing_at_once_that_looks_like_a_lost_change():
+    """In one of 20 runs of this program, threads stored values to a word on a stack that had a byte in common."""
+    for _ in range(150):
+        check_mixed_programs(5_781, 1, 8, 1, "random_program")
+
+
 @pytest.mark.parametrize("program", ["litmus", "flag_litmus"])
 def test_litmus_programs_hold_under_the_compilers_own_run_time(program):
     result = run(PROGRAMS / program, OMP_NUM_THREADS="4")
