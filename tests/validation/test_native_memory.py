@@ -298,6 +298,11 @@ def test_who_sees_a_flag_sees_what_its_thread_stored_before_though_that_has_shut
         assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+def test_who_begins_to_wait_for_a_flag_amid_another_gangs_barrier_sees_what_was_stored_before_it():
+    result = on_cluster(4, 1, "as-asked", "unix", PROGRAMS / "gang_flags")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
 def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
     """400 ms of waiting; a loop that turns uses them all where nobody else wants the processor."""
     processor = min(os.sched_getaffinity(0))
