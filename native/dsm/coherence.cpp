@@ -615,14 +615,7 @@ void flush(Sync sync, const Grant* granted) {
   if (plays_jiajia()) return change_interval(sync);
   const Begun begun = begin();
   end_turn();
-  if (sync == Sync::barrier && are_all_in_flag_mode()) {
-    // A companion may have stored it, and tells others by a plain store: it must not find its change sent by this
-    // thread, and yet not at home.
-    const NodeGuard guard;
-    await_late_diffs();
-    flush_held(sync);
-  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_all_in_flag_mode())) {
-    // Companions send their own at the same time.
+  if (sends_while_others_go_on(sync, common_flag_mode())) {
     {
       const NodeGuard guard;
       await_late_diffs();
@@ -630,6 +623,12 @@ void flush(Sync sync, const Grant* granted) {
     }
     diffs.count_early();
     diffs.send();
+  } else if (sync == Sync::barrier || (sync == Sync::gang && !are_all_in_flag_mode())) {
+    // A companion may have stored it, and tells others by a plain store: it must not find its change sent by this
+    // thread, and yet not at home.
+    const NodeGuard guard;
+    await_late_diffs();
+    flush_held(sync);
   } else {
     const NodeGuard guard;
     await_late_diffs();

@@ -110,6 +110,9 @@ TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoev
   CHECK(flushed_as(Sync::release, off) == Sync::release);
   CHECK(flushed_as(Sync::release, until_barrier) == Sync::acquire);
   CHECK(flushed_as(Sync::gang, for_good) == Sync::acquire);
+  CHECK(sends_while_others_go_on(Sync::barrier, off));
+  CHECK(!sends_while_others_go_on(Sync::gang, off));
+  CHECK(!sends_while_others_go_on(Sync::barrier, until_barrier));
 }
 
 TEST_CASE("all who have a page lose it before a change that each of them shall hear of, the home's node too") {

@@ -298,6 +298,11 @@ def test_who_sees_a_flag_sees_what_its_thread_stored_before_though_that_has_shut
         assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
+def test_who_begins_to_wait_for_a_flag_amid_another_gangs_barrier_sees_what_was_stored_before_it():
+    result = on_cluster(4, 1, "as-asked", "unix", PROGRAMS / "gang_flags")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
 def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():
     """400 ms of waiting; a loop that turns uses them all where nobody else wants the processor."""
     processor = min(os.sched_getaffinity(0))
@@ -478,6 +483,24 @@ def test_such_a_change_ends_a_run_that_orders_no_plain_stores(options):
 def test_in_a_program_without_shorter_variables_a_word_is_what_somebody_stored(options):
     result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "torn_words", options=options)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+
+
+WARNING = r"sdsm: warning: two nodes changed the 4 bytes at address 0x30[0-9a-f]+ at the same time.*\n"
+
+
+@pytest.mark.parametrize(("values", "said"), [(("any",), WARNING), ((), "")], ids=["any", "that-differ-in-each-byte"])
+def test_of_what_threads_store_at_once_to_a_word_on_a_stack_one_stays_whole(values, said):
+    """By their bytes, stores of values that have one in common look like those of shorter variables."""
+    result = on_cluster(3, 1, "as-asked", "unix", PROGRAMS / "stack_words", *values)
+    assert (result.returncode, result.stdout) == (0, "0 wrong\n")
+    assert re.fullmatch(said, result.stderr), result.stderr
+
+
+@pytest.mark.long
+def test_random_programs_store_nothing_at_once_that_looks_like_a_lost_change():
+    """In one of 20 runs of this program, threads stored values to a word on a stack that had a byte in common."""
+    for _ in range(150):
+        check_mixed_programs(5_781, 1, 8, 1, "random_program")
 
 
 @pytest.mark.parametrize("program", ["litmus", "flag_litmus"])

@@ -89,6 +89,12 @@ enum operation {
   operations,
 };
 uint64_t result_of(enum operation operation, uint64_t before, uint64_t operand);
+/* What several threads may store at once to a variable on a stack, which has had the value `before`: any two of these
+ * values, `before` among them, are the same or differ in each byte. Where a store changes only some bytes of a word,
+ * sdsm run takes it for that of a shorter variable, and warns when it undoes another thread's. */
+static inline uint64_t stored_at_once(uint64_t before, uint64_t drawn) {
+  return before ^ UINT64_C(0x0101010101010101) * (1 + drawn % 255);
+}
 /* Does it to `bytes` (1, 2, 4, 8) at `place` in one of the ways that the language has. */
 void update(volatile void* place, unsigned bytes, enum operation operation, uint64_t operand, uint64_t variant);
 /* Adds or exchanges, and returns what was there. */

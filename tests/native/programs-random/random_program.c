@@ -640,6 +640,14 @@ static enum operation operation_of(const struct model* m, const struct phase* ph
 static uint64_t same_for_all(const struct phase* phase, unsigned bytes) {
   return low_bytes(mix3(for_operation, phase->number, cells_of_lock), bytes);
 }
+static uint64_t operand_of(const struct model* m, const struct phase* phase, unsigned i, uint64_t drawn) {
+  const unsigned cell = m->group[group_of_atomics][i];
+  const unsigned bytes = m->cell[cell].bytes;
+  const enum operation operation = operation_of(m, phase, i);
+  if (operation == op_store_same) return same_for_all(phase, bytes);
+  const int is_merged = operation == op_store_any && m->cell[cell].area >= area_initial_stack;
+  return low_bytes(is_merged ? stored_at_once(m->value[cell], drawn) : drawn, bytes);
+}
 
 static void draw_ticket(struct model* m, const struct phase* phase, unsigned actor, uint64_t variant, int is_real) {
   const unsigned cell = m->group[group_of_atomics][ticket_cell];
@@ -688,7 +696,7 @@ static void step_on_atomic(struct model* m, const struct phase* phase, unsigned 
     return;
   }
   const enum operation operation = operation_of(m, phase, i);
-  const uint64_t operand = operation == op_store_same ? same_for_all(phase, bytes) : low_bytes(drawn, bytes);
+  const uint64_t operand = operand_of(m, phase, i, drawn);
   const int is_first = !m->is_operated[i];
   m->is_operated[i] = 1;
   switch (operation) {
