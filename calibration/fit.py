@@ -575,9 +575,9 @@ def _messages(
     lines = [one for empty_one, of_layout in by_layout if empty_one.rounds > 1 for one in of_layout]
     if len(lines) >= LEAST_LINES:
         scatter = np.cov([(one.fixed, one.per_unit) for one in lines], rowvar=False) / len(lines)
+        scatter *= growth_of_few(len(lines)) ** 2
         if scatter[0, 0] > best.fixed_error**2:
             # A run's luck moves all of its sizes together, so the line's points are not independent.
-            scatter *= growth_of_few(len(lines)) ** 2
             errors = np.sqrt(np.diag(scatter))
             best = replace(
                 best, fixed_error=float(errors[0]), per_unit_error=float(errors[1]), covariance=float(scatter[0, 1])

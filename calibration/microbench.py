@@ -130,7 +130,7 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
                 *options,
                 *("--json", result),
                 *("--", build / "microbench", str(chosen.threads_per_node), str(samples)),
-                *(["streams"] if chosen.threads_per_node <= processors() else []),
+                *(["streams"] if 1 < chosen.threads_per_node <= processors() else []),
                 *(["together"] if acts_together(chosen, options) else []),
             ]
         )

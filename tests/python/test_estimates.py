@@ -81,10 +81,16 @@ def test_a_batch_without_an_error_leaves_the_spread_of_batches():
 
 def test_runs_of_equal_length_weigh_alike_and_their_spread_is_the_error():
     found = runs_of_equal_length([Estimate(10.0, 0.1, 10), Estimate(14.0, 3.0, 10), Estimate(18.0, 0.1, 10)])
-    # The deviation of 10, 14 and 18 is 4. Their own errors would give hypot(0.1, 3, 0.1) / 3 = 1.0.
-    assert found == Estimate(14.0, pytest.approx(4 / math.sqrt(3)), 30, 3)
+    # The deviation of 10, 14 and 18 is 4; Student's t is 4.303 for three, 1.960 for many. Their own errors would give
+    # hypot(0.1, 3, 0.1) / 3 = 1.0.
+    assert found == Estimate(14.0, pytest.approx(4 / math.sqrt(3) * 4.303 / 1.960, rel=1e-3), 30, 3)
     alike = runs_of_equal_length([Estimate(10.0, 3.0, 10), Estimate(10.0, 4.0, 10)])
     assert alike == Estimate(10.0, pytest.approx(5 / 2), 20, 2)
+    # Ten runs that go up all the while tell less than ten that do not: the rank correlation of neighbours is 0.7.
+    up, apart = ([Estimate(float(value), 0.1, 10) for value in values] for values in (range(10), (3, 8, 1, 6, 4, 9, 0, 5, 2, 7)))
+    by_itself = math.sqrt(110 / 12 / 10) * 2.262 / 1.960
+    assert runs_of_equal_length(apart).standard_error == pytest.approx(by_itself, rel=1e-3)
+    assert runs_of_equal_length(up).standard_error == pytest.approx(by_itself * math.sqrt(1.7 / 0.3), rel=1e-3)
     with pytest.raises(ValueError, match="two"):
         runs_of_equal_length([Estimate(10.0, 0.1, 10)])
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "result.schema.json").read_text())
 BUILD = ROOT / "build"
 #: What these runs cannot show: several machines.
-UNSEEN = {"native: options.hosts[]"}
+UNSEEN = {"native: options.hosts[]", "native: options.bound"}
 
 
 def resolved(node: dict[str, Any]) -> dict[str, Any]:

@@ -100,3 +100,20 @@ def test_every_layout_placement_and_transport(tmp_path, nodes, per_node, placeme
         return  # the FFT takes powers of two
     for impl in range(5):
         check_same_bits(tmp_path, nodes * per_node, FFT_BYTES, *fft(impl), options=options)
+
+
+def test_bound_processes_run_on_a_processor_each_in_turn_and_are_served_first():
+    """On one machine's processors, counted round; without --bind the system chooses among all."""
+    allowed = sorted(os.sched_getaffinity(0))
+    program = BUILD / "tests" / "memory" / "processors"
+
+    def printed(*options: str) -> list[str]:
+        command = [BUILD / "sdsm-run", "--quiet", "-n", "3", *options, "--", program]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+        return done.stdout.splitlines()
+
+    all_of_them = " ".join(map(str, allowed))
+    assert printed() == [f"thread {i}: {all_of_them}, served by a usual one" for i in range(3)]
+    may_be_first = subprocess.run(["chrt", "-f", "1", "true"], capture_output=True, check=False).returncode == 0
+    served = "real-time" if may_be_first else "usual"
+    assert printed("--bind") == [f"thread {i}: {allowed[i % len(allowed)]}, served by a {served} one" for i in range(3)]
