@@ -325,6 +325,15 @@ bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twi
   return at == bytes && twin_at == twin_bytes;
 }
 
+bool changes_at_once(const std::byte* diff, std::uint32_t bytes) {
+  RunHead head;
+  constexpr std::size_t begin = sizeof(std::uint64_t);
+  if (bytes < begin + sizeof head) return true;
+  std::memcpy(&head, diff + begin, sizeof head);
+  const bool is_one_run = begin + sizeof head + std::size_t{head.words} * 4 == bytes;
+  return is_one_run && head.words > 0 && head.first / 2 == (head.first + head.words - 1) / 2;
+}
+
 std::uint64_t address_of_diff(const std::byte* diff) {
   std::uint64_t address;
   std::memcpy(&address, diff, sizeof address);

@@ -49,6 +49,9 @@ EncodedDiff encode_diff_anywhere(std::uint64_t address, const std::byte* page, s
 bool apply_diff(const std::byte* diff, std::uint32_t bytes, const std::byte* twin_words, std::uint32_t twin_bytes,
                 std::byte* page, std::optional<std::size_t>* torn = nullptr, std::size_t words = words_per_page);
 
+/// Whether all that a diff changes lies in one aligned 8 bytes, and so changes at once.
+bool changes_at_once(const std::byte* diff, std::uint32_t bytes);
+
 /// The page's address, with which a diff begins.
 std::uint64_t address_of_diff(const std::byte* diff);
 

@@ -10,6 +10,7 @@
 
 #include "models/scash/node_pages.hpp"
 #include "models/since_barrier.hpp"
+#include "native/dsm/control.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/dsm/larger_pages.hpp"
 
@@ -38,6 +39,14 @@ struct Operating {
   ProcessId process{};
   std::uintptr_t address = 0;  ///< of the variable
   std::uint64_t shown = 0;     ///< the home's operations that the node's copy of it may show since it began
+};
+
+/// As the kernel counts them.
+struct ApplicationThread {
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;
+  char state_file[52] = {};  ///< in which the kernel tells whether it sleeps
+  std::atomic<bool> is_known = false;
 };
 
 /// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.
@@ -77,6 +86,10 @@ struct Node {
   std::atomic<std::uint32_t> put_off = 0;     ///< processes whose service threads wait until the tables are free
   std::atomic<std::uint32_t> late_diffs = 0;  ///< of all its processes, that are not at home yet
   std::atomic<std::uint64_t> stack_news = 0;  ///< how often (stack_news.hpp)
+  /// Service threads that change stacks, and application threads that stand still meanwhile (standing.hpp).
+  std::atomic<std::uint32_t> changing = 0;
+  std::atomic<std::uint32_t> standing = 0;
+  ApplicationThread application_threads[most_processes]{};
   std::uint64_t dropped_stack_news GUARDED_BY(mutex) = 0;  ///< of them, when its copies of stacks were last dropped
   std::uint64_t next_turn GUARDED_BY(mutex) = 0;           ///< of the log (page_log.hpp)
   pthread_cond_t arrival;                                  ///< a page has arrived, or is given up

@@ -18,6 +18,7 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/region_books.hpp"
 #include "native/dsm/stack_news.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/dsm/torn_words.hpp"
 #include "native/program/atomic_operation.hpp"
 #include "native/program/ending.hpp"
@@ -76,9 +77,13 @@ bool store_in_page(const Incoming& diff, std::uint64_t address, std::byte* page,
 void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
   const std::uint64_t address = address_of_diff(diff.diff.data());
   std::optional<std::size_t> torn;
+  std::optional<StandStill> nobody_looks;
+  if (is_in_flag_mode() && is_own_memory(address) && !changes_at_once(diff.diff.data(), diff.bytes))
+    nobody_looks.emplace();
   if (!store_in_page(diff, address, view_of(from, address), torn)) {
     end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   }
+  nobody_looks.reset();
   if (torn) heed_torn_word(address + *torn);
 }
 

@@ -35,6 +35,7 @@
 #include "native/dsm/service.hpp"
 #include "native/dsm/stacks.hpp"
 #include "native/dsm/standard_output.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/dsm/steps.hpp"
 #include "native/dsm/team.hpp"
 #include "native/dsm/torn_words.hpp"
@@ -249,6 +250,7 @@ void* run_application(void* constructed) {
   application.take();
   is_running = true;
   notice_waits();
+  if (takes_faults(self.layout)) may_stand_still();
   if (!is_initial()) work_in_teams();
   sdsm_call_on_stack(stack_of(0).end, call_main, nullptr);
   return nullptr;

@@ -11,6 +11,11 @@ inline int preemption_signal() {
   return SIGRTMAX - 3;
 }
 
+/// Stops a thread for a moment.
+inline int standing_signal() {
+  return SIGRTMAX - 4;
+}
+
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 

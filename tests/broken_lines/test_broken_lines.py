@@ -71,6 +71,8 @@ LINES = (
                "  if (!node().copies.of_stacks.empty()) flush_held(Sync::release);"),
     BrokenLine("who is told by a page of other stores keeps older copies of stacks", "native/dsm/coherence.cpp",
                "  if (is_granted && is_changed) drop_stack_copies();", "  static_cast<void>(is_changed);"),
+    BrokenLine("threads look at a stack amid a change of several of its variables", "native/dsm/page_office.cpp",
+               "nobody_looks.emplace();", "static_cast<void>(nobody_looks);"),
     BrokenLine("a release in flag mode sends what its thread wrote alone", "models/page_sharing.hpp",
                "  return mode == FlagMode::off ? sync : Sync::acquire;\n", "  static_cast<void>(mode);\n  return sync;\n"),
     BrokenLine("under JIAJIA copies that are told of stay", "native/dsm/scopes.cpp", "  if (invalid > 0) shut_invalid_copies();\n", ""),
@@ -148,6 +150,7 @@ def random_programs(seed: int, shape: tuple) -> tuple:
 RUNS = (
     Run((3, 1), "memory/litmus"),
     Run((2, 2), "memory/litmus"),
+    Run((2, 2), "memory/stack_pairs", (0, 300)),
     Run((3, 1), "memory/flag_litmus", (24,)),
     Run((2, 2), "memory/flag_litmus", (24,)),
     Run((2, 3), "memory/companions_diffs", ("recall",)),

@@ -1,0 +1,75 @@
+#include "native/dsm/standing.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "native/dsm/clock.hpp"
+#include "native/program/signals.hpp"
+
+namespace sdsm::dsm {
+namespace {
+
+void on_stand_still(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
+  constexpr unsigned turns = 1000;
+  if (node().changing == 0) return;
+  const int saved_errno = errno;
+  ++node().standing;
+  // On a processor that the other thread wants this one gives way.
+  for (unsigned turn = 0; node().changing > 0; ++turn) {
+    if (turn >= turns) sched_yield();
+  }
+  --node().standing;
+  errno = saved_errno;
+}
+
+/// A signal would end its sleep. The state stands behind the name, which is in brackets.
+bool sleeps(const ApplicationThread& thread) {
+  const int file = open(thread.state_file, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  char text[64];
+  const ssize_t bytes = read(file, text, sizeof text - 1);
+  close(file);
+  if (bytes <= 0) return true;
+  text[bytes] = '\0';
+  const char* const name_end = std::strrchr(text, ')');
+  return name_end == nullptr || std::strncmp(name_end, ") R", 3) != 0;
+}
+
+}  // namespace
+
+void may_stand_still() {
+  program::take_signal(program::standing_signal(), on_stand_still, SA_RESTART);
+  ApplicationThread& own = node().application_threads[index_of(self.process) % self.layout.threads_per_node];
+  own.process = static_cast<std::uint32_t>(getpid());
+  own.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  std::snprintf(own.state_file, sizeof own.state_file, "/proc/%u/task/%u/stat", own.process, own.thread);
+  own.is_known = true;
+}
+
+StandStill::StandStill() {
+  // A thread that runs is interrupted within some microseconds. Who does not answer is in the run-time's handlers, or
+  // runs on no processor now, and stops before its next instruction.
+  constexpr std::uint64_t patience_ns = 50'000;
+  ++node().changing;
+  std::uint32_t asked = 0;
+  for (std::uint32_t i = 0; i < self.layout.threads_per_node; ++i) {
+    const ApplicationThread& one = node().application_threads[i];
+    if (!one.is_known || sleeps(one)) continue;
+    if (syscall(SYS_tgkill, one.process, one.thread, program::standing_signal()) == 0) ++asked;
+  }
+  for (const std::uint64_t end = now_ns() + patience_ns; node().standing < asked && now_ns() < end;) {
+  }
+}
+
+StandStill::~StandStill() {
+  --node().changing;
+}
+
+}  // namespace sdsm::dsm
