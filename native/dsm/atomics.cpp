@@ -15,6 +15,7 @@
 #include "native/dsm/offices.hpp"
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/recalls.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/dsm/synchronisation.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
@@ -168,7 +169,10 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
     application.check();
     const BlockedSignals blocked;
     if (info.si_code == TRAP_TRACE) return take_followed_step(machine);
-    if (take_rest_trap(machine)) return true;
+    if (take_rest_trap(machine)) {
+      stand_still_if_asked();
+      return true;
+    }
   }
   if (!take_waiting_trap(address)) return false;
   machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
@@ -212,6 +216,7 @@ bool operate_on_shared(std::uintptr_t code, std::uintptr_t address, const Atomic
     begin_work();
   }
   spend(Spent::lock, begun);
+  stand_still_if_asked();
   return true;
 }
 

@@ -37,6 +37,7 @@
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stack_news.hpp"
 #include "native/dsm/stacks.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/dsm/write_notices.hpp"
 #include "native/program/ending.hpp"
@@ -399,6 +400,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   } else {
     spend(Spent::protect, begun);
   }
+  stand_still_if_asked();
   errno = saved_errno;
 }
 

@@ -17,15 +17,8 @@ namespace sdsm::dsm {
 namespace {
 
 void on_stand_still(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
-  constexpr unsigned turns = 1000;
-  if (node().changing == 0) return;
   const int saved_errno = errno;
-  ++node().standing;
-  // On a processor that the other thread wants this one gives way.
-  for (unsigned turn = 0; node().changing > 0; ++turn) {
-    if (turn >= turns) sched_yield();
-  }
-  --node().standing;
+  stand_still_if_asked();
   errno = saved_errno;
 }
 
@@ -43,6 +36,17 @@ bool sleeps(const ApplicationThread& thread) {
 }
 
 }  // namespace
+
+void stand_still_if_asked() {
+  constexpr unsigned turns = 1000;
+  if (node().changing == 0) return;
+  ++node().standing;
+  // On a processor that the other thread wants this one gives way.
+  for (unsigned turn = 0; node().changing > 0; ++turn) {
+    if (turn >= turns) sched_yield();
+  }
+  --node().standing;
+}
 
 void may_stand_still() {
   program::take_signal(program::standing_signal(), on_stand_still, SA_RESTART);

@@ -10,8 +10,11 @@ namespace sdsm::dsm {
 /// Called by each application thread at its start: from then on it can be stopped.
 void may_stand_still();
 
+/// Where a handler of the run-time ends, in which the thread may have slept: who sleeps is not stopped.
+void stand_still_if_asked();
+
 /// While it lives, no application thread of the node executes the program's code, but one that has slept in a system
-/// call until now. Who is in the run-time's handlers goes on there, and stops before it leaves them.
+/// call of the program's until now. Who is in the run-time's handlers goes on there, and stops before it leaves them.
 class StandStill {
  public:
   StandStill();
