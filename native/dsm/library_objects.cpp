@@ -118,6 +118,10 @@ bool meet(const volatile void* barrier) {
   return what == GrantSays::last_to_meet;
 }
 
+void need_all_memory(const char* what) {
+  need_openmp_scope(what);
+}
+
 void enlist(const volatile void* object) {
   application.check();
   ask_manager(named(object).id, WireKind::object_enlist);

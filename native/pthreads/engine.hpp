@@ -38,6 +38,9 @@ std::int32_t number_of(const volatile void* object);
 /// them. Event: meet.
 bool meet(const volatile void* barrier);
 
+/// Ends the run where take() does not show what was written before another took the object: `what` hands that on.
+void need_all_memory(const char* what);
+
 /// The caller will await() a wake() of `object`, and misses none from here on.
 void enlist(const volatile void* object);
 /// False when `patience_ns` are over, else the event is take. The caller is no longer enlisted.

@@ -179,6 +179,8 @@ bool meet(const volatile void* barrier) {
   return is_last;
 }
 
+void need_all_memory(const char* /*what*/) {}
+
 void enlist(const volatile void* object) {
   VirtualThread& self = running_thread();
   self.enlisted_at = &object_at(object);

@@ -223,6 +223,48 @@ def test_atomic_operations(tmp_path, name, atomics, threads):
     assert run["options"]["atomics"] == simulation["options"]["atomics"] == atomics
 
 
+@pytest.mark.parametrize("threads", [2, 3, 4])
+@pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
+def test_atomic_functions_of_shared_pointers(tmp_path, atomics, threads):
+    """Each is a lock, beside the atomic operations that count owners. Flag mode, behind those, decides by timing what is
+    fetched: a run fetched up to a page less for each thread than its simulation."""
+    (tmp_path / "pointers.cpp").write_text(
+        """
+#include <omp.h>
+#include <memory>
+std::shared_ptr<int> pointers[4];
+int main() {
+  const int team = omp_get_max_threads();
+  for (auto& pointer : pointers) pointer = std::make_shared<int>(0);
+  double begin = omp_get_wtime();
+#pragma omp parallel
+  for (int round = 0; round < 5; ++round) {
+    for (int turn = 0; turn < team; ++turn) {
+      if (turn == omp_get_thread_num()) {
+        for (auto& pointer : pointers) {
+          std::shared_ptr<int> seen = std::atomic_load(&pointer);
+          std::atomic_compare_exchange_strong(&pointer, &seen, std::make_shared<int>(*seen + 1));
+        }
+      }
+#pragma omp barrier
+    }
+  }
+  begin = omp_get_wtime() - begin;
+  for (auto& pointer : pointers) {
+    if (*pointer != 5 * team) return 1;
+  }
+  return 0;
+}
+"""
+    )
+    subprocess.run(["g++", "-O2", "-fopenmp", "-o", tmp_path / "pointers", tmp_path / "pointers.cpp"], check=True)
+    run, simulation = (of(tmp_path, threads, tmp_path / "pointers", atomics=atomics) for of in (executed, simulated))
+    fetches = ("faults", "messages", "messages_by_kind", "bytes", "served") if atomics == "home" else ()
+    assert counts(run, fetches) == counts(simulation, fetches)
+    calls = 5 * 4 * 2
+    assert [thread["locks"] for thread in run["threads"]] == threads * [2 * calls if atomics == "lock" else calls]
+
+
 @pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize("atomics", ["home", "lock", "relaxed"])
 def test_an_operation_on_a_threads_own_stack_takes_no_fault(tmp_path, atomics, threads):
