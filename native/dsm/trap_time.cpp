@@ -67,9 +67,8 @@ void measure_trap_time() {
   program::real_sigaction(SIGSEGV, &action, &before);
   double* const to = static_cast<double*>(memory);
   const double* const from = to + (sample_pages + 1) * page_words;
-  const auto write = [&](std::size_t page) REQUIRES(starting) {
-    return write_page(from + page * page_words, to + page * page_words);
-  };
+  const auto write = [&](std::size_t page)
+                         REQUIRES(starting) { return write_page(from + page * page_words, to + page * page_words); };
   std::uint64_t samples[sample_pages];
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t page = 0; page < sample_pages; ++page) samples[page] = write(page);
