@@ -25,7 +25,8 @@ void on_stand_still(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
 /// A signal would end its sleep. The state stands behind the name, which is in brackets.
 bool sleeps(const ApplicationThread& thread) {
   const int file = open(thread.state_file, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return true;
+  // Where there is no /proc, rather a sleep that ends early than an older value.
+  if (file < 0) return false;
   char text[64];
   const ssize_t bytes = read(file, text, sizeof text - 1);
   close(file);
