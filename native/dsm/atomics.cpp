@@ -181,6 +181,7 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   const BlockedSignals blocked;
   come_to_wait();
   expect_load(address);
+  stand_still_if_asked();
   return true;
 }
 
@@ -234,6 +235,7 @@ void fence_shared() {
     end_fence();
   }
   begin_work();
+  stand_still_if_asked();
 }
 
 }  // namespace sdsm::program

@@ -29,6 +29,7 @@
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/regions.hpp"
 #include "native/dsm/stacks.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/gomp/message.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/functions.hpp"
@@ -274,6 +275,7 @@ void on_look(int /*signal*/, siginfo_t* info, void* context) {
         expect_load(loop.address);
     }
   }
+  stand_still_if_asked();
   errno = saved_errno;
 }
 

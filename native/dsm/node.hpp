@@ -47,6 +47,7 @@ struct ApplicationThread {
   std::uint32_t thread = 0;
   char state_file[52] = {};  ///< in which the kernel tells whether it sleeps
   std::atomic<bool> is_known = false;
+  std::atomic<bool> stands = false;  ///< still
 };
 
 /// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.
@@ -86,9 +87,7 @@ struct Node {
   std::atomic<std::uint32_t> put_off = 0;     ///< processes whose service threads wait until the tables are free
   std::atomic<std::uint32_t> late_diffs = 0;  ///< of all its processes, that are not at home yet
   std::atomic<std::uint64_t> stack_news = 0;  ///< how often (stack_news.hpp)
-  /// Service threads that change stacks, and application threads that stand still meanwhile (standing.hpp).
-  std::atomic<std::uint32_t> changing = 0;
-  std::atomic<std::uint32_t> standing = 0;
+  std::atomic<std::uint32_t> changing = 0;    ///< service threads for which application threads stand still
   ApplicationThread application_threads[most_processes]{};
   std::uint64_t dropped_stack_news GUARDED_BY(mutex) = 0;  ///< of them, when its copies of stacks were last dropped
   std::uint64_t next_turn GUARDED_BY(mutex) = 0;           ///< of the log (page_log.hpp)

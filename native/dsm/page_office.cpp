@@ -80,10 +80,9 @@ void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
   std::optional<StandStill> nobody_looks;
   if (is_in_flag_mode() && is_own_memory(address) && !changes_at_once(diff.diff.data(), diff.bytes))
     nobody_looks.emplace();
-  if (!store_in_page(diff, address, view_of(from, address), torn)) {
-    end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
-  }
+  const bool is_right = store_in_page(diff, address, view_of(from, address), torn);
   nobody_looks.reset();
+  if (!is_right) end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   if (torn) heed_torn_word(address + *torn);
 }
 
@@ -160,9 +159,16 @@ void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
 void send_page(ProcessId from, const Head& head, bool is_changed) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
+  const std::byte* content = content_of(from, head.address, room);
+  if (is_in_flag_mode() && is_own_memory(head.address)) {
+    static std::byte* const copy = reserve_array<std::byte>(shared_page_bytes());
+    const StandStill nobody_stores;
+    std::memcpy(copy, content_of(from, head.address, room), bytes);
+    content = copy;
+  }
   count_reply(from, bytes);
   answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U},
-         content_of(from, head.address, room));
+         content);
 }
 
 void send_pages(ProcessId from, const Head& head, const std::byte* names) {

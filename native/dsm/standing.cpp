@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bitset>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +16,13 @@
 
 namespace sdsm::dsm {
 namespace {
+
+std::uint32_t own_place() {
+  return index_of(self.process) % self.layout.threads_per_node;
+}
+ApplicationThread& own_thread() {
+  return node().application_threads[own_place()];
+}
 
 void on_stand_still(int /*signal*/, siginfo_t* /*info*/, void* /*context*/) {
   const int saved_errno = errno;
@@ -33,7 +41,7 @@ bool sleeps(const ApplicationThread& thread) {
   if (bytes <= 0) return true;
   text[bytes] = '\0';
   const char* const name_end = std::strrchr(text, ')');
-  return name_end == nullptr || std::strncmp(name_end, ") R", 3) != 0;
+  return name_end == nullptr || std::strncmp(name_end, ") S", 3) == 0;
 }
 
 }  // namespace
@@ -41,17 +49,17 @@ bool sleeps(const ApplicationThread& thread) {
 void stand_still_if_asked() {
   constexpr unsigned turns = 1000;
   if (node().changing == 0) return;
-  ++node().standing;
+  own_thread().stands = true;
   // On a processor that the other thread wants this one gives way.
   for (unsigned turn = 0; node().changing > 0; ++turn) {
     if (turn >= turns) sched_yield();
   }
-  --node().standing;
+  own_thread().stands = false;
 }
 
 void may_stand_still() {
   program::take_signal(program::standing_signal(), on_stand_still, SA_RESTART);
-  ApplicationThread& own = node().application_threads[index_of(self.process) % self.layout.threads_per_node];
+  ApplicationThread& own = own_thread();
   own.process = static_cast<std::uint32_t>(getpid());
   own.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
   std::snprintf(own.state_file, sizeof own.state_file, "/proc/%u/task/%u/stat", own.process, own.thread);
@@ -63,13 +71,18 @@ StandStill::StandStill() {
   // runs on no processor now, and stops before its next instruction.
   constexpr std::uint64_t patience_ns = 50'000;
   ++node().changing;
-  std::uint32_t asked = 0;
+  std::bitset<most_processes> asked;
   for (std::uint32_t i = 0; i < self.layout.threads_per_node; ++i) {
     const ApplicationThread& one = node().application_threads[i];
     if (!one.is_known || sleeps(one)) continue;
-    if (syscall(SYS_tgkill, one.process, one.thread, program::standing_signal()) == 0) ++asked;
+    if (syscall(SYS_tgkill, one.process, one.thread, program::standing_signal()) != 0) continue;
+    // On the same processor it does not run while this thread does.
+    asked[i] = !(self.is_bound && i == own_place());
   }
-  for (const std::uint64_t end = now_ns() + patience_ns; node().standing < asked && now_ns() < end;) {
+  const std::uint64_t end = now_ns() + patience_ns;
+  for (std::uint32_t i = 0; i < self.layout.threads_per_node; ++i) {
+    while (asked[i] && !node().application_threads[i].stands && now_ns() < end) {
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-/// A stack, which its owner has open for good, changes in several places at once for its owner and for companions: a
-/// diff holds what a thread has stored since its last one, in whatever order, and who waits for one of these stores may
-/// look at another next. So the node's threads stand still meanwhile.
+/// A stack is open to its owner and to companions while a diff changes it word by word, and while it is copied for
+/// another node. A thread that waits for one of these words may look at another next, and must not find it older. So
+/// the node's threads stand still meanwhile.
 #pragma once
 
 #include "native/dsm/node.hpp"
@@ -10,11 +10,11 @@ namespace sdsm::dsm {
 /// Called by each application thread at its start: from then on it can be stopped.
 void may_stand_still();
 
-/// Where a handler of the run-time ends, in which the thread may have slept: who sleeps is not stopped.
+/// Handlers in which the thread may have slept call this last: a sleeping thread gets no signal.
 void stand_still_if_asked();
 
-/// While it lives, no application thread of the node executes the program's code, but one that has slept in a system
-/// call of the program's until now. Who is in the run-time's handlers goes on there, and stops before it leaves them.
+/// While it lives, the node's application threads execute no code of the program. Exception: a thread that wakes from a
+/// system call, or from a wait at a barrier or for a lock, meanwhile.
 class StandStill {
  public:
   StandStill();

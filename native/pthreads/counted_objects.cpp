@@ -24,11 +24,6 @@ int fail(int error) {
   return -1;
 }
 
-/// Its memory may become another object, which knows nothing of this one.
-void forget(const volatile void* object) {
-  if (engine::has_object(object)) engine::set_number(object, 0);
-}
-
 int sem_wait_until(sem_t* semaphore, clockid_t clock, const timespec* limit) {
   std::uint64_t patience_ns = 0;
   if (!patience_until(clock, limit, patience_ns)) return fail(EINVAL);
@@ -61,7 +56,8 @@ SDSM_ENTRY int sem_init(sem_t* semaphore, int is_shared, unsigned value) noexcep
 SDSM_ENTRY int sem_destroy(sem_t* semaphore) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(sem_t*)> real{"sem_destroy"};
   const int answer = real(semaphore);
-  if (answer == 0) forget(semaphore);
+  // Its memory may become another object.
+  if (answer == 0) engine::set_number(semaphore, 0);
   return answer;
 }
 SDSM_ENTRY int sem_wait(sem_t* semaphore) {
@@ -142,7 +138,7 @@ SDSM_ENTRY int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_ba
 SDSM_ENTRY int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_barrier_t*)> real{"pthread_barrier_destroy"};
   const int answer = real(barrier);
-  if (answer == 0) forget(barrier);
+  if (answer == 0) engine::set_number(barrier, 0);
   return answer;
 }
 SDSM_ENTRY int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {

@@ -150,7 +150,7 @@ def random_programs(seed: int, shape: tuple) -> tuple:
 RUNS = (
     Run((3, 1), "memory/litmus"),
     Run((2, 2), "memory/litmus"),
-    Run((2, 2), "memory/stack_pairs", (0, 300)),
+    Run((2, 2), "memory/stack_pairs", (0, 3, 300)),
     Run((3, 1), "memory/flag_litmus", (24,)),
     Run((2, 2), "memory/flag_litmus", (24,)),
     Run((2, 3), "memory/companions_diffs", ("recall",)),

@@ -298,11 +298,13 @@ def test_who_sees_a_flag_sees_what_its_thread_stored_before_though_that_has_shut
         assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
 
 
-@pytest.mark.parametrize(("nodes", "threads_per_node", "waiting"), [(2, 1, 0), (2, 2, 0), (2, 2, 1)])
-def test_who_sees_the_second_of_two_stores_to_a_page_of_a_stack_sees_the_first(nodes, threads_per_node, waiting):
+@pytest.mark.parametrize(
+    ("nodes", "threads_per_node", "waiting", "storing"), [(2, 1, 0, 1), (2, 2, 0, 3), (2, 2, 1, 3), (2, 1, 1, 0)]
+)
+def test_who_sees_the_second_of_two_stores_to_a_page_of_a_stack_sees_the_first(nodes, threads_per_node, waiting, storing):
     """The page is open for its owner and for companions while the diff that has both stores changes it: without standing
     still, they saw the second one first in 60 to 320 of 1000 rounds."""
-    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "stack_pairs", waiting, 300)
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "stack_pairs", waiting, storing, 300)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
