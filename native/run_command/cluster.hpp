@@ -32,7 +32,7 @@ struct ClusterOptions {
   std::chrono::duration<double> timeout{30};  ///< for each step of the start, and for an answer after it
   std::optional<EmulationRequest> emulation;
   std::optional<HostsOptions> hosts;  ///< none: all processes run on this machine. Needs tcp, and no emulation
-  bool is_bound = false;  ///< each process to one of its host's processors, in turn
+  bool is_bound = false;              ///< each process to one of its host's processors, in turn
   bool wants_page_figures = false;
   bool wants_order = false;
   std::optional<std::uint64_t> timeline_events;  ///< a timeline is wanted, of at most so many
