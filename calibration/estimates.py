@@ -107,7 +107,7 @@ def _inflation(values: np.ndarray) -> float:
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """Random-effects mean. Where a batch has no error, all weigh alike and their own spread is the error.
+    """Random-effects mean. Where a batch has no error, all weigh alike and their own spread, as of few, is the error.
 
     Raises ValueError for none.
     """
@@ -120,7 +120,8 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
         return estimates[0]
     x = np.array([e.value for e in estimates])
     if any(not e.standard_error for e in estimates):
-        return Estimate(float(x.mean()), float(x.std(ddof=1)) / math.sqrt(len(x)), samples, batches)
+        error = float(x.std(ddof=1)) / math.sqrt(len(x)) * growth_of_few(len(x))
+        return Estimate(float(x.mean()), error, samples, batches)
     errors = np.array([e.standard_error or 0.0 for e in estimates])
     # In parts of the largest (a power of two, so nothing is rounded), as squares leave the range of numbers soon.
     scale = 2.0 ** math.frexp(max(float(np.abs(x).max()), float(errors.max())))[1]

@@ -175,7 +175,7 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
           for (int k = 0; k < setting.burst; ++k) singles[i / turns_of(setting) * setting.burst + k] = each[k];
         }
       } else if (setting.is_together && self % setting.per_node == timed.thread) {
-        compute_meanwhile(setting.burst);
+        compute_meanwhile((first.act != nothing ? 2 : 1) * setting.burst);
       }
 #pragma omp barrier
       if (self == 0) samples[i] = take_results(memory, threads);

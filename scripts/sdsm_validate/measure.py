@@ -86,6 +86,9 @@ class Measurer:
         self._failures: dict[Case, str] = {}
         for name in ("traces", "runs"):
             (folder / name).mkdir(parents=True, exist_ok=True)
+        # A longer campaign before this one has left more of them.
+        for old in (folder / "runs").glob("*.json"):
+            old.unlink()
 
     def measure(self) -> Calibration:
         """Traces the programs, measures costs and runs the programs in turn, so that both meet the machine as it is at the
@@ -108,7 +111,7 @@ class Measurer:
         """Simulates one case. Returns why there is no line if the case failed, now or before."""
         lines: list[Line] = []
         self._attempt(case, lambda case: lines.append(self._simulate(case, calibration)))
-        self._say(f"{case.name}: simulated with {self._effort.seeds} seeds")
+        self._say(f"{case.name}: " + (f"simulated with {self._effort.seeds} seeds" if lines else "failed"))
         return lines[0] if lines else self._failures[case]
 
     def _attempt(self, case: Case, do: Callable[[Case], None]) -> None:
@@ -183,6 +186,7 @@ class Measurer:
 
     def _simulate(self, case: Case, calibration: Calibration) -> Line:
         native = self._runs[case]
+        sequential_s = self._sequential_s(case)
         median = sorted(native, key=lambda run: run.makespan_s)[(len(native) - 1) // 2]
         predicted = []
         band = None
@@ -205,7 +209,7 @@ class Measurer:
                 terms = accounts.side_by_side(of_run, of_simulation, median.makespan_s)
             if result.uncertainty:
                 band = (result.uncertainty.low_5_percent_s, result.uncertainty.high_95_percent_s)
-        return Line(case, tuple(predicted), _times(native), self._sequential_s(case), band, terms)
+        return Line(case, tuple(predicted), _times(native), sequential_s, band, terms)
 
     def _sequential_s(self, case: Case) -> float:
         """What speedups refer to: of an emulated cluster as it was set, else the median time of the program on one node."""

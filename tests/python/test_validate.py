@@ -191,11 +191,16 @@ def fake_build(place: Path) -> Path:
 
 def test_a_program_that_fails_costs_its_own_lines_and_is_told(build, tmp_path, capsys):
     results = tmp_path / "results"
+    of_longer_campaign = results / "emulated" / "runs" / "laplace-1-2x1.99.json"
+    of_longer_campaign.parent.mkdir(parents=True)
+    of_longer_campaign.touch()
     status = command.main(
         ["--only", "emulated", "--nodes", "2", "--quick", "--build", str(build), "--results", str(results)]
     )
     told = capsys.readouterr()
     assert status == 1
+    assert not of_longer_campaign.exists()
+    assert "laplace-6-2x1: failed" in told.err and "laplace-6-2x1: simulated" not in told.err
     assert "laplace-6-2x1 failed" in told.err and "fft-6-2x1 failed" in told.err and "node 1 is gone" in told.err
     summary = json.loads((results / "validation.json").read_text())["emulated"]
     assert len(summary["lines"]) == 5
