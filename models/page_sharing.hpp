@@ -84,6 +84,13 @@ constexpr bool sends_while_others_go_on(Sync sync, FlagMode mode) {
   return sync == Sync::barrier && mode == FlagMode::off;
 }
 
+/// Whether the threads of a page's node stand still while the page is copied for another node, or changed by one: a
+/// stack is open to its owner and to companions meanwhile, and where threads wait for plain stores, who has seen one of
+/// several stores may look for the others. `is_at_once`: nobody can see a part of it.
+constexpr bool stand_still_at(FlagMode mode, bool is_on_own_stack, bool is_at_once) {
+  return mode != FlagMode::off && is_on_own_stack && !is_at_once;
+}
+
 enum class Right : std::uint8_t { none, read, write };
 constexpr Right right_for(Access access) {
   return access == Access::write ? Right::write : Right::read;

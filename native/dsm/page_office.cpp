@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/page_sharing.hpp"
 #include "models/prefetch.hpp"
 #include "models/scash/messages.hpp"
 #include "native/dsm/asking.hpp"
@@ -74,14 +75,21 @@ bool store_in_page(const Incoming& diff, std::uint64_t address, std::byte* page,
   return store_in(page, &torn) && (twin == nullptr || store_in(twin, nullptr));
 }
 
+/// While it lives, the page is nobody else's where that is needed.
+std::optional<StandStill> stand_still_at_page(std::uint64_t address, bool is_at_once) {
+  if (stand_still_at(flag_mode_here(), is_own_memory(address), is_at_once))
+    return std::optional<StandStill>(std::in_place);
+  return std::nullopt;
+}
+
 void store(ProcessId from, const Incoming& diff) REQUIRES(handling) {
   const std::uint64_t address = address_of_diff(diff.diff.data());
   std::optional<std::size_t> torn;
-  std::optional<StandStill> nobody_looks;
-  if (is_in_flag_mode() && is_own_memory(address) && !changes_at_once(diff.diff.data(), diff.bytes))
-    nobody_looks.emplace();
-  const bool is_right = store_in_page(diff, address, view_of(from, address), torn);
-  nobody_looks.reset();
+  bool is_right = false;
+  {
+    const auto nobody_looks = stand_still_at_page(address, changes_at_once(diff.diff.data(), diff.bytes));
+    is_right = store_in_page(diff, address, view_of(from, address), torn);
+  }
   if (!is_right) end_run({"process ", Decimal(index_of(from)), " sent a diff that contradicts itself"});
   if (torn) heed_torn_word(address + *torn);
 }
@@ -158,13 +166,14 @@ void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
 
 void send_page(ProcessId from, const Head& head, bool is_changed) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
+  static std::byte* const copy = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
-  const std::byte* content = content_of(from, head.address, room);
-  if (is_in_flag_mode() && is_own_memory(head.address)) {
-    static std::byte* const copy = reserve_array<std::byte>(shared_page_bytes());
-    const StandStill nobody_stores;
-    std::memcpy(copy, content_of(from, head.address, room), bytes);
-    content = copy;
+  const std::byte* content = nullptr;
+  {
+    const auto nobody_stores = stand_still_at_page(head.address, false);
+    content = content_of(from, head.address, room);
+    // Sent when the threads go on.
+    if (nobody_stores) content = static_cast<const std::byte*>(std::memcpy(copy, content, bytes));
   }
   count_reply(from, bytes);
   answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U},
@@ -184,7 +193,10 @@ void send_pages(ProcessId from, const Head& head, const std::byte* names) {
     std::uint32_t behind = 0;
     if (i > 0) std::memcpy(&behind, names + (i - 1) * sizeof behind, sizeof behind);
     const std::uint64_t page = i == 0 ? head.address : slot_of(head.address) + std::uint64_t{behind} * each;
-    std::memcpy(pages + i * each, content_of(from, page, room), each);
+    {
+      const auto nobody_stores = stand_still_at_page(page, false);
+      std::memcpy(pages + i * each, content_of(from, page, room), each);
+    }
     if (i == 0 ? is_changed_by_others(page) : is_other_page_changed(head.address, page)) {
       reply.value |= std::uint64_t{1} << i;
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "native/dsm/node.hpp"
+#include "native/program/signals.hpp"
 
 namespace sdsm::dsm {
 
@@ -13,8 +14,19 @@ void may_stand_still();
 /// Handlers in which the thread may have slept call this last: a sleeping thread gets no signal.
 void stand_still_if_asked();
 
+/// The run-time's work at a synchronisation, in which the thread may sleep.
+class Synchronising {
+ public:
+  Synchronising() = default;
+  ~Synchronising() { stand_still_if_asked(); }
+  Synchronising& operator=(Synchronising&&) = delete;
+
+ private:
+  program::HeldSignals held_;
+};
+
 /// While it lives, the node's application threads execute no code of the program. Exception: a thread that wakes from a
-/// system call, or from a wait at a barrier or for a lock, meanwhile.
+/// system call of the program's meanwhile.
 class StandStill {
  public:
   StandStill();

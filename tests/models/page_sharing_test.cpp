@@ -115,6 +115,16 @@ TEST_CASE("in flag mode a synchronisation concerns copies of stacks alone, whoev
   CHECK(!sends_while_others_go_on(Sync::barrier, until_barrier));
 }
 
+TEST_CASE("threads stand still where another node's changes of their stacks could be seen in part, and nowhere else") {
+  using enum FlagMode;
+  for (const FlagMode mode : {until_barrier, for_good}) {
+    CHECK(stand_still_at(mode, true, false));
+    CHECK(!stand_still_at(mode, true, true));
+    CHECK(!stand_still_at(mode, false, false));
+  }
+  CHECK(!stand_still_at(off, true, false));
+}
+
 TEST_CASE("all who have a page lose it before a change that each of them shall hear of, the home's node too") {
   PageSharing page(NodeId{0});
   REQUIRE(page.all_losses().size() == 1);
