@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).resolve().parents[2] / "build"
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = SOURCE / "build"
 RUN = (BUILD / "sdsm-run", "-q", "-n", 4, "--")
 TRACE = (BUILD / "sdsm-trace", "-q", "-n", 4, "-o", "out.trace", "--")
 
@@ -294,6 +295,17 @@ def test_the_static_data_of_a_programs_libraries_is_shared(tmp_path, optimisatio
     build(tmp_path, "gcc", optimisation, "-o", "main", "main.c", tmp_path / "libfirst.so", tmp_path / "libsecond.so")
     for command in (RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
         assert lines(tmp_path, command, "./main") == ["0 0 4"]
+
+
+@pytest.mark.parametrize("program", ["atomic_shared_pointers", "containers", "exceptions", "library_guards", "library_waits"])
+def test_a_program_may_hold_the_cpp_library_itself(tmp_path, program):
+    """Its state then lies in the program's variables, which are shared, and is never that of the process's own library."""
+    source = SOURCE / "tests" / "native" / "programs" / f"{program}.cpp"
+    include = f"-I{SOURCE / 'workloads' / 'include'}"
+    build(tmp_path, "g++", "-std=c++20", "-static-libstdc++", include, "-o", "main", source)
+    alone = lines(tmp_path, ("env", "OMP_NUM_THREADS=4"), "./main")
+    for command in (RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
+        assert lines(tmp_path, command, "./main") == alone
 
 
 #: What docs/running.md says of libraries that come by dlopen: by one thread for all, by each for itself.
