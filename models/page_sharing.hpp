@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/atomics.hpp"
 #include "models/ids.hpp"
 #include "models/protocol/pages.hpp"
 
@@ -84,11 +85,11 @@ constexpr bool sends_while_others_go_on(Sync sync, FlagMode mode) {
   return sync == Sync::barrier && mode == FlagMode::off;
 }
 
-/// Whether the threads of a page's node stand still while the page is copied for another node, or changed by one: a
-/// stack is open to its owner and to companions meanwhile, and where threads wait for plain stores, who has seen one of
-/// several stores may look for the others. `is_at_once`: nobody can see a part of it.
-constexpr bool stand_still_at(FlagMode mode, bool is_on_own_stack, bool is_at_once) {
-  return mode != FlagMode::off && is_on_own_stack && !is_at_once;
+/// Whether the threads of a node stand still while a page is copied for another node, changed by one, or compared with
+/// its twin: a stack is open to them meanwhile, and where threads wait for plain stores, who has seen one of several
+/// stores may look for the others. `is_at_once`: nobody can see a part of it.
+constexpr bool stand_still_at(FlagMode mode, bool is_open_stack, bool is_at_once) {
+  return mode != FlagMode::off && is_open_stack && !is_at_once;
 }
 
 enum class Right : std::uint8_t { none, read, write };
@@ -104,10 +105,21 @@ constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_liste
 }
 
 /// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them a thread made
-/// last: who sees that one has to see the others. So where threads wait for plain stores, a node has changed one page
-/// of others' stacks at a time. Whether what it has changed in others of them goes home before this access.
+/// last: who sees that one has to see the others. So in flag mode a node has changed one page of others' stacks at a time.
+/// Whether what it has changed in others of them goes home before this access.
 constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_copy_of_stack) {
-  return mode == FlagMode::for_good && access == Access::write && is_copy_of_stack;
+  return mode != FlagMode::off && access == Access::write && is_copy_of_stack;
+}
+
+/// Whether a page goes to another node only when all is home that the home's node has changed in others' stacks: its
+/// thread stores to its own stack unseen, and may have stored there before.
+constexpr bool serves_behind_stacks(FlagMode mode, bool is_own_stack) {
+  return mode != FlagMode::off && is_own_stack;
+}
+/// The same of an atomic operation's outcome. Who hears it looks at its own stack without a fault, so flag mode need not
+/// begin before that.
+constexpr bool tells_behind_stacks(Atomics atomics, bool is_own_stack) {
+  return atomics != Atomics::relaxed && is_own_stack;
 }
 
 /// An atomic operation is about to be done at its page's home.

@@ -72,11 +72,12 @@ class ChangesAtHome {
 
   /// Whether the page's content, as it goes to somebody, may tell of what others have stored elsewhere. In flag mode a
   /// node that learns so has to drop older copies of pages that their owners change unseen. Before it begins,
-  /// operations on the page count alone (meeting_at()). `listed`: null where the home has no list.
-  bool tells(typename Pages::value_type page, const PageSharing* listed, bool is_asked_in_flag_mode,
+  /// operations on the page count alone (meeting_at()). `listed`: null where the home has no list. What is stored in a
+  /// stack nobody knows, so it always may.
+  bool tells(typename Pages::value_type page, const PageSharing* listed, bool is_on_stack, bool is_asked_in_flag_mode,
              bool home_is_in_flag_mode) const {
     if (!is_asked_in_flag_mode) return listed == nullptr ? operated_.contains(page) : listed->is_changed();
-    if (diffs_.contains(page)) return true;
+    if (is_on_stack || diffs_.contains(page)) return true;
     // Outside of flag mode the home does not see what its own thread stores.
     return listed != nullptr && (listed->is_changed() || has_unseen_ || !home_is_in_flag_mode);
   }

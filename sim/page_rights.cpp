@@ -52,13 +52,13 @@ PageRights::Granted PageRights::grant(PageId page, ProcessId home, NodeId to, Ac
   const auto listed = pages_.find(page);
   const bool is_listed = listed != pages_.end();
   if (!needs_list(is_of_stack(page), is_own, is_listed, is_on())) {
-    return {{}, changes_.tells(page, is_listed ? &listed->second.sharing : nullptr, is_on(), is_on())};
+    return {{}, changes_.tells(page, is_listed ? &listed->second.sharing : nullptr, is_of_stack(page), is_on(), is_on())};
   }
   Shared& shared = list(page, home);
   const Right right = right_for(access);
   const Time recalls = take_from(page, shared, shared.sharing.losses(to, right));
   shared.sharing.grant(to, right);
-  return {recalls, changes_.tells(page, &shared.sharing, is_on(), is_on())};
+  return {recalls, changes_.tells(page, &shared.sharing, is_of_stack(page), is_on(), is_on())};
 }
 
 bool PageRights::has_to_ask(PageId page, NodeId node, Access access) const {
@@ -76,6 +76,7 @@ Time PageRights::operate(PageId page, ProcessId home, ProcessId by) {
     changes_.operate_on_stack(page);
     are_asked_ = true;
   }
+  if (taken == Taken::nothing && is_on()) note_diff(page);
   if (taken != Taken::from_all) return {};
   Shared& shared = list(page, home);
   const Time recalls = take_from(page, shared, shared.sharing.all_losses());

@@ -113,10 +113,14 @@ class InTime final : public ScashMemory {
         if (traps(touch.access, pages_.process_permission(thread_.id(), page, owner))) continue;
         break;
       }
+      if (was_on) {
+        // Copies of other stacks go, and not this one; who is granted a page uses it before another gets it.
+        heed(faults_.granted().is_changed, page, true);
+        rights.note_copies(thread_.node(), page, 1);
+        break;
+      }
       rights.note_copies(thread_.node(), page, 1 + beside.size());
-      // Who is granted a page in flag mode uses it before another gets it.
       heed(faults_.granted().is_changed, page, true);
-      if (was_on) break;
     }
     if (owner != Owner::remote && !is_own_stack && rights.has_to_ask(page, thread_.node(), touch.access)) {
       ask_home(page, touch);

@@ -71,19 +71,22 @@ std::uint64_t wish_of(const Place& place, Access access) {
 }
 
 void drop_copies() REQUIRES(application, node().mutex);
-void drop_stack_copies() REQUIRES(application, node().mutex);
+void drop_stack_copies(std::span<const std::uintptr_t> kept = {}) REQUIRES(application, node().mutex);
+bool is_open_at_home(const Place& place);
 
 /// Asks the home of `places` for pages, or for the right to them: `ask_home` returns whether the first one was changed.
-/// Meanwhile companions on the node do other things, but wait for these pages.
+/// Meanwhile companions on the node do other things, but wait for these pages. `kept`, which `ask_home` may fill: copies
+/// of stacks that stay in any case.
 template <typename Ask>
-void ask_for(std::span<const Place> places, bool has_copy, Ask ask_home) REQUIRES(application, node().mutex) {
+void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std::uintptr_t>& kept, Ask ask_home)
+    REQUIRES(application, node().mutex) {
   const bool is_granted = is_in_flag_mode();
   for (const Place& place : places) node().arriving.push_back({place.address, has_copy});
   node().mutex.unlock();
   const bool is_changed = ask_home();
   node().mutex.lock();
   // Companions, too, may see by the page what others have stored elsewhere.
-  if (is_granted && is_changed) drop_stack_copies();
+  if (is_granted && is_changed) drop_stack_copies(kept);
   for (const Place& place : places) node().arriving.erase(find_arriving(place.address));
   pthread_cond_broadcast(&node().arrival);
   if (is_granted) confirm_grant(places.front().home);
@@ -137,15 +140,39 @@ void note_shown(const Fetched& fetched, std::uint64_t operations) REQUIRES(appli
   }
 }
 
-void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
+bool is_copy_of_stack(const Place& place) {
+  return place.owner == Owner::remote && is_open_at_home(place);
+}
+
+/// The node's copies of further pages of the stack that `place` is of. Larger pages may have parts of other regions.
+std::vector<HeldCopy> copies_beside(const Place& place) REQUIRES(application, node().mutex) {
+  std::vector<HeldCopy> held;
+  if (!is_in_flag_mode() || !is_copy_of_stack(place) || shared_page_bytes() > page_bytes) return held;
+  for (const Place& copy : node().copies.of_stacks) {
+    if (copy.home != place.home || copy.address == place.address || held.size() == HeldCopy::most) continue;
+    const bool is_twinned = find_twinned(copy.address) != nullptr;
+    held.push_back({copy.address, HeldCopy::hash_of(is_twinned ? twin_of(copy.address) : view_of(copy.address))});
+  }
+  return held;
+}
+
+void fetch(const Place& place, const FaultRule& rule, bool is_again) REQUIRES(application, node().mutex) {
   const std::uint64_t wish = wish_of(place, rule.access);
   const Fetched fetched = with_prefetched(place);
   Head reply;
   // Who drops copies of stacks meanwhile drops this one, too: it may have left its home already.
   if (is_open_at_home(place)) node().copies.of_stacks.push_back(place);
-  ask_for(std::span(fetched.places.data(), fetched.count), false, [&]() REQUIRES(application) {
-    reply = ask_for_pages(fetched, wish);
+  const std::vector<HeldCopy> held = copies_beside(place);
+  std::vector<std::uintptr_t> kept{place.address};
+  if (is_again && is_copy_of_stack(place)) {
+    for (const Place& copy : node().copies.of_stacks) kept.push_back(copy.address);
+  }
+  ask_for(std::span(fetched.places.data(), fetched.count), false, kept, [&]() REQUIRES(application) {
+    reply = ask_for_pages(fetched, wish, held);
     if (rule.makes_twin) make_twin(place);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if ((reply.value >> (1 + i) & 1) != 0) kept.push_back(held[i].address);
+    }
     return (reply.value & 1) != 0;
   });
   const std::uint64_t changed = reply.value;
@@ -159,17 +186,18 @@ void fetch(const Place& place, const FaultRule& rule) REQUIRES(application, node
 void upgrade(const Place& place) REQUIRES(application, node().mutex) {
   const Head question{
       .kind = WireKind::write_request, .address = place.address, .value = wish_of(place, Access::write)};
-  ask_for(std::span(&place, 1), true, [&]() REQUIRES(application) {
+  ask_for(std::span(&place, 1), true, {}, [&]() REQUIRES(application) {
     ask(place.home, question);
     return false;  // nor has it been since the copy came
   });
   if (node().pages.node_permission(place.id, place.owner) == Permission::read_write) make_twin(place);
 }
 
-/// Does what the rule of the fault says; the pages' access() has made the transition.
-void resolve(const Place& place, const FaultRule& rule) REQUIRES(application, node().mutex) {
+/// Does what the rule of the fault says; the pages' access() has made the transition. `is_again`: the instruction makes
+/// no progress, as it needs several pages.
+void resolve(const Place& place, const FaultRule& rule, bool is_again) REQUIRES(application, node().mutex) {
   if (rule.makes_twin) node().twinned.push_back(place);
-  if (rule.fetches_page) return fetch(place, rule);
+  if (rule.fetches_page) return fetch(place, rule, is_again);
   const bool sends = rule.sends_request && rule.owner == Owner::remote;
   if (sends) count_message(place.home, MessageKind::write_request, control_payload.count);
   if (sends && rule.makes_twin && is_in_flag_mode()) return upgrade(place);
@@ -263,16 +291,21 @@ void open_resting_behind(const Place& place) REQUIRES(application, node().mutex)
 }
 
 /// An instruction that stores to two pages needs both.
-bool has_to_send_stacks_first(const Place& place, Access access, std::uintptr_t instruction)
-    REQUIRES(application, node().mutex) {
-  const bool is_copy = place.owner == Owner::remote && is_open_at_home(place);
-  if (!sends_other_stacks_first(flag_mode_here(), access, is_copy)) return false;
-  if (comes_again(instruction, place.address, processor_time_ns())) return false;
+bool has_to_send_stacks_first(const Place& place, Access access, bool is_again) REQUIRES(application, node().mutex) {
+  if (!sends_other_stacks_first(flag_mode_here(), access, is_copy_of_stack(place)) || is_again) return false;
   const auto is_other_stack = [&](const Place& twinned) {
-    return twinned.owner == Owner::remote && twinned.address != 0 && twinned.address != place.address &&
-           is_open_at_home(twinned);
+    return twinned.address != 0 && twinned.address != place.address && is_copy_of_stack(twinned);
   };
   return std::any_of(node().twinned.begin(), node().twinned.end(), is_other_stack);
+}
+
+/// In flag mode a node asks for one copy of a stack at a time: a later one may not show less than an earlier one.
+bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mutex) {
+  if (!is_in_flag_mode() || !is_copy_of_stack(place)) return false;
+  const auto& of_stacks = node().copies.of_stacks;
+  return std::any_of(of_stacks.begin(), of_stacks.end(), [](const Place& copy) REQUIRES(node().mutex) {
+    return is_arriving(copy.address);
+  });
 }
 
 /// Returns the fault's kind; none where the page was only to be opened again.
@@ -286,21 +319,31 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   std::optional<FaultKind> kind;
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
-  if (take_stack_news() || has_to_send_stacks_first(place, access, instruction)) drop_stack_copies();
+  const bool is_again = is_in_flag_mode() && comes_again(instruction, place.address, processor_time_ns());
+  if (take_stack_news()) drop_stack_copies();
   for (;;) {
     // What the home answers has to be newer than what this thread stored.
     if (!is_allowed) await_late_diffs();
-    if (!is_allowed && (is_arriving(place.address) || is_being_given_up(place.address))) {
+    if (!is_allowed &&
+        (is_arriving(place.address) || is_being_given_up(place.address) || has_to_wait_for_stack(place))) {
       node().mutex.wait_for(node().arrival);
       continue;
     }
     // Again if a companion took a lock, and with it dropped the page, while it was on its way; or somebody else got it.
     if (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
+      // A companion may have asked for another stack meanwhile.
+      const bool has_to_wait_again = is_allowed && is_copy_of_stack(place);
+      const bool sends_first = !has_to_wait_again && has_to_send_stacks_first(place, access, is_again);
+      if (sends_first) drop_stack_copies();
+      if (has_to_wait_again || sends_first) {
+        is_allowed = false;
+        continue;
+      }
       // A copy that was asked for before flag mode goes when the last process of the node enters it.
       is_allowed = place.owner == Owner::remote && is_in_flag_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
-      resolve(place, rule_of(*kind));
+      resolve(place, rule_of(*kind), is_again);
       ++asked.faults[static_cast<std::size_t>(*kind)];
       // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.
       if (is_being_given_up(place.address)) is_allowed = false;
@@ -499,8 +542,14 @@ Diffs diffs GUARDED_BY(application);
 
 /// The caller holds the node, so no companion goes on while changes are still on their way. Precondition: late ones are
 /// at home. What a service thread sent on another connection must not come after what changed since.
-void flush_held(Sync sync) REQUIRES(application, node().mutex) {
-  diffs.find(sync);
+void flush_held(Sync sync, bool are_companions_shut = false) REQUIRES(application, node().mutex) {
+  {
+    std::optional<StandStill> nobody_stores;
+    const bool is_open_stack =
+        self.layout.threads_per_node > 1 && !are_companions_shut && !node().copies.of_stacks.empty();
+    if (stand_still_at(flag_mode_here(), is_open_stack, false)) nobody_stores.emplace(Changer::application_thread);
+    diffs.find(sync);
+  }
   diffs.count_early();
   diffs.send();
 }
@@ -509,20 +558,28 @@ void flush_held(Sync sync) REQUIRES(application, node().mutex) {
 void drop_copies() REQUIRES(application, node().mutex) {
   await_late_diffs();
   if (self.layout.threads_per_node > 1) shut_companions();
-  flush_held(Sync::acquire);
+  flush_held(Sync::acquire, true);
   drop_all_copies();
   shut_copies();
 }
 
-/// Drops the copies of others' stacks, behind what was changed in them.
-void drop_stack_copies() {
+/// Drops the copies of others' stacks, behind what was changed in them, but for those at `kept`.
+void drop_stack_copies(std::span<const std::uintptr_t> kept) {
   await_late_diffs();
-  note_stack_drop();
-  if (node().copies.of_stacks.empty()) return;
+  // What stays may have left its home before the latest news came.
+  if (kept.empty()) note_stack_drop();
+  auto& of_stacks = node().copies.of_stacks;
+  const auto stays = [&](const Place& place) {
+    return std::find(kept.begin(), kept.end(), place.address) != kept.end();
+  };
+  if (std::all_of(of_stacks.begin(), of_stacks.end(), stays)) return;
   if (self.layout.threads_per_node > 1) shut_companions();
-  flush_held(Sync::acquire);
-  for (const Place& place : node().copies.of_stacks) give_up_copy(place.id, false);
-  node().copies.of_stacks.clear();
+  flush_held(Sync::acquire, true);
+  std::erase_if(of_stacks, [&](const Place& place) REQUIRES(node().mutex) {
+    if (stays(place)) return false;
+    give_up_copy(place.id, false);
+    return true;
+  });
   shut_copies();
 }
 
@@ -556,18 +613,18 @@ void make_twin(const Place& place) {
   });
 }
 
-Head ask_for_pages(const Fetched& fetched, std::uint64_t wish) {
+Head ask_for_pages(const Fetched& fetched, std::uint64_t wish, std::span<const HeldCopy> held) {
   const Place& first = fetched.places.front();
   std::array<std::uint32_t, most_prefetch> names;
   for (std::size_t i = 1; i < fetched.count; ++i)
     names[i - 1] = static_cast<std::uint32_t>(fetched.places[i].id.index - first.id.index);
-  const auto bytes = static_cast<std::uint32_t>((fetched.count - 1) * sizeof names[0]);
+  const auto bytes = static_cast<std::uint32_t>((fetched.count - 1) * sizeof names[0] + held.size_bytes());
   const Head question{.kind = WireKind::page_request, .bytes = bytes, .address = first.address, .value = wish};
   count_request(first.home, fetched.count - 1);
   asked.prefetched += fetched.count - 1;
   const std::size_t each = shared_page_bytes();
   if (fetched.count == 1 && first.parts == all_parts())
-    return ask_soon(first.home, question, nullptr, view_of(first.address), each);
+    return ask_soon(first.home, question, held.data(), view_of(first.address), each);
   static std::byte* const pages = reserve_array<std::byte>((1 + most_prefetch) * each);
   const Head reply = ask_soon(first.home, question, names.data(), pages, fetched.count * each);
   for (std::size_t i = 0; i < fetched.count; ++i)

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "models/page_sharing.hpp"
 #include "models/prefetch.hpp"
@@ -49,7 +50,8 @@ Fetched with_following(const Place& place, Wants wants) REQUIRES(application, no
   return fetched;
 }
 /// Fetches them. Returns the reply.
-Head ask_for_pages(const Fetched& fetched, std::uint64_t wish) REQUIRES(application);
+Head ask_for_pages(const Fetched& fetched, std::uint64_t wish, std::span<const HeldCopy> held = {})
+    REQUIRES(application);
 
 /// A lock that this process has just got, and how often it was granted before.
 struct Grant {

@@ -47,7 +47,8 @@ struct ApplicationThread {
   std::uint32_t thread = 0;
   char state_file[52] = {};  ///< in which the kernel tells whether it sleeps
   std::atomic<bool> is_known = false;
-  std::atomic<bool> stands = false;  ///< still
+  std::atomic<bool> stands = false;   ///< still
+  std::atomic<bool> changes = false;  ///< what others stand still for
 };
 
 /// Memory at one address in all processes of the node. It only grows; a freed block serves later requests of its size.

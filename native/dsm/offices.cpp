@@ -24,9 +24,10 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
   heed_passing(head.generation);
   if (has_notices_in_front(head.kind)) payload = take_notices(from, head, payload);
   switch (head.kind) {
-    case WireKind::page_request: return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head);
-    case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head);
-    case WireKind::home_request: return want_page(from, head);
+    case WireKind::page_request:
+      return head.value == 0 ? send_pages(from, head, payload) : want_page(from, head, payload);
+    case WireKind::write_request: return head.value == 0 ? void() : want_page(from, head, payload);
+    case WireKind::home_request: return want_page(from, head, payload);
     case WireKind::diff:
     case WireKind::late_diff: return receive_diff(from, head, payload);
     case WireKind::late_done: return hear_late_done();

@@ -71,7 +71,9 @@ void answer_team(std::uint32_t size, const Head& head) REQUIRES(handling);
 
 // The home of a page.
 
-void send_page(ProcessId from, const Head& head, bool is_changed) REQUIRES(handling);
+/// `held`: copies that `from` has of this process's stack.
+void send_page(ProcessId from, const Head& head, bool is_changed, const std::vector<HeldCopy>& held = {})
+    REQUIRES(handling);
 /// The same with the pages that `names` asks for beside it.
 void send_pages(ProcessId from, const Head& head, const std::byte* names) REQUIRES(handling);
 void receive_page(ProcessId from, const Head& head, const std::byte* page) REQUIRES(handling);
@@ -81,7 +83,7 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) REQ
 // The same in flag mode: who may use the page (models/page_sharing.hpp).
 
 /// Answers when the process has the right that it wants.
-void want_page(ProcessId from, const Head& head) REQUIRES(handling);
+void want_page(ProcessId from, const Head& head, const std::byte* payload) REQUIRES(handling);
 /// Changes a page of this process's when no other node has it.
 void change_alone(std::uint64_t page, std::function<void()> change) REQUIRES(handling);
 /// Whether nobody but the process's node has the page.

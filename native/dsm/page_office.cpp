@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -142,10 +143,13 @@ void receive_diffs(ProcessId from, const Head& head, const std::byte* payload) R
 /// For other processes.
 std::uint64_t operations GUARDED_BY(handling) = 0;
 
-void operate_now(ProcessId from, void* memory, const program::AtomicOperation& operation) REQUIRES(handling) {
+void operate_now(ProcessId from, std::uint64_t page, void* memory, const program::AtomicOperation& operation)
+    REQUIRES(handling) {
   const auto outcome = program::operate(operation, memory);
   count_served(from, MessageKind::atomic_reply, atomic_payload.count);
-  answer(from, {.kind = WireKind::done, .bytes = sizeof outcome, .address = ++operations}, &outcome);
+  const Head head{.kind = WireKind::done, .bytes = sizeof outcome, .address = ++operations};
+  if (!tells_behind_stacks(self.atomics, is_own_memory(page))) return answer(from, head, &outcome);
+  answer_behind_stacks([] {}, [=]() REQUIRES(handling) { answer(from, head, &outcome); });
 }
 
 /// Of the page in `slot` that is of the same region as `page`: what is known of pages is kept by their first parts. One
@@ -164,20 +168,28 @@ void count_reply(ProcessId to, std::uint32_t bytes) REQUIRES(handling) {
 
 }  // namespace
 
-void send_page(ProcessId from, const Head& head, bool is_changed) {
+void send_page(ProcessId from, const Head& head, bool is_changed, const std::vector<HeldCopy>& held) {
   static std::byte* const room = reserve_array<std::byte>(shared_page_bytes());
-  static std::byte* const copy = reserve_array<std::byte>(shared_page_bytes());
   const auto bytes = static_cast<std::uint32_t>(shared_page_bytes());
-  const std::byte* content = nullptr;
-  {
-    const auto nobody_stores = stand_still_at_page(head.address, false);
-    content = content_of(from, head.address, room);
-    // Sent when the threads go on.
-    if (nobody_stores) content = static_cast<const std::byte*>(std::memcpy(copy, content, bytes));
-  }
   count_reply(from, bytes);
-  answer(from, {.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U},
-         content);
+  const Head reply{.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U};
+  if (!serves_behind_stacks(flag_mode_here(), is_own_memory(head.address)))
+    return answer(from, reply, content_of(from, head.address, room));
+  struct Copy {
+    Head reply;
+    std::vector<std::byte> content;
+  };
+  const auto copy = std::make_shared<Copy>(Copy{reply, std::vector<std::byte>(bytes)});
+  const auto take = [from, copy, held, page = head.address]() REQUIRES(handling) {
+    copy->reply.address = operations;
+    const auto nobody_stores = stand_still_at_page(page, false);
+    std::memcpy(copy->content.data(), content_of(from, page, room), copy->content.size());
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash)
+        copy->reply.value |= std::uint64_t{2} << i;
+    }
+  };
+  answer_behind_stacks(take, [from, copy]() REQUIRES(handling) { answer(from, copy->reply, copy->content.data()); });
 }
 
 void send_pages(ProcessId from, const Head& head, const std::byte* names) {
@@ -244,7 +256,7 @@ void operate_for(ProcessId from, const Head& head, const std::byte* payload) {
   if (!is_known) end_run({"process ", Decimal(index_of(from)), " asks for an atomic operation that does not exist"});
   const std::uint64_t page = head.address;
   void* const memory = view_of(from, page + asked_for.offset, operation.bytes);
-  const auto operate = [=]() REQUIRES(handling) { operate_now(from, memory, asked_for.operation); };
+  const auto operate = [=]() REQUIRES(handling) { operate_now(from, page, memory, asked_for.operation); };
   operate_for_others(page, operate);
 }
 

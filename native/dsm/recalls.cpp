@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/page_turns.hpp"
 #include "native/dsm/service.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
@@ -35,9 +37,17 @@ struct Recall {
   bool takes_copy = false;  ///< from the node, as its last process that shut the page
 };
 
+/// An answer to another process (answer_behind_stacks()).
+struct Answer {
+  std::function<void()> take;
+  std::function<void()> answer;
+  bool is_taken = false;
+};
+
 /// The service thread's.
 struct Recalls {
   std::vector<Recall> put_off;
+  std::vector<Answer> answers;      ///< in their order
   std::vector<ProcessId> entering;  ///< that wait until this process is in flag mode
   FlagMode entered{};               ///< in which they are
   bool enters = false;              ///< the process has yet to be counted among those of the node that are in it
@@ -161,6 +171,10 @@ bool try_to_give_up(Recall& recall) REQUIRES(handling) {
 
 void send_late_diffs(bool of_stacks_only) {
   static DiffBuffer buffer;
+  std::optional<StandStill> nobody_stores;
+  if (stand_still_at(flag_mode_here(), of_stacks_only && !node().copies.of_stacks.empty(), false)) {
+    nobody_stores.emplace();
+  }
   for (const Place& place : node().twinned) {
     if (place.owner != Owner::remote || place.address == 0 || is_asked_for(place.address)) continue;
     const auto& of_stacks = node().copies.of_stacks;
@@ -209,6 +223,27 @@ bool try_to_enter() REQUIRES(handling) {
   if (recalls.enters && recalls.late_diffs == 0) count_entry();
   node().mutex.unlock();
   return recalls.late_diffs == 0;
+}
+
+bool try_to_answer(Answer& one) REQUIRES(handling) {
+  if (!one.is_taken) {
+    if (!node().mutex.try_lock()) return false;
+    one.is_taken = !companions_send();
+    if (one.is_taken) {
+      // First what others will see: what was stored before it is then found behind it.
+      one.take();
+      send_late_diffs(true);
+    }
+    node().mutex.unlock();
+  }
+  if (!one.is_taken || recalls.late_diffs > 0) return false;
+  one.answer();
+  return true;
+}
+
+void go_on_with_answers() REQUIRES(handling) {
+  auto& answers = recalls.answers;
+  while (!answers.empty() && try_to_answer(answers.front())) answers.erase(answers.begin());
 }
 
 void note_put_off(bool has_put_off) REQUIRES(handling) {
@@ -293,6 +328,15 @@ void hear_late_done() {
   --recalls.late_diffs;
   --node().late_diffs;
   answer_who_enters();
+  go_on_with_answers();
+}
+
+void answer_behind_stacks(std::function<void()> take, std::function<void()> answer) {
+  recalls.answers.push_back({std::move(take), std::move(answer)});
+  if (recalls.answers.size() == 1) go_on_with_answers();
+  if (recalls.answers.empty()) return;
+  note_put_off(true);
+  if (!service.is_taken()) wake_service();
 }
 
 void hear_recall(ProcessId home, const Head& head, const std::byte* payload) {
@@ -311,7 +355,8 @@ bool go_on_with_recalls() {
     if (!try_to_give_up(recall)) recalls.put_off.push_back(recall);
   }
   answer_who_enters();
-  note_put_off(!recalls.put_off.empty() || !recalls.entering.empty());
+  go_on_with_answers();
+  note_put_off(!recalls.put_off.empty() || !recalls.entering.empty() || !recalls.answers.empty());
   return recalls.has_put_off;
 }
 

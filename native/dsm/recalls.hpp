@@ -3,6 +3,8 @@
 /// application thread was granted the page and has not opened it yet, or somebody else uses the node's tables.
 #pragma once
 
+#include <functional>
+
 #include "native/dsm/node.hpp"
 #include "native/dsm/wire.hpp"
 
@@ -37,6 +39,9 @@ void hear_of_flags(ProcessId from, const Head& head) REQUIRES(handling);
 /// At a barrier of all threads, after the drop. All processes call it.
 void end_flag_mode() REQUIRES(application) EXCLUDES(node().mutex);
 void hear_late_done() REQUIRES(handling);
+/// For what others see of this process's own stack: `take` looks at it, and `answer` tells them when all is home that the
+/// node had changed in others' stacks by then.
+void answer_behind_stacks(std::function<void()> take, std::function<void()> answer) REQUIRES(handling);
 
 /// A home wants a page back.
 void hear_recall(ProcessId home, const Head& head, const std::byte* payload) REQUIRES(handling);

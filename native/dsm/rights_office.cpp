@@ -15,6 +15,7 @@
 #include "native/dsm/opened_pages.hpp"
 #include "native/dsm/recalls.hpp"
 #include "native/dsm/stack_news.hpp"
+#include "native/program/ending.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -23,7 +24,8 @@ struct Request {
   ProcessId from{};
   Head head;
   std::function<void()> change;  ///< of the home's memory, which the home's node needs the page alone for
-  bool is_heard_of = false;      ///< the change: the home's own threads, too, ask for the page again
+  std::vector<HeldCopy> held;
+  bool is_heard_of = false;  ///< the change: the home's own threads, too, ask for the page again
 
   NodeId node() const { return change ? own_node() : self.layout.node_of(from); }
   Right right() const { return change ? Right::write : PageWish{head.value}.right(); }
@@ -60,7 +62,7 @@ void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(h
     return request.change();
   }
   ++granted_to(request.from);
-  if (request.head.kind == WireKind::page_request) return send_page(request.from, request.head, is_changed);
+  if (request.head.kind == WireKind::page_request) return send_page(request.from, request.head, is_changed, request.held);
   const OwnPage own{page.sharing.right_of(request.node()), is_changed};
   answer_value(request.from, own.number());
 }
@@ -97,7 +99,7 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     page.waiting.pop_front();
     // A node asks itself for its own pages outside of flag mode, too.
     const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
-    grant(page, granted, office.changes.tells(address, &page.sharing, is_in_flags, is_in_flag_mode()));
+    grant(page, granted, office.changes.tells(address, &page.sharing, is_own_memory(address), is_in_flags, is_in_flag_mode()));
   }
 }
 
@@ -118,13 +120,17 @@ SharedPage* find_listed(std::uint64_t page) REQUIRES(handling) {
 bool tells(std::uint64_t page, bool is_asked_in_flag_mode) REQUIRES(handling) {
   const SharedPage* const listed = find_listed(page);
   const PageSharing* const sharing = listed == nullptr ? nullptr : &listed->sharing;
-  return office.changes.tells(page, sharing, is_asked_in_flag_mode, is_in_flag_mode());
+  return office.changes.tells(page, sharing, is_own_memory(page), is_asked_in_flag_mode, is_in_flag_mode());
 }
 
 }  // namespace
 
-void want_page(ProcessId from, const Head& head) {
-  const Request request{from, head, {}};
+void want_page(ProcessId from, const Head& head, const std::byte* payload) {
+  Request request{from, head, {}, {}};
+  if (head.bytes % sizeof(HeldCopy) != 0 || head.bytes > HeldCopy::most * sizeof(HeldCopy))
+    program::end_run({"process ", program::Decimal(index_of(from)), " names copies in a wrong way"});
+  request.held.resize(head.bytes / sizeof(HeldCopy));
+  if (head.bytes > 0) std::memcpy(request.held.data(), payload, head.bytes);
   const std::uint64_t address = head.address;
   node().shares_pages = true;
   // Who sends its wish from another node is in flag mode.
@@ -136,7 +142,7 @@ void want_page(ProcessId from, const Head& head) {
 
 void change_alone(std::uint64_t page, std::function<void()> change) {
   if (find_listed(page) == nullptr) return change();
-  queue(page, {self.process, {}, std::move(change)});
+  queue(page, {self.process, {}, std::move(change), {}});
 }
 
 bool may_change_now(ProcessId from, std::uint64_t page) {
@@ -154,7 +160,7 @@ void operate_for_others(std::uint64_t page, std::function<void()> operate) {
     case Taken::nothing: return operate();
     case Taken::mark: office.changes.operate_on_stack(page); return change_own_memory(std::move(operate));
     case Taken::from_others: return change_alone(page, std::move(operate));
-    case Taken::from_all: return queue(page, {self.process, {}, std::move(operate), true});
+    case Taken::from_all: return queue(page, {self.process, {}, std::move(operate), {}, true});
   }
 }
 
@@ -165,7 +171,10 @@ bool may_operate_now(std::uint64_t page, bool is_in_flags) {
                                 .is_on_stack = is_own_memory(page),
                                 .is_home_alone = is_alone,
                                 .is_in_flag_mode = is_in_flags});
-  if (taken == Taken::nothing) return true;
+  if (taken == Taken::nothing) {
+    if (is_in_flags) note_changed(page);
+    return true;
+  }
   if (taken == Taken::from_others) return may_change_now(self.process, page);
   // Outside of flag mode this thread stops at its next touch. Companions would go on with the page.
   if (is_in_flags || self.layout.threads_per_node > 1) return false;

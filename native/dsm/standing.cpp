@@ -48,7 +48,7 @@ bool sleeps(const ApplicationThread& thread) {
 
 void stand_still_if_asked() {
   constexpr unsigned turns = 1000;
-  if (node().changing == 0) return;
+  if (node().changing == 0 || own_thread().changes) return;
   own_thread().stands = true;
   // On a processor that the other thread wants this one gives way.
   for (unsigned turn = 0; node().changing > 0; ++turn) {
@@ -66,15 +66,17 @@ void may_stand_still() {
   own.is_known = true;
 }
 
-StandStill::StandStill() {
+StandStill::StandStill(Changer changer) : changer_(changer) {
   // A thread that runs is interrupted within some microseconds. Who does not answer is in the run-time's handlers, or
   // runs on no processor now, and stops before its next instruction.
   constexpr std::uint64_t patience_ns = 50'000;
+  // Two that change something at once do not wait for each other: neither runs code of the program.
+  if (changer == Changer::application_thread) own_thread().changes = own_thread().stands = true;
   ++node().changing;
   std::bitset<most_processes> asked;
   for (std::uint32_t i = 0; i < self.layout.threads_per_node; ++i) {
     const ApplicationThread& one = node().application_threads[i];
-    if (!one.is_known || sleeps(one)) continue;
+    if (!one.is_known || one.changes || sleeps(one)) continue;
     if (syscall(SYS_tgkill, one.process, one.thread, program::standing_signal()) != 0) continue;
     // On the same processor it does not run while this thread does.
     asked[i] = !(self.is_bound && i == own_place());
@@ -88,6 +90,7 @@ StandStill::StandStill() {
 
 StandStill::~StandStill() {
   --node().changing;
+  if (changer_ == Changer::application_thread) own_thread().changes = own_thread().stands = false;
 }
 
 }  // namespace sdsm::dsm

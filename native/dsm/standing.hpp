@@ -1,6 +1,6 @@
 /// A stack is open to its owner and to companions while a diff changes it word by word, and while it is copied for
-/// another node. A thread that waits for one of these words may look at another next, and must not find it older. So
-/// the node's threads stand still meanwhile.
+/// another node; and a node's copy of one to its threads while it is compared with its twin. A thread that waits for one
+/// of these words may look at another next, and must not find it older. So the node's threads stand still meanwhile.
 #pragma once
 
 #include "native/dsm/node.hpp"
@@ -27,11 +27,15 @@ class Synchronising {
 
 /// While it lives, the node's application threads execute no code of the program. Exception: a thread that wakes from a
 /// system call of the program's meanwhile.
+enum class Changer : std::uint8_t { service_thread, application_thread };  ///< the latter does not stand itself
 class StandStill {
  public:
-  StandStill();
+  explicit StandStill(Changer changer = Changer::service_thread);
   ~StandStill();
   StandStill& operator=(StandStill&&) = delete;
+
+ private:
+  Changer changer_;
 };
 
 }  // namespace sdsm::dsm

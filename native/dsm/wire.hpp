@@ -4,7 +4,9 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "models/jiajia/messages.hpp"
@@ -18,7 +20,7 @@ namespace sdsm::dsm {
 /// and messages of this run-time of which SCASH's sources say nothing.
 enum class WireKind : std::uint8_t {
   page_request,     ///< address: page; value: PageWish; payload: for each further page wanted, how many pages
-                    ///< behind the first it lies (std::uint32_t). Answer: page_reply
+                    ///< behind the first it lies (std::uint32_t), or in flag mode HeldCopy. Answer: page_reply
   write_request,    ///< address: page; value: PageWish. Answer in flag mode: done (when nobody else has the page)
   diff,             ///< a piece of a diff; address: bytes of the diff before it; value: DiffPiece; payload: the piece,
                     ///< then a piece of the twin's words. Answer: done, when the piece is here. Under JIAJIA a whole
@@ -151,6 +153,27 @@ struct PageWish {
   }
 };
 
+/// In flag mode who asks for a page of a stack names its node's copies of further ones of that stack: they stay if they
+/// are still what their home has. In the answer's value bit 1 + i tells so of the i-th.
+struct HeldCopy {
+  static constexpr std::size_t most = 32;
+
+  std::uint64_t address = 0;
+  std::uint64_t hash = 0;  ///< of the page, without what its node has changed since the copy came
+
+  static std::uint64_t hash_of(const std::byte* page) {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: spreads every bit upwards
+    std::uint64_t hash = odd;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(page_payload.count); at += sizeof hash) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, page + at, sizeof word);
+      hash = (hash ^ word) * odd;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
 /// What a node may do with its own page in flag mode.
 struct OwnPage {
   Right right{};
@@ -236,7 +259,8 @@ constexpr std::optional<jiajia::Message> jiajia_message(WireKind kind) {
 /// The message's payload by the model's sizes; 0 if the model knows no such message.
 constexpr Bytes payload_of(const Head& head) {
   if (head.kind == WireKind::page_reply) return {head.bytes};
-  if (head.kind == WireKind::page_request) return control_payload + Bytes{head.bytes};
+  // In flag mode it has copies' hashes beside, for which the model has no room.
+  if (head.kind == WireKind::page_request) return control_payload + (head.value == 0 ? Bytes{head.bytes} : Bytes{0});
   if (head.kind == WireKind::flag_post || head.kind == WireKind::flag_wait) return control_payload;
   if (head.kind == WireKind::diff) return {std::bit_cast<DiffPiece>(head.value).bytes};
   return head.kind <= WireKind::lock_release ? control_payload : Bytes{0};

@@ -14,8 +14,8 @@ using Changes = ChangesAtHome<std::set<int>>;
 
 bool tells_of_all(const Changes& changes, int page) {
   const PageSharing listed(NodeId{0});
-  return changes.tells(page, nullptr, false, true) || changes.tells(page, nullptr, true, true) ||
-         changes.tells(page, &listed, true, true);
+  return changes.tells(page, nullptr, false, false, true) || changes.tells(page, nullptr, false, true, true) ||
+         changes.tells(page, &listed, false, true, true);
 }
 
 }  // namespace
@@ -78,32 +78,39 @@ TEST_CASE("a page without a list tells of operations before flag mode, and of di
   changes.operate_on_stack(1);
   changes.diff(2, false);
   changes.diff(3, true);
-  CHECK(changes.tells(1, nullptr, false, true));
-  CHECK_FALSE(changes.tells(1, nullptr, true, true));
-  CHECK_FALSE(changes.tells(2, nullptr, false, true));
-  CHECK(changes.tells(2, nullptr, true, true));
+  CHECK(changes.tells(1, nullptr, false, false, true));
+  CHECK_FALSE(changes.tells(1, nullptr, false, true, true));
+  CHECK_FALSE(changes.tells(2, nullptr, false, false, true));
+  CHECK(changes.tells(2, nullptr, false, true, true));
   CHECK_FALSE(tells_of_all(changes, 3));
+}
+
+TEST_CASE("in flag mode a page of a stack always tells, as nobody sees what its process stores there") {
+  const Changes changes;
+  CHECK(changes.tells(1, nullptr, true, true, true));
+  CHECK(changes.tells(1, nullptr, true, true, false));
+  CHECK_FALSE(changes.tells(1, nullptr, true, false, true));
 }
 
 TEST_CASE("a listed page tells of its own changes, and in flag mode of all that its home does not see") {
   Changes changes;
   PageSharing listed(NodeId{0});
-  CHECK_FALSE(changes.tells(1, &listed, true, true));
-  CHECK(changes.tells(1, &listed, true, false));
+  CHECK_FALSE(changes.tells(1, &listed, false, true, true));
+  CHECK(changes.tells(1, &listed, false, true, false));
   changes.enter_flag_mode(HomePages::read_only);
-  CHECK_FALSE(changes.tells(1, &listed, true, true));
+  CHECK_FALSE(changes.tells(1, &listed, false, true, true));
   changes.enter_flag_mode(HomePages::open);
-  CHECK(changes.tells(1, &listed, true, true));
-  CHECK_FALSE(changes.tells(1, &listed, false, true));
+  CHECK(changes.tells(1, &listed, false, true, true));
+  CHECK_FALSE(changes.tells(1, &listed, false, false, true));
   changes.diff(2, false);
   changes.barrier();
-  CHECK_FALSE(changes.tells(1, &listed, true, true));
+  CHECK_FALSE(changes.tells(1, &listed, false, true, true));
   changes.diff(1, false);
-  CHECK(changes.tells(1, &listed, true, true));
-  CHECK_FALSE(changes.tells(1, &listed, false, true));
+  CHECK(changes.tells(1, &listed, false, true, true));
+  CHECK_FALSE(changes.tells(1, &listed, false, false, true));
   listed.note_change();
-  CHECK(changes.tells(1, &listed, false, true));
-  CHECK(changes.tells(2, &listed, true, true));
+  CHECK(changes.tells(1, &listed, false, false, true));
+  CHECK(changes.tells(2, &listed, false, true, true));
 }
 
 TEST_CASE("a barrier forgets what a home knows of changes") {
