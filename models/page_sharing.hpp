@@ -105,8 +105,8 @@ constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_liste
 }
 
 /// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them a thread made
-/// last: who sees that one has to see the others. So in flag mode a node has changed one page of others' stacks at a time.
-/// Whether what it has changed in others of them goes home before this access.
+/// last: who sees that one has to see the others. So in flag mode a node has changed one page of others' stacks at a
+/// time. Whether what it has changed in others of them goes home before this access.
 constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_copy_of_stack) {
   return mode != FlagMode::off && access == Access::write && is_copy_of_stack;
 }
@@ -116,8 +116,8 @@ constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_co
 constexpr bool serves_behind_stacks(FlagMode mode, bool is_own_stack) {
   return mode != FlagMode::off && is_own_stack;
 }
-/// The same of an atomic operation's outcome. Who hears it looks at its own stack without a fault, so flag mode need not
-/// begin before that.
+/// The same of an atomic operation's outcome. Who hears it looks at its own stack without a fault, so flag mode need
+/// not begin before that.
 constexpr bool tells_behind_stacks(Atomics atomics, bool is_own_stack) {
   return atomics != Atomics::relaxed && is_own_stack;
 }

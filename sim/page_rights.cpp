@@ -52,7 +52,8 @@ PageRights::Granted PageRights::grant(PageId page, ProcessId home, NodeId to, Ac
   const auto listed = pages_.find(page);
   const bool is_listed = listed != pages_.end();
   if (!needs_list(is_of_stack(page), is_own, is_listed, is_on())) {
-    return {{}, changes_.tells(page, is_listed ? &listed->second.sharing : nullptr, is_of_stack(page), is_on(), is_on())};
+    return {{},
+            changes_.tells(page, is_listed ? &listed->second.sharing : nullptr, is_of_stack(page), is_on(), is_on())};
   }
   Shared& shared = list(page, home);
   const Right right = right_for(access);

@@ -75,8 +75,8 @@ void drop_stack_copies(std::span<const std::uintptr_t> kept = {}) REQUIRES(appli
 bool is_open_at_home(const Place& place);
 
 /// Asks the home of `places` for pages, or for the right to them: `ask_home` returns whether the first one was changed.
-/// Meanwhile companions on the node do other things, but wait for these pages. `kept`, which `ask_home` may fill: copies
-/// of stacks that stay in any case.
+/// Meanwhile companions on the node do other things, but wait for these pages. `kept`, which `ask_home` may fill:
+/// copies of stacks that stay in any case.
 template <typename Ask>
 void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std::uintptr_t>& kept, Ask ask_home)
     REQUIRES(application, node().mutex) {
@@ -303,9 +303,8 @@ bool has_to_send_stacks_first(const Place& place, Access access, bool is_again) 
 bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mutex) {
   if (!is_in_flag_mode() || !is_copy_of_stack(place)) return false;
   const auto& of_stacks = node().copies.of_stacks;
-  return std::any_of(of_stacks.begin(), of_stacks.end(), [](const Place& copy) REQUIRES(node().mutex) {
-    return is_arriving(copy.address);
-  });
+  return std::any_of(of_stacks.begin(), of_stacks.end(),
+                     [](const Place& copy) REQUIRES(node().mutex) { return is_arriving(copy.address); });
 }
 
 /// Returns the fault's kind; none where the page was only to be opened again.

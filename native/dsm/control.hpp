@@ -50,7 +50,7 @@ namespace sdsm::dsm {
 /// all processes, as their initial stacks must look alike.
 inline constexpr const char* control_variable = "SDSM_RUN_CONTROL";
 
-inline constexpr std::uint32_t control_version = 9;
+inline constexpr std::uint32_t control_version = 8;
 inline constexpr std::uint32_t most_processes = 256;
 inline constexpr std::uint32_t secret_bytes = 32;
 

@@ -185,8 +185,7 @@ void send_page(ProcessId from, const Head& head, bool is_changed, const std::vec
     const auto nobody_stores = stand_still_at_page(page, false);
     std::memcpy(copy->content.data(), content_of(from, page, room), copy->content.size());
     for (std::size_t i = 0; i < held.size(); ++i) {
-      if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash)
-        copy->reply.value |= std::uint64_t{2} << i;
+      if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash) copy->reply.value |= std::uint64_t{2} << i;
     }
   };
   answer_behind_stacks(take, [from, copy]() REQUIRES(handling) { answer(from, copy->reply, copy->content.data()); });

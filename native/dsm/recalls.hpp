@@ -39,8 +39,8 @@ void hear_of_flags(ProcessId from, const Head& head) REQUIRES(handling);
 /// At a barrier of all threads, after the drop. All processes call it.
 void end_flag_mode() REQUIRES(application) EXCLUDES(node().mutex);
 void hear_late_done() REQUIRES(handling);
-/// For what others see of this process's own stack: `take` looks at it, and `answer` tells them when all is home that the
-/// node had changed in others' stacks by then.
+/// For what others see of this process's own stack: `take` looks at it, and `answer` tells them when all is home that
+/// the node had changed in others' stacks by then.
 void answer_behind_stacks(std::function<void()> take, std::function<void()> answer) REQUIRES(handling);
 
 /// A home wants a page back.

@@ -62,7 +62,8 @@ void grant(SharedPage& page, const Request& request, bool is_changed) REQUIRES(h
     return request.change();
   }
   ++granted_to(request.from);
-  if (request.head.kind == WireKind::page_request) return send_page(request.from, request.head, is_changed, request.held);
+  if (request.head.kind == WireKind::page_request)
+    return send_page(request.from, request.head, is_changed, request.held);
   const OwnPage own{page.sharing.right_of(request.node()), is_changed};
   answer_value(request.from, own.number());
 }
@@ -99,7 +100,8 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     page.waiting.pop_front();
     // A node asks itself for its own pages outside of flag mode, too.
     const bool is_in_flags = granted.head.kind != WireKind::home_request || is_in_flag_mode();
-    grant(page, granted, office.changes.tells(address, &page.sharing, is_own_memory(address), is_in_flags, is_in_flag_mode()));
+    grant(page, granted,
+          office.changes.tells(address, &page.sharing, is_own_memory(address), is_in_flags, is_in_flag_mode()));
   }
 }
 

@@ -1,6 +1,7 @@
 /// A stack is open to its owner and to companions while a diff changes it word by word, and while it is copied for
-/// another node; and a node's copy of one to its threads while it is compared with its twin. A thread that waits for one
-/// of these words may look at another next, and must not find it older. So the node's threads stand still meanwhile.
+/// another node; and a node's copy of one to its threads while it is compared with its twin. A thread that waits for
+/// one of these words may look at another next, and must not find it older. So the node's threads stand still
+/// meanwhile.
 #pragma once
 
 #include "native/dsm/node.hpp"

@@ -15,6 +15,11 @@ inline int preemption_signal() {
 inline int standing_signal() {
   return SIGRTMAX - 4;
 }
+/// How often that has happened to the calling thread, which the handler notes.
+std::uint32_t times_stood_still();
+void note_standing_still();
+/// Whether the program has any of its own.
+bool has_handlers();
 
 /// The C library's own function: this library interposes `sigaction`.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);

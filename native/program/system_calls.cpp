@@ -218,11 +218,23 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
   int error = 0;
   auto* const function = real.for_caller(caller);
   const auto call_it = [&](const SystemCall& inside) {
-    errno = 0;  // a success leaves it as it is, which might be EFAULT
-    const long* const w = inside.arguments;
-    const long answer = function(w[0], w[1], w[2], w[3], w[4], w[5]);
-    error = errno;
-    return answer;
+    SystemCall left = inside;
+    const std::int64_t begun_ns = now_ns();
+    for (;;) {
+      const std::uint32_t stood = times_stood_still();
+      errno = 0;  // a success leaves it as it is, which might be EFAULT
+      const long* const w = left.arguments;
+      const long answer = function(w[0], w[1], w[2], w[3], w[4], w[5]);
+      error = errno;
+      // No signal of the program's has come, so it expects no EINTR.
+      const bool is_interrupted = static_cast<int>(answer) == -1 && error == EINTR && times_stood_still() != stood;
+      if (!inside.goes_on || !is_interrupted || has_handlers()) return answer;
+      const int limit_at = inside.milliseconds_at;
+      if (limit_at >= 0 && static_cast<int>(inside.arguments[limit_at]) > 0) {
+        constexpr std::int64_t ms = 1'000'000;
+        left.arguments[limit_at] = std::max(0L, inside.arguments[limit_at] - (now_ns() - begun_ns) / ms);
+      }
+    }
   };
   long answer = 0;
   // A library of the program may have a function of this name. (It gets six arguments.) The run-time's buffers are its

@@ -24,6 +24,8 @@ struct SystemCall {
   PrivateCopies* copies = nullptr;  ///< null: shared memory is touched only
   bool answers_with_error = false;  ///< instead of -1 and errno
   bool is_wait = false;             ///< its time is no computing
+  bool goes_on = false;             ///< when its thread had to stand still
+  int milliseconds_at = -1;  ///< the argument that limits it, in milliseconds; -1: none, or the kernel counts down
   timespec limit{};
   /// Of a regular file, which moves all that it has room for: where the call's further numbers stand; none: 0.
   struct Rest {
@@ -67,6 +69,10 @@ struct SystemCall {
 
   /// The program may ask for it to let time pass, which its clock then has to show.
   void waits() { is_wait = true; }
+  void waits_on(int milliseconds = -1) {
+    is_wait = goes_on = true;
+    milliseconds_at = milliseconds;
+  }
   /// Argument `limit` is a time that the clock in argument `clock` shows to the program, if `flags` says so.
   void until(int clock, int flags, int limit);
 

@@ -308,6 +308,32 @@ def test_who_sees_the_second_of_two_stores_to_a_page_of_a_stack_sees_the_first(n
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
+@pytest.mark.parametrize(
+    ("case", "nodes", "threads_per_node", "rounds"),
+    [
+        ("fetched", 2, 1, 100),
+        ("third", 3, 1, 100),
+        ("own", 2, 1, 300),
+        ("own", 2, 2, 300),
+        ("own-atomic", 2, 1, 300),
+        ("operated", 2, 1, 100),
+        ("two-atomic", 3, 1, 3000),
+        ("two-plain", 3, 1, 300),
+        ("encoded", 2, 2, 300),
+        ("companions", 2, 2, 100),
+    ],
+)
+def test_who_sees_a_later_store_to_a_stack_sees_the_earlier_one(case, nodes, threads_per_node, rounds):
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / "stack_order", case, rounds)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
+def test_a_poll_is_not_interrupted_when_its_thread_stands_still():
+    """Without a handler of its own the program expects no EINTR: 80 to 300 of 1000 polls of a millisecond ended so."""
+    result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "polls")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 interrupted, 0 early\n", "")
+
+
 def test_who_begins_to_wait_for_a_flag_amid_another_gangs_barrier_sees_what_was_stored_before_it():
     result = on_cluster(4, 1, "as-asked", "unix", PROGRAMS / "gang_flags")
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
