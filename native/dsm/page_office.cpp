@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -149,7 +148,10 @@ void operate_now(ProcessId from, std::uint64_t page, void* memory, const program
   count_served(from, MessageKind::atomic_reply, atomic_payload.count);
   const Head head{.kind = WireKind::done, .bytes = sizeof outcome, .address = ++operations};
   if (!tells_behind_stacks(self.atomics, is_own_memory(page))) return answer(from, head, &outcome);
-  answer_behind_stacks([] {}, [=]() REQUIRES(handling) { answer(from, head, &outcome); });
+  answer_behind_stacks(from, [head, outcome] {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&outcome);
+    return LateAnswer{head, {bytes, bytes + sizeof outcome}};
+  });
 }
 
 /// Of the page in `slot` that is of the same region as `page`: what is known of pages is kept by their first parts. One
@@ -175,20 +177,16 @@ void send_page(ProcessId from, const Head& head, bool is_changed, const std::vec
   const Head reply{.kind = WireKind::page_reply, .bytes = bytes, .address = operations, .value = is_changed ? 1U : 0U};
   if (!serves_behind_stacks(flag_mode_here(), is_own_memory(head.address)))
     return answer(from, reply, content_of(from, head.address, room));
-  struct Copy {
-    Head reply;
-    std::vector<std::byte> content;
-  };
-  const auto copy = std::make_shared<Copy>(Copy{reply, std::vector<std::byte>(bytes)});
-  const auto take = [from, copy, held, page = head.address]() REQUIRES(handling) {
-    copy->reply.address = operations;
+  answer_behind_stacks(from, [from, reply, held, page = head.address]() REQUIRES(handling) {
+    LateAnswer late{reply, std::vector<std::byte>(reply.bytes)};
+    late.head.address = operations;
     const auto nobody_stores = stand_still_at_page(page, false);
-    std::memcpy(copy->content.data(), content_of(from, page, room), copy->content.size());
+    std::memcpy(late.content.data(), content_of(from, page, room), late.content.size());
     for (std::size_t i = 0; i < held.size(); ++i) {
-      if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash) copy->reply.value |= std::uint64_t{2} << i;
+      if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash) late.head.value |= std::uint64_t{2} << i;
     }
-  };
-  answer_behind_stacks(take, [from, copy]() REQUIRES(handling) { answer(from, copy->reply, copy->content.data()); });
+    return late;
+  });
 }
 
 void send_pages(ProcessId from, const Head& head, const std::byte* names) {

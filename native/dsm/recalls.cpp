@@ -37,11 +37,10 @@ struct Recall {
   bool takes_copy = false;  ///< from the node, as its last process that shut the page
 };
 
-/// An answer to another process (answer_behind_stacks()).
 struct Answer {
-  std::function<void()> take;
-  std::function<void()> answer;
-  bool is_taken = false;
+  ProcessId to{};
+  std::function<LateAnswer()> take;
+  std::optional<LateAnswer> taken = {};
 };
 
 /// The service thread's.
@@ -226,18 +225,17 @@ bool try_to_enter() REQUIRES(handling) {
 }
 
 bool try_to_answer(Answer& one) REQUIRES(handling) {
-  if (!one.is_taken) {
+  if (!one.taken) {
     if (!node().mutex.try_lock()) return false;
-    one.is_taken = !companions_send();
-    if (one.is_taken) {
+    if (!companions_send()) {
       // First what others will see: what was stored before it is then found behind it.
-      one.take();
+      one.taken = one.take();
       send_late_diffs(true);
     }
     node().mutex.unlock();
   }
-  if (!one.is_taken || recalls.late_diffs > 0) return false;
-  one.answer();
+  if (!one.taken || recalls.late_diffs > 0) return false;
+  answer(one.to, one.taken->head, one.taken->content.data());
   return true;
 }
 
@@ -331,8 +329,8 @@ void hear_late_done() {
   go_on_with_answers();
 }
 
-void answer_behind_stacks(std::function<void()> take, std::function<void()> answer) {
-  recalls.answers.push_back({std::move(take), std::move(answer)});
+void answer_behind_stacks(ProcessId to, std::function<LateAnswer()> take) {
+  recalls.answers.push_back({to, std::move(take)});
   if (recalls.answers.size() == 1) go_on_with_answers();
   if (recalls.answers.empty()) return;
   note_put_off(true);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "native/dsm/node.hpp"
 #include "native/dsm/wire.hpp"
@@ -39,9 +40,13 @@ void hear_of_flags(ProcessId from, const Head& head) REQUIRES(handling);
 /// At a barrier of all threads, after the drop. All processes call it.
 void end_flag_mode() REQUIRES(application) EXCLUDES(node().mutex);
 void hear_late_done() REQUIRES(handling);
-/// For what others see of this process's own stack: `take` looks at it, and `answer` tells them when all is home that
-/// the node had changed in others' stacks by then.
-void answer_behind_stacks(std::function<void()> take, std::function<void()> answer) REQUIRES(handling);
+/// What another process sees of this one's own stack: `take` looks at it, and the answer goes when all is home that the
+/// node had changed in others' stacks by then.
+struct LateAnswer {
+  Head head;
+  std::vector<std::byte> content;
+};
+void answer_behind_stacks(ProcessId to, std::function<LateAnswer()> take) REQUIRES(handling);
 
 /// A home wants a page back.
 void hear_recall(ProcessId home, const Head& head, const std::byte* payload) REQUIRES(handling);

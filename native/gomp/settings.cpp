@@ -113,14 +113,6 @@ ControlVariables initial_control_variables(std::uint32_t default_threads) {
   if (const char* text = std::getenv("OMP_DYNAMIC"); text && !parse_flag(text, variables.dynamic)) {
     complain("OMP_DYNAMIC", text);
   }
-  bool cancels = false;
-  if (const char* text = std::getenv("OMP_CANCELLATION"); text && !parse_flag(text, cancels)) {
-    complain("OMP_CANCELLATION", text);
-  }
-  if (cancels) {
-    message(
-        {"OMP_CANCELLATION is set, but nothing is cancelled here: `omp cancel` does nothing, as without the variable"});
-  }
   bool nested = false;
   if (const char* text = std::getenv("OMP_NESTED"); text && !parse_flag(text, nested)) complain("OMP_NESTED", text);
   if (nested) variables.max_active_levels = std::numeric_limits<std::int32_t>::max();

@@ -29,7 +29,7 @@ struct ControlVariables {
 
 /// The variables at the start of the program: OMP_NUM_THREADS (else `default_threads`), OMP_THREAD_LIMIT,
 /// OMP_SCHEDULE, OMP_DYNAMIC, OMP_NESTED and OMP_MAX_ACTIVE_LEVELS. Reports a malformed one on stderr and ignores it,
-/// as libgomp does, and an OMP_CANCELLATION that asks for what is not done.
+/// as libgomp does.
 ControlVariables initial_control_variables(std::uint32_t default_threads);
 
 /// Reads "kind[,chunk]" after an optional "monotonic:" or "nonmonotonic:", in any case, with blanks around each part.

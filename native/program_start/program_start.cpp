@@ -1,12 +1,14 @@
 #include "native/program_start/program_start.hpp"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "commands/errors.hpp"
+#include "commands/standard_streams.hpp"
 #include "commands/version.hpp"
 
 namespace sdsm::program_start {
@@ -43,6 +45,13 @@ std::filesystem::path runtime_library(const std::string& file, const std::string
                                candidate.string(), commands::version()));
   }
   throw RunError(fmt::format("{}: {} is not beside the command. Build the target {}.", folder.string(), file, target));
+}
+
+void warn_of_cancellation() {
+  const char* const asked = std::getenv("OMP_CANCELLATION");
+  if (asked == nullptr || strcasecmp(asked, "true") != 0) return;
+  say("warning: OMP_CANCELLATION is true, but nothing is cancelled here: `omp cancel` does nothing, as without the "
+      "variable");
 }
 
 }  // namespace sdsm::program_start

@@ -33,4 +33,7 @@ class Environment {
 /// RunError that names the CMake target that builds it.
 std::filesystem::path runtime_library(const std::string& file, const std::string& target);
 
+/// Warns on stderr where the caller's environment asks for OpenMP's cancellation.
+void warn_of_cancellation();
+
 }  // namespace sdsm::program_start

@@ -114,6 +114,7 @@ int run_program(const RunRequest& request) {
   const std::vector<std::filesystem::path> inputs = inputs_of(request, start);
   commands::check_outputs({request.json, request.pages, request.order, request.timeline.file}, inputs);
   catch_interruptions();
+  warn_of_cancellation();
   // A program that runs once reads the command's own input, a terminal's too.
   ProgramInput repeated_input;
   const bool has_outputs =

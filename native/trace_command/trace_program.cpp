@@ -111,6 +111,7 @@ class Run {
   }
 
   int trace() {
+    warn_of_cancellation();
     speed_before_ = machine_speed();
     const std::string watched = make_first_pass();
     for (unsigned pass = 2; pass <= request_.passes; ++pass) {

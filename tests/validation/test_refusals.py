@@ -3,8 +3,8 @@ docs/running.md: each row has a program in tests/native/refused, and each entry 
 
 from __future__ import annotations
 
-import re
 import os
+import re
 import subprocess
 from pathlib import Path
 
