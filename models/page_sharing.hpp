@@ -14,6 +14,14 @@
 /// can read the page, a load while no other node can write it. So all loads and stores of a page have one order, in
 /// which each load finds the last store. A thread's next access follows when its last one has its place in that order.
 /// No node ever has a copy that is older than what it may already have seen.
+///
+/// Stacks and thread-local variables are an exception: their processes have them open for good, as the kernel and the
+/// run-time use them at any time, so nobody hears of a store there. Each may be the last of a row that others have to
+/// see in its order. So
+/// - a node that fetches a copy of one keeps no copy of another that may be older: the home compares those of its own;
+/// - what a node has changed in others' stacks is at home before anybody sees a page of its own stack or one that it
+///   gives up, or hears of an operation on its stack; and it has changed one page of others' stacks at a time;
+/// - where threads could see a change in part, they stand still.
 #pragma once
 
 #include <algorithm>
