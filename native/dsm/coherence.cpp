@@ -72,7 +72,7 @@ std::uint64_t wish_of(const Place& place, Access access) {
 
 void drop_copies() REQUIRES(application, node().mutex);
 void drop_stack_copies(std::span<const std::uintptr_t> kept = {}) REQUIRES(application, node().mutex);
-bool is_open_at_home(const Place& place);
+bool is_copy_of_stack(const Place& place);
 
 /// Asks the home of `places` for pages, or for the right to them: `ask_home` returns whether the first one was changed.
 /// Meanwhile companions on the node do other things, but wait for these pages. `kept`, which `ask_home` may fill:
@@ -81,7 +81,9 @@ template <typename Ask>
 void ask_for(std::span<const Place> places, bool has_copy, const std::vector<std::uintptr_t>& kept, Ask ask_home)
     REQUIRES(application, node().mutex) {
   const bool is_granted = is_in_flag_mode();
-  for (const Place& place : places) node().arriving.push_back({place.address, has_copy});
+  for (const Place& place : places) {
+    node().arriving.push_back({place.address, has_copy, is_granted && is_copy_of_stack(place)});
+  }
   node().mutex.unlock();
   const bool is_changed = ask_home();
   node().mutex.lock();
@@ -179,7 +181,8 @@ void fetch(const Place& place, const FaultRule& rule, bool is_again) REQUIRES(ap
   note_shown(fetched, reply.address);
   open_prefetched(fetched, changed);
   node().copies.count += fetched.count;
-  if ((changed & 1) != 0) node().copies.operated.push_back(place);
+  // In flag mode nobody meets others any more.
+  if ((changed & 1) != 0 && !is_in_flag_mode()) node().copies.operated.push_back(place);
 }
 
 /// In flag mode: the right to write a page of which the node has a copy. The copy may be gone then.
@@ -211,10 +214,11 @@ void stop_at_next_touch() REQUIRES(application, node().mutex) {
 }
 
 Meeting meeting_at(const Place& place, bool is_changed_by_operation) REQUIRES(application, node().mutex) {
+  if (!is_flag_mode_due()) return Meeting::none;
   const auto& operated = node().copies.operated;
   const bool is_copy =
       std::any_of(operated.begin(), operated.end(), [&](const Place& copy) { return copy.address == place.address; });
-  if (!is_flag_mode_due() || (!is_copy && !is_changed_by_operation)) return Meeting::none;
+  if (!is_copy && !is_changed_by_operation) return Meeting::none;
   return sdsm::meeting_at(is_open_at_home(place), node().copies.count, is_copy, self.layout.threads_per_node);
 }
 
@@ -231,9 +235,26 @@ OwnPage ask_for_own_page(const Place& place, Access access) REQUIRES(application
   return granted;
 }
 
+/// Where a thread is. A loop comes to an instruction again, but mostly with other registers.
+struct At {
+  std::uintptr_t instruction = 0;
+  std::uint64_t registers = 0;  ///< a hash of the general ones
+
+  bool operator==(const At&) const = default;
+};
+At at_fault(const ucontext_t& machine) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  At at{static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]), odd};
+  for (int i = REG_R8; i <= REG_RSP; ++i) {
+    at.registers = (at.registers ^ static_cast<std::uint64_t>(machine.uc_mcontext.gregs[i])) * odd;
+    at.registers ^= at.registers >> 32;
+  }
+  return at;
+}
+
 /// The last faults of the thread in flag mode.
 struct Faulted {
-  std::uintptr_t instruction = 0;
+  At at;
   std::uintptr_t pages[4]{};
   std::uint32_t next = 0;
   std::uint32_t times = 0;
@@ -248,20 +269,20 @@ std::uint64_t processor_time_ns() {
 }
 
 /// Whether the instruction makes no progress between faults.
-bool comes_again(std::uintptr_t instruction, std::uintptr_t page, std::uint64_t now_ns) REQUIRES(application) {
+bool comes_again(const At& at, std::uintptr_t page, std::uint64_t now_ns) REQUIRES(application) {
   constexpr std::uint64_t no_progress_ns = 5'000;
   const Faulted& last = last_faults;
-  return last.instruction == instruction && now_ns - last.processor_ns < no_progress_ns &&
+  return last.at == at && now_ns - last.processor_ns < no_progress_ns &&
          std::find(std::begin(last.pages), std::end(last.pages), page) != std::end(last.pages);
 }
 
 /// An instruction that makes no progress between faults needs several pages at once, or its thread did not run: what it
 /// has fetched is kept for a while, longer each time.
-void keep_pages_for_instruction(std::uintptr_t instruction, std::uintptr_t page) REQUIRES(application, node().mutex) {
+void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(application, node().mutex) {
   Faulted& last = last_faults;
   const std::uint64_t now = processor_time_ns();
-  const bool is_again = comes_again(instruction, page, now);
-  if (last.instruction != instruction) last = {.instruction = instruction};
+  const bool is_again = comes_again(at, page, now);
+  if (last.at != at) last = {.at = at};
   last.times = is_again ? std::min(last.times + 1, 12U) : 0;
   last.pages[last.next++ % std::size(last.pages)] = page;
   last.processor_ns = now;
@@ -302,14 +323,12 @@ bool has_to_send_stacks_first(const Place& place, Access access, bool is_again) 
 /// In flag mode a node asks for one copy of a stack at a time: a later one may not show less than an earlier one.
 bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mutex) {
   if (!is_in_flag_mode() || !is_copy_of_stack(place)) return false;
-  const auto& of_stacks = node().copies.of_stacks;
-  return std::any_of(of_stacks.begin(), of_stacks.end(),
-                     [](const Place& copy) REQUIRES(node().mutex) { return is_arriving(copy.address); });
+  const auto& arriving = node().arriving;
+  return std::any_of(arriving.begin(), arriving.end(), [](const Arriving& one) { return one.is_of_stack; });
 }
 
 /// Returns the fault's kind; none where the page was only to be opened again.
-std::optional<FaultKind> take_fault(const Place& place, Access access, std::uintptr_t instruction)
-    REQUIRES(application) {
+std::optional<FaultKind> take_fault(const Place& place, Access access, const At& at) REQUIRES(application) {
   if (met.go_on()) change_flag_mode(FlagEvent::touch_after_meeting);
   take_turn_for(place.address);
   await_room_on_wire(place.home);
@@ -318,7 +337,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   std::optional<FaultKind> kind;
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
-  const bool is_again = is_in_flag_mode() && comes_again(instruction, place.address, processor_time_ns());
+  const bool is_again = is_in_flag_mode() && comes_again(at, place.address, processor_time_ns());
   if (take_stack_news()) drop_stack_copies();
   for (;;) {
     // What the home answers has to be newer than what this thread stored.
@@ -365,7 +384,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, std::uint
   if (place.owner == Owner::remote && is_open_at_home(place)) note_open_stack();
   if (!kind && access == Access::read && place.owner == Owner::home) open_resting_behind(place);
   if (is_in_flag_mode()) {
-    keep_pages_for_instruction(instruction, place.address);
+    keep_pages_for_instruction(at, place.address);
     watch_page(place.address);
   }
   return kind;
@@ -431,7 +450,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (plays_jiajia()) {
     if (const auto taken = take_copy_fault(place, access)) kind = static_cast<std::size_t>(*taken);
   } else {
-    if (const auto taken = take_fault(place, access, instruction)) kind = static_cast<std::size_t>(*taken);
+    if (const auto taken = take_fault(place, access, at_fault(*machine))) kind = static_cast<std::size_t>(*taken);
   }
   if (!is_write && is_in_flag_mode()) come_to_load(instruction, reinterpret_cast<std::uintptr_t>(info->si_addr));
   send_long_page_log();
@@ -546,7 +565,7 @@ void flush_held(Sync sync, bool are_companions_shut = false) REQUIRES(applicatio
     std::optional<StandStill> nobody_stores;
     const bool is_open_stack =
         self.layout.threads_per_node > 1 && !are_companions_shut && !node().copies.of_stacks.empty();
-    if (stand_still_at(flag_mode_here(), is_open_stack, false)) nobody_stores.emplace(Changer::application_thread);
+    if (stand_still_at(flag_mode_here(), is_open_stack, false)) nobody_stores.emplace();
     diffs.find(sync);
   }
   diffs.count_early();

@@ -27,7 +27,8 @@ struct Place {
 
 struct Arriving {
   std::uintptr_t address = 0;
-  bool has_copy = false;  ///< the node only wants to write it
+  bool has_copy = false;     ///< the node only wants to write it
+  bool is_of_stack = false;  ///< in flag mode, where others have to wait for it
 };
 struct GivenUp {
   std::uintptr_t address = 0;

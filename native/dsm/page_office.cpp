@@ -182,6 +182,8 @@ void send_page(ProcessId from, const Head& head, bool is_changed, const std::vec
     late.head.address = operations;
     const auto nobody_stores = stand_still_at_page(page, false);
     std::memcpy(late.content.data(), content_of(from, page, room), late.content.size());
+    // It may show an operation that has been done since it was asked for.
+    if (is_changed_by_others(page)) late.head.value |= 1;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (HeldCopy::hash_of(view_of(from, held[i].address)) == held[i].hash) late.head.value |= std::uint64_t{2} << i;
     }

@@ -304,6 +304,8 @@ void change_flag_mode(FlagEvent event) {
   for (std::uint32_t i = 0; i < processes(); ++i) {
     if (ProcessId{i} != self.process) ask(ProcessId{i}, enters);
   }
+  // Another thread may have brought this process into it, which has fetched pages since from homes that were not in it.
+  if (common_mode == FlagMode::off) look_at_stacks_anew();
   common_mode = wanted;
 }
 

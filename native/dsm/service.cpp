@@ -78,7 +78,7 @@ void handle_from(ProcessId from, const Head& head, const std::byte* payload, std
   handle(from, head, payload);
   log_handled(from, head, arrived_ns, begun_ns);
   if (head.kind != WireKind::page_request || is_on_own_node(from)) return;
-  served.pages_served += 1 + head.bytes / sizeof(std::uint32_t);
+  served.pages_served += 1 + (head.value == 0 ? head.bytes / sizeof(std::uint32_t) : 0);
   // A page that somebody else has to give up first is not on its way yet: that is no service of this process's.
   if (last_answer_ns() >= arrived_ns) served.page_service_ns += last_answer_ns() - arrived_ns;
 }

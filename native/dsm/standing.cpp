@@ -67,12 +67,12 @@ void may_stand_still() {
   own.is_known = true;
 }
 
-StandStill::StandStill(Changer changer) : changer_(changer) {
+StandStill::StandStill() : is_application_(application.is_taken()) {
   // A thread that runs is interrupted within some microseconds. Who does not answer is in the run-time's handlers, or
   // runs on no processor now, and stops before its next instruction.
   constexpr std::uint64_t patience_ns = 50'000;
   // Two that change something at once do not wait for each other: neither runs code of the program.
-  if (changer == Changer::application_thread) own_thread().changes = own_thread().stands = true;
+  if (is_application_) own_thread().changes = own_thread().stands = true;
   ++node().changing;
   std::bitset<most_processes> asked;
   for (std::uint32_t i = 0; i < self.layout.threads_per_node; ++i) {
@@ -91,7 +91,7 @@ StandStill::StandStill(Changer changer) : changer_(changer) {
 
 StandStill::~StandStill() {
   --node().changing;
-  if (changer_ == Changer::application_thread) own_thread().changes = own_thread().stands = false;
+  if (is_application_) own_thread().changes = own_thread().stands = false;
 }
 
 }  // namespace sdsm::dsm

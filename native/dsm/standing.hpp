@@ -28,15 +28,14 @@ class Synchronising {
 
 /// While it lives, the node's application threads execute no code of the program. Exception: a thread that wakes from a
 /// system call of the program's meanwhile.
-enum class Changer : std::uint8_t { service_thread, application_thread };  ///< the latter does not stand itself
 class StandStill {
  public:
-  explicit StandStill(Changer changer = Changer::service_thread);
+  StandStill();
   ~StandStill();
   StandStill& operator=(StandStill&&) = delete;
 
  private:
-  Changer changer_;
+  const bool is_application_;  ///< it is the application thread that changes something, and does not stand itself
 };
 
 }  // namespace sdsm::dsm

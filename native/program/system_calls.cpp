@@ -232,7 +232,8 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
       const int limit_at = inside.milliseconds_at;
       if (limit_at >= 0 && static_cast<int>(inside.arguments[limit_at]) > 0) {
         constexpr std::int64_t ms = 1'000'000;
-        left.arguments[limit_at] = std::max(0L, inside.arguments[limit_at] - (now_ns() - begun_ns) / ms);
+        const auto limit = static_cast<int>(inside.arguments[limit_at]);
+        left.arguments[limit_at] = std::max<std::int64_t>(0, limit - (now_ns() - begun_ns) / ms);
       }
     }
   };

@@ -84,7 +84,7 @@ LINES = (
                "access == Access::write && is_copy_of_stack;", "access == Access::read && !is_copy_of_stack;"),
     BrokenLine("companions ask for several stacks at once", "native/dsm/coherence.cpp", " || has_to_wait_for_stack(place))) {", ")) {"),
     BrokenLine("a copy of a stack is compared while threads store to it", "native/dsm/coherence.cpp",
-               "nobody_stores.emplace(Changer::application_thread);", "static_cast<void>(nobody_stores);"),
+               "nobody_stores.emplace();", "static_cast<void>(nobody_stores);"),
     BrokenLine("a release in flag mode sends what its thread wrote alone", "models/page_sharing.hpp",
                "  return mode == FlagMode::off ? sync : Sync::acquire;\n", "  static_cast<void>(mode);\n  return sync;\n"),
     BrokenLine("under JIAJIA copies that are told of stay", "native/dsm/scopes.cpp", "  if (invalid > 0) shut_invalid_copies();\n", ""),
