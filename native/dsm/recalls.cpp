@@ -168,12 +168,16 @@ bool try_to_give_up(Recall& recall) REQUIRES(handling) {
   return true;
 }
 
+/// Nothing else may be done meanwhile: the thread that stands still may hold any lock of this process, as for sending.
+EncodedDiff encode_whole(const Place& place, const Range& range, bool is_open_stack, DiffBuffer& buffer)
+    REQUIRES(node().mutex) {
+  std::optional<StandStill> nobody_stores;
+  if (stand_still_at(flag_mode_here(), is_open_stack, false)) nobody_stores.emplace();
+  return encode_diff(place.address, range.view_of(place.address), range.twin_of(place.address), buffer, place.parts);
+}
+
 void send_late_diffs(bool of_stacks_only) {
   static DiffBuffer buffer;
-  std::optional<StandStill> nobody_stores;
-  if (stand_still_at(flag_mode_here(), of_stacks_only && !node().copies.of_stacks.empty(), false)) {
-    nobody_stores.emplace();
-  }
   for (const Place& place : node().twinned) {
     if (place.owner != Owner::remote || place.address == 0 || is_asked_for(place.address)) continue;
     const auto& of_stacks = node().copies.of_stacks;
@@ -181,8 +185,7 @@ void send_late_diffs(bool of_stacks_only) {
                                          [&](const Place& copy) { return copy.address == place.address; });
     if (of_stacks_only && !is_of_stack) continue;
     const Range& range = *find_range(place.address);
-    const EncodedDiff diff =
-        encode_diff(place.address, range.view_of(place.address), range.twin_of(place.address), buffer, place.parts);
+    const EncodedDiff diff = encode_whole(place, range, of_stacks_only, buffer);
     if (!diff.change) continue;
     ++recalls.late_diffs;
     ++node().late_diffs;
