@@ -211,7 +211,7 @@ def test_of_a_real_run_likewise(measured, name, read):
 
 def test_a_run_that_logs_less_than_it_does_says_from_when_on_it_is_cut(tmp_path):
     # Fewer would be used up, now and then, by processes that wait for process 0 to begin.
-    most = 8000
+    most = 20_000
     done = sdsm("run", "-q", "-n", 4, "--timeline", tmp_path / "t.json", "--timeline-events", most, "--", *COUNTERS)
     assert done.returncode == 0, done.stderr
     about = read_chrome(tmp_path / "t.json").other
