@@ -1,5 +1,5 @@
-/* Thread 0 polls nothing for a millisecond at a time while thread 1 stores to its stack, which lets thread 0 stand still.
- * Prints how many polls ended in another way than by their limit, and whether one ended far too early. */
+/* Thread 0 polls nothing for a millisecond at a time while thread 1 stores to its stack, which lets thread 0 stand
+ * still. Prints how many polls ended in another way than by their limit, and whether one ended far too early. */
 #include <errno.h>
 #include <omp.h>
 #include <poll.h>
