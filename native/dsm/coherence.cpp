@@ -323,8 +323,8 @@ bool has_to_send_stacks_first(const Place& place, Access access, bool is_again) 
 /// In flag mode a node asks for one copy of a stack at a time: a later one may not show less than an earlier one.
 bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mutex) {
   if (!is_in_flag_mode() || !is_copy_of_stack(place)) return false;
-  const auto& arriving = node().arriving;
-  return std::any_of(arriving.begin(), arriving.end(), [](const Arriving& one) { return one.is_of_stack; });
+  return std::any_of(node().arriving.begin(), node().arriving.end(),
+                     [](const Arriving& one) { return one.is_of_stack; });
 }
 
 /// Returns the fault's kind; none where the page was only to be opened again.
