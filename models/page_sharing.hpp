@@ -119,6 +119,12 @@ constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_co
   return mode != FlagMode::off && access == Access::write && is_copy_of_stack;
 }
 
+/// Whether a node asks for a page only when no other copy of a stack is underway to it: a later one may not show less
+/// than an earlier one.
+constexpr bool is_asked_for_alone(FlagMode mode, bool is_copy_of_stack) {
+  return mode != FlagMode::off && is_copy_of_stack;
+}
+
 /// Whether a page goes to another node only when all is home that the home's node has changed in others' stacks: its
 /// thread stores to its own stack unseen, and may have stored there before.
 constexpr bool serves_behind_stacks(FlagMode mode, bool is_own_stack) {

@@ -243,12 +243,9 @@ struct At {
   bool operator==(const At&) const = default;
 };
 At at_fault(const ucontext_t& machine) {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-  At at{static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]), odd};
-  for (int i = REG_R8; i <= REG_RSP; ++i) {
-    at.registers = (at.registers ^ static_cast<std::uint64_t>(machine.uc_mcontext.gregs[i])) * odd;
-    at.registers ^= at.registers >> 32;
-  }
+  At at{static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]), 0};
+  for (int i = REG_R8; i <= REG_RSP; ++i)
+    at.registers = hash_with(at.registers, static_cast<std::uint64_t>(machine.uc_mcontext.gregs[i]));
   return at;
 }
 
@@ -320,9 +317,8 @@ bool has_to_send_stacks_first(const Place& place, Access access, bool is_again) 
   return std::any_of(node().twinned.begin(), node().twinned.end(), is_other_stack);
 }
 
-/// In flag mode a node asks for one copy of a stack at a time: a later one may not show less than an earlier one.
 bool has_to_wait_for_stack(const Place& place) REQUIRES(application, node().mutex) {
-  if (!is_in_flag_mode() || !is_copy_of_stack(place)) return false;
+  if (!is_asked_for_alone(flag_mode_here(), is_copy_of_stack(place))) return false;
   return std::any_of(node().arriving.begin(), node().arriving.end(),
                      [](const Arriving& one) { return one.is_of_stack; });
 }

@@ -130,7 +130,8 @@ bool tells(std::uint64_t page, bool is_asked_in_flag_mode) REQUIRES(handling) {
 void want_page(ProcessId from, const Head& head, const std::byte* payload) {
   Request request{from, head, {}, {}};
   if (head.bytes % sizeof(HeldCopy) != 0 || head.bytes > HeldCopy::most * sizeof(HeldCopy))
-    program::end_run({"process ", program::Decimal(index_of(from)), " names copies in a wrong way"});
+    program::end_run({"process ", program::Decimal(index_of(from)),
+                      " asks for a page with a list of copies that is cut off or too long"});
   request.held.resize(head.bytes / sizeof(HeldCopy));
   if (head.bytes > 0) std::memcpy(request.held.data(), payload, head.bytes);
   const std::uint64_t address = head.address;

@@ -153,6 +153,12 @@ struct PageWish {
   }
 };
 
+constexpr std::uint64_t hash_with(std::uint64_t hash, std::uint64_t word) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: spreads every bit upwards
+  const std::uint64_t spread = (hash ^ word ^ odd) * odd;
+  return spread ^ spread >> 32;
+}
+
 /// In flag mode who asks for a page of a stack names its node's copies of further ones of that stack: they stay if they
 /// are still what their home has. In the answer's value bit 1 + i tells so of the i-th.
 struct HeldCopy {
@@ -162,13 +168,11 @@ struct HeldCopy {
   std::uint64_t hash = 0;  ///< of the page, without what its node has changed since the copy came
 
   static std::uint64_t hash_of(const std::byte* page) {
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: spreads every bit upwards
-    std::uint64_t hash = odd;
+    std::uint64_t hash = 0;
     for (std::size_t at = 0; at < static_cast<std::size_t>(page_payload.count); at += sizeof hash) {
       std::uint64_t word = 0;
       std::memcpy(&word, page + at, sizeof word);
-      hash = (hash ^ word) * odd;
-      hash ^= hash >> 32;
+      hash = hash_with(hash, word);
     }
     return hash;
   }

@@ -121,6 +121,9 @@ TEST_CASE("what a stack shows goes to others behind what its node has stored in 
   CHECK(serves_behind_stacks(for_good, true));
   CHECK(!serves_behind_stacks(off, true));
   CHECK(!serves_behind_stacks(for_good, false));
+  CHECK(is_asked_for_alone(until_barrier, true));
+  CHECK(!is_asked_for_alone(off, true));
+  CHECK(!is_asked_for_alone(for_good, false));
   CHECK(tells_behind_stacks(Atomics::home, true));
   CHECK(!tells_behind_stacks(Atomics::relaxed, true));
   CHECK(!tells_behind_stacks(Atomics::home, false));
