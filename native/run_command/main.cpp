@@ -345,8 +345,7 @@ int run(int argc, char** argv) {
       throw BadInput(
           "--timeline needs processes that share a clock, and those of several --hosts do not. Leave one of both out");
     }
-    // A message is logged by its sender and by its receiver, and a window is cut out at the end.
-    request.cluster.timeline_events = 4 * shown.most_events;
+    request.cluster.timeline_events = shown.most_events;
   }
   return run_program(request);
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <tuple>
 
+#include "commands/errors.hpp"
+#include "commands/standard_streams.hpp"
 #include "native/dsm/wire.hpp"
 #include "native/run_command/control_channel.hpp"
 
@@ -99,19 +101,6 @@ class Merge {
     }
   }
 
-  /// The initial thread's first and last reading of the clock.
-  void mark_region(timelines::Labels& labels) const {
-    std::vector<Time> readings;
-    for (const TimedEvent& event : processes_.front()) {
-      if (event.kind != Kind::clock) continue;
-      if (dsm::calls_of(event.value) == 1) readings.clear();  // the first of clocks of a higher rank
-      readings.push_back(time_of(event.begin_ns));
-    }
-    if (readings.size() < 2) return;
-    labels.measured_from = readings.front();
-    labels.measured_until = readings.back();
-  }
-
   std::uint64_t overlap_ns() const { return overlap_ns_; }
   Time time_of(std::uint64_t ns) const { return std::chrono::nanoseconds(ns - std::min(ns, run_.begin_ns)); }
 
@@ -172,24 +161,61 @@ void TimelineLogs::take(std::uint32_t process, const std::string& payload) {
                                (event.kind == Kind::fault && event.what == 0) ||
                                (!has_state && event.kind < Kind::serves && event.object >= layout_.processes());
     if (is_impossible) throw ProtocolError("sent the launcher a log of impossible events");
-    // How long a process was there is always known.
-    if (left_ == 0 && event.kind != Kind::life) {
+    if (event.kind == Kind::clock) {
+      if (process != 0) continue;
+      if (dsm::calls_of(event.value) == 1) clock_readings_ns_.clear();  // the first of clocks of a higher rank
+      clock_readings_ns_.resize(std::min<std::size_t>(clock_readings_ns_.size() + 1, 2));
+      clock_readings_ns_.back() = event.begin_ns;
+    } else if (event.kind == Kind::life) {
+      processes_[process].push_back(event);
+    } else if (event.begin_ns >= horizon_ns_) {
       ++dropped_;
-      dropped_from_ns_ = std::min(dropped_from_ns_, event.begin_ns);
-      continue;
+    } else {
+      processes_[process].push_back(event);
+      if (++kept_ > most_logs_ + most_logs_ / 4) drop_the_latest();
     }
-    if (left_ > 0) --left_;
-    processes_[process].push_back(event);
+  }
+}
+
+void TimelineLogs::drop_the_latest() {
+  std::vector<std::uint64_t> begins_ns;
+  begins_ns.reserve(kept_);
+  for (const Events& logged : processes_) {
+    for (const TimedEvent& event : logged) {
+      if (event.kind != Kind::life) begins_ns.push_back(event.begin_ns);
+    }
+  }
+  const auto first_dropped = begins_ns.begin() + static_cast<std::ptrdiff_t>(most_logs_);
+  std::ranges::nth_element(begins_ns, first_dropped);
+  horizon_ns_ = *first_dropped;
+  for (Events& logged : processes_) {
+    const std::uint64_t fewer = std::erase_if(
+        logged, [this](const auto& event) { return event.kind != Kind::life && event.begin_ns >= horizon_ns_; });
+    kept_ -= fewer;
+    dropped_ += fewer;
   }
 }
 
 timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, timelines::Labels& labels) const {
+  std::string dropped;
   if (dropped_ > 0) {
     timelines::Timeline none(layout_, tables_of(protocol_), {});
-    selection.end = std::min(selection.end, Merge(processes_, none, protocol_).time_of(dropped_from_ns_));
-    labels.notes.push_back(
-        fmt::format("{} more events were logged, which begin at {:.9f} s or later: the timeline ends there", dropped_,
-                    to_seconds(selection.end)));
+    const Time horizon = Merge(processes_, none, protocol_).time_of(horizon_ns_);
+    const std::uint64_t enough = (kept_ + dropped_) / logs_per_event + 1;
+    if (horizon <= selection.begin) {
+      throw commands::BadInput(
+          fmt::format("the timeline ends at {:.9f} s, before its window begins: what a real run logs is kept from the "
+                      "run's begin on, up to {} times --timeline-events. Give --timeline-events {} or more",
+                      to_seconds(horizon), logs_per_event, enough));
+    }
+    if (horizon < selection.end) {
+      selection.end = horizon;
+      dropped = fmt::format(
+          "{} more events were logged, which begin at {:.9f} s or later: the timeline ends there. Let it have more "
+          "(--timeline-events)",
+          dropped_, to_seconds(horizon));
+      labels.notes.push_back(dropped);
+    }
   }
   timelines::Timeline timeline(layout_, tables_of(protocol_), selection);
   Merge merge(processes_, timeline, protocol_);
@@ -198,12 +224,17 @@ timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, timel
     merge.add_services(process);
   }
   merge.add_messages();
-  merge.mark_region(labels);
+  if (clock_readings_ns_.size() == 2) {
+    labels.measured_from = merge.time_of(clock_readings_ns_.front());
+    labels.measured_until = merge.time_of(clock_readings_ns_.back());
+  }
   if (merge.overlap_ns() > 0) {
     labels.notes.push_back(
         fmt::format("faults seem to begin {} ns too early, all together, and are cut there", merge.overlap_ns()));
   }
   timeline.end();
+  // What the timeline cuts itself begins earlier.
+  if (!dropped.empty() && timeline.cut() == 0) commands::say("warning: " + dropped + ".");
   return timeline;
 }
 

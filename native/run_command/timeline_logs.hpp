@@ -10,26 +10,38 @@
 
 namespace sdsm::run_command {
 
+/// A message is logged by its sender and by its receiver, and a state within another cuts it in two.
+inline constexpr std::uint64_t logs_per_event = 4;
+
+/// Keeps logs for the selection's events: those that begin first, as processes send theirs when they have time. Needs
+/// memory for at most a quarter more than `logs_per_event` times as many, 40 bytes each.
 class TimelineLogs {
  public:
-  /// `most_events`: to keep of all processes together; later ones are counted only.
   TimelineLogs(Layout layout, ProtocolKind protocol, std::uint64_t most_events)
-      : layout_(layout), protocol_(protocol), left_(most_events), processes_(layout.processes()) {}
+      : layout_(layout),
+        protocol_(protocol),
+        most_logs_(logs_per_event * most_events),
+        processes_(layout.processes()) {}
 
   /// Takes the payload of a frame. Throws ProtocolError.
   void take(std::uint32_t process, const std::string& payload);
 
   /// The run, from process 0's begin to its end. A process that has said nothing at its end has no slices. Adds to the
   /// labels what the logs tell of the measured region, and what was dropped.
+  /// Throws BadInput if that is all that the selection's window has.
   timelines::Timeline timeline(timelines::Selection selection, timelines::Labels& labels) const;
 
  private:
+  void drop_the_latest();
+
   Layout layout_;
   ProtocolKind protocol_;
-  std::uint64_t left_;
+  std::uint64_t most_logs_;
+  std::uint64_t kept_ = 0;  ///< without the processes' lives, which are always known
   std::uint64_t dropped_ = 0;
-  std::uint64_t dropped_from_ns_ = ~std::uint64_t{0};
+  std::uint64_t horizon_ns_ = ~std::uint64_t{0};  ///< what begins here or later was dropped
   std::vector<std::vector<dsm::TimedEvent>> processes_;
+  std::vector<std::uint64_t> clock_readings_ns_;  ///< the initial thread's first one and its last one
 };
 
 }  // namespace sdsm::run_command
