@@ -18,6 +18,7 @@
 #include "native/dsm/processors.hpp"
 #include "native/dsm/service.hpp"
 #include "native/dsm/sockets.hpp"
+#include "native/dsm/standing.hpp"
 #include "native/dsm/timeline_log.hpp"
 #include "native/program/ending.hpp"
 
@@ -198,7 +199,7 @@ void send_backlog(ProcessId to) {
 }
 
 Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wait wait, std::uint64_t until_ns) {
-  const program::HeldSignals held;
+  const SlowCall held;
   ++asking.questions;
   if (asking.long_wait && waits_for_others(head.kind)) {
     end_run(
@@ -230,7 +231,7 @@ Head ask(ProcessId to, Head head, const void* payload, void* answer_payload, Wai
 }
 
 void tell(ProcessId to, Head head, const void* payload) {
-  const program::HeldSignals held;
+  const SlowCall held;
   ++asking.questions;
   if (to == self.process) {
     const Held nothing_else_is_handled(handling);
@@ -241,7 +242,7 @@ void tell(ProcessId to, Head head, const void* payload) {
 }
 
 Head await_answer(ProcessId from) {
-  const program::HeldSignals held;
+  const SlowCall held;
   Head reply;
   if (!receive_head(sockets[index_of(from)], reply)) end_without(from);
   wait_for_arrival(reply.ticket);

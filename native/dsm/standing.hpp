@@ -12,15 +12,15 @@ namespace sdsm::dsm {
 /// Called by each application thread at its start: from then on it can be stopped.
 void may_stand_still();
 
-/// Handlers in which the thread may have slept call this last: a sleeping thread gets no signal.
+/// A sleeping thread gets no signal, so handlers in which it may have slept call this last.
 void stand_still_if_asked();
 
-/// The run-time's work at a synchronisation, in which the thread may sleep.
-class Synchronising {
+/// Work of the run-time in which the application thread may sleep: a synchronisation, a question to another process.
+class SlowCall {
  public:
-  Synchronising() = default;
-  ~Synchronising() { stand_still_if_asked(); }
-  Synchronising& operator=(Synchronising&&) = delete;
+  SlowCall() = default;
+  ~SlowCall() { stand_still_if_asked(); }
+  SlowCall& operator=(SlowCall&&) = delete;
 
  private:
   program::HeldSignals held_;

@@ -249,7 +249,7 @@ Scoped scoped_question(LockId lock, const Head& question) REQUIRES(application) 
 }
 
 void pass(const Meeting& meeting, Barrier barrier) REQUIRES(application) {
-  const Synchronising held;
+  const SlowCall held;
   flush_output();
   if (self.wants_page_log) {
     const NodeGuard guard;
@@ -293,7 +293,7 @@ void leave_gang(const gomp::Gang& gang) {
 }
 
 GrantSays wait_for_grant(LockId lock, Head question, const void* payload, std::uint64_t until_ns) {
-  const Synchronising held;
+  const SlowCall held;
   flush(Sync::acquire);
   const Begun since = begin();
   question.generation = generation();
@@ -317,7 +317,7 @@ void acquire_lock(LockId lock, const OrderedTurn* turn) {
 }
 
 bool try_acquire_lock(LockId lock, engine::Demand demand) {
-  const Synchronising held;
+  const SlowCall held;
   flush(Sync::acquire);
   const Begun since = begin();
   Head answer;
@@ -341,7 +341,7 @@ bool try_acquire_lock(LockId lock, engine::Demand demand) {
 }
 
 void release_lock(LockId lock, engine::Demand demand) {
-  const Synchronising held;
+  const SlowCall held;
   release_memory();
   bool was_held = false;
   {
@@ -379,7 +379,7 @@ std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value) {
 }
 
 void release_memory() {
-  const Synchronising held;
+  const SlowCall held;
   // Who acquires it prints behind what was printed before.
   flush_output();
   flush(Sync::release);
@@ -398,7 +398,7 @@ std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) {
 }
 
 void post_flag(std::uint64_t flag, std::uint64_t value) {
-  const Synchronising held;
+  const SlowCall held;
   need_openmp_scope("a flag");
   flush(Sync::release);
   const ProcessId manager = manager_of_flag(flag, processes());
@@ -410,7 +410,7 @@ void post_flag(std::uint64_t flag, std::uint64_t value) {
 }
 
 void await_flag(std::uint64_t flag, std::uint64_t value) {
-  const Synchronising held;
+  const SlowCall held;
   need_openmp_scope("a wait for a flag");
   flush(Sync::acquire);
   const Begun since = begin();
@@ -424,7 +424,7 @@ void await_flag(std::uint64_t flag, std::uint64_t value) {
 }
 
 void synchronise_memory() {
-  const Synchronising held;
+  const SlowCall held;
   if (plays_jiajia()) {
     if (!are_pages_protected()) return;
     acquire_lock(jiajia::flush_lock);

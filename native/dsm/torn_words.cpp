@@ -48,8 +48,9 @@ void heed_torn_word(std::uint64_t address) {
   static bool is_told = false;
   if (std::exchange(is_told, true)) return;
   gomp::message({"warning: two nodes changed the 4 bytes at address 0x", program::Hexadecimal(address),
-                 " at the same time, by plain stores; the later change was kept whole. If shorter variables lie there "
-                 "side by side, one has lost a change: align them to 4 bytes"});
+                 " at the same time, by plain stores; the later change was kept whole. That is right for one variable "
+                 "that several threads store. If variables of 1 or 2 bytes lie there side by side, one has lost a "
+                 "change: align each to 4 bytes"});
 }
 
 }  // namespace sdsm::dsm

@@ -235,6 +235,15 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
         const auto limit = static_cast<int>(inside.arguments[limit_at]);
         left.arguments[limit_at] = std::max<std::int64_t>(0, limit - (now_ns() - begun_ns) / ms);
       }
+      if (inside.timespec_at >= 0 && inside.at(inside.timespec_at) != nullptr) {
+        const auto& whole = *static_cast<const timespec*>(inside.at(inside.timespec_at));
+        constexpr std::int64_t second = 1'000'000'000;
+        const std::int64_t passed_ns = now_ns() - begun_ns;
+        const std::int64_t ns = whole.tv_nsec - passed_ns % second;
+        left.limit = {whole.tv_sec - passed_ns / second - (ns < 0 ? 1 : 0), ns < 0 ? ns + second : ns};
+        if (left.limit.tv_sec < 0) left.limit = {};
+        left.arguments[inside.timespec_at] = reinterpret_cast<long>(&left.limit);
+      }
     }
   };
   long answer = 0;

@@ -26,6 +26,7 @@ struct SystemCall {
   bool is_wait = false;             ///< its time is no computing
   bool goes_on = false;             ///< when its thread had to stand still
   int milliseconds_at = -1;  ///< the argument that limits it, in milliseconds; -1: none, or the kernel counts down
+  int timespec_at = -1;      ///< the same, as a time that the kernel does not count down
   timespec limit{};
   /// Of a regular file, which moves all that it has room for: where the call's further numbers stand; none: 0.
   struct Rest {
@@ -72,6 +73,10 @@ struct SystemCall {
   void waits_on(int milliseconds = -1) {
     is_wait = goes_on = true;
     milliseconds_at = milliseconds;
+  }
+  void waits_for_time(int i) {
+    is_wait = goes_on = true;
+    timespec_at = i;
   }
   /// Argument `limit` is a time that the clock in argument `clock` shows to the program, if `flags` says so.
   void until(int clock, int flags, int limit);

@@ -328,9 +328,10 @@ def test_who_sees_a_later_store_to_a_stack_sees_the_earlier_one(case, nodes, thr
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
-def test_a_poll_is_not_interrupted_when_its_thread_stands_still():
+@pytest.mark.parametrize("how", ["poll", "ppoll", "pselect", "epoll_pwait2"])
+def test_a_poll_is_not_interrupted_when_its_thread_stands_still(how):
     """Without a handler of its own the program expects no EINTR: 80 to 300 of 1000 polls of a millisecond ended so."""
-    result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "polls")
+    result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "polls", how)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 interrupted, 0 early\n", "")
 
 

@@ -1,11 +1,28 @@
 /* Thread 0 polls nothing for a millisecond at a time while thread 1 stores to its stack, which lets thread 0 stand
- * still. Prints how many polls ended in another way than by their limit, and whether one ended far too early. */
+ * still. Prints how many polls ended in another way than by their limit, and whether one ended far too early.
+ *
+ *   polls poll|ppoll|pselect|epoll_pwait2 */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 
-int main(void) {
+static int poll_nothing(const char* how, int epoll) {
+  const struct timespec millisecond = {0, 1000000};
+  struct epoll_event event;
+  if (strcmp(how, "ppoll") == 0) return ppoll(NULL, 0, &millisecond, NULL);
+  if (strcmp(how, "pselect") == 0) return pselect(0, NULL, NULL, NULL, &millisecond, NULL);
+  if (strcmp(how, "epoll_pwait2") == 0) return epoll_pwait2(epoll, &event, 1, &millisecond, NULL);
+  return poll(NULL, 0, 1);
+}
+
+int main(int argc, char** argv) {
+  const char* const how = argc > 1 ? argv[1] : "poll";
+  const int epoll = epoll_create1(0);
   struct {
     volatile int low;
     char between[1024];
@@ -20,7 +37,7 @@ int main(void) {
       for (polls = 0; polls < 1000; ++polls) {
         const double begun = omp_get_wtime();
         errno = 0;
-        const int found = poll(NULL, 0, 1);
+        const int found = poll_nothing(how, epoll);
         interrupted += found != 0 || errno == EINTR;
         early += omp_get_wtime() - begun < 0.0009;
       }
