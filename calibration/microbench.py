@@ -13,6 +13,7 @@ import platform
 import re
 import statistics
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ VERSION = 1
 TIME_LIMIT_S = 600.0
 MOST_SAMPLES = 4096
 ROUND_SAMPLES = 10
+#: A day.
+MOST_MINUTES = 1440.0
 MOST_THREADS = 256
 PRINTED = (("fastest", 0.0), ("25 %", 0.25), ("median", 0.5), ("75 %", 0.75), ("slowest", 1.0))
 
@@ -156,12 +159,20 @@ def measure_layouts(
     options: Sequence[str | Path] = (),
     say: Any = None,
     between: Callable[[int], None] | None = None,
+    over_s: float = 0.0,
 ) -> dict[str, dict[str, Any]]:
     """A document's layouts, round by round, so that what else the machine did is spread over all. between: called with each
-    round's number, from 0, when the round is done. Raises CommandFailed."""
+    round's number, from 0, when the round is done. over_s: rounds begin evenly over so many seconds, or as soon as they can.
+    Raises CommandFailed."""
     rounds = rounds_of(samples)
     measured: dict[str, dict[str, Any]] = {}
+    begun = time.monotonic()
     for turn in range(rounds):
+        wait_s = begun + over_s * turn / rounds - time.monotonic()
+        if wait_s > 0:
+            if say is not None:
+                say(f"run {turn + 1} of {rounds} begins in {wait_s:.0f} s")
+            time.sleep(wait_s)
         for chosen in layouts:
             if say is not None:
                 say(f"microbench on {chosen}" + f", run {turn + 1} of {rounds}" * (rounds > 1))
@@ -194,6 +205,7 @@ def measure(
     with_system: bool = True,
     say: Any = None,
     is_bound: bool = False,
+    over_s: float = 0.0,
 ) -> dict[str, Any]:
     """The document that `sdsm microbench -o` writes. Raises CommandFailed."""
     options: list[str | Path] = ["--bind"] if is_bound else []
@@ -209,7 +221,7 @@ def measure(
         "emulated": str(emulate) if emulate is not None else None,
         "transport": transport or "unix",
         "bound": is_bound,
-        "layouts": measure_layouts(build, layouts, samples, options, say),
+        "layouts": measure_layouts(build, layouts, samples, options, say, over_s=over_s),
     }
     if with_system:
         if say is not None:
@@ -250,6 +262,14 @@ def _parser() -> argparse.ArgumentParser:
         "--layouts", default="2x1,2x2,4x1", metavar="LIST", help="nodes x threads per node, with commas (default: 2x1,2x2,4x1)"
     )
     parser.add_argument("--samples", type=int, default=100, metavar="N", help="of each quantity, 1 to 4096 (default: 100)")
+    parser.add_argument(
+        "--over",
+        type=float,
+        default=0.0,
+        metavar="MINUTES",
+        help=f"spread the runs, of {ROUND_SAMPLES} samples each, over so long, so that the errors of `sdsm calibrate` tell how the machine changes "
+        f"from minute to minute (default: one after the other; at most {MOST_MINUTES:g})",
+    )
     parser.add_argument("--emulate", type=platform_name, metavar="PLATFORM", help="measure on the network of this platform file")
     parser.add_argument("--transport", choices=("unix", "tcp"), help="sockets between nodes (default: unix)")
     parser.add_argument("--bind", action="store_true", help="each process on one processor, in turn, as `sdsm run --bind` has them")
@@ -265,6 +285,10 @@ def main(arguments: list[str] | None = None) -> int:
     layouts = _layouts(options.layouts)
     if not 1 <= options.samples <= MOST_SAMPLES:
         raise BadInput(f"--samples {options.samples} is not from 1 to {MOST_SAMPLES}")
+    if not 0 <= options.over <= MOST_MINUTES:
+        raise BadInput(f"--over {options.over:g} is not from 0 to {MOST_MINUTES:g} minutes")
+    if options.over > 0 and rounds_of(options.samples) == 1:
+        raise BadInput(f"--over spreads runs of {ROUND_SAMPLES} samples each: give --samples a larger multiple of {ROUND_SAMPLES} than {ROUND_SAMPLES}")
     if options.emulate is not None and not options.emulate.is_file():
         raise BadInput(f"{options.emulate} is no file. Name a platform file after --emulate")
     check_outputs([options.output], filter(None, [options.emulate]))
@@ -272,7 +296,7 @@ def main(arguments: list[str] | None = None) -> int:
     if many and options.emulate is None:
         say(f"{many}, which take turns: their times are too long. `sdsm calibrate` takes only barriers and locks of them")
     document = measure(
-        options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say, options.bind
+        options.build, layouts, options.samples, options.emulate, options.transport, not options.no_system, say, options.bind, 60 * options.over
     )
     if options.output is not None:
         print_or_write(options.output, json_text(document))

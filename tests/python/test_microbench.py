@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -70,6 +71,31 @@ def test_nodes_act_together_where_every_thread_has_a_processor_and_nothing_is_em
     assert json.loads(output.read_text())["layouts"]["2x1"]["together"] is False
     called = (build / "sdsm-run.called").read_text().splitlines()
     assert [line.split("microbench ")[-1] for line in called] == ["1 3 together", "2 3 streams", "1 3"]
+
+
+def test_runs_begin_evenly_over_the_minutes_given(build, monkeypatch, capsys):
+    """Four runs over two minutes are due at 0, 30, 60 and 90 s. The second takes 40 s, so the third begins at 70 s, and the last waits for 20 s."""
+    clock, waits, takes = [1000.0], [], iter([0.0, 40.0, 0.0, 0.0])
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        clock[0] += seconds
+
+    real = microbench.measure_round
+
+    def measured(*arguments):
+        clock[0] += next(takes)
+        return real(*arguments)
+
+    monkeypatch.setattr("calibration.microbench.time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    monkeypatch.setattr("calibration.microbench.measure_round", measured)
+    arguments = ["--build", str(build), "--layouts", "2x1", "--no-system"]
+    assert microbench.main([*arguments, "--samples", "40", "--over", "2"]) == 0
+    assert waits == [30.0, 20.0]
+    assert "run 2 of 4 begins in 30 s" in capsys.readouterr().err
+    for minutes, samples, why in (("nan", "40", "not from 0 to 1440"), ("-1", "40", "not from 0"), ("2", "10", "larger multiple of 10")):
+        assert microbench.main([*arguments, "--samples", samples, "--over", minutes]) == 2
+        assert why in capsys.readouterr().err
 
 
 def test_the_table_tells_microseconds(build, capsys):
