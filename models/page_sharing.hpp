@@ -114,9 +114,16 @@ constexpr bool needs_list(bool is_on_stack, bool is_from_own_node, bool is_liste
 
 /// Changes of several stacks go to several homes, or one after the other, and nobody knows which of them a thread made
 /// last: who sees that one has to see the others. So in flag mode a node has changed one page of others' stacks at a
-/// time. Whether what it has changed in others of them goes home before this access.
-constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_copy_of_stack) {
-  return mode != FlagMode::off && access == Access::write && is_copy_of_stack;
+/// time. Whether what it has changed in others of them goes home before this access. `makes_no_progress`: the
+/// instruction has faulted on this page before, as it needs several at once.
+constexpr bool sends_other_stacks_first(FlagMode mode, Access access, bool is_copy_of_stack, bool makes_no_progress) {
+  return mode != FlagMode::off && access == Access::write && is_copy_of_stack && !makes_no_progress;
+}
+
+/// Whether a node keeps its copies of other stacks when one of a stack comes, though their homes have changed them
+/// since: an instruction that needs several would get them by turns for ever.
+constexpr bool keeps_older_stack_copies(bool is_copy_of_stack, bool makes_no_progress) {
+  return is_copy_of_stack && makes_no_progress;
 }
 
 /// Whether a node asks for a page only when no other copy of a stack is underway to it: a later one may not show less

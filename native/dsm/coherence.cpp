@@ -158,7 +158,7 @@ std::vector<HeldCopy> copies_beside(const Place& place) REQUIRES(application, no
   return held;
 }
 
-void fetch(const Place& place, const FaultRule& rule, bool is_again) REQUIRES(application, node().mutex) {
+void fetch(const Place& place, const FaultRule& rule, bool makes_no_progress) REQUIRES(application, node().mutex) {
   const std::uint64_t wish = wish_of(place, rule.access);
   const Fetched fetched = with_prefetched(place);
   Head reply;
@@ -166,7 +166,7 @@ void fetch(const Place& place, const FaultRule& rule, bool is_again) REQUIRES(ap
   if (is_open_at_home(place)) node().copies.of_stacks.push_back(place);
   const std::vector<HeldCopy> held = copies_beside(place);
   std::vector<std::uintptr_t> kept{place.address};
-  if (is_again && is_copy_of_stack(place)) {
+  if (keeps_older_stack_copies(is_copy_of_stack(place), makes_no_progress)) {
     for (const Place& copy : node().copies.of_stacks) kept.push_back(copy.address);
   }
   ask_for(std::span(fetched.places.data(), fetched.count), false, kept, [&]() REQUIRES(application) {
@@ -196,11 +196,11 @@ void upgrade(const Place& place) REQUIRES(application, node().mutex) {
   if (node().pages.node_permission(place.id, place.owner) == Permission::read_write) make_twin(place);
 }
 
-/// Does what the rule of the fault says; the pages' access() has made the transition. `is_again`: the instruction makes
-/// no progress, as it needs several pages.
-void resolve(const Place& place, const FaultRule& rule, bool is_again) REQUIRES(application, node().mutex) {
+/// Does what the rule of the fault says; the pages' access() has made the transition. `makes_no_progress`: the
+/// instruction, which needs several pages.
+void resolve(const Place& place, const FaultRule& rule, bool makes_no_progress) REQUIRES(application, node().mutex) {
   if (rule.makes_twin) node().twinned.push_back(place);
-  if (rule.fetches_page) return fetch(place, rule, is_again);
+  if (rule.fetches_page) return fetch(place, rule, makes_no_progress);
   const bool sends = rule.sends_request && rule.owner == Owner::remote;
   if (sends) count_message(place.home, MessageKind::write_request, control_payload.count);
   if (sends && rule.makes_twin && is_in_flag_mode()) return upgrade(place);
@@ -308,9 +308,9 @@ void open_resting_behind(const Place& place) REQUIRES(application, node().mutex)
   open_at_rest(place.address + page_bytes, count);
 }
 
-/// An instruction that stores to two pages needs both.
-bool has_to_send_stacks_first(const Place& place, Access access, bool is_again) REQUIRES(application, node().mutex) {
-  if (!sends_other_stacks_first(flag_mode_here(), access, is_copy_of_stack(place)) || is_again) return false;
+bool has_to_send_stacks_first(const Place& place, Access access, bool makes_no_progress)
+    REQUIRES(application, node().mutex) {
+  if (!sends_other_stacks_first(flag_mode_here(), access, is_copy_of_stack(place), makes_no_progress)) return false;
   const auto is_other_stack = [&](const Place& twinned) {
     return twinned.address != 0 && twinned.address != place.address && is_copy_of_stack(twinned);
   };
@@ -333,7 +333,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
   std::optional<FaultKind> kind;
   OwnPage granted{Right::write, false};
   bool is_allowed = false;
-  const bool is_again = is_in_flag_mode() && comes_again(at, place.address, processor_time_ns());
+  const bool makes_no_progress = is_in_flag_mode() && comes_again(at, place.address, processor_time_ns());
   if (take_stack_news()) drop_stack_copies();
   for (;;) {
     // What the home answers has to be newer than what this thread stored.
@@ -347,7 +347,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
     if (traps(access, pages.process_permission(self.process, place.id, place.owner))) {
       // A companion may have asked for another stack meanwhile.
       const bool has_to_wait_again = is_allowed && is_copy_of_stack(place);
-      const bool sends_first = !has_to_wait_again && has_to_send_stacks_first(place, access, is_again);
+      const bool sends_first = !has_to_wait_again && has_to_send_stacks_first(place, access, makes_no_progress);
       if (sends_first) drop_stack_copies();
       if (has_to_wait_again || sends_first) {
         is_allowed = false;
@@ -357,7 +357,7 @@ std::optional<FaultKind> take_fault(const Place& place, Access access, const At&
       is_allowed = place.owner == Owner::remote && is_in_flag_mode();
       kind = pages.access(self.process, place.id, place.home, place.owner, access);
       log_in_turn({.value = place.id.index, .object = index_of(place.id.region), .fault = *kind});
-      resolve(place, rule_of(*kind), is_again);
+      resolve(place, rule_of(*kind), makes_no_progress);
       ++asked.faults[static_cast<std::size_t>(*kind)];
       // Late changes may have been awaited meanwhile: its home may have asked a companion for it back already.
       if (is_being_given_up(place.address)) is_allowed = false;

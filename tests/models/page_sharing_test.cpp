@@ -164,11 +164,16 @@ TEST_CASE("another node's request needs a list in flag mode, the home's own node
 
 TEST_CASE("where threads wait for plain stores a node has changed one page of others' stacks at a time") {
   using enum FlagMode;
-  CHECK(sends_other_stacks_first(for_good, Access::write, true));
-  CHECK(sends_other_stacks_first(until_barrier, Access::write, true));
-  CHECK_FALSE(sends_other_stacks_first(off, Access::write, true));
-  CHECK_FALSE(sends_other_stacks_first(for_good, Access::read, true));
-  CHECK_FALSE(sends_other_stacks_first(for_good, Access::write, false));
+  CHECK(sends_other_stacks_first(for_good, Access::write, true, false));
+  CHECK(sends_other_stacks_first(until_barrier, Access::write, true, false));
+  CHECK_FALSE(sends_other_stacks_first(off, Access::write, true, false));
+  CHECK_FALSE(sends_other_stacks_first(for_good, Access::read, true, false));
+  CHECK_FALSE(sends_other_stacks_first(for_good, Access::write, false, false));
+  // One instruction that stores to two stacks needs both pages at once.
+  CHECK_FALSE(sends_other_stacks_first(for_good, Access::write, true, true));
+  CHECK(keeps_older_stack_copies(true, true));
+  CHECK_FALSE(keeps_older_stack_copies(true, false));
+  CHECK_FALSE(keeps_older_stack_copies(false, true));
 }
 
 TEST_CASE("an operation that orders memory takes its page from all, but a stack can only be marked") {
