@@ -11,13 +11,15 @@ MENDINGS = {
     "--pad": "padding: a page of its own for each thread's part",
     "--without-barriers": "without barriers that nothing needs",
     "--without-locks": "without locks and atomic operations (an upper bound)",
-    PARALLEL_INIT: "parallel initialisation (--placement first-touch)",
+    PARALLEL_INIT: "parallel initialising and --placement first-touch",
 }
 PAGE_SIZES = ("4KiB", "8KiB", "16KiB", "64KiB")
 PREFETCHES = ("0", "1", "4")
 PROTOCOLS = ("scash", "home-open", "jiajia")
 
 PLACEMENTS = ("as-asked", "block", "first-touch", "round-robin")
+#: What the platform's modelled barriers may be like: barrier.shape.
+SHAPES = ("flat", "tree")
 #: More threads on a node than this are no cluster of today's platforms.
 MOST_PER_NODE = 8
 
@@ -80,6 +82,7 @@ class Alternative:
 
     mending:    a key of MENDINGS, or empty. The point's trace is the one to mend.
     is_offered: whether the user hears of it if it cannot be simulated.
+    shape:      a barrier's, which the prediction assumes or might.
     """
 
     what: str
@@ -87,10 +90,13 @@ class Alternative:
     is_choice: bool
     mending: str = ""
     is_offered: bool = True
+    shape: str = ""
 
 
-def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = ()) -> Iterator[Alternative]:
-    """All that are not so already. compute_factor: of the point's simulation. mendings: keys of MENDINGS that may gain."""
+def alternatives(point: Point, compute_factor: float, mendings: Collection[str] = (), assumes_shape: bool = False) -> Iterator[Alternative]:
+    """All that are not so already. compute_factor: of the point's simulation. mendings: keys of MENDINGS that may gain.
+    assumes_shape: whether the platform's barriers are modelled; then both shapes come, as the point's is the file's affair.
+    """
     for mending in mendings:
         # Only where first touch decides about homes does it matter who touches first.
         placed = replace(point, placement="first-touch") if mending == PARALLEL_INIT else point
@@ -116,3 +122,6 @@ def alternatives(point: Point, compute_factor: float, mendings: Collection[str] 
         ("barriers in half the time", "barrier.*x*=x0.5"),
     ):
         yield Alternative(what, replace(point, settings=(*point.settings, setting)), False)
+    for shape in SHAPES if assumes_shape else ():
+        changed = replace(point, settings=(*point.settings, f"barrier.shape={shape}"))
+        yield Alternative(f"{shape} barriers (barrier.shape={shape})", changed, False, is_offered=False, shape=shape)

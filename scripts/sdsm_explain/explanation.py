@@ -80,6 +80,10 @@ class Explanation:
             return []
         return [("each action at its cost, without any waiting", told.counts_s), ("with waits for the last at barriers alone", told.critical_path_s)]
 
+    def other_shape(self) -> Outcome | None:
+        """If barriers are modelled: the shape that they are not assumed to have, where that makes another time."""
+        return next((one for one in self.outcomes if one.alternative.shape), None)
+
     def best(self) -> Outcome | None:
         """The choice that gains most, at least 5 %; an extrapolated one only if the point itself is extrapolated, too."""
         is_known = [not one.is_extrapolated or bool(self.result.extrapolated) for one in self.outcomes]
@@ -187,7 +191,8 @@ class _Work:
 
 def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[str], work: _Work) -> tuple[Outcome, ...]:
     factor = result.options.get("compute_factor", 1.0)
-    todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings))
+    assumes_shape = "barrier" in result.extrapolated
+    todo = list(alternatives(point, float(factor) if isinstance(factor, int | float) else 1.0, mendings, assumes_shape))
     count = 0
 
     def outcome(one: Alternative) -> Outcome:
@@ -204,7 +209,11 @@ def _outcomes(point: Point, result: run_result.Simulation, mendings: Sequence[st
 
     with ThreadPoolExecutor(WORKERS) as pool:
         try:
-            done = [one for one in pool.map(outcome, todo) if one.time_s is not None or one.alternative.is_offered]
+            done = [
+                one
+                for one in pool.map(outcome, todo)
+                if (one.time_s is not None or one.alternative.is_offered) and not (one.alternative.shape and one.time_s == result.makespan_s)
+            ]
         except BaseException:
             work.runner.stop()
             raise
@@ -386,6 +395,7 @@ def document(explanation: Explanation) -> dict[str, object]:
         "threads_per_node": result.threads_per_node,
         "makespan_s": result.makespan_s,
         "computing_s": explanation.computing_s,
+        "extrapolated": list(result.extrapolated),
         "account_s": dict(explanation.terms),
         **_baselines(result),
         "memory": [_array(one) for one in explanation.arrays],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calibration.run_result import why_extrapolated
+from sdsm_explain.alternatives import PLACEMENTS
 from sdsm_explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm_explain.memory import Array
 
@@ -40,11 +41,17 @@ def verdict(explanation: Explanation) -> str:
         told = "without any computing"
     term, most_s = explanation.terms[0]
     words = [f"{layout}: {time_s:.4g} s, {told}.", f"What takes most is {term}: {most_s / time_s:.1%}."]
+    lacking = explanation.result.extrapolated
+    if lacking:
+        words.append(f"It is {why_extrapolated(lacking)}.")
+    other = explanation.other_shape()
+    if other is not None and other.time_s is not None:
+        words.append(f"Its barriers are modelled: {other.alternative.what} would make it {other.time_s:.4g} s.")
     best = explanation.best()
     if best is not None and best.time_s is not None:
-        words.append(f"{best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")
+        words.append(f"Of what you can choose, {best.alternative.what} makes it {best.time_s:.4g} s, {best.gain:.2f} times faster.")
         if best.is_extrapolated:
-            words.append(f"(Both are {why_extrapolated(best.extrapolated)}.)")
+            words.append("(That is extrapolated likewise.)" if best.extrapolated == lacking else f"(That is {why_extrapolated(best.extrapolated)}.)")
     elif explanation.outcomes:
         words.append("Nothing that you can choose makes it 5% faster.")
     return " ".join(words)
@@ -77,7 +84,7 @@ def _memory(explanation: Explanation) -> list[str]:
     for array in explanation.arrays[:MOST_ARRAYS]:
         share = array.cost_s / explanation.all_threads_s
         lines.append(f"  {array.cost_s:>9.4g} s {share:>6.1%}  {array.title}")
-        lines += [f"{'':21}{line}" for line in _about(array)]
+        lines += [f"{'':21}{line}" for line in _about(array, explanation.point.placement)]
     left = explanation.arrays[MOST_ARRAYS:]
     if left:
         lines.append(f"  {sum(one.cost_s for one in left):>9.4g} s         {len(left)} more")
@@ -86,12 +93,18 @@ def _memory(explanation: Explanation) -> list[str]:
     return lines
 
 
-def _about(array: Array) -> list[str]:
+def _placed(array: Array, rule: str) -> str:
+    """Where its pages are at home. rule: --placement, which holds for all but stacks."""
+    asked = array.placement.replace("_", "-")
+    return f"placement {rule} (asked for: {asked})" if rule not in (PLACEMENTS[0], asked) and asked != "initial" else f"placement {asked}"
+
+
+def _about(array: Array, rule: str) -> list[str]:
     several = array.written_apart + array.written_together
     lines = []
     if array.line is not None and array.line.text:
         lines.append(_shown(array.line.text))
-    size = f"{array.pages} pages, placement {array.placement.replace('_', '-')}; " if array.pages else ""
+    size = f"{array.pages} pages, {_placed(array, rule)}; " if array.pages else ""
     lines.append(
         f"{size}{array.faults} faults, {array.fetches} of them fetch a page; {array.diffs} diffs; "
         f"{array.written_by_one} pages written by one thread, {several} by several"

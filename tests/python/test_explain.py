@@ -192,7 +192,7 @@ def test_the_mended_program_gains_what_is_told(explained, traced, planted, choic
 
 def test_a_program_that_initialises_in_parallel_gains_what_is_told_under_first_touch(explained, traced):
     told = {one["what"]: one for one in explained("filled")["alternatives"]}
-    promised = told["parallel initialisation (--placement first-touch)"]["gain"]
+    promised = told["parallel initialising and --placement first-touch"]["gain"]
     command = [BUILD / "sdsm", "simulate", "-q", traced("filled mended"), "-p", "p3-score", "-n", "4", "--placement", "first-touch", "--json", "-"]
     mended = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert explained("filled")["makespan_s"] / mended["makespan_s"] == pytest.approx(promised, rel=0.1)
@@ -240,13 +240,44 @@ def test_the_verdict_names_the_choice_that_gains_most(traced, capsys):
     verdict = printed.splitlines()[0]
     assert re.match(r"4 nodes x 1 thread: [\d.]+ s, [\d,]+ times slower than its computing on one processor", verdict)
     assert "compute times are those of the machine that traced" in printed
-    assert re.search(r"parallel initialisation \(--placement first-touch\) makes it [\d.]+ s, 2\.\d\d times faster\.$", verdict)
+    assert re.search(r"Of what you can choose, parallel initialising and --placement first-touch makes it [\d.]+ s, 2\.\d\d times faster\.$", verdict)
 
 
 def test_the_verdict_names_a_choice_where_the_platform_has_no_costs_of_the_layout_and_says_so(traced, capsys):
     assert main([str(traced("homes")), "-q", "-p", "gigabit", "-n", "4"]) == 0
     verdict = capsys.readouterr().out.splitlines()[0]
-    assert re.search(r"--placement first-touch\) makes it [\d.]+ s, [\d.]+ times faster\. \(Both are extrapolated: .*\)$", verdict)
+    assert re.search(r"--placement first-touch makes it [\d.]+ s, [\d.]+ times faster\. \(That is extrapolated likewise\.\)$", verdict)
+
+
+def test_the_verdict_of_a_modelled_barrier_names_what_it_assumes_and_the_other_shape(traced, tmp_path, capsys):
+    def verdict(*options: str) -> str:
+        assert main([str(traced("homes")), "-q", "-p", "gigabit", "-n", "4", "--json", str(tmp_path / "e.json"), *options]) == 0
+        return capsys.readouterr().out.splitlines()[0]
+
+    # As the file says nothing of it, barriers are flat.
+    shapes = {}
+    for given, assumed, other in (((), "flat", "tree"), (("--set", "barrier.shape=tree"), "tree", "flat")):
+        told = verdict(*given)
+        assert "It is extrapolated: the platform has no costs of barriers and locks of this layout." in told
+        explained = json.loads((tmp_path / "e.json").read_text())
+        shapes[assumed] = explained["makespan_s"]
+        assert explained["extrapolated"] == ["barrier", "lock"]
+        (one,) = [one for one in explained["alternatives"] if "barrier.shape" in one["what"]]
+        assert one["what"] == f"{other} barriers (barrier.shape={other})" and not one["is_choice"]
+        assert f"Its barriers are modelled: {one['what']} would make it {one['time_s']:.4g} s." in told
+        shapes.setdefault(other, one["time_s"])
+        assert shapes[other] == pytest.approx(one["time_s"], rel=1e-12)
+    assert shapes["flat"] != shapes["tree"]
+    assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
+    assert "extrapolated" not in capsys.readouterr().out.splitlines()[0]
+
+
+def test_an_array_is_placed_by_the_rule_given_and_stacks_as_they_are(traced, capsys):
+    assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4", "--placement", "block", "--no-gains"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"pages, placement block \(asked for: [a-z-]+\); ", printed)
+    assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
+    assert "asked for" not in capsys.readouterr().out
 
 
 def test_without_lines_in_the_trace_it_says_how_to_have_them(traced, capsys):
