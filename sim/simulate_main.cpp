@@ -310,6 +310,11 @@ void print_report(const Request& request, const Platform& platform, Layout layou
              protocol == ProtocolKind::scash ? "" : fmt::format(", protocol {}", name_of(protocol)),
              tables_of(protocol).has_messages() ? ", network " + request.network : "");
   fmt::print("makespan {} (whole run {})\n", format_time(result.makespan), format_time(result.whole_makespan));
+  if (!request.scale.sequential_time.empty() && result.makespan.count() > 0) {
+    const Time alone = request.scale.sequential();
+    fmt::print("speedup {:.3g} (over {} with one thread, of --sequential-time)\n",
+               to_seconds(alone) / to_seconds(result.makespan), format_time(alone));
+  }
   if (uncertainty) print_uncertainty(*uncertainty);
   fmt::print("without any waiting {} (each action at its cost), waiting at barriers alone {}\n",
              format_time(result.baselines.counts), format_time(result.baselines.critical_path));

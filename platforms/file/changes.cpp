@@ -169,7 +169,10 @@ void tell_changes(const Platform& platform, bool on_stdout) {
   if (!on_stdout || platform.changes.empty()) return;
   std::vector<std::string> told;
   for (const PlatformChange& one : platform.changes) {
-    told.push_back(fmt::format("{} {} (was {})", one.property, one.is, one.was.value_or("not given")));
+    const auto property = platform_file::property_named(one.property);
+    const std::string usual = property ? property->usual() : "";
+    const std::string unless_given = usual.empty() ? "not given" : usual + ", by default";
+    told.push_back(fmt::format("{} {} (was {})", one.property, one.is, one.was.value_or(unless_given)));
   }
   fmt::print("Changed by --set: {}\n", fmt::join(told, ", "));
 }

@@ -457,6 +457,14 @@ std::vector<std::string> words_of_runs(std::string_view text) {
   return words;
 }
 
+std::string Property::usual() const {
+  constexpr std::string_view mark = "(default";
+  const std::size_t at = meaning.find(mark);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = meaning.find_first_not_of(": ", at + mark.size());
+  return meaning.substr(begin, meaning.find_first_of(",;)", begin) - begin);
+}
+
 std::optional<Property> property_named(std::string_view id) {
   for (const Family& family : families()) {
     if (std::optional<Property> member = family.member(id)) return member;

@@ -38,6 +38,9 @@ struct Property {
   std::optional<ErrorRow> error = {};                    ///< empty: the property has none
   std::optional<ProtocolKind> protocol = {};             ///< whose cost it is; empty: the machine's
   bool is_of_messages = false;                           ///< required only where a protocol sends some
+
+  /// What stands for it where it is not given, as `meaning` says behind "default"; empty if it does not.
+  std::string usual() const;
 };
 
 /// Properties that the file may give once for each layout, or for each number of threads.

@@ -200,11 +200,12 @@ TEST_CASE("the result says what gave the compute factor, and the sequential time
   TestProgram program({1, 1});
   program.barrier(0, 1000);
   const TraceFile alone(program);
-  const auto options = [&](const std::string& given) {
+  const auto simulated = [&](const std::string& given) {
     const Outcome run = sdsm_command("simulate", trace.arguments() + " --nodes 2 --json - " + given);
     REQUIRE(run.status == 0);
-    return json::parse(run.output).at("options");
+    return json::parse(run.output);
   };
+  const auto options = [&](const std::string& given) { return simulated(given).at("options"); };
   const json plain = options("--sequential-time ''"), factor = options("--compute-factor 2");
   CHECK(plain.at("compute_from") == "trace");
   CHECK(plain.at("compute_factor") == 1);
@@ -212,6 +213,12 @@ TEST_CASE("the result says what gave the compute factor, and the sequential time
   CHECK(factor.at("compute_from") == "compute-factor");
   CHECK(options("--compute-factor 2 --sequential-time ''") == factor);
   const json time = options("--sequential-time 20ms");
+  const Outcome shown = sdsm_command("simulate", trace.arguments() + " --nodes 2 --sequential-time 20ms");
+  std::smatch speedup;
+  REQUIRE(
+      std::regex_search(shown.output, speedup, std::regex(R"(\nspeedup ([0-9.]+) \(over 20\.000 ms with one thread)")));
+  const double makespan_s = simulated("--sequential-time 20ms").at("makespan_s").get<double>();
+  CHECK(std::stod(speedup[1]) == Approx(0.02 / makespan_s).epsilon(0.005));
   CHECK(time.at("compute_from") == "sequential-time");
   CHECK(time.at("sequential_time_s") == 0.02);
   // 20 ms over the 1 ms that the other trace computes.
@@ -330,6 +337,13 @@ TEST_CASE(
   CHECK(result.at("changed").size() == fault_kinds);
   // A write to an own page that was read before: WROH.
   CHECK(result.at("threads")[1].at("time_s").at("fault").at("WROH").get<double>() == Approx(4e-6));
+  const Outcome shaped =
+      sdsm_command("simulate", trace.arguments() + " --nodes 2 --set barrier.shape=tree --set prefetch.page=5us" +
+                                   " --set atomic.own=3us");
+  for (const char* const told : {"barrier.shape tree (was flat, by default)", "prefetch.page 5us (was 0us, by default)",
+                                 "atomic.own 3us (was that of fault.WROH, by default)"}) {
+    CHECK(shaped.output.find(told) != std::string::npos);
+  }
   const Outcome check = sdsm_command("check", p3 + setting);
   CHECK(check.status == 0);
   CHECK(check.output.find("fault.RUMR 547.02us (was 587us)") != std::string::npos);
