@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, Locator, LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from sdsm_plot.results import PREDICTED
 from sdsm_plot.series import Series, place
 from sdsm_report.figures import style
 
 COLUMNS = 3
+#: With numbers, of an axis.
+LEAST_TICKS = 3
 #: Over more than this ratio of places, axes are logarithmic, and times stand beside speedups.
 DECADE = 10
 #: Of further lines of the same kind; when they are used up, each comes again with another marker.
@@ -60,6 +62,12 @@ def _is_wide(lines: Sequence[Series], by: str) -> bool:
     return max(places) > DECADE * min(places)
 
 
+def _log_ticks(low: float, high: float) -> Locator:
+    """Ticks at 1, 2 and 5; over a short range, which has fewer than three of these, at round numbers."""
+    ticks = LogLocator(subs=(1, 2, 5))
+    return ticks if sum(low <= one <= high for one in ticks.tick_values(low, high)) >= LEAST_TICKS else MaxNLocator(5)
+
+
 def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> None:
     used = {True: 0, False: 0}
     top, right = 1.0, 1
@@ -99,7 +107,7 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> N
     if is_wide:
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_locator(_log_ticks(*axes.get_ylim()))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_locator(NullLocator())
     else:

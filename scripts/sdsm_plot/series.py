@@ -82,7 +82,7 @@ def _lines(
     program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]
 ) -> list[Series]:
     groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Result]] = {}
-    results = _told_apart(results)
+    results = _told_apart(_in_lines_of_others(results))
     for result in results:
         groups.setdefault((result.kind, result.settings), []).append(result)
     lines = []
@@ -100,6 +100,25 @@ def _lines(
             for more, part_points in _apart(points, by)
         ]
     return lines
+
+
+def _in_lines_of_others(results: Sequence[Result]) -> list[Result]:
+    """A run without atomic operations, as one thread's may be, tells no way of doing them: it belongs to the line of each way
+    that results, otherwise alike, tell."""
+    name = "atomics"
+    ways: dict[tuple[object, ...], set[str]] = {}
+
+    def others(result: Result) -> tuple[object, ...]:
+        return result.kind, tuple(one for one in result.settings if one[0] != name)
+
+    for result in results:
+        if (way := dict(result.settings).get(name)) is not None:
+            ways.setdefault(others(result), set()).add(way)
+    told: list[Result] = []
+    for result in results:
+        found = ways.get(others(result), set()) if name not in dict(result.settings) else set()
+        told += [replace(result, settings=tuple(sorted({*result.settings, (name, way)}))) for way in sorted(found)] or [result]
+    return told
 
 
 def _told_apart(results: Sequence[Result]) -> list[Result]:

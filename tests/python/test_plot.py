@@ -141,6 +141,30 @@ def test_over_more_than_a_decade_axes_are_logarithmic_and_times_stand_beside(fil
     assert times.get_ylabel() == "time, s" and list(times.get_lines()[0].get_ydata()) == [8, 4, 2, 1, 0.5]
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.24, 37.0])
+def test_a_time_axis_has_three_numbers_or_more_however_little_times_differ(files, scale):
+    names = files(*(simulation(nodes, scale * time) for nodes, time in ((1, 1.3), (2, 1.2), (4, 1.1), (8, 1.0), (16, 1.05))))
+    for axes in draw(lines_of(names)[0], "threads", "the one-thread time").axes:
+        low, high = axes.get_ylim()
+        shown = [tick for tick in axes.yaxis.get_majorticklocs() if low <= tick <= high]
+        if axes.get_ylabel() == "time, s":
+            assert len(shown) >= 3
+
+
+@pytest.mark.parametrize(("result", "more"), [(simulation, {"placement": "as-asked"}), (native, {"placement": "as-asked", "transport": "unix"})])
+def test_a_run_without_atomic_operations_is_on_the_line_of_each_way_to_do_them(files, result, more):
+    def of(nodes: int, time: float, **options: str) -> dict[str, Any]:
+        return result(nodes, time, options=more | options)
+
+    (line,) = lines_of(files(of(1, 8), of(2, 5, atomics="home"), of(4, 3, atomics="home")))[0]["laplace --impl 4"]
+    assert [one.threads for one in line.points] == [1, 2, 4] and line.reference_s == 8
+    both = lines_of(files(of(1, 8), of(2, 5, atomics="home"), of(2, 4, atomics="lock")))[0]["laplace --impl 4"]
+    assert sorted((line.label, [one.time_s for one in line.points]) for line in both) == [("atomics home", [8, 5]), ("atomics lock", [8, 4])]
+    # What else differs still tells them apart.
+    block = result(1, 8, options=more | {"placement": "block"})
+    assert len(lines_of(files(block, of(2, 5, atomics="home")), 8)[0]["laplace --impl 4"]) == 2
+
+
 def test_extrapolated_points_are_hollow_and_said_to_be(files):
     names = files(simulation(1, 8), simulation(2, 5), simulation(4, 3, extrapolated=["barrier"]))
     figure = draw(lines_of(names)[0], "threads", "the one-thread time")
