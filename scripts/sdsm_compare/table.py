@@ -10,6 +10,11 @@ from calibration.run_result import why_extrapolated
 from sdsm_compare.comparison import Compared, Comparison, Row
 from sdsm_plot.series import Point
 
+#: The account's term.
+COMPUTING = "compute"
+#: So many times as much computing is no matter of caches or of other load.
+OTHER_WORK = 2.0
+
 
 def text(comparison: Comparison) -> str:
     """The verdict first, then times, settings that differ, where the time goes, counts that differ."""
@@ -33,7 +38,20 @@ def verdict(comparison: Comparison) -> str:
             f"[{number}] is {abs(one.difference):.1%} {longer} than [1]{about}: {gap_s:+.4g} s, "
             f"what differs most is {towards.name} ({_gap(towards, number - 1):+.4g} s)."
         )
+        sentences += _other_computing(comparison, number)
     return "\n".join(sentences)
+
+
+def _other_computing(comparison: Comparison, number: int) -> list[str]:
+    """Where a result computes so much longer that its work or its processor must be another."""
+    for row in comparison.accounts:
+        own_s, first_s = row.values[number - 1], row.values[0]
+        least_s, most_s = sorted((own_s, first_s))
+        if row.name == COMPUTING and 0 < least_s * OTHER_WORK <= most_s:
+            longer, shorter = (f"[{number}]", "[1]") if own_s > first_s else ("[1]", f"[{number}]")
+            times = f"{longer} computes {most_s / least_s:.3g} times as long as {shorter}"
+            return [f"{times}: another size, or another processor, whose one-thread time `sdsm simulate --sequential-time` takes."]
+    return []
 
 
 def _gap(row: Row, number: int) -> float:
@@ -43,13 +61,13 @@ def _gap(row: Row, number: int) -> float:
 def _times(comparison: Comparison) -> list[str]:
     width = max(len("file"), *(len(one.result.file) for one in comparison.results))
     titles = "".join(f"{title:>11}" for title in ("time, s", "from", "to"))
-    lines = [f"     {'file':{width}}  {'what':9} {'layout':>7} {'samples':>7}{titles} {'to [1]':>8} {'speedup':>8}"]
+    lines = [f"     {'file':{width}}  {'what':9} {'layout':>7} {'samples':>7}{titles} {'to [1]':>8} {'x as fast':>9}"]
     first = comparison.results[0].time
     for number, one in enumerate(comparison.results, start=1):
         time, layout = one.time, f"{one.time.nodes}x{one.time.threads_per_node}"
         lines.append(
             f"[{number}]{'' if number > 9 else ' '} {one.result.file:{width}}  {one.result.kind:9} {layout:>7} {time.samples:>7}"
-            f"{time.time_s:>11.4g}{time.low_s:>11.4g}{time.high_s:>11.4g} {one.difference:>+8.1%} {first.time_s / time.time_s:>8.3f}"
+            f"{time.time_s:>11.4g}{time.low_s:>11.4g}{time.high_s:>11.4g} {one.difference:>+8.1%} {first.time_s / time.time_s:>9.3f}"
         )
     return [*lines, *(f"  {line}." for line in extrapolations(comparison))]
 

@@ -40,6 +40,16 @@ PREDICTED = simulation(
 )
 
 
+def test_computing_of_another_machine_or_size_is_told_with_what_mends_it(files):
+    """Threads compute 0.75 s in the mean; in the other 95 times as long, so that no cost of memory explains the rest."""
+    accounts = {"compute": 95.0, "fault": {"RUMR": 0.5}}, {"compute": 47.5, "fault": {"RUMR": 48.0}}
+    slow = simulation(2, 95.5, threads=threads(*accounts, faults={"RUMR": 10}))
+    told = text(compare(read_files(files(measured=MEASURED, predicted=slow))))
+    assert "[2] computes 95 times as long as [1]" in told and "--sequential-time" in told
+    assert "[1] computes 95 times as long as [2]" in text(compare(read_files(files(predicted=slow, measured=MEASURED))))
+    assert "computes" not in text(compare(read_files(files(measured=MEASURED, predicted=PREDICTED))))
+
+
 def test_a_prediction_whose_costs_were_not_measured_is_marked_by_what_lacks(files):
     lacking = PREDICTED | {"extrapolated": ["page-size", "lock"]}
     comparison = compare(read_files(files(measured=MEASURED, predicted=lacking)))
