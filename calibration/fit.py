@@ -26,6 +26,7 @@ import numpy as np
 from calibration import barrier_shape, costs, microbench
 from calibration import network as networks
 from calibration.command_line import BadInput
+from calibration.doubts import doubts
 from calibration.estimates import Estimate, Line, growth_of_few, line, median, pooled, runs_of_equal_length
 from calibration.microbench import FAULTS, Layout
 from calibration.microbench import layout as layout_of
@@ -401,6 +402,7 @@ def fit(
     curves = tuple(networks.pieces(data.readings, base))
     owner = "reference" if is_reference else "link"
     layouts = tuple(sorted({b.layout for b in data.batches}))
+    notes += doubts(parameters)
     return Fit(
         tuple(parameters), tuple(checks), covariance, tuple(notes), network, extras, shape, curves, owner, layouts, data.left_out
     )

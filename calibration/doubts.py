@@ -1,0 +1,46 @@
+"""What in measured costs says that the machine did other work meanwhile, though the gate, which compares with those same
+measurements, passes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from calibration.microbench import Layout, layout
+from calibration.parameters import Parameter
+
+#: A standard error above this share of its value leaves a cost open by a factor of two within two errors.
+LARGE = 0.25
+#: Costs that are never close to nothing, so that a large error is no matter of a small value.
+MAIN = ("fault.", "message.fixed")  # and those of a layout
+_REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
+
+
+def _layout(one: Parameter) -> Layout | None:
+    """Of barrier.NxT and lock.NxT."""
+    of = one.name.partition(".")[2]
+    return layout(of) if re.fullmatch("[0-9]+x[0-9]+", of) else None
+
+
+def doubts(parameters: Sequence[Parameter]) -> Iterator[str]:
+    """A sentence for all that are uncertain, and one for each barrier that more nodes make cheaper."""
+    measured = [one for one in parameters if one.kind != "assumed"]
+    main = [one for one in measured if one.name.startswith(MAIN) or _layout(one) is not None]
+    wide = [one for one in main if one.standard_error is not None and one.standard_error > LARGE * abs(one.value)]
+    if wide:
+        told = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
+        yield f"measured too unevenly to predict from: {told}. {_REMEDY}"
+    by_threads: dict[int, list[tuple[int, Parameter]]] = {}
+    for one in measured:
+        placed = _layout(one)
+        if one.name.startswith("barrier.") and placed is not None:
+            by_threads.setdefault(placed.threads_per_node, []).append((placed.nodes, one))
+    for found in by_threads.values():
+        for (_, fewer), (_, more) in pairwise(sorted(found, key=lambda one: one[0])):
+            gap = fewer.value - more.value
+            if gap > 2 * ((fewer.standard_error or 0.0) ** 2 + (more.standard_error or 0.0) ** 2) ** 0.5:
+                yield (
+                    f"{more.name} ({more.value:.3g} {more.unit}) comes out cheaper than {fewer.name} ({fewer.value:.3g} {fewer.unit}), which no "
+                    f"barrier of more nodes is. {_REMEDY}"
+                )
