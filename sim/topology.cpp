@@ -41,7 +41,7 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
   std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
   if (hosts_.size() < nodes) {
     throw TooSmall(
-        fmt::format("the platform has {0} hosts, {1} nodes were asked for. Use --nodes {0}, or write a larger "
+        fmt::format("the platform has {0} hosts, but {1} nodes were asked for. Use --nodes {0}, or write a larger "
                     "platform: sdsm platform new --nodes {1} --network NETWORK --from THIS -o FILE",
                     hosts_.size(), nodes));
   }
@@ -49,7 +49,7 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
   for (auto* host : hosts_) {
     if (host->get_core_count() < static_cast<int>(threads_per_node)) {
       throw TooSmall(
-          fmt::format("host '{}' has {} cores, {} threads per node were asked for. Use more nodes, or "
+          fmt::format("host '{}' has {} cores, but {} threads per node were asked for. Use more nodes, or "
                       "give the host more cores",
                       host->get_name(), host->get_core_count(), threads_per_node));
     }
