@@ -102,8 +102,13 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
     has_band = "uncertainty" in spec.axes
     told = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
     told += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
+    told += ["Hollow points: some costs were not measured for that layout, but extrapolated."] if any(map(_is_extrapolated, done)) else []
     style.heading(figure, "Predicted time", " ".join(told))
     return figure
+
+
+def _is_extrapolated(one: Done) -> bool:
+    return one.result is not None and bool(one.result.extrapolated)
 
 
 def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
@@ -117,6 +122,9 @@ def _panel(axes: Axes, values: Sequence[str], lines: Lines) -> None:
         bars = [[y - low for y, (low, _) in zip(ys, ends, strict=True)], [high - y for y, (_, high) in zip(ys, ends, strict=True)]]
         colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at // len(COLOURS) % len(MARKERS)]
         axes.errorbar(xs, ys, yerr=bars, color=colour, marker=marker, markersize=4.5, capsize=2, label=label or "time")
+        hollow = [(place, y) for place, y, value in zip(xs, ys, drawn, strict=True) if any(_is_extrapolated(one) for one in line[value])]
+        if hollow:
+            axes.plot(*zip(*hollow, strict=True), color=colour, linewidth=0, marker=marker, markersize=4.5, markerfacecolor="white", zorder=3.5)
     if is_numeric:
         if max(map(float, values)) > DECADE * min(map(float, values)):
             axes.set_xscale("log")

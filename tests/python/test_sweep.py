@@ -282,11 +282,14 @@ def test_a_dask_cluster_that_is_not_there_or_has_other_files_is_named(place, cap
     assert rows == sweep(place, SPEC.replace("round-robin", "nowhere"), capsys)[0] and sum(bool(row["error"]) for row in rows) == 4
 
 
-def made_up(axes: dict[str, tuple[str, ...]], time_s: Callable[..., float], **more: Any) -> tuple[Spec, list[Done]]:
+def made_up(
+    axes: dict[str, tuple[str, ...]], time_s: Callable[..., float], lacking: Callable[..., bool] = lambda *_: False, **more: Any
+) -> tuple[Spec, list[Done]]:
     spec = Spec(Path("s.toml"), axes, (Path("a.trace"),), (), (), None, **more)
     done = []
     for values in itertools.product(*axes.values()):
-        result = run_result.read(Text("result", json.dumps(simulation(2, time_s(*values)))), run_result.Simulation)
+        one = simulation(2, time_s(*values), extrapolated=["barrier"] if lacking(*values) else [])
+        result = run_result.read(Text("result", json.dumps(one)), run_result.Simulation)
         done.append(Done(Point(dict(zip(axes, values, strict=True)), Path("a.trace")), result))
     return spec, done
 
@@ -311,6 +314,16 @@ def test_small_multiples_have_the_same_scales_and_a_heat_map_the_medians():
     many_lines = {"nodes": ("2", "4"), "seed": ("1",), "placement": ("a", "b"), "jitter": tuple(f"0.{n}" for n in range(1, 8))}
     spec, done = made_up(many_lines, lambda *values: 1.0)
     assert [one.get_title(loc="left") for one in pictures(spec, done)["time"].axes] == ["placement a", "placement b"]
+
+
+def test_extrapolated_points_are_hollow_in_the_picture_and_said_to_be():
+    axes = {"nodes": ("2", "4", "8"), "placement": ("block", "round-robin")}
+    figure = pictures(*made_up(axes, lambda nodes, placement: float(nodes), lambda nodes, placement: nodes == "8"))["time"]
+    hollow = [line for line in figure.axes[0].get_lines() if line.get_markerfacecolor() == "white"]
+    assert [list(line.get_xdata()) for line in hollow] == [[8], [8]]
+    assert any("Hollow points" in text.get_text() for text in figure.texts)
+    known = pictures(*made_up(axes, lambda nodes, placement: float(nodes)))["time"]
+    assert not any("Hollow" in text.get_text() for text in known.texts)
 
 
 def test_a_number_of_threads_with_which_a_program_fails_stops_no_other(place, capsys):
