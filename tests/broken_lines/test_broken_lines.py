@@ -81,7 +81,7 @@ LINES = (
     BrokenLine("so does an atomic operation's outcome", "models/page_sharing.hpp",
                "  return atomics != Atomics::relaxed && is_own_stack;\n", "  return atomics == Atomics::relaxed && is_own_stack;\n"),
     BrokenLine("a node changes several stacks at once", "models/page_sharing.hpp",
-               "access == Access::write && is_copy_of_stack;", "access == Access::read && !is_copy_of_stack;"),
+               "access == Access::write && is_copy_of_stack && !makes", "access == Access::read && !is_copy_of_stack && !makes"),
     BrokenLine("companions ask for several stacks at once", "native/dsm/coherence.cpp", " || has_to_wait_for_stack(place))) {", ")) {"),
     BrokenLine("a copy of a stack is compared while threads store to it", "native/dsm/coherence.cpp",
                "nobody_stores.emplace();", "static_cast<void>(nobody_stores);"),
