@@ -38,8 +38,14 @@ measured says it). Hosts, links and routes are those of {base}.
 {sources}"""
 
 
+#: Of every unit: the simulator counts whole picoseconds, 1e-6 us. A fit at its bound gives less, in place of nothing.
+LEAST = 1e-9
+
+
 def plain(value: float) -> str:
-    """Six digits, without an exponent."""
+    """Six digits, without an exponent; 0 for what is nothing."""
+    if abs(value) < LEAST:
+        return "0"
     return np.format_float_positional(value, precision=6, fractional=False, trim="-", unique=False)
 
 
@@ -82,7 +88,6 @@ def platform(
         group = parameter.name.split(".")[0]
         body += [Comment(certificate(parameter)), prop(parameter.name, with_unit(parameter)), *_error(parameter)]
         if parameter.runs is not None:
-            # A fit at its bound gives what is almost nothing.
             told = " ".join(with_unit(replace(parameter, value=round(value, 9))) for value in parameter.runs)
             body.append(prop(f"{parameter.name}.runs", told))
         if parameter.name == MESSAGE_COSTS[-1]:

@@ -56,8 +56,16 @@ bool parse(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const CLI::ExtrasError&) {
     const std::string extra = app.remaining().front();
     if (extra.starts_with('-')) throw BadInput(fmt::format("unknown option {}. {}", extra, advice));
-    throw BadInput(fmt::format(
-        "'{0}' is one argument too many. {1}; a program and its arguments stand behind --: -- {0}", extra, advice));
+    const std::vector<const CLI::Option*> named =
+        std::as_const(app).get_options([](const CLI::Option* option) { return option->get_positional(); });
+    // Commands that run a program name nothing else before it.
+    if (named.empty()) {
+      throw BadInput(
+          fmt::format("unexpected argument '{0}': a program and its arguments stand behind --, as in {1} -- {0}. {2}",
+                      extra, app.get_name(), advice));
+    }
+    throw BadInput(fmt::format("unexpected argument '{}': beside options {} takes {} alone. {}", extra, app.get_name(),
+                               named.front()->get_name(true), advice));
   } catch (const CLI::ParseError& error) {
     throw BadInput(fmt::format("{}. {}", error.what(), advice));
   }

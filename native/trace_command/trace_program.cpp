@@ -293,7 +293,7 @@ class Run {
         events_ == 0 ? fmt::format("{} events", ended)
                      : fmt::format("{:.0f} % of {} events",
                                    100.0 * static_cast<double>(ended) / static_cast<double>(events_), events_);
-    const std::string known = events_ == 0 ? "" : fmt::format("; the first took {:.0f} s", first_s_);
+    const std::string known = events_ == 0 ? "" : fmt::format("; the first pass took {:.0f} s", first_s_);
     progress_.show(fmt::format("{}: {}, {:.0f} s{}", step, done, time.count(), known));
   }
 

@@ -361,24 +361,6 @@ Family memory_bus() {
           misnamed};
 }
 
-/// Letters to insert, leave out, replace or swap with their neighbour to make one text of the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        least[i][j] = i + j;
-        continue;
-      }
-      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return least[a.size()][b.size()];
-}
-
 std::string nearest_property(std::string_view id) {
   std::vector<std::string> known;
   for (const Property& property : single_properties()) known.push_back(property.id);
@@ -426,12 +408,29 @@ const std::vector<Family>& families() {
   return table;
 }
 
+std::size_t letters_between(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        least[i][j] = i + j;
+        continue;
+      }
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return least[a.size()][b.size()];
+}
+
 std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count) {
   // Longer than any name: what comes behind makes all of them equally far.
   constexpr std::size_t most_compared = 64;
   id = id.substr(0, most_compared);
   std::multimap<std::size_t, std::string> by_distance;  // keeps the order of equals
-  for (std::string& name : known) by_distance.emplace(edit_distance(name, id), std::move(name));
+  for (std::string& name : known) by_distance.emplace(letters_between(name, id), std::move(name));
   known.clear();
   for (auto& [distance, name] : by_distance) {
     if (known.size() < count) known.push_back(std::move(name));

@@ -78,6 +78,8 @@ std::vector<std::string> words_of_runs(std::string_view text);
 
 inline constexpr std::string_view correlation = "message.correlation";
 
+/// Letters to insert, leave out, replace or swap with their neighbour to make one text of the other.
+std::size_t letters_between(std::string_view a, std::string_view b);
 /// The `count` of `known` that are nearest to `id`, by letters to change.
 std::vector<std::string> nearest(std::string_view id, std::vector<std::string> known, std::size_t count);
 

@@ -464,15 +464,27 @@ std::filesystem::path own_platforms() {
   return {};
 }
 
-/// "p3-score, ..."
-std::string names_of_own_platforms() {
+std::vector<std::string> names_of_own_platforms() {
   std::error_code unknown;
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(own_platforms(), unknown)) {
     if (file.path().extension() == ".xml") names.push_back(file.path().stem().string());
   }
   std::sort(names.begin(), names.end());
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
+}
+
+/// "p3-score, ...", and before it the one that was probably meant.
+std::string advice_on_own_platforms(const std::filesystem::path& wanted) {
+  const std::vector<std::string> names = names_of_own_platforms();
+  if (names.empty()) return "Give a SimGrid platform file";
+  std::string meant;
+  if (!wanted.has_parent_path()) {
+    const std::string stem = wanted.extension() == ".xml" ? wanted.stem().string() : wanted.string();
+    const std::string near = platform_file::nearest(stem, names, 1).front();
+    if (platform_file::letters_between(near, stem) <= near.size() / 3) meant = fmt::format("Did you mean {}? ", near);
+  }
+  return fmt::format("{}Give a SimGrid platform file, or the name of one of sdsm's: {}", meant, fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -532,9 +544,7 @@ const HostSpeed& host_speed(const Platform& platform) {
 
 Platform read_platform(const std::filesystem::path& path, const Settings& settings) {
   const auto refuse = [&](const std::string& why) {
-    const std::string own = names_of_own_platforms();
-    throw PlatformError(fmt::format("{}: {}. Give a SimGrid platform file{}", path.string(), why,
-                                    own.empty() ? "" : fmt::format(", or the name of one of sdsm's: {}", own)));
+    throw PlatformError(fmt::format("{}: {}. {}", path.string(), why, advice_on_own_platforms(path)));
   };
   if (const std::string problem = commands::input_problem(path, most_platform_bytes); !problem.empty()) refuse(problem);
   std::ifstream file(path, std::ios::binary);

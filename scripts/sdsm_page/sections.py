@@ -81,7 +81,7 @@ def of_result(source: Text, naming: Naming, wanted: Wanted) -> Page:
         told, why = _explained(result, naming, wanted)
         if told is not None:
             about = [*_of_explanation(told, naming), *_timeline(result, wanted, wanted.timeline or _drawn(wanted))]
-            return Page(title, [words.verdict(told), *_lacking(result)], [*about, *_threads(result), *how], files)
+            return Page(title, [words.verdict(told)], [*about, *_threads(result), *how], files)
         about = [Section("Which memory costs it", sentences=[why]), *_timeline(result, wanted, wanted.timeline or _drawn_alone(result, wanted))]
         return Page(title, [f"{result.makespan_s:.4g} s predicted.", *_lacking(result)], [*about, *_threads(result), *how], files)
     assert isinstance(result, run_result.Native)

@@ -6,6 +6,7 @@ import json
 import math
 import statistics
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from calibration import readers
 from calibration.estimates import median
 from calibration.fit import CalibrationError, collect, fit, jitter
 from calibration.hold_out import split
-from calibration.measured_platform import certificate, commentable, plain, platform
+from calibration.measured_platform import certificate, commentable, plain, platform, with_unit
 from calibration.microbench import Layout
 from calibration.network import Network, network_of
 from calibration.network import fit as fit_network
@@ -453,6 +454,12 @@ def test_text_of_a_file_cannot_break_the_xml():
 def test_numbers_are_written_without_exponents_to_six_digits(value):
     assert "e" not in plain(value)
     assert float(plain(value)) == pytest.approx(value, rel=1e-5)
+
+
+def test_what_a_fit_at_its_bound_leaves_is_written_as_nothing():
+    (parameter,) = [p for p in fitted(reading({"2x1": measured()})).parameters if p.name == "message.per-byte"]
+    assert with_unit(replace(parameter, value=1.5e-21)) == "0us/B"
+    assert with_unit(replace(parameter, value=1.5e-6)) == "0.0000015us/B"
 
 
 def test_a_certificate_has_error_samples_kind_and_place():
