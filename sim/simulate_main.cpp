@@ -484,15 +484,15 @@ Platform platform_of(const Request& request, NetworkKind network) {
   return platform;
 }
 
-/// Throws BadInput if the trace has another number of threads.
-Layout layout_of(const Request& request, const trace::File& file) {
+/// Throws BadInput if the trace has another number of threads, or the platform no room for these.
+Layout layout_of(const Request& request, const Platform& platform, const trace::File& file) {
   const Layout layout{request.nodes, request.threads_per_node};
   const std::uint64_t threads = std::uint64_t{layout.nodes} * layout.threads_per_node;
   if (threads != file.header().threads) {
+    require_room(platform, layout);  // a trace of so many threads would not help
     throw BadInput(fmt::format(
         "{} has {} threads, but {} nodes x {} threads per node make {}. Choose nodes and threads so that they match, "
-        "or "
-        "trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
+        "or trace again with -n {} (and OMP_THREAD_LIMIT={} in the environment, if the program itself asks for more)",
         request.trace, file.header().threads, layout.nodes, layout.threads_per_node, threads, threads, threads));
   }
   return layout;
@@ -581,7 +581,7 @@ int simulate(Request request) {
   refuse_settings(request, platform);
   if (request.scale.from_host_speed) request.scale.host_flops = host_speed(platform).flops;
   const trace::File file(request.played);
-  const Layout layout = layout_of(request, file);
+  const Layout layout = layout_of(request, platform, file);
   const Selection selection = selection_of(request.timeline, file.header().threads);
   refuse_waits(request, file);
   trace::check_touches(file);

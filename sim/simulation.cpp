@@ -88,11 +88,15 @@ class ObservedSource final : public IntervalSource {
 
 }  // namespace
 
-bool offers(const Platform& platform, Layout layout) {
+void require_room(const Platform& platform, Layout layout) {
   const LoadedEngine loaded(platform);
+  const CrashIsBadInput guard(platform.path);
+  const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
+}
+
+bool offers(const Platform& platform, Layout layout) {
   try {
-    const CrashIsBadInput guard(platform.path);
-    const Topology topology(loaded.engine(), layout.nodes, layout.threads_per_node);
+    require_room(platform, layout);
     return true;
   } catch (const TooSmall&) {
     return false;

@@ -58,6 +58,9 @@ struct Result {
   std::vector<std::string> links;  ///< names, by the numbers that the timeline has
 };
 
+/// Throws TooSmall if the platform has too few hosts or cores for the layout, and as offers() does.
+void require_room(const Platform& platform, Layout layout);
+
 /// Whether the platform has hosts and cores enough for the layout. Throws std::invalid_argument if a route is missing.
 /// Creates the process's one engine.
 bool offers(const Platform& platform, Layout layout);

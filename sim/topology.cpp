@@ -40,18 +40,19 @@ Topology::Topology(simgrid::s4u::Engine& engine, std::uint32_t nodes, std::uint3
     : hosts_(engine.get_all_hosts()) {
   std::sort(hosts_.begin(), hosts_.end(), [](auto* a, auto* b) { return natural_less(a->get_name(), b->get_name()); });
   if (hosts_.size() < nodes) {
-    throw TooSmall(
-        fmt::format("the platform has {0} hosts, but {1} nodes were asked for. Use --nodes {0}, or write a larger "
-                    "platform: sdsm platform new --nodes {1} --network NETWORK --from THIS -o FILE",
-                    hosts_.size(), nodes));
+    throw TooSmall(fmt::format(
+        "the platform has {0} host{2}, but {1} nodes were asked for, and each node is a host. Use --nodes {0}{3}, "
+        "or write a larger platform: sdsm platform new --nodes {1} --network NETWORK --from THIS -o FILE",
+        hosts_.size(), nodes, hosts_.size() == 1 ? "" : "s", hosts_.size() == 1 ? "" : " or fewer"));
   }
   hosts_.resize(nodes);
   for (auto* host : hosts_) {
-    if (host->get_core_count() < static_cast<int>(threads_per_node)) {
+    if (static_cast<std::uint32_t>(host->get_core_count()) < threads_per_node) {
       throw TooSmall(
-          fmt::format("host '{}' has {} cores, but {} threads per node were asked for. Use more nodes, or "
-                      "give the host more cores",
-                      host->get_name(), host->get_core_count(), threads_per_node));
+          fmt::format("host '{}' has {} core{}, but {} threads per node were asked for, and each thread has a core to "
+                      "itself. Use more nodes with fewer threads on each, or give the host core=\"{}\"",
+                      host->get_name(), host->get_core_count(), host->get_core_count() == 1 ? "" : "s",
+                      threads_per_node, threads_per_node));
     }
   }
   route_at_.assign(std::size_t{nodes} * nodes, 0);

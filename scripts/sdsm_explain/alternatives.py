@@ -112,7 +112,7 @@ def alternatives(point: Point, compute_factor: float, mendings: Collection[str] 
     for option, values in (("--protocol", PROTOCOLS), ("--page-size", PAGE_SIZES), ("--prefetch", PREFETCHES)):
         for value in values:
             if value != point.option(option, values[0]):
-                yield Alternative(f"{option} {value}", point.having(option, value), True, is_offered=False)
+                yield Alternative(f"{option} {value}", point.having(option, value), True, is_offered=option == "--protocol")
     faster = ("--compute-factor", repr(compute_factor / 2))
     yield Alternative("processors compute twice as fast", replace(point, scale=faster), False)
     for what, setting in (

@@ -44,7 +44,15 @@ class Region(msgspec.Struct, frozen=True):
     name: str
     pages: Count
     placement: str
+    filled: bool = False
     calls: tuple[Count, ...] = ()
+
+    def placement_under(self, rule: str) -> str:
+        """Where its pages are at home under `--placement`, as workloads/trace/trace.hpp decides (placement_of)."""
+        is_placed_by_option = self.kind == "heap_block" or (self.kind == "mapped" and self.placement == "initial")
+        if rule == "as-asked" or not is_placed_by_option:
+            return self.placement
+        return "initial" if self.filled and rule == "first-touch" else rule.replace("-", "_")
 
 
 class Use(msgspec.Struct, frozen=True):
@@ -221,6 +229,7 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
     allocated = _allocations(known)
     shown = demangled(tallies)
     sharings = _sharings(info, tallies, known.places)
+    rule = str(result.options.get("placement", "as-asked"))
     has_usual_pages = result.options.get("page_bytes", PAGE_BYTES) == PAGE_BYTES
     found = []
     for name, tally in tallies.items():
@@ -230,7 +239,7 @@ def arrays(result: run_result.Simulation, pages: Path, known: Known) -> list[Arr
             Array(
                 name=shown[name],
                 pages=sum(region.pages for region in own),
-                placement=own[0].placement if own else "",
+                placement=own[0].placement_under(rule) if own else "",
                 cost_s=tally.cost_s,
                 shared_s=tally.shared_s,
                 away_s=tally.away_s,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from calibration.run_result import why_extrapolated
-from sdsm_explain.alternatives import PLACEMENTS
 from sdsm_explain.explanation import NOTABLE, Explanation, Outcome
 from sdsm_explain.memory import Array
 
@@ -84,7 +83,7 @@ def _memory(explanation: Explanation) -> list[str]:
     for array in explanation.arrays[:MOST_ARRAYS]:
         share = array.cost_s / explanation.all_threads_s
         lines.append(f"  {array.cost_s:>9.4g} s {share:>6.1%}  {array.title}")
-        lines += [f"{'':21}{line}" for line in _about(array, explanation.point.placement)]
+        lines += [f"{'':21}{line}" for line in _about(array)]
     left = explanation.arrays[MOST_ARRAYS:]
     if left:
         lines.append(f"  {sum(one.cost_s for one in left):>9.4g} s         {len(left)} more")
@@ -93,18 +92,12 @@ def _memory(explanation: Explanation) -> list[str]:
     return lines
 
 
-def _placed(array: Array, rule: str) -> str:
-    """Where its pages are at home. rule: --placement, which holds for all but stacks."""
-    asked = array.placement.replace("_", "-")
-    return f"placement {rule} (asked for: {asked})" if rule not in (PLACEMENTS[0], asked) and asked != "initial" else f"placement {asked}"
-
-
-def _about(array: Array, rule: str) -> list[str]:
+def _about(array: Array) -> list[str]:
     several = array.written_apart + array.written_together
     lines = []
     if array.line is not None and array.line.text:
         lines.append(_shown(array.line.text))
-    size = f"{array.pages} pages, {_placed(array, rule)}; " if array.pages else ""
+    size = f"{array.pages} pages, placement {array.placement.replace('_', '-')}; " if array.pages else ""
     lines.append(
         f"{size}{array.faults} faults, {array.fetches} of them fetch a page; {array.diffs} diffs; "
         f"{array.written_by_one} pages written by one thread, {several} by several"

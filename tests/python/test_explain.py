@@ -22,7 +22,7 @@ from sdsm_explain.alternatives import Layout, Point, alternatives
 from sdsm_explain.command import _point, main, parser
 from sdsm_explain.explanation import Outcome, findings
 from sdsm_explain.locks import LockUse, RegionTouches, SiteUse, most_taken
-from sdsm_explain.memory import Array, TraceInfo, _by_lines, arrays, known_of
+from sdsm_explain.memory import Array, Region, TraceInfo, _by_lines, arrays, known_of
 from sdsm_explain.source import Line, _parsed, demangled, is_passed_on, lines_of_calls
 from sdsm_explain.start import Started
 from sdsm_explain.symbols import symbols_of
@@ -272,12 +272,10 @@ def test_the_verdict_of_a_modelled_barrier_names_what_it_assumes_and_the_other_s
     assert "extrapolated" not in capsys.readouterr().out.splitlines()[0]
 
 
-def test_an_array_is_placed_by_the_rule_given_and_stacks_as_they_are(traced, capsys):
-    assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4", "--placement", "block", "--no-gains"]) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"pages, placement block \(asked for: [a-z-]+\); ", printed)
-    assert main([str(traced("homes")), "-q", "-p", "p3-score", "-n", "4", "--no-gains"]) == 0
-    assert "asked for" not in capsys.readouterr().out
+def test_a_protocol_that_the_platform_has_no_costs_of_is_told_and_why(traced, capsys):
+    assert main([str(traced("barriers")), "-q", "-p", "p3-score", "-n", "4"]) == 0
+    (row,) = re.findall(r"  --protocol jiajia .*", capsys.readouterr().out)
+    assert "not simulated: " in row and "no costs for protocol jiajia (it has scash)" in row
 
 
 def test_without_lines_in_the_trace_it_says_how_to_have_them(traced, capsys):
@@ -450,6 +448,29 @@ def test_lines_of_a_program_that_was_built_again_are_not_told(tmp_path, capsys):
     program.unlink()
     assert main(arguments) == 0
     assert f"{program} is not here, so its lines are not told" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "filled", "rule", "in_force"),
+    [
+        ("heap_block", "round_robin", False, "as-asked", "round_robin"),
+        ("heap_block", "round_robin", False, "first-touch", "first_touch"),
+        ("mapped", "initial", False, "block", "block"),
+        ("mapped", "initial", True, "first-touch", "initial"),  # process 0 has filled it before main
+        ("mapped", "block", False, "round-robin", "block"),  # the program places it itself
+        ("globals", "initial", False, "block", "initial"),
+    ],
+)
+def test_whose_placement_is_in_force_is_decided_as_the_simulator_does(kind, asked, filled, rule, in_force):
+    assert Region(1, kind, "a", 10, asked, filled).placement_under(rule) == in_force
+
+
+def test_the_placement_told_of_an_array_is_the_one_in_force(explained):
+    def of_the_array(*options: str) -> str:
+        memory = explained("homes", "--no-gains", *options)["memory"]
+        return next(one["placement"] for one in memory if one["name"].startswith("heap #1 "))
+
+    assert (of_the_array(), of_the_array("--placement", "block")) == ("round_robin", "block")
 
 
 def test_alternatives_leave_out_what_is_so_already():

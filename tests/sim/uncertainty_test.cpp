@@ -355,7 +355,7 @@ TEST_CASE("what ails every draw is told once, as of a run without draws") {
   PlatformText text;
   text.set("fault.RUMR.standard-error", "1us");
   text.hosts = 1;
-  CHECK(contains(refusal([&] { draws_of(text, busy_program(), 10); }), "has 1 hosts"));
+  CHECK(contains(refusal([&] { draws_of(text, busy_program(), 10); }), "has 1 host, but"));
   TestProgram stuck({2, 1});
   stuck.joins = false;
   stuck.barrier(0, 10);
