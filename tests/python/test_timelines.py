@@ -160,6 +160,8 @@ def test_bad_requests_are_refused_in_one_line_and_leave_no_file(trace, tmp_path,
 def test_threads_are_those_of_the_trace_however_many_the_layout_asks_for(trace, tmp_path):
     layout = ("-n", 65536, "-t", 65536, "--timeline", tmp_path / "t.json", "--timeline-threads", 0)
     done = sdsm("simulate", trace, "-q", "-p", "p3-score", *layout)
+    assert done.returncode == 2 and "8 hosts, but 65536 nodes were asked for" in done.stderr
+    done = sdsm("simulate", trace, "-q", "-p", "p3-score", "-n", 8, "--timeline", tmp_path / "t.json", "--timeline-threads", 7)
     assert done.returncode == 2 and "has 4 threads, but" in done.stderr
 
 
