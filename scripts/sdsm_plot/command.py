@@ -17,7 +17,8 @@ Plot speedup over threads from results of `sdsm simulate --json` (predicted) and
 
 A panel for each program, told apart by its command line. Predictions made with --uncertainty have their middle 90 % as a
 band; several predictions of the same thing (other seeds) and runs have the range from the least to the greatest, around
-their median. Prints the same as a table; writes speedup.png and speedup.svg."""
+their median. One thread's result begins each line that differs in nothing its time depends on: one is enough for several
+placements. Prints the same as a table; writes speedup.png and speedup.svg."""
 
 EPILOG = """\
 examples:

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, Locator, LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from sdsm_plot.results import PREDICTED
 from sdsm_plot.series import Series, place
 from sdsm_report.figures import style
 
 COLUMNS = 3
-#: With numbers, of an axis.
-LEAST_TICKS = 3
 #: Over more than this ratio of places, axes are logarithmic, and times stand beside speedups.
 DECADE = 10
 #: Of further lines of the same kind; when they are used up, each comes again with another marker.
@@ -48,7 +46,7 @@ def draw(programs: Mapping[str, Sequence[Series]], by: str, reference: str) -> F
     if any(line.kind != PREDICTED and _spreads(line) for line in every):
         marks.append("Bars of measurements: least to greatest run.")
     if any(one.extrapolated for line in every for one in line.points):
-        marks.append("Hollow points: some costs were not measured for that layout, but extrapolated.")
+        marks.append(style.HOLLOW)
     style.heading(figure, "Speedup", "\n".join([f"Over {reference}. Dashed: one for one.", *marks]))
     return figure
 
@@ -60,12 +58,6 @@ def _spreads(line: Series) -> bool:
 def _is_wide(lines: Sequence[Series], by: str) -> bool:
     places = [place(one, by) for line in lines for one in line.points]
     return max(places) > DECADE * min(places)
-
-
-def _log_ticks(low: float, high: float) -> Locator:
-    """Ticks at 1, 2 and 5; over a short range, which has fewer than three of these, at round numbers."""
-    ticks = LogLocator(subs=(1, 2, 5))
-    return ticks if sum(low <= one <= high for one in ticks.tick_values(low, high)) >= LEAST_TICKS else MaxNLocator(5)
 
 
 def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> None:
@@ -107,9 +99,7 @@ def _panel(axes: Axes, lines: Sequence[Series], by: str, shows_times: bool) -> N
     if is_wide:
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(_log_ticks(*axes.get_ylim()))
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.yaxis.set_minor_locator(NullLocator())
+        style.logarithmic_y(axes, *axes.get_ylim())
     else:
         axes.set_xlim(0, 1.05 * right)
         axes.set_ylim(0, 1.12 * top)

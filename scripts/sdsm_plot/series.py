@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from calibration.command_line import BadInput
 from sdsm_plot.results import PREDICTED, Result
 
+Settings = tuple[tuple[str, str], ...]
+
 
 class NoReference(BadInput):
     """There is no one-thread time. The text is one line."""
@@ -81,7 +83,7 @@ def by_program(
 def _lines(
     program: str, results: Sequence[Result], sequential_s: float | None, by: str, notes: list[str]
 ) -> list[Series]:
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Result]] = {}
+    groups: dict[tuple[str, Settings], list[Result]] = {}
     results = _told_apart(_in_lines_of_others(results))
     for result in results:
         groups.setdefault((result.kind, result.settings), []).append(result)
@@ -102,23 +104,45 @@ def _lines(
     return lines
 
 
+#: What no time of one thread depends on: it alone has every page, and sends nothing.
+_BETWEEN_THREADS = frozenset(
+    (
+        "placement", "page bytes", "invalidation", "prefetch", "jitter", "full page diffs", "scope", "home migration",
+        "adaptive write detection", "first touch moves", "fork", "privatized", "quirks", "network", "transport",
+    )
+)  # fmt: skip
+#: What only a result with atomic operations tells.
+_ATOMICS = frozenset({"atomics"})
+
+
 def _in_lines_of_others(results: Sequence[Result]) -> list[Result]:
-    """A run without atomic operations, as one thread's may be, tells no way of doing them: it belongs to the line of each way
-    that results, otherwise alike, tell."""
-    name = "atomics"
-    ways: dict[tuple[object, ...], set[str]] = {}
-
-    def others(result: Result) -> tuple[object, ...]:
-        return result.kind, tuple(one for one in result.settings if one[0] != name)
-
-    for result in results:
-        if (way := dict(result.settings).get(name)) is not None:
-            ways.setdefault(others(result), set()).add(way)
-    told: list[Result] = []
-    for result in results:
-        found = ways.get(others(result), set()) if name not in dict(result.settings) else set()
-        told += [replace(result, settings=tuple(sorted({*result.settings, (name, way)}))) for way in sorted(found)] or [result]
+    """A result that belongs to several lines, once with the settings of each. A run without atomic operations belongs to the
+    line of each way to do them; one thread's to each line that differs in nothing its time depends on, and has none."""
+    several = [result for result in results if result.threads > 1]
+    alone = [result for result in results if result.threads == 1]
+    told = [
+        replace(result, settings=settings)
+        for result in several
+        for settings in [line for line in _lines_for(result, several, _ATOMICS) if line != result.settings] or [result.settings]
+    ]
+    begun = {settings for result in alone for settings in _lines_for(result, told, _ATOMICS)}
+    for result in alone:
+        own = _lines_for(result, told, _ATOMICS)
+        others = [line for line in _lines_for(result, told, _ATOMICS | _BETWEEN_THREADS) if line not in begun]
+        told += [replace(result, settings=settings) for settings in [*own, *others] or [result.settings]]
     return told
+
+
+def _lines_for(result: Result, others: Iterable[Result], ignored: frozenset[str]) -> list[Settings]:
+    """Settings of others of its kind that it has alike, but for those ignored. Atomics are only ignored where it tells none."""
+    if "atomics" in dict(result.settings):
+        ignored -= _ATOMICS
+
+    def compared(settings: Settings) -> Settings:
+        return tuple(one for one in settings if one[0] not in ignored)
+
+    alike = {other.settings for other in others if other.kind == result.kind and compared(other.settings) == compared(result.settings)}
+    return sorted(alike)
 
 
 def _told_apart(results: Sequence[Result]) -> list[Result]:
@@ -164,7 +188,7 @@ def _apart(points: Sequence[Point], by: str) -> list[tuple[str, tuple[Point, ...
     return lines
 
 
-def _label(settings: tuple[tuple[str, str], ...], all_settings: Sequence[tuple[tuple[str, str], ...]]) -> str:
+def _label(settings: Settings, all_settings: Sequence[Settings]) -> str:
     """What not all of the lines have alike."""
     own = dict(settings)
 
@@ -187,7 +211,7 @@ def _label(settings: tuple[tuple[str, str], ...], all_settings: Sequence[tuple[t
 
 
 def _reference(
-    program: str, kind: str, settings: tuple[tuple[str, str], ...], results: Sequence[Result], notes: list[str]
+    program: str, kind: str, settings: Settings, results: Sequence[Result], notes: list[str]
 ) -> float:
     alone = [result for result in results if result.threads == 1]
     alike = [result for result in alone if result.kind == kind and result.settings == settings]

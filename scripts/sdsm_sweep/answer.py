@@ -9,6 +9,7 @@ from sdsm_sweep.results import Done
 from sdsm_sweep.spec import Question, Spec
 
 UNITS = {"time": " s", "speedup": ""}
+NAMES = {"time": "time", "speedup": "speedup over its computing on one processor"}
 
 
 def shown(values: dict[str, str]) -> str:
@@ -40,7 +41,8 @@ def answers(spec: Spec, question: Question, done: Sequence[Done]) -> Iterator[st
         low_s, high_s = time_range(places[best])
         between = f" ({low_s:.4g} to {high_s:.4g} s)" if question.what == "time" and low_s < high_s else ""
         axis = question.axis.removeprefix("set ")
-        yield f"{where}{question.what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}{marked(places[best])}"
+        what = NAMES[question.what]
+        yield f"{where}{what} is {question.end} at {axis} {best.rsplit('/', 1)[-1]}: {number}{between}{marked(places[best])}"
 
 
 def marked(points: Sequence[Done]) -> str:

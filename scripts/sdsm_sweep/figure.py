@@ -91,8 +91,7 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
     for axes, (title, lines) in zip(places, panels.items(), strict=True):
         _panel(axes, spec.axes[x], lines)
         if max(times) > DECADE * min(times):
-            axes.set_yscale("log")
-            axes.set_ylim(min(times) / 1.3, max(times) * 1.3)
+            style.logarithmic_y(axes, min(times) / 1.3, max(times) * 1.3)
         else:
             axes.set_ylim(0, max(times) * 1.08)
         axes.set_title(title, parse_math=False)
@@ -102,7 +101,7 @@ def draw(spec: Spec, done: Sequence[Done], x: str) -> Figure:
     has_band = "uncertainty" in spec.axes
     told = ["Median over seeds; bars from the least to the greatest."] if "seed" in spec.varied() else []
     told += ["Bars: middle 90 % over the platform's uncertain costs."] if has_band else []
-    told += ["Hollow points: some costs were not measured for that layout, but extrapolated."] if any(map(_is_extrapolated, done)) else []
+    told += [style.HOLLOW] if any(map(_is_extrapolated, done)) else []
     style.heading(figure, "Predicted time", " ".join(told))
     return figure
 
@@ -144,14 +143,15 @@ def _name(axes: Axes, which: str, places: Sequence[float], values: Sequence[str]
 
 def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
     """A panel for each combination of all other axes; the colour is the median time over seeds, the same in all panels."""
-    cells: dict[str, dict[tuple[str, str], list[float]]] = {}
+    cells: dict[str, dict[tuple[str, str], list[Done]]] = {}
     for one in done:
         if one.result is not None:
             values = one.point.values
             title = shown(varied_values(spec, one, (x, y, "seed")))
-            cells.setdefault(title, {}).setdefault((values[y], values[x]), []).append(one.value("time"))
+            cells.setdefault(title, {}).setdefault((values[y], values[x]), []).append(one)
+    drawn = dict(list(cells.items())[:MOST_PANELS])
     medians = {
-        title: {place: median(times) for place, times in panel.items()} for title, panel in list(cells.items())[:MOST_PANELS]
+        title: {place: median([one.value("time") for one in found]) for place, found in panel.items()} for title, panel in drawn.items()
     }
     columns, rows = spec.axes[x], spec.axes[y]
     figure, places = _grid(len(medians), max(3.6, 0.55 * len(columns) + 2.0), max(2.1, 0.3 * len(rows) + 1.4))
@@ -160,14 +160,25 @@ def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
     scale: Normalize = LogNorm(low, high) if high > DECADE * low else Normalize(low, max(high, low * 1.001))
     for axes, (title, panel) in zip(places, medians.items(), strict=True):
         _heat(axes, rows, columns, panel, scale, len(every) <= MOST_NUMBERS)
+        _ring(axes, [(columns.index(c), rows.index(r)) for (r, c), found in drawn[title].items() if any(map(_is_extrapolated, found))])
         axes.set_title("\n".join(textwrap.wrap(title, 28)), parse_math=False, fontsize=8)
         axes.set_xlabel(x.removeprefix("set "), parse_math=False)
         axes.set_ylabel(y.removeprefix("set "), parse_math=False)
     figure.colorbar(places[0].collections[0], ax=places, label="predicted time, seconds")
     told = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
+    told += " Ring: some costs were not measured for that layout, but extrapolated." * any(map(_is_extrapolated, done))
     left = len(cells) - len(medians)
     style.heading(figure, "Predicted time", told + f" {left} more combinations are in points.csv." * (left > 0))
     return figure
+
+
+def _ring(axes: Axes, cells: Sequence[tuple[int, int]]) -> None:
+    """In a corner of each cell, given by column and row."""
+    if cells:
+        axes.plot(
+            [column + 0.9 for column, _ in cells], [row + 0.82 for _, row in cells], linewidth=0, marker="o", markersize=3.5,
+            markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.8,
+        )  # fmt: skip
 
 
 def _heat(

@@ -161,8 +161,36 @@ def test_a_run_without_atomic_operations_is_on_the_line_of_each_way_to_do_them(f
     both = lines_of(files(of(1, 8), of(2, 5, atomics="home"), of(2, 4, atomics="lock")))[0]["laplace --impl 4"]
     assert sorted((line.label, [one.time_s for one in line.points]) for line in both) == [("atomics home", [8, 5]), ("atomics lock", [8, 4])]
     # What else differs still tells them apart.
-    block = result(1, 8, options=more | {"placement": "block"})
+    block = result(2, 8, options=more | {"placement": "block"})
     assert len(lines_of(files(block, of(2, 5, atomics="home")), 8)[0]["laplace --impl 4"]) == 2
+
+
+ALONE = [
+    ("placement", "block"), ("page_bytes", 65536), ("prefetch", 4), ("invalidation", "changed"), ("jitter", 0.3),
+    ("full_page_diffs", True), ("home_migration", True), ("quirks", ["first-page-stays"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", ALONE)
+def test_one_threads_time_begins_each_line_that_differs_in_what_it_does_not_depend_on(files, setting):
+    def of(nodes: int, time: float, *more: tuple[str, Any]) -> dict[str, Any]:
+        return simulation(nodes, time, options={"placement": "as-asked", "jitter": 0.0} | dict(more))
+
+    programs, notes = lines_of(files(of(1, 8), of(2, 5), of(2, 4, setting)))
+    assert sorted([one.time_s for one in line.points] for line in programs["laplace --impl 4"]) == [[8, 4], [8, 5]] and notes == []
+    # It begins no line of its own, and none that has one thread's time already.
+    programs, _ = lines_of(files(of(1, 8), of(2, 5, setting)))
+    assert [[one.time_s for one in line.points] for line in programs["laplace --impl 4"]] == [[8, 5]]
+    programs, _ = lines_of(files(of(1, 8), of(1, 7, setting), of(2, 5), of(2, 4, setting)))
+    assert sorted([one.time_s for one in line.points] for line in programs["laplace --impl 4"]) == [[7, 4], [8, 5]]
+
+
+@pytest.mark.parametrize("setting", [("region", "whole"), ("memory_bound", 0.5), ("compute_factor", 2.0)])
+def test_one_threads_time_begins_no_line_that_differs_in_what_it_depends_on(files, setting):
+    options = {"placement": "as-asked", "region": "clock", "memory_bound": 0.0, "compute_factor": 1.0, "compute_from": "factor"}
+    other = simulation(2, 4, options=options | dict([setting]))
+    programs, _ = lines_of(files(simulation(1, 8, options=options), simulation(2, 5, options=options), other))
+    assert sorted(len(line.points) for line in programs["laplace --impl 4"]) == [1, 2]
 
 
 def test_extrapolated_points_are_hollow_and_said_to_be(files):

@@ -322,6 +322,9 @@ def test_extrapolated_points_are_hollow_in_the_picture_and_said_to_be():
     hollow = [line for line in figure.axes[0].get_lines() if line.get_markerfacecolor() == "white"]
     assert [list(line.get_xdata()) for line in hollow] == [[8], [8]]
     assert any("Hollow points" in text.get_text() for text in figure.texts)
+    heat = pictures(*made_up(axes, lambda nodes, placement: float(nodes), lambda nodes, placement: nodes == "8"))["heat"]
+    rings = [(int(x), int(y)) for line in heat.axes[0].get_lines() for x, y in line.get_xydata()]
+    assert sorted(rings) == [(2, 0), (2, 1)] and any("Ring: " in text.get_text() for text in heat.texts)
     known = pictures(*made_up(axes, lambda nodes, placement: float(nodes)))["time"]
     assert not any("Hollow" in text.get_text() for text in known.texts)
 

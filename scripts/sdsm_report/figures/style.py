@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from calibration.output_file import write_output
@@ -70,6 +71,23 @@ def light_grid(axes: Axes, axis: str = "y") -> None:
     """Thin lines behind the data along one axis."""
     axes.grid(True, axis=axis, color="#E6E6E6", linewidth=0.7)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
+
+
+#: With numbers, of an axis.
+LEAST_TICKS = 3
+#: Of a figure with hollow points.
+HOLLOW = "Hollow points: some costs were not measured for that layout, but extrapolated."
+
+
+def logarithmic_y(axes: Axes, low: float, high: float) -> None:
+    """From low to high, with numbers at 1, 2 and 5; over a short range, which has too few of these, at round numbers."""
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    ticks = LogLocator(subs=(1, 2, 5))
+    has_enough = sum(low <= one <= high for one in ticks.tick_values(low, high)) >= LEAST_TICKS
+    axes.yaxis.set_major_locator(ticks if has_enough else MaxNLocator(5))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 #: Of a name that stands beside an axis.
