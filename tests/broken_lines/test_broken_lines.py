@@ -164,7 +164,9 @@ STACK_ORDERS = (
     ((2, 1), ("own", 300)),
     ((2, 1), ("own-atomic", 300)),
     ((2, 1), ("operated", 100)),
+    ((2, 1), ("behind", 300)),
     ((3, 1), ("two-atomic", 3000)),
+    ((3, 1), ("two-pages", 3000)),
     ((2, 2), ("encoded", 300)),
     ((2, 2), ("companions", 100)),
 )
@@ -177,9 +179,11 @@ RUNS = (
     Run((3, 1), "memory/flag_litmus", (24,)),
     Run((2, 2), "memory/flag_litmus", (24,)),
     Run((2, 3), "memory/companions_diffs", ("recall",)),
-    Run((2, 3), "memory/companions_diffs", ("barrier",)),
+    *[Run((2, 3), "memory/companions_diffs", ("barrier",))] * 3,
     Run((3, 2), "memory/companions_flag"),
     Run((2, 2), "memory/companions_lock"),
+    Run((2, 1), "memory/operated_at_home"),
+    Run((2, 2), "memory/asked_at_once"),
     *(
         Run(layout, "memory/random_program", random_programs(seed, shape))
         for seed, (layout, shape) in enumerate((layout, shape) for layout in ((4, 1), (2, 2)) for shape in SHAPES)

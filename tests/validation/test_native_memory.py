@@ -270,6 +270,17 @@ def test_of_two_changes_that_companions_send_home_the_later_one_stays(sender):
         assert (result.returncode, result.stdout, result.stderr) == (0, "3\n", "")
 
 
+def test_who_sees_a_later_store_beside_a_page_that_came_late_sees_that_page_anew():
+    """The page's content on its way is another one than what the node had before and its home has meanwhile."""
+    result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "asked_at_once")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
+def test_who_looks_once_at_a_page_of_its_own_sees_what_was_stored_before_an_operation_on_it():
+    result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "operated_at_home")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
+
+
 def test_who_takes_a_lock_sees_what_a_companion_told_its_holder_by_a_flag():
     result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "companions_lock")
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
@@ -317,7 +328,10 @@ def test_who_sees_the_second_of_two_stores_to_a_page_of_a_stack_sees_the_first(n
         ("own", 2, 2, 300),
         ("own-atomic", 2, 1, 300),
         ("operated", 2, 1, 100),
+        ("behind", 2, 1, 300),
+        ("behind", 2, 2, 300),
         ("two-atomic", 3, 1, 3000),
+        ("two-pages", 3, 1, 3000),
         ("two-plain", 3, 1, 300),
         ("encoded", 2, 2, 300),
         ("companions", 2, 2, 100),

@@ -1,8 +1,8 @@
 /* Two processes of a node change a variable in another thread's stack in turn, and both send the change home: one when
  * its node gives up a page, the other for the same reason, or ("barrier") when its thread comes to a barrier. The
- * later change stays, though the earlier one may be on its way. Thread 1, whose stack it is, stops its process
- * meanwhile, so that what comes is there together. The sleeps only make it likely that things happen in the order of
- * the numbers. For 2 nodes of 3 processes. */
+ * later change stays, though the earlier one may be on its way. That one comes in several messages, as the whole page
+ * changes with it. Thread 1, whose stack it is, stops its process meanwhile, so that what comes is there together. The
+ * sleeps only make it likely that things happen in the order of the numbers. For 2 nodes of 3 processes. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,16 +28,12 @@ static void sleep_unheard(long steps) {
 
 static void meet(volatile int* page, int is_by_barrier) {
   const int own = omp_get_thread_num();
-  const pid_t late[] = {processes[home], processes[second]};
   if (own == 0) begins = 1;
   while (!begins) {
   }
-  volatile int* const earlier = on_stack;      /* its change goes before, on the same way */
-  volatile int* const value = on_stack + ints; /* on the next page */
+  volatile int* const value = on_stack + ints - 1;
 #pragma omp barrier
   if (own == first) {
-    /* Now its node has them, and sends their changes in this order. */
-    *earlier = 1;
     *value = 1;
     *page = 1;
     have_come = 1;
@@ -55,14 +51,13 @@ static void meet(volatile int* page, int is_by_barrier) {
       break;
     case wakes:
       sleep_unheard(6);
-      if (!is_by_barrier) kill(late[1], SIGCONT); /* 6 */
+      kill(processes[second], SIGCONT); /* 6 */
       sleep_unheard(2);
-      kill(late[0], SIGCONT); /* 8 */
+      kill(processes[home], SIGCONT); /* 8 */
       break;
     case first:
       sleep_unheard(1);
-      *earlier = 2; /* 1 */
-      *value = 2;
+      for (int i = 0; i < ints; ++i) on_stack[i] = 2; /* 1 */
       *page = 2;
       sleep_unheard(4);
       if (!is_by_barrier) *value = 3; /* 5 */
@@ -70,11 +65,10 @@ static void meet(volatile int* page, int is_by_barrier) {
       break;
     case second:
       sleep_unheard(2);
-      if (is_by_barrier) value[1] = 1;
+      if (is_by_barrier) value[-1] = 2; /* 2 */
       sleep_unheard(1);
-      if (!is_by_barrier) kill(getpid(), SIGSTOP); /* 3 */
-      sleep_unheard(2);
-      if (is_by_barrier) *value = 3; /* 5 */
+      kill(getpid(), SIGSTOP);       /* 3 */
+      if (is_by_barrier) *value = 3; /* 6 */
       break;
     default: break;
   }
@@ -87,13 +81,13 @@ int main(int argc, char** argv) {
   int found = -1;
 #pragma omp parallel num_threads(threads)
   {
-    SDSM_PAGE_ALIGNED int stack[2 * ints];
+    SDSM_PAGE_ALIGNED int stack[ints];
     memset(stack, 0, sizeof stack);
     processes[omp_get_thread_num()] = getpid();
     if (omp_get_thread_num() == home) on_stack = stack;
 #pragma omp barrier
     meet(page, is_by_barrier);
-    if (omp_get_thread_num() == home) found = *(volatile int*)&stack[ints];
+    if (omp_get_thread_num() == home) found = *(volatile int*)&stack[ints - 1];
   }
   printf("%d\n", found);
   return found != 3;

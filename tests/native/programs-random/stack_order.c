@@ -8,8 +8,10 @@
  *   own           thread 1 stores x on thread 0's stack, y on its own
  *   own-atomic    the same; thread 0 looks at y by an atomic operation
  *   operated      y is stored by an atomic operation at its home, on a page that nobody else has asked for
+ *   behind        thread 1 stores x on thread 0's stack, then y by an atomic operation, at home with thread 0
  *   two-atomic    thread 2 stores x on thread 1's stack, y on thread 0's; each round ends with an atomic operation
- *   two-plain     the same without, from a page that it has opened before anybody waits
+ *   two-pages     the same with x on another page of thread 0's stack, of which thread 2 has a copy first
+ *   two-plain     two-atomic without, from a page that it has opened before anybody waits
  *   encoded       thread 2 stores x and y on one page of thread 0's stack, x first; its companion takes a lock
  * meanwhile companions    threads 2 and 3 begin to write stacks of 0 and 1; 2 stores x on one, 3 sees it and stores y
  * on the other */
@@ -102,6 +104,22 @@ static int stores_on_own(int self, volatile int* x, volatile int* y) {
   return older;
 }
 
+static int operates_behind(int self, volatile int* x) {
+  int older = 0;
+  for (int round = 1; round <= rounds; ++round) {
+    if (self == 1) {
+      set(x, round);
+      __atomic_exchange_n(&told, round, __ATOMIC_SEQ_CST);
+      await(&seen, round);
+    } else if (self == 0) {
+      await(&told, round);
+      older += *x != round;
+      set(&seen, round);
+    }
+  }
+  return older;
+}
+
 static int stores_on_two(int self, volatile int* x, volatile int* y) {
   int older = 0;
   begin_flag_mode(self);
@@ -109,10 +127,11 @@ static int stores_on_two(int self, volatile int* x, volatile int* y) {
     y[1] = x[1] = 1;
     if (is("two-plain")) work(20000000);
     for (int round = 1; round <= rounds; ++round) {
-      if (is("two-atomic")) y[1] = round;
+      if (is("two-pages")) (void)now(x);
+      if (!is("two-plain")) y[1] = round;
       set(x, round);
       set(y, round);
-      if (is("two-atomic")) {
+      if (!is("two-plain")) {
         __atomic_fetch_add(&done, 1, __ATOMIC_SEQ_CST);
       } else {
         work(500000);
@@ -124,7 +143,7 @@ static int stores_on_two(int self, volatile int* x, volatile int* y) {
     /* Registers change, so that no wait is noticed. */
     for (unsigned last = 0, turn = 0; last < (unsigned)rounds; ++turn) {
       const unsigned value = (unsigned)now(y);
-      if (is("two-atomic")) counted[turn % 8] += turn;
+      if (!is("two-plain")) counted[turn % 8] += turn;
       if (value != last) older += (unsigned)*x < value;
       last = value;
     }
@@ -201,7 +220,9 @@ int main(int argc, char** argv) {
     if (is("third")) older = looks_late(self, place[0], place[2], page);
     if (is("operated")) older = looks_late(self, place[0], of_thread_0, 2 * page);
     if (is("own") || is("own-atomic")) older = stores_on_own(self, place[0], place[1]);
+    if (is("behind")) older = operates_behind(self, place[0]);
     if (is("two-atomic") || is("two-plain")) older = stores_on_two(self, place[1], place[0]);
+    if (is("two-pages")) older = stores_on_two(self, place[0] + page, place[0]);
     if (is("encoded")) older = sends_amid_stores(self, place[0], place[0] + page - 8, &lock);
     if (is("companions")) older = companions_store(self, place[1], place[0]);
 #pragma omp barrier
