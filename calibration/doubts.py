@@ -14,6 +14,8 @@ from calibration.parameters import Parameter
 LARGE = 0.25
 #: Costs that are never close to nothing, so that a large error is no matter of a small value.
 MAIN = ("fault.", "message.fixed")  # and those of a layout
+#: A page's, of whose message the cost of a byte makes a part.
+PAGE_BYTES = 4096
 _REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
 
 
@@ -23,11 +25,20 @@ def _layout(one: Parameter) -> Layout | None:
     return layout(of) if re.fullmatch("[0-9]+x[0-9]+", of) else None
 
 
+def _is_open(one: Parameter, main: dict[str, Parameter]) -> bool:
+    if one.standard_error is None:
+        return False
+    if one.name != "message.per-byte":
+        return one.standard_error > LARGE * abs(one.value)
+    fixed = main.get("message.fixed")
+    return PAGE_BYTES * one.standard_error > LARGE * ((fixed.value if fixed else 0.0) + PAGE_BYTES * one.value)
+
+
 def doubts(parameters: Sequence[Parameter]) -> Iterator[str]:
     """A sentence for all that are uncertain, and one for each barrier that more nodes make cheaper."""
     measured = [one for one in parameters if one.kind != "assumed"]
-    main = [one for one in measured if one.name.startswith(MAIN) or _layout(one) is not None]
-    wide = [one for one in main if one.standard_error is not None and one.standard_error > LARGE * abs(one.value)]
+    main = {one.name: one for one in measured if one.name.startswith((*MAIN, "message.per-byte")) or _layout(one) is not None}
+    wide = [one for one in main.values() if _is_open(one, main)]
     if wide:
         told = ", ".join(f"{one.name} is {one.value:.3g} {one.unit} with a standard error of {one.standard_error:.3g} {one.unit}" for one in wide)
         yield f"measured too unevenly to predict from: {told}. {_REMEDY}"

@@ -19,6 +19,11 @@ def test_a_main_cost_that_two_errors_leave_open_by_half_is_doubted():
     assert "fault.WUMR is 40 us with a standard error of 10.1 us, barrier.4x1 is 80 us" in told and "RUMR" not in told
     assert "--over" in told
     # Small ones may be nothing but noise, and what nobody measured is as it was assumed.
+    # A page's message takes 10 us and 4096 times the cost of a byte, which may be next to nothing beside it.
+    by_byte = [one("message.fixed", 10.0, 0.1), one("message.per-byte", 0.0001, 0.0005)]
+    assert list(doubts(by_byte)) == []
+    (told,) = doubts([by_byte[0], one("message.per-byte", 0.0001, 0.0007)])
+    assert "message.per-byte is 0.0001 us" in told
     assert list(doubts([one("barrier.dirty-home-page", 0.1, 0.3), one("fault.WROL", 5.0, 5.0, "assumed")])) == []
 
 
