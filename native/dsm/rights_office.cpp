@@ -90,12 +90,30 @@ void recall(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
   }
 }
 
+/// Changes that need nothing from other nodes do not wait behind who asks for the page: that may wait until this node
+/// has given it up, which sends its own changes home first, and their homes may be waiting for these.
+void change_ahead(SharedPage& page) REQUIRES(handling) {
+  for (std::size_t i = 0; i < page.waiting.size();) {
+    const Request& request = page.waiting[i];
+    if (!request.change || request.is_heard_of || !losses(page, request).empty()) {
+      ++i;
+      continue;
+    }
+    const Request due = std::move(page.waiting[i]);
+    page.waiting.erase(page.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    grant(page, due, false);
+  }
+}
+
 /// Grants what waits for the page, in its order, until somebody has to give it up first.
 void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
   while (page.awaited == 0 && !page.waiting.empty()) {
     const Request& request = page.waiting.front();
     page.ending = losses(page, request);
-    if (!page.ending.empty()) return recall(address, page);
+    if (!page.ending.empty()) {
+      recall(address, page);
+      break;
+    }
     const Request granted = std::move(page.waiting.front());
     page.waiting.pop_front();
     // A node asks itself for its own pages outside of flag mode, too.
@@ -103,6 +121,7 @@ void go_on(std::uint64_t address, SharedPage& page) REQUIRES(handling) {
     grant(page, granted,
           office.changes.tells(address, &page.sharing, is_own_memory(address), is_in_flags, is_in_flag_mode()));
   }
+  change_ahead(page);
 }
 
 void queue(std::uint64_t address, Request request) REQUIRES(handling) {

@@ -64,6 +64,8 @@ LINES = (
     BrokenLine("an operation does not wait until it has the page alone", "native/dsm/page_office.cpp", "  operate_for_others(page, operate);", "  operate();"),
     BrokenLine("late changes do not wait until they have the page alone", "native/dsm/page_office.cpp",
                "  if (may_change_now(from, page)) return apply(from, head.kind, diff);", "  return apply(from, head.kind, diff);"),
+    BrokenLine("changes wait behind who waits for their home", "native/dsm/rights_office.cpp", "  change_ahead(page);\n",
+               "  static_cast<void>(&change_ahead);\n"),
     BrokenLine("a companion's late changes overtake another's", "native/dsm/recalls.cpp", "  if (companions_send()) return false;",
                "  static_cast<void>(companions_send());"),
     BrokenLine("a thread's changes of stacks overtake its companions' late ones", "native/dsm/coherence.cpp",
@@ -184,6 +186,7 @@ RUNS = (
     Run((2, 2), "memory/companions_lock"),
     Run((2, 1), "memory/operated_at_home"),
     Run((2, 2), "memory/asked_at_once"),
+    Run((6, 1), "memory/crossing_changes"),
     *(
         Run(layout, "memory/random_program", random_programs(seed, shape))
         for seed, (layout, shape) in enumerate((layout, shape) for layout in ((4, 1), (2, 2)) for shape in SHAPES)
