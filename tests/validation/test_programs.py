@@ -9,24 +9,9 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2]
-BUILD = SOURCE / "build"
+from tests.validation.native_runs import BUILD
+from tests.validation.whole_programs import ARGUMENTS, PROGRAMS
 
-#: Arguments with which a program is short.
-ARGUMENTS = {
-    "bfs.c": (600, 4),
-    "forest.c": (160,),
-    "lu_flags.c": (24, 6, 1),
-    "mesh_locks.c": (12,),
-    "nas_ep.c": (64,),
-    "nas_is.c": (16384, 512, 3),
-    "nas_mg.c": (16, 2),
-}
-PROGRAMS = sorted(
-    path.name
-    for path in (SOURCE / "tests" / "native" / "programs-whole").iterdir()
-    if path.suffix in (".c", ".cpp", ".f90") and (BUILD / "tests" / "whole" / path.name).exists()
-)
 #: Of each language and kind, short ones.
 SAMPLE = (
     *("clover.f90", "lagrange.cpp", "lu_doacross.c", "md.f90", "monitors.cpp", "monte_carlo.cpp", "nas_is.c"),
