@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import functools
 import importlib
 import importlib.util
@@ -61,12 +62,20 @@ def file_name(text: str) -> Path:
 
 
 def platform_name(text: str) -> Path:
-    """For add_argument(type=...): a platform file, or the name of one of sdsm's own; platforms/file/ has the same rule."""
+    """For add_argument(type=...): a platform file, or the name of one of sdsm's own; platforms/file/ has the same rule. A
+    name without a folder that is neither is refused with the nearest one; whether there is a file in a folder, its reader
+    finds."""
     path = file_name(text)
     if path.exists() or "/" in text:
         return path
-    own = (places.PLATFORMS / name for name in (text, f"{text}.xml"))
-    return next((candidate for candidate in own if candidate.is_file()), path)
+    for name in (text, f"{text}.xml"):
+        if (own := places.PLATFORMS / name).is_file():
+            return own
+    known = sorted(one.stem for one in places.PLATFORMS.glob("*.xml"))
+    near = "".join(f". Did you mean {one}?" for one in difflib.get_close_matches(text.removesuffix(".xml"), known, 1))
+    raise argparse.ArgumentTypeError(
+        f"there is no file {text}{near or '.'} Give a SimGrid platform file, or the name of one of sdsm's: {', '.join(known)}"
+    )
 
 
 def told(parse: Callable[[str], Value]) -> Callable[[str], Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import re
 import tomllib
@@ -130,7 +131,7 @@ class _Reader:
             self._refuse(name, "is a value or a list of values: texts or numbers")
         texts = tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in values)
         if is_file(name):
-            texts = tuple(str(self._file(text)) for text in texts)
+            texts = tuple(str(self._platform(text) if name == "platform" else self._file(text)) for text in texts)
         if "" in texts:
             self._refuse(name, "has an empty value")
         if len(set(texts)) < len(texts):
@@ -143,9 +144,17 @@ class _Reader:
         return tuple(value)
 
     def _file(self, name: str) -> Path:
-        """Relative to the sweep's file; a platform of sdsm's own by its name."""
+        """Relative to the sweep's file."""
         beside = self._path.parent / name
-        return beside if beside.exists() else platform_name(name)
+        return beside if beside.exists() else Path(name)
+
+    def _platform(self, name: str) -> Path:
+        """The same, or one of sdsm's own by its name."""
+        file = self._file(name)
+        try:
+            return file if file.exists() else platform_name(name)
+        except argparse.ArgumentTypeError as error:
+            raise BadInput(f"{self._path}: {error}. A file's name is relative to {self._path.name}'s folder") from None
 
     def _questions(self, value: Any, axes: dict[str, tuple[str, ...]]) -> tuple[Question, ...]:
         if not isinstance(value, str | list):

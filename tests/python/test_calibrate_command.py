@@ -156,7 +156,7 @@ def test_a_cluster_too_small_for_the_layouts_leaves_them_unproved(outputs, tmp_p
         (["text.json", "-o", "o.xml"], "text.json:1"),
         (["text.json"], "Give -o"),
         (["m.json", "m.json", "-o", "o.xml"], "given twice"),
-        (["m.json", "-o", "o.xml", "--base", "none.xml"], "none.xml"),
+        (["m.json", "-o", "o.xml", "--base", "none/none.xml"], "none.xml"),
         (["m.json", "-o", "o.xml", "--base", "text.json"], "not XML"),
         (["m.json", "-o", "o.xml", "--build", "nowhere"], "does not exist"),
         (["printed.json", "-o", "o.xml"], "does not say on which layout"),

@@ -69,7 +69,7 @@ def test_every_figure_has_its_source_in_the_file_and_in_the_list(capsys):
     [
         ([], "sdsm platform new --nodes 64 --network 25gbe"),
         (["new", "--network", "gigabit"], "sdsm platform new --nodes 64 --network 25gbe"),
-        (["new", "--nodes", "2", "--network", "gigabit", "--from", "nowhere.xml"], "nowhere.xml"),
+        (["new", "--nodes", "2", "--network", "gigabit", "--from", "none/nowhere.xml"], "nowhere.xml"),
         (["new", "--nodes", "2", "--network", "gigabit", "--from", "/"], "/"),
         (["new", "--nodes", "2", "--network", "gigabit", "-o", "/nowhere/x.xml"], "/nowhere"),
     ],
