@@ -133,7 +133,7 @@ def test_to_stdout_goes_the_document_alone(build, capsys):
         (["--layouts", "1x1"], "no faults"),
         (["-o", "/no/such/folder/m.json"], "/no/such/folder/m.json"),
         (["--samples", "0"], "--samples 0"),
-        (["--emulate", "nowhere.xml"], "nowhere.xml"),
+        (["--emulate", "none/nowhere.xml"], "nowhere.xml"),
     ],
 )
 def test_slips_are_told_in_a_line(build, capsys, arguments, what):
