@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from calibration.dirty_page import PAGE_BYTES
 from calibration.microbench import Layout, layout
 from calibration.parameters import Parameter
 
@@ -14,8 +15,6 @@ from calibration.parameters import Parameter
 LARGE = 0.25
 #: Costs that are never close to nothing, so that a large error is no matter of a small value.
 MAIN = ("fault.", "message.fixed")  # and those of a layout
-#: A page's, of whose message the cost of a byte makes a part.
-PAGE_BYTES = 4096
 _REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
 
 
@@ -26,6 +25,7 @@ def _layout(one: Parameter) -> Layout | None:
 
 
 def _is_open(one: Parameter, main: dict[str, Parameter]) -> bool:
+    """Whether its error is large beside its value; of the cost of a byte, beside a page's message."""
     if one.standard_error is None:
         return False
     if one.name != "message.per-byte":

@@ -4,8 +4,6 @@ measurements."""
 from __future__ import annotations
 
 import re
-import statistics
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,35 +18,25 @@ from calibration.readers import ReadError
 from calibration.readers.text import Text
 
 TIME_LIMIT_S = 300.0
-#: Of the measurement: simulated may differ by the larger of this part and so many standard errors, as `standard_errors` has it.
+#: Of the measurement: simulated may differ by the larger of this part and two standard errors.
 TOLERANCE = 0.02
 STANDARD_ERRORS = 2.0
 
 
-def standard_errors(points: int) -> float:
-    """How many standard errors each of `points` points of a line may be off, so that all of them pass as likely as one point
-    passes within two standard errors (Sidak)."""
-    normal = statistics.NormalDist()
-    alone = 2 * normal.cdf(STANDARD_ERRORS) - 1
-    return normal.inv_cdf((1 + alone ** (1 / points)) / 2)
-
-
 @dataclass(frozen=True)
 class Row:
-    """One quantity, microseconds. simulated: None where the platform has no room to re-run it. points: how many lie on the
-    line of its parameters, with it."""
+    """One quantity, microseconds. simulated: None where the platform has no room to re-run it."""
 
     name: str
     parameters: tuple[str, ...]
     measured: Estimate
     simulated: float | None
     sources: tuple[str, ...]
-    points: int = 1
 
     @property
     def allowed(self) -> float:
         error = self.measured.standard_error or 0.0
-        return max(TOLERANCE * abs(self.measured.value), standard_errors(self.points) * error)
+        return max(TOLERANCE * abs(self.measured.value), STANDARD_ERRORS * error)
 
     @property
     def difference(self) -> float | None:
@@ -90,10 +78,8 @@ def replay(
 
 
 def rows(checks: Sequence[Check], simulated: dict[str, float]) -> list[Row]:
-    points = Counter(check.parameters for check in checks)
     return [
-        Row(check.row, check.parameters, check.measured, simulated.get(check.row), check.sources, points[check.parameters])
-        for check in checks
+        Row(check.row, check.parameters, check.measured, simulated.get(check.row), check.sources) for check in checks
     ]
 
 

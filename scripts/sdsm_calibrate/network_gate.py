@@ -11,13 +11,22 @@ are re-run and shown, not checked.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calibration.estimates import LEAST_POINTS
 from calibration.network import Piece
-from sdsm_calibrate.gate import TOLERANCE, standard_errors
+from sdsm_calibrate.gate import STANDARD_ERRORS, TOLERANCE
+
+
+def standard_errors(points: int) -> float:
+    """How many standard errors each of `points` points may be off, so that all of them pass as likely as one point passes
+    within two standard errors (Sidak)."""
+    normal = statistics.NormalDist()
+    alone = 2 * normal.cdf(STANDARD_ERRORS) - 1
+    return normal.inv_cdf((1 + alone ** (1 / points)) / 2)
 
 
 @dataclass(frozen=True, slots=True)

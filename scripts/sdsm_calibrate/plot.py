@@ -28,7 +28,7 @@ def draw(rows: Sequence[Row], title: str) -> Figure:
         figure,
         title,
         "Left: time, with two standard errors of the measurement. Right: simulated less measured;\n"
-        "the bar is what is allowed, the larger of 2 % and two standard errors (of points of one line more).",
+        "the bar is what is allowed, the larger of 2 % and two standard errors.",
     )
     times, differences = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     places = range(len(rows))

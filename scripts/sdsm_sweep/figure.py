@@ -166,7 +166,7 @@ def draw_heat(spec: Spec, done: Sequence[Done], x: str, y: str) -> Figure:
         axes.set_ylabel(y.removeprefix("set "), parse_math=False)
     figure.colorbar(places[0].collections[0], ax=places, label="predicted time, seconds")
     told = "Median over seeds. " * ("seed" in spec.varied()) + "Dark: short. White: it failed."
-    told += " Ring: some costs were not measured for that layout, but extrapolated." * any(map(_is_extrapolated, done))
+    told += f" Ring: {style.EXTRAPOLATED}" * any(map(_is_extrapolated, done))
     left = len(cells) - len(medians)
     style.heading(figure, "Predicted time", told + f" {left} more combinations are in points.csv." * (left > 0))
     return figure

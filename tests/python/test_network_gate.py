@@ -10,12 +10,11 @@ import pytest
 
 from calibration import readers
 from calibration.estimates import Estimate
-from calibration.fit import Check
 from calibration.network import Network, Piece, fit, pieces
 from calibration.platform_file import cluster, parse, platform_text, prop, properties
 from calibration.readers.text import Text
 from legends import data_under_legends
-from sdsm_calibrate import gate, network_gate
+from sdsm_calibrate import network_gate
 from sdsm_calibrate.command import main
 from sdsm_calibrate.gate import Row
 from sdsm_calibrate.plot import draw, draw_network
@@ -56,9 +55,9 @@ def by_what(held: list[network_gate.Held]) -> dict[str | None, network_gate.Held
 
 def test_one_point_is_allowed_two_standard_errors_and_of_many_each_more():
     # All of n independent points lie within with the 95.45 % of one point.
-    assert gate.standard_errors(1) == pytest.approx(2.0)
-    assert gate.standard_errors(10) == pytest.approx(2.831, abs=0.001)
-    assert gate.standard_errors(60) == pytest.approx(3.361, abs=0.001)
+    assert network_gate.standard_errors(1) == pytest.approx(2.0)
+    assert network_gate.standard_errors(10) == pytest.approx(2.831, abs=0.001)
+    assert network_gate.standard_errors(60) == pytest.approx(3.361, abs=0.001)
 
 
 def test_each_point_is_of_one_piece_or_of_both_that_gave_something_and_its_error_is_the_pieces_scatter():
@@ -217,17 +216,6 @@ def test_one_host_leaves_the_network_unproved(tmp_path, capsys):
     status, _ = calibrate(tmp_path, str(tmp_path / "np.out"), base=str(base))
     assert status == 1
     assert "has no two hosts, so link.latency stays unproved" in capsys.readouterr().err
-
-
-def test_points_of_one_line_are_allowed_more_each_so_that_all_pass_as_likely_as_one_alone():
-    """Of 2000 right lines of six points with Gaussian errors, 4.6 % have one beyond; of single values, too."""
-    checks = [Check(f"release.{n}", None, Estimate(100.0, 10.0, 9), ("message.fixed", "message.per-byte"), ()) for n in range(6)]
-    checks += [Check("lock.2x1", None, Estimate(100.0, 10.0, 9), ("lock.2x1",), ())]
-    rows = gate.rows(checks, {check.row: 100.0 for check in checks})
-    assert [row.allowed for row in rows] == pytest.approx([26.6] * 6 + [20.0], abs=0.05)
-    draw_one = random.Random(1).gauss
-    passed = sum(all(abs(draw_one(0.0, 10.0)) <= row.allowed for row in rows[:6]) for _ in range(2000))
-    assert passed / 2000 == pytest.approx(0.954, abs=0.015)
 
 
 def test_no_legend_covers_data():

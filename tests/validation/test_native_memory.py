@@ -250,9 +250,21 @@ def test_long_computing_on_pages_that_others_change_is_no_wait(tmp_path):
     assert [thread["waits"] for thread in threads] == [0, 0]
 
 
-def test_a_page_that_comes_while_flag_mode_begins_keeps_what_is_written_to_it():
-    result = on_cluster(3, 2, "as-asked", "unix", PROGRAMS / "late_page")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
+ORDERS = {
+    "a page that comes while flag mode begins keeps what is written to it": (3, 2, "late_page", "0 wrong"),
+    "what comes late, older than an earlier copy, is not seen beside a later store": (2, 2, "asked_at_once", "0 older"),
+    "processes whose changes go to each other's pages do not wait in a circle": (6, 1, "crossing_changes", "0 wrong"),
+    "one look at a page of one's own sees what was stored before an operation on it": (2, 1, "operated_at_home", "0 older"),
+    "who takes a lock sees what a companion told its holder by a flag": (2, 2, "companions_lock", "0 wrong"),
+    "a thread asks for a page whose home is a companion outside of the team": (2, 2, "home_outside_team", "0 missed"),
+    "who begins to wait amid another gang's barrier sees what was stored before it": (4, 1, "gang_flags", "0 older"),
+}
+
+
+@pytest.mark.parametrize(("nodes", "threads_per_node", "program", "said"), ORDERS.values(), ids=ORDERS)
+def test_what_comes_in_an_unusual_order_is_right(nodes, threads_per_node, program, said):
+    result = on_cluster(nodes, threads_per_node, "as-asked", "unix", PROGRAMS / program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{said}\n", "")
 
 
 @pytest.mark.parametrize(("nodes", "threads_per_node"), [(3, 1), (2, 2)])
@@ -268,33 +280,6 @@ def test_of_two_changes_that_companions_send_home_the_later_one_stays(sender):
     for _ in range(3):
         result = on_cluster(2, 3, "as-asked", "unix", PROGRAMS / "companions_diffs", sender)
         assert (result.returncode, result.stdout, result.stderr) == (0, "3\n", "")
-
-
-def test_who_sees_a_later_store_beside_a_page_that_came_late_sees_that_page_anew():
-    """The page's content on its way is another one than what the node had before and its home has meanwhile."""
-    result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "asked_at_once")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
-
-
-def test_two_processes_whose_changes_go_to_each_others_pages_do_not_wait_in_a_circle():
-    """Without the rule it hangs: seen once in hundreds of runs of a program of 8 processes."""
-    result = on_cluster(6, 1, "as-asked", "unix", PROGRAMS / "crossing_changes")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
-
-
-def test_who_looks_once_at_a_page_of_its_own_sees_what_was_stored_before_an_operation_on_it():
-    result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "operated_at_home")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
-
-
-def test_who_takes_a_lock_sees_what_a_companion_told_its_holder_by_a_flag():
-    result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "companions_lock")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 wrong\n", "")
-
-
-def test_a_thread_asks_for_a_page_whose_home_is_a_companion_outside_of_the_team():
-    result = on_cluster(2, 2, "as-asked", "unix", PROGRAMS / "home_outside_team")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 missed\n", "")
 
 
 def test_a_companion_sees_nothing_older_behind_a_flag_that_its_node_is_being_told_of():
@@ -353,11 +338,6 @@ def test_a_poll_is_not_interrupted_when_its_thread_stands_still(how):
     """Without a handler of its own the program expects no EINTR: 80 to 300 of 1000 polls of a millisecond ended so."""
     result = on_cluster(2, 1, "as-asked", "unix", PROGRAMS / "polls", how)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 interrupted, 0 early\n", "")
-
-
-def test_who_begins_to_wait_for_a_flag_amid_another_gangs_barrier_sees_what_was_stored_before_it():
-    result = on_cluster(4, 1, "as-asked", "unix", PROGRAMS / "gang_flags")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "0 older\n", "")
 
 
 def test_a_thread_that_waits_for_a_flag_leaves_its_processor_to_others():

@@ -75,8 +75,9 @@ def light_grid(axes: Axes, axis: str = "y") -> None:
 
 #: With numbers, of an axis.
 LEAST_TICKS = 3
-#: Of a figure with hollow points.
-HOLLOW = "Hollow points: some costs were not measured for that layout, but extrapolated."
+#: What marked points of a figure are.
+EXTRAPOLATED = "some costs were not measured for that layout, but extrapolated."
+HOLLOW = f"Hollow points: {EXTRAPOLATED}"
 
 
 def logarithmic_y(axes: Axes, low: float, high: float) -> None:

@@ -5,26 +5,18 @@
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sdsm/placement.h"
+#include "sleep_unheard.h"
 
-enum { home = 0, stops = 1, waits = 2, looks = 3, threads = 4, step_ms = 60 };
+enum { home = 0, stops = 1, waits = 2, looks = 3, threads = 4 };
 
 static volatile int begins;
 static int operated;
 static volatile int* volatile first_page;
 static volatile int* volatile second_page;
 static volatile pid_t processes[threads];
-
-/* The run-time hears of the C library's sleeps. */
-static void sleep_unheard(long steps) {
-  const struct timespec time = {steps * step_ms / 1000, steps * step_ms % 1000 * 1000000};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
 
 static int meet(void) {
   const int own = omp_get_thread_num();

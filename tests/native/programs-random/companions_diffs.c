@@ -7,24 +7,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sdsm/placement.h"
+#include "sleep_unheard.h"
 
-enum { threads = 6, home = 1, wakes = 2, first = 3, second = 4, step_ms = 60, ints = SDSM_PAGE_BYTES / sizeof(int) };
+enum { threads = 6, home = 1, wakes = 2, first = 3, second = 4, ints = SDSM_PAGE_BYTES / sizeof(int) };
 
 static volatile int begins, have_come;
 static volatile int* volatile on_stack;
 static pid_t processes[threads];
-
-/* The run-time hears of the C library's sleeps, and sends home what its thread has changed before. */
-static void sleep_unheard(long steps) {
-  const struct timespec time = {steps * step_ms / 1000, steps * step_ms % 1000 * 1000000};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
 
 static void meet(volatile int* page, int is_by_barrier) {
   const int own = omp_get_thread_num();

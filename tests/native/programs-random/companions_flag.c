@@ -7,25 +7,17 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sdsm/placement.h"
+#include "sleep_unheard.h"
 
-enum { threads = 6, owner = 1, fetches = 2, looks = 3, wakes = 4, home = 5, step_ms = 60 };
+enum { threads = 6, owner = 1, fetches = 2, looks = 3, wakes = 4, home = 5 };
 enum { ints = SDSM_PAGE_BYTES / sizeof(int) };
 
 static volatile int begins, is_seen;
 static volatile int* volatile on_stack;
 static pid_t processes[threads];
-
-/* The run-time hears of the C library's sleeps, and sends home what its thread has changed before. */
-static void sleep_unheard(long steps) {
-  const struct timespec time = {steps * step_ms / 1000, steps * step_ms % 1000 * 1000000};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
 
 /* Returns whether the value is older than the flag. */
 static int meet(volatile int* flag, volatile int* recalled) {

@@ -5,24 +5,16 @@
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sdsm/placement.h"
+#include "sleep_unheard.h"
 
-enum { begins = 0, asks_first = 1, asks_second = 2, late = 3, joins = 4, wakes = 5, threads = 6, step_ms = 60 };
+enum { begins = 0, asks_first = 1, asks_second = 2, late = 3, joins = 4, wakes = 5, threads = 6 };
 enum { ints = SDSM_PAGE_BYTES / sizeof(int) };
 
 static volatile int goes_on;
 static volatile pid_t late_process;
-
-/* The run-time hears of the C library's sleeps. */
-static void sleep_unheard(long steps) {
-  const struct timespec time = {steps * step_ms / 1000, steps * step_ms % 1000 * 1000000};
-  long result = SYS_nanosleep;
-  __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
-}
 
 static void await_go(void) {
   while (!goes_on) {
