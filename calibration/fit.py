@@ -19,6 +19,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,10 +32,11 @@ from calibration.estimates import Estimate, Line, growth_of_few, line, median, p
 from calibration.microbench import FAULTS, Layout
 from calibration.microbench import layout as layout_of
 from calibration.network import TIMES_US, Network, quantity
+from calibration.noise import noise
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
 from calibration.readers.measurement import Measurement, Reading
-from calibration.readers.microbench import OLD_BURST, SINGLE
+from calibration.readers.microbench import HOME, OLD_BURST, PACE, PACE_EVERY, SINGLE
 
 #: What a fault kind without measurement is taken for (the same work but for the companion's part).
 NEAREST = {
@@ -382,6 +384,7 @@ def fit(
         _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
     else:
         _home_share(data, base, 0.0, parameters, fallback)
+    _noise(data, parameters)
     for name, found, of_base, unit, scale in (
         ("bandwidth", rate, base.bandwidth_bits / 1e6, "Mbps", 1e-6),
         ("latency", latency, base.latency_us, "us", 1.0),
@@ -768,34 +771,86 @@ def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networ
 
 
 def _home_share(data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base) -> None:
+    """What a home's thread that computes loses by a page that it gives away, where that was measured: waking the one who
+    serves, and the system's part of it, often take longer than the service itself. Else what the service took."""
     name = "local-part.home-share"
-    parts = []
-    locals_ = []
-    sources = []
+    measured = list(_shares_lost(data, network))
+    how = "what a fetch takes from a home that computes"
+    if not measured:
+        measured = list(_shares_served(data, network))
+        how = "homes' time for a page"
+    if not measured:
+        if not base.add([name], parameters):
+            parameters.append(_assumed(name, HOME_SHARE, "1", "no home was timed"))
+        return
+    estimate = pooled([share.estimate for share in measured])
+    how += " by the processor time of a fetch; the error is the fetch's and its wire's"
+    # The wire's time is the same in all batches, so its error does not average out.
+    wire = estimate.value * fetch_error / statistics.fmean(share.local_us for share in measured)
+    error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
+    found = replace(estimate, value=min(estimate.value, 1.0), standard_error=error)
+    parameters.append(_found(name, found, "1", "fitted", how, [share.source for share in measured]))
+
+
+class _Share(NamedTuple):
+    """A home's, of the processor time of a fetch, `local_us`."""
+
+    estimate: Estimate
+    local_us: float
+    source: str
+
+
+def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
+    fetches = {_key(batch): batch for batch in _remote(data, "RUMR")}
+    for lost in _remote(data, HOME):
+        fetch = fetches.get(_key(lost))
+        if fetch is None or fetch.estimate.value <= network.fetch_us:
+            continue
+        # Run by run, as a slow run is slow in both.
+        each = [
+            Estimate(one.estimate.value / (of.estimate.value - network.fetch_us), None, len(one.samples))
+            for one, of in zip(lost.each_round(), fetch.each_round(), strict=True)
+            if of.estimate.value > network.fetch_us
+        ]
+        local = fetch.estimate.value - network.fetch_us
+        whole = lost.estimate.over(fetch.estimate.minus(Estimate(network.fetch_us, 0.0, None)))
+        yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local, lost.source)
+
+
+def _shares_served(data: Data, network: Network) -> Iterable[_Share]:
+    fetches = {_key(batch): batch for batch in _remote(data, "RUMR")}
     for service in data.services:
         if service.layout.nodes < 2 or service.layout.threads_per_node > 1:
             continue
-        file = service.source.rpartition(":")[0]
-        fetch = next((b for b in data.batches if b.quantity == "RUMR" and _key(b) == (file, service.layout)), None)
+        fetch = fetches.get((service.source.rpartition(":")[0], service.layout))
         if fetch is None or fetch.estimate.value <= network.fetch_us:
             continue
         local = fetch.estimate.value - network.fetch_us
         share = service.seconds / service.pages * 1e6 / local
         if share <= 1:
             error = fetch.estimate.standard_error
-            parts.append(Estimate(share, None if error is None else share * error / local, service.pages))
-            locals_.append(local)
-            sources.append(service.source)
-    if not parts:
-        if not base.add([name], parameters):
-            parameters.append(_assumed(name, HOME_SHARE, "1", "no home was timed"))
+            yield _Share(Estimate(share, None if error is None else share * error / local, service.pages), local, service.source)
+
+
+def _noise(data: Data, parameters: list[Parameter]) -> None:
+    """Of the machine that was measured alone: another one's is no stand-in for it."""
+    spacings = {_key(batch): batch for batch in data.batches if batch.quantity == PACE_EVERY}
+    found = []
+    sources = []
+    for batch in data.batches:
+        if batch.quantity != PACE or (every := spacings.get(_key(batch))) is None:
+            continue
+        runs = [np.asarray(one.samples).reshape(-1, batch.layout.threads) for one in batch.each_round() if len(one.samples) % batch.layout.threads == 0]
+        if len(runs) == batch.rounds and (one := noise(runs, every.samples)) is not None:
+            found.append(one)
+            sources.append(batch.source)
+    if not found:
         return
-    estimate = pooled(parts)
-    how = "homes' time for a page by the processor time of a fetch; the error is the fetch's and its wire's"
-    # The wire's time is the same in all batches, so its error does not average out.
-    wire = estimate.value * fetch_error / statistics.fmean(locals_)
-    error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
-    parameters.append(_found(name, replace(estimate, standard_error=error), "1", "fitted", how, sources))
+    how = "one piece of work on all processors at once, again and again: "
+    deviation = pooled([one.deviation for one in found])
+    parameters.append(_found("noise.deviation", deviation, "1", "fitted", how + "how far their times are apart", sources))
+    duration = Estimate(statistics.fmean(one.duration_us for one in found), None, deviation.samples)
+    parameters.append(_found("noise.duration", duration, "us", "fitted", how + "how long they stay so", sources))
 
 
 def _extras(data: Data, parameters: Sequence[Parameter]) -> dict[str, Parameter]:

@@ -19,6 +19,8 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
       page_size(options_.page.value_or(costs_.costs().page)),
       page_words(static_cast<std::uint16_t>(page_size.count / diff_word.count)),
       administrative_region(RegionId{static_cast<std::uint32_t>(regions.size())}),
+      noise(options_.is_noisy ? costs_.costs().noise_deviation : 0, costs_.costs().noise_duration, options_.seed,
+            layout_.processes()),
       service(*this, layout_.processes()),
       barrier(*this),
       locks(*this),
@@ -55,8 +57,8 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   }
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     const NodeId node = layout.node_of(ProcessId{process});
-    threads.push_back(std::make_unique<Thread>(clock, window, ProcessId{process}, node, processors[index_of(node)],
-                                               options.timeline));
+    threads.push_back(std::make_unique<Thread>(clock, noise, window, ProcessId{process}, node,
+                                               processors[index_of(node)], options.timeline));
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
   rights.emplace(*this);

@@ -27,6 +27,7 @@
 #include "sim/lock_manager.hpp"
 #include "sim/memory.hpp"
 #include "sim/network.hpp"
+#include "sim/noise.hpp"
 #include "sim/page_rights.hpp"
 #include "sim/replayed_order.hpp"
 #include "sim/spins.hpp"
@@ -42,6 +43,7 @@ namespace sdsm::sim {
 struct RunOptions {
   double compute_factor = 1;  ///< target's compute time for each second of the trace's
   double memory_bound = 0;    ///< share of the computing that waits for memory, 0 to 1
+  bool is_noisy = false;      ///< whether processors have the platform's system noise
   double jitter = 0;  ///< coefficient of variation of a lognormal factor on each processor part of a remote fault
   std::uint64_t seed = 1;
   std::optional<Bytes> page;     ///< empty: of the size with which the platform's costs were measured
@@ -85,6 +87,8 @@ class Cluster {
   /// A processor part of a remote fault, times a lognormal factor of mean 1. Each part has a draw of its own, as the
   /// home's processor and the requester's are independent.
   Time jittered(Time part);
+  /// How long work of that process's processor takes from now on, with the system's noise.
+  Time noisy(ProcessId process, Time work) { return noise.stretched(process, clock.now(), work); }
 
   /// Pages on their way to a node of several processes. A companion that needs one waits until it has arrived.
   /// await_arrival() blocks the thread's actor; its caller charges the time.
@@ -129,6 +133,7 @@ class Cluster {
   std::vector<std::unique_ptr<NodePages>> node_pages;
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<std::unique_ptr<Flush>> flushes;  ///< by process
+  Noise noise;
   HomeService service;
   TeamBarrier barrier;
   LockManager locks;

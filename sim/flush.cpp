@@ -45,12 +45,12 @@ void Flush::next_piece() {
   thread_.uncontended.spend(local + (diff.local ? Time{} : cluster_.idle->time(thread_.node(), to, piece)));
   if (diff.local) {
     // The home is the same memory: the work is charged, nothing crosses the network.
-    cluster_.clock.at(now + local, [this] { next_piece(); });
+    cluster_.clock.at(now + cluster_.noisy(thread_.id(), local), [this] { next_piece(); });
     return;
   }
   thread_.account.count_message(now, MessageKind::diff, piece);
   const Time at_home = cluster_.costs.home_part(local);
-  cluster_.clock.at(now + local - at_home, [this, piece, at_home] {
+  cluster_.clock.at(now + cluster_.noisy(thread_.id(), local - at_home), [this, piece, at_home] {
     const ProcessId home = diffs_[diff_].home;
     cluster_.send({thread_.id(), home, static_cast<std::size_t>(MessageKind::diff), piece},
                   [this, home, at_home] { cluster_.service.serve(home, at_home, [this] { next_piece(); }); });

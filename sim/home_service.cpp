@@ -12,6 +12,7 @@ void HomeService::serve(ProcessId home, Time duration, std::function<void()> don
   const Processors& processors = cluster_.processors[index_of(thread.node())];
   Time& free_at = free_at_[index_of(home)];
   Time start = std::max(cluster_.clock.now(), free_at);
+  duration = cluster_.noise.stretched(home, start, duration);
   if (thread.computing()) {
     start += cluster_.costs.costs().interrupt_delay;
     if (processors.computing >= processors.cores) thread.steal(duration);

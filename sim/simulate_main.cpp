@@ -279,6 +279,15 @@ void print_uncertainty(const Uncertainty& uncertainty) {
              to_seconds(quantile(uncertainty, 0.95)));
 }
 
+/// What of the band a seed decides, which changes with each draw.
+std::string luck_of(const Request& request, const Platform& platform) {
+  std::vector<std::string_view> drawn;
+  if (request.options.jitter > 0) drawn.push_back("jitter");
+  if (platform.costs.noise_deviation > 0) drawn.push_back("system's noise");
+  if (drawn.empty()) return "";
+  return fmt::format(", and the {}, whose seed changes with each draw", fmt::join(drawn, " and the "));
+}
+
 /// On stderr, as the band may be in a file alone.
 void tell_what_the_band_holds(const Request& request, const Platform& platform, const Uncertainty& uncertainty) {
   const std::string again =
@@ -295,11 +304,10 @@ void tell_what_the_band_holds(const Request& request, const Platform& platform, 
                                of_runs == 1 ? "1 cost differs" : fmt::format("{} costs together differ", of_runs)));
   if (of_errors > 0)
     held.push_back(fmt::format("the standard error{0} of {1} cost{0}", of_errors == 1 ? "" : "s", of_errors));
-  say(
-      fmt::format("note: the band {}holds {}{}. It leaves out costs without one, errors of the "
-                  "model, and those of the trace's compute times.{}",
-                  of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "),
-                  request.options.jitter > 0 ? ", and the jitter, whose seed changes with each draw" : "", again));
+  say(fmt::format(
+      "note: the band {}holds {}{}. It leaves out costs without one, errors of the "
+      "model, and those of the trace's compute times.{}",
+      of_runs > 0 ? "is that of a single run: it " : "", fmt::join(held, ", and "), luck_of(request, platform), again));
 }
 
 void print_report(const Request& request, const Platform& platform, Layout layout, const Result& result,
@@ -426,6 +434,12 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
     say("note: compute times are those of the machine that traced. For another's, give --sequential-time or "
         "--compute-factor.");
   }
+  if (platform.costs.noise_deviation > 0 && !request.draws) {
+    say(fmt::format(
+        "note: the machine's noise (work differs by {:.2g} % from while to while) is drawn once, from --seed. "
+        "--uncertainty shows how runs differ; --set noise.deviation=0 is the machine without it.",
+        100 * platform.costs.noise_deviation));
+  }
   if (request.scale.from_host_speed) tell_speeds(request, platform, file);
   if (!request.scale.sequential_trace.empty()) {
     const auto program_of = [](const trace::File& trace) {
@@ -504,6 +518,7 @@ RunOptions options_of(const Request& request, const Platform& platform, const tr
   options.page_figures = !request.pages.empty();
   options.readings = !request.readings.empty();
   options.whole_run = request.region == "whole";
+  options.is_noisy = true;
   const Bytes page = page_size_of(request, platform, file);
   options.page = page;
   options.privatized = privatized_regions(request, file);
@@ -714,7 +729,7 @@ void add_model(CLI::App& app, Request& request, std::string& placement, std::str
       ->check(one_of(network_names()))
       ->type_name(fmt::format("{}", fmt::join(network_names(), "|")))
       ->capture_default_str();
-  app.add_option("--seed", request.options.seed, "seed of --jitter and --uncertainty")
+  app.add_option("--seed", request.options.seed, "seed of --jitter, --uncertainty and the platform's noise.*")
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();

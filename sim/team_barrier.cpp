@@ -105,6 +105,7 @@ void TeamBarrier::drop(const RoundPtr& round, std::function<void()> done) {
     const std::uint64_t runs = cluster_.pages(member.thread->node()).take_further_runs(member.thread->id());
     member.protecting += static_cast<std::int64_t>(runs) * costs.further_run;
     member.thread->uncontended.spend(member.protecting);
+    member.protecting = cluster_.noisy(member.thread->id(), member.protecting);
     most = std::max(most, member.protecting);
   }
   cluster_.clock.at(cluster_.clock.now() + most, std::move(done));

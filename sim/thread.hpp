@@ -9,6 +9,7 @@
 #include "sim/account.hpp"
 #include "sim/baselines.hpp"
 #include "sim/clock.hpp"
+#include "sim/noise.hpp"
 
 namespace sdsm::sim {
 
@@ -20,9 +21,15 @@ struct Processors {
 
 class Thread {
  public:
-  Thread(Clock& clock, const Window& window, ProcessId id, NodeId node, Processors& processors,
+  Thread(Clock& clock, Noise& noise, const Window& window, ProcessId id, NodeId node, Processors& processors,
          timelines::Timeline* timeline)
-      : account(window, id, timeline), bell(clock), id_(id), node_(node), clock_(clock), processors_(processors) {}
+      : account(window, id, timeline),
+        bell(clock),
+        id_(id),
+        node_(node),
+        clock_(clock),
+        noise_(noise),
+        processors_(processors) {}
   Thread(const Thread&) = delete;
 
   ProcessId id() const { return id_; }
@@ -47,7 +54,7 @@ class Thread {
   Time local_now() const { return clock_.now() + ahead_; }
 
   /// Calls `then` when simulated time has reached the local time, perhaps at once. Until then the thread computes (it
-  /// holds a processor), and time that others steal comes on top.
+  /// holds a processor), and time that others steal and the system's noise come on top.
   void catch_up(std::function<void()> then);
 
   /// The same, blocking the thread's actor.
@@ -75,11 +82,13 @@ class Thread {
     Time duration;
   };
   [[noreturn]] static void throw_beyond_last_date();
+  void stretch();
   void arrive();
 
   ProcessId id_;
   NodeId node_;
   Clock& clock_;
+  Noise& noise_;
   Processors& processors_;
   Time ahead_{};
   Time stolen_{};

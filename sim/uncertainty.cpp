@@ -22,7 +22,7 @@ namespace {
 /// Sets that may be refused for each one that is accepted, and before the first.
 constexpr std::uint64_t most_refused = 50;
 
-/// A seed must not give the draws the numbers that it gives the jitter.
+/// A seed must not give the draws the numbers that it gives jitter and noise.
 std::mt19937_64 generator_of(std::uint64_t seed) {
   std::seed_seq words{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U), 0x636f7374U};
   return std::mt19937_64(words);

@@ -44,7 +44,7 @@ class CostSampler {
 
 struct Draw {
   std::vector<double> costs;  ///< of Platform::uncertain, in its order
-  std::uint64_t seed = 0;     ///< of the jitter
+  std::uint64_t seed = 0;     ///< of the jitter and the noise
   Time makespan{};
 };
 

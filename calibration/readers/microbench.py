@@ -21,11 +21,15 @@ SEEN = True
 WORD_BYTES = 4
 #: Faults one by one.
 SINGLE = "RUMR.single"
+#: What each takes from a home that computes.
+HOME = "RUMR.home"
+#: Times of one piece of work on all processors at once, and from piece to piece.
+PACE, PACE_EVERY = "pace", "pace.every"
 #: Faults in a row, whose mean is a sample: of outputs that do not tell it; where all nodes act at once.
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.single|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home)|pace(?:\.every)?|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

@@ -8,8 +8,9 @@
  * once, and while one node takes faults, in turn, the others compute. Processors that wait sleep, and then what is
  * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies
  * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
- * has the faults of all bursts one by one. The memory bus is that of the first thread's node: threads of other nodes
- * wait, as nodes may be processes of one machine. */
+ * has the faults of all bursts one by one, and
+ * NAME.home what a page took from a home that computed. The memory bus is that of the first thread's node: threads of
+ * other nodes wait, as nodes may be processes of one machine. */
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@ typedef volatile double* pages;
 static double samples[most_samples];
 /* Of the last quantity that was sampled by bursts: its faults one by one. Or of a second quantity. */
 static double singles[most_samples * most_burst];
+/* Of the last quantity that was sampled by bursts: what each page took from the home's thread, which computed. */
+static double taken[most_samples];
 static int is_first_quantity = 1;
 
 static double read_ns(clockid_t clock) {
@@ -94,11 +97,23 @@ static int home_of_step(struct setting setting, struct step step, int home, int 
 }
 
 /* About as long as the acting node takes for its burst: longer than that only makes the sample last longer. */
-static void compute_meanwhile(int burst) {
+static double meanwhile_ns(int burst) {
   const double each_ns = 100e3;
-  const double end = now_ns() + burst * each_ns;
-  while (now_ns() < end) {
+  return burst * each_ns;
+}
+
+/* Computes for that long. Returns how long others had the processor, as the steps between two looks at the clock tell
+ * that are longer than any look: whoever serves pages here, with the system's part of it, which no clock of his has. */
+static double compute_meanwhile(int burst) {
+  const double longest_look_ns = 2e3;
+  double lost = 0;
+  double now = now_ns();
+  for (const double end = now + meanwhile_ns(burst); now < end;) {
+    const double before = now;
+    now = now_ns();
+    if (now - before > longest_look_ns) lost += now - before;
   }
+  return lost;
 }
 
 /* The mean time over a burst of pages; each page's goes to `each`. */
@@ -119,7 +134,7 @@ static double act_on(pages first, enum act act, int burst, double* each) {
 }
 
 /* What threads measured in one sample, each in its first page. */
-enum { result_word = 64, acted_word = 65 };
+enum { result_word = 64, acted_word = 65, lost_word = 66 };
 
 static void tell_result(pages memory, int self, double result) {
   own_page(memory, self, pages_each, 0)[result_word] = result;
@@ -137,6 +152,16 @@ static double take_results(pages memory, int threads) {
     ++acted;
   }
   return sum / acted;
+}
+
+/* What a page of this sample took from the home's thread. Pages that came after it had ended are not in what it lost.
+ */
+static double taken_from(pages memory, struct setting setting, int sample) {
+  const int home = sample % turns_of(setting) * setting.per_node;
+  const double lasted_ns = samples[sample] * setting.burst;
+  const double seen_ns = meanwhile_ns(setting.burst);
+  const double seen = lasted_ns > seen_ns ? seen_ns / lasted_ns : 1;
+  return own_page(memory, home, pages_each, 0)[lost_word] / (seen * setting.burst);
 }
 
 /* First one thread prepares the pages, then another one, on the same node, acts and is timed. That the first is done it
@@ -175,10 +200,14 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
           for (int k = 0; k < setting.burst; ++k) singles[i / turns_of(setting) * setting.burst + k] = each[k];
         }
       } else if (setting.is_together && self % setting.per_node == timed.thread) {
-        compute_meanwhile((first.act != nothing ? 2 : 1) * setting.burst);
+        const double lost = compute_meanwhile((first.act != nothing ? 2 : 1) * setting.burst);
+        own_page(memory, self, pages_each, 0)[lost_word] = lost;
       }
 #pragma omp barrier
-      if (self == 0) samples[i] = take_results(memory, threads);
+      if (self == 0) {
+        samples[i] = take_results(memory, threads);
+        taken[i] = taken_from(memory, setting, i);
+      }
     }
   }
   print_samples(name, samples, setting.wanted);
@@ -228,6 +257,42 @@ static void sample_own_writes(pages memory, struct setting setting) {
   print_samples("WROH", samples, setting.wanted);
 }
 
+/* System noise: the time of one piece of work again and again, on all processors at once. Work as that of programs
+ * here, of faults and memory, as neighbours on a core slow it more than arithmetic; in memory of its own, as that of
+ * samples before lies scattered. All threads' times of one piece stand side by side. */
+static void sample_pace(struct setting setting) {
+  const int threads = setting.nodes * setting.per_node;
+  enum { half = worked_on / 2, pace_pieces = 128, pace_word = page_words - pace_pieces, warm_up = 8 };
+  pages memory = sdsm_galloc((size_t)threads * pages_each * SDSM_PAGE_BYTES, sdsm_block);
+  if (!memory) exit(1);
+  double lasted = 0;
+#pragma omp parallel firstprivate(memory) reduction(max : lasted)
+  {
+    const int self = omp_get_thread_num();
+    double first = 0;
+    memset((void*)own_page(memory, self, pages_each, 0), 0, (size_t)pages_each * SDSM_PAGE_BYTES);
+    for (int i = -warm_up; i < pace_pieces; ++i) {
+      const double* const from = (const double*)own_page(memory, self, pages_each, 1 + (i & 1) * half);
+      double* const to = (double*)own_page(memory, self, pages_each, 1 + (~i & 1) * half);
+#pragma omp barrier
+      const double begin = now_ns();
+      if (i == 0) first = begin;
+      relax(from, to, 1, half - 2);
+      const double end = now_ns();
+      if (i >= 0) own_page(memory, self, pages_each, 0)[pace_word + i] = end - begin;
+      lasted = end - first;
+    }
+  }
+  for (int i = 0; i < pace_pieces; ++i) {
+    for (int thread = 0; thread < threads; ++thread)
+      singles[i * threads + thread] = own_page(memory, thread, pages_each, 0)[pace_word + i];
+  }
+  sdsm_gfree((void*)memory);
+  print_samples("pace", singles, pace_pieces * threads);
+  lasted /= pace_pieces;
+  print_samples("pace.every", &lasted, 1);
+}
+
 static void sample_faults(pages memory, struct setting setting) {
   const struct step none = {0, 0, nothing};
   const struct step home_writer = {0, 0, writes};
@@ -241,6 +306,7 @@ static void sample_faults(pages memory, struct setting setting) {
     const struct step writer = {1, 0, writes};
     sample_fault("RUMR", memory, setting, 0, none, reader);
     print_samples("RUMR.single", singles, (setting.wanted + turns_of(setting) - 1) / turns_of(setting) * setting.burst);
+    if (setting.is_together && setting.per_node == 1) print_samples("RUMR.home", taken, setting.wanted);
     sample_fault("WUMR", memory, setting, 0, none, writer);
     sample_fault("WROR", memory, setting, 0, reader, writer);
     if (setting.per_node > 1) {
@@ -495,6 +561,7 @@ int main(int argc, char** argv) {
   memset((void*)own_page(memory, omp_get_thread_num(), pages_each, 0), 1, bytes_each);
   print_number("burst", setting.burst);
   sample_faults(memory, setting);
+  if (setting.is_together && threads > 1) sample_pace(setting);
   if (setting.nodes > 1) {
     /* The first diffs of pages take longer than all later ones. */
     sample_release(memory, setting, 1, false);

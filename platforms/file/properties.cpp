@@ -27,6 +27,9 @@ constexpr double most_seconds = 1e6;
 
 constexpr double most_slowdown = 1000;
 
+/// So that times stay within a run's longest.
+constexpr Time most_noise_duration = std::chrono::hours(1);
+
 double parse_number(std::string_view text, double low, double high) {
   double value = 0;
   const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -152,6 +155,26 @@ void add_costs(std::vector<Property>& rows) {
                   [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); },
                   ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.home_share; },
                            [](Costs& costs, double value) { costs.home_share = std::clamp(value, 0., 1.); }}});
+}
+
+Time parse_noise_duration(std::string_view text) {
+  const Time time = parse_time(text);
+  if (time <= Time{} || time > most_noise_duration)
+    throw std::invalid_argument(
+        fmt::format("'{}' is not above 0s and at most {}", text, format_time(most_noise_duration)));
+  return time;
+}
+
+void add_noise(std::vector<Property>& rows) {
+  rows.push_back(
+      {"noise.deviation",
+       "system noise: by how much what a processor's work takes differs from while to while, as a part of its "
+       "mean, 0 to 1 (default 0)",
+       false, [](Reading& r, std::string_view text) { r.costs.noise_deviation = parse_number(text, 0, 1); },
+       ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.noise_deviation; },
+                [](Costs& costs, double value) { costs.noise_deviation = std::clamp(value, 0., 1.); }}});
+  rows.push_back({"noise.duration", "mean time of such a while (default 100ms)", false,
+                  [](Reading& r, std::string_view text) { r.costs.noise_duration = parse_noise_duration(text); }});
 }
 
 void add_network(std::vector<Property>& rows) {
@@ -378,6 +401,7 @@ const std::vector<Property>& single_properties() {
   static const std::vector<Property> table = [] {
     std::vector<Property> rows;
     add_costs(rows);
+    add_noise(rows);
     add_network(rows);
     add_rules_and_range(rows);
     for (const ProtocolRow& row : protocol_rows) {

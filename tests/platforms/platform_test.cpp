@@ -121,6 +121,12 @@ TEST_CASE("each value that cannot be used is an error with its line") {
       {"frame.minimum", "84.5B"},
       {"protocol.invalidation", "some"},
       {"home.interrupt-delay", "soon"},
+      {"noise.deviation", "-0.1"},
+      {"noise.deviation", "1.1"},
+      {"noise.deviation", "10%"},
+      {"noise.duration", "0s"},
+      {"noise.duration", "0.1"},
+      {"noise.duration", "3601s"},
       {"memory-bus.2", "0.99"},
       {"memory-bus.2", "1001"},
       {"memory-bus.2", "1.5us"},
@@ -128,8 +134,9 @@ TEST_CASE("each value that cannot be used is an error with its line") {
       {"memory-bus.2", ""},
   }));
   CAPTURE(mistake.id, mistake.value);
-  // The cluster's file tells nothing of its memory bus: there the line takes another optional one's place.
-  const std::string place = mistake.id.starts_with("memory-bus") ? "home.interrupt-delay" : mistake.id;
+  // The cluster's file tells nothing of its memory bus and noise: these lines take another optional one's place.
+  const bool is_told = !mistake.id.starts_with("memory-bus") && !mistake.id.starts_with("noise");
+  const std::string place = is_told ? mistake.id : "home.interrupt-delay";
   const Edited edited =
       with_line(fmt::format("\"{}\"", place), fmt::format("<prop id=\"{}\" value=\"{}\"/>", mistake.id, mistake.value));
   const auto findings = findings_of(edited.text);

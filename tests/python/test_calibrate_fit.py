@@ -243,6 +243,33 @@ def test_the_homes_share_is_its_service_beside_the_whole_processor_time():
     assert (alone.value, alone.kind) == (0.5, "assumed")
 
 
+def test_the_homes_share_is_what_a_computing_home_loses_where_that_was_measured():
+    # 100 us of processor time each; a page takes 70 us from the home that computes, though its service itself takes 30.
+    more = {"RUMR": [607040.0, 607050.0, 607030.0], "RUMR.home": [70000.0, 70010.0, 69990.0]}
+    share = by_name(fitted(reading({"2x1": measured(**more)}, pages_served=1000, page_service_s=0.03)))["local-part.home-share"]
+    assert (share.value, share.kind) == (pytest.approx(0.7, rel=1e-3), "fitted") and "computes" in share.how
+    # A slow run is slow in both: two runs with the same share know it well, however far apart they are.
+    runs = {"RUMR": [607040.0, 1107040.0], "RUMR.home": [70000.0, 420000.0]}
+    share = by_name(fitted(reading({"2x1": {k: v * (1 if k in runs else 2) for k, v in measured(**runs).items()}}, rounds=2)))
+    assert share["local-part.home-share"].value == pytest.approx(0.7, rel=1e-3)
+    assert share["local-part.home-share"].standard_error < 0.001
+    more["RUMR.home"] = [120000.0] * 3
+    assert fitted(reading({"2x1": measured(**more)})).value("local-part.home-share") == 1
+
+
+def test_noise_is_how_far_processors_are_apart_and_how_long_they_stay_so():
+    """Two processors, of which one is 1.2 times as slow as the other, for 16 pieces each in turn."""
+    pieces = [(1.2e6, 1e6) if piece // 16 % 2 else (1e6, 1.2e6) for piece in range(128)]
+    times = [time for piece in pieces for time in piece]
+    found = by_name(fitted(reading({"2x1": measured(**{"pace": times, "pace.every": [2e6]})})))
+    logarithm = math.log(1.2) * math.sqrt(math.pi) / 2
+    assert found["noise.deviation"].value == pytest.approx(math.sqrt(math.exp(logarithm**2) - 1))
+    assert (found["noise.duration"].unit, found["noise.duration"].kind) == ("us", "fitted")
+    assert found["noise.duration"].value > 1e3 * 16 * 2  # longer than a while of 16 pieces, 2 ms each
+    quiet = by_name(fitted(reading({"2x1": measured()})))
+    assert not any(name.startswith("noise.") for name in quiet)
+
+
 def test_the_memory_bus_is_the_loops_time_of_all_threads_of_a_node_by_its_time_alone():
     # 2 ms and 2.4 ms on 2x2, 3 ms alone and 3.6 on 1x2: 1.2 both times. Four threads a node: 2.5.
     streams = {"stream.alone": [2e6, 2.1e6, 1.9e6], "stream.together": [2.4e6, 2.5e6, 2.3e6]}

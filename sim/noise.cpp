@@ -1,0 +1,53 @@
+#include "sim/noise.hpp"
+
+#include <algorithm>
+#include <boost/random/exponential_distribution.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+
+namespace sdsm::sim {
+namespace {
+
+/// Work of more paces takes what it takes on average: few would be off by a tenth of the deviation of one pace.
+constexpr std::int64_t most_paces = 1000;
+
+Time times(Time time, double factor) {
+  return Time{std::llround(static_cast<double>(time.count()) * factor)};
+}
+
+}  // namespace
+
+Noise::Noise(double deviation, Time lasts, std::uint64_t seed, std::uint32_t processes)
+    // As Cluster::jittered().
+    : variance_(std::log1p(deviation * deviation)), lasts_(lasts) {
+  if (deviation <= 0) return;
+  for (std::uint32_t process = 0; process < processes; ++process) {
+    std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), process};
+    paces_.push_back({Time{}, 1, std::mt19937_64(mixed)});
+  }
+}
+
+void Noise::change(Pace& pace, Time at) const {
+  boost::random::normal_distribution<double> normal(variance_ / 2, std::sqrt(variance_));
+  boost::random::exponential_distribution<double> exponential(1);
+  pace.slowness = std::exp(normal(pace.random));
+  // A picosecond at least, so that time goes on.
+  pace.until = at + std::max(times(lasts_, exponential(pace.random)), Time{1});
+}
+
+Time Noise::stretched(ProcessId process, Time since, Time work) {
+  if (paces_.empty() || work <= Time{} || work / most_paces >= lasts_) return work;
+  Pace& pace = paces_[index_of(process)];
+  Time at = since;
+  for (Time left = work;;) {
+    // Of times long ago nothing is known that the next draw would not tell.
+    if (pace.until <= at) change(pace, at);
+    const Time rest = pace.until - at;
+    if (static_cast<double>(left.count()) * pace.slowness <= static_cast<double>(rest.count()))
+      return at + times(left, pace.slowness) - since;
+    left -= std::min(left, times(rest, 1 / pace.slowness));
+    at = pace.until;
+  }
+}
+
+}  // namespace sdsm::sim

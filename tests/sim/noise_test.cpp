@@ -1,0 +1,117 @@
+/// System noise: how long work takes on processors whose pace changes, and what that does to threads that meet.
+
+#include "sim/noise.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/platforms/platform_text.hpp"
+#include "tests/sim/runs.hpp"
+
+using namespace sdsm;
+using namespace sdsm::sim;
+using namespace sdsm::test;
+
+namespace {
+
+constexpr ProcessId first{0}, second{1};
+
+/// How long 10 us take on each of `count` occasions, a second apart.
+std::vector<double> short_work(Noise& noise, ProcessId process, int count) {
+  std::vector<double> found;
+  for (int i = 0; i < count; ++i)
+    found.push_back(to_seconds(noise.stretched(process, i * 1s, 10us)) / to_seconds(10us));
+  return found;
+}
+
+/// Two threads that compute 20 times 1 ms between barriers.
+TestProgram meets_often() {
+  TestProgram program({2, 1});
+  for (int i = 0; i < 20; ++i) program.barrier_of_all(1000);
+  return program;
+}
+
+Result run_of(const char* deviation, bool is_noisy, std::uint64_t seed = 1) {
+  PlatformText text;
+  text.set("noise.deviation", deviation);
+  text.set("noise.duration", "5ms");
+  const TemporaryFile file(text.text());
+  RunOptions options;
+  options.is_noisy = is_noisy;
+  options.seed = seed;
+  return run(file.path(), NetworkKind::queue, meets_often(), options);
+}
+
+}  // namespace
+
+TEST_CASE("without noise work takes its time") {
+  Noise noise(0, 100ms, 1, 2);
+  CHECK(noise.stretched(first, 3s, 7ms) == Time{7ms});
+}
+
+TEST_CASE("short work differs from while to while by the deviation, as a part of its mean") {
+  Noise noise(0.2, 100ms, 1, 2);
+  const std::vector<double> times = short_work(noise, first, 4000);
+  double sum = 0, squares = 0;
+  for (const double time : times) {
+    sum += time;
+    squares += time * time;
+  }
+  const double mean = sum / 4000, deviation = std::sqrt(squares / 4000 - mean * mean) / mean;
+  CHECK(deviation == Approx(0.2).epsilon(0.05));
+  // Long work takes its time, so slow whiles, which are met as often, weigh more: by the square of the deviation.
+  CHECK(mean == Approx(1.04).epsilon(0.01));
+}
+
+TEST_CASE("within a while the pace is one") {
+  Noise noise(0.2, 1h, 1, 1);
+  const Time once = noise.stretched(first, 0s, 10ms);
+  CHECK(once != Time{10ms});
+  CHECK(noise.stretched(first, 1s, 10ms) == once);
+  CHECK(to_seconds(noise.stretched(first, 2s, 20ms)) == Approx(2 * to_seconds(once)));
+}
+
+TEST_CASE("long work takes on average as long as without noise") {
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Noise noise(0.2, 100ms, seed, 1);
+    sum += to_seconds(noise.stretched(first, 0s, 90s)) / 90;
+  }
+  // 50 times 900 paces of deviation 0.2.
+  CHECK(sum / 50 == Approx(1).margin(5 * 0.2 * std::sqrt(2) / std::sqrt(50 * 900)));
+  Noise noise(0.2, 100ms, 1, 1);
+  CHECK(noise.stretched(first, 0s, 100s) == Time{100s});
+}
+
+TEST_CASE("a process's pace depends on the seed and on nothing that others do") {
+  Noise alone(0.2, 100ms, 7, 2), beside(0.2, 100ms, 7, 2), other_seed(0.2, 100ms, 8, 2);
+  const std::vector<double> of_second = short_work(beside, second, 50);
+  const std::vector<double> of_first = short_work(alone, first, 50);
+  CHECK(short_work(beside, first, 50) == of_first);
+  CHECK(of_second != of_first);
+  CHECK(short_work(other_seed, first, 50) != of_first);
+}
+
+TEST_CASE("threads that meet wait for the one that is slower this time") {
+  const Result quiet = run_of("0", true), noisy = run_of("0.2", true);
+  CHECK(noisy.whole_makespan > quiet.whole_makespan);
+  Time waited{}, waited_in_quiet{};
+  for (int thread = 0; thread < 2; ++thread) {
+    waited += spent(noisy.threads[thread].whole, Spent::barrier);
+    waited_in_quiet += spent(quiet.threads[thread].whole, Spent::barrier);
+  }
+  CHECK(waited > waited_in_quiet);
+  CHECK(spent(noisy.threads[0].whole, Spent::compute) != spent(noisy.threads[1].whole, Spent::compute));
+  CHECK(run_of("0.2", true).whole_makespan == noisy.whole_makespan);
+  CHECK(run_of("0.2", true, 2).whole_makespan != noisy.whole_makespan);
+}
+
+TEST_CASE("a noisy thread's account adds up to its time") {
+  const Result noisy = run_of("0.3", true);
+  for (const ThreadResult& thread : noisy.threads) CHECK(thread.whole.total() == noisy.whole_makespan);
+}
+
+TEST_CASE("costs are replayed without noise") {
+  CHECK(run_of("0.2", false).whole_makespan == run_of("0", true).whole_makespan);
+}
