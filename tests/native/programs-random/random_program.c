@@ -632,9 +632,10 @@ static enum operation operation_of(const struct model* m, const struct phase* ph
   if (i == ticket_cell) return op_add;
   if (i == exchange_cell) return op_exchange;
   const enum operation operation = (enum operation)(drawn % operations);
-  /* Of plain stores at once to a variable on a stack, one stays whole only if it has four bytes (docs/native-dsm.md).
-   */
-  const int may_tear = operation == op_store_any && cell->area >= area_initial_stack && cell->bytes != 4;
+  /* Of plain stores at once to a variable on a stack, one stays whole only if it has four bytes. Anywhere, those to a
+   * shorter one undo a change of what lies beside it in the same four bytes (docs/native-dsm.md). */
+  const int is_whole = cell->bytes == 4 || (cell->bytes == 8 && cell->area < area_initial_stack);
+  const int may_tear = operation == op_store_any && !is_whole;
   return operation == op_exchange || may_tear ? op_add : operation;
 }
 static uint64_t same_for_all(const struct phase* phase, unsigned bytes) {
@@ -645,8 +646,7 @@ static uint64_t operand_of(const struct model* m, const struct phase* phase, uns
   const unsigned bytes = m->cell[cell].bytes;
   const enum operation operation = operation_of(m, phase, i);
   if (operation == op_store_same) return same_for_all(phase, bytes);
-  const int is_merged = operation == op_store_any && m->cell[cell].area >= area_initial_stack;
-  return low_bytes(is_merged ? stored_at_once(m->value[cell], drawn) : drawn, bytes);
+  return low_bytes(operation == op_store_any ? stored_at_once(m->value[cell], drawn) : drawn, bytes);
 }
 
 static void draw_ticket(struct model* m, const struct phase* phase, unsigned actor, uint64_t variant, int is_real) {
