@@ -329,7 +329,7 @@ class Base:
             return False
         for name in chosen:
             unit, units = ("us/B", PER_BYTE) if name == "message.per-byte" else ("us", TIMES_US)
-            if name == "local-part.home-share" or name.startswith("memory-bus."):
+            if name in ("local-part.home-share", "noise.deviation") or name.startswith("memory-bus."):
                 unit, units = "1", {"": 1.0}
             try:
                 value = quantity(self._given[name], units)
@@ -384,6 +384,10 @@ def fit(
         _home_share(data, network, _fetch_error(network, rate, latency), parameters, fallback)
     else:
         _home_share(data, base, 0.0, parameters, fallback)
+    # Where a network alone was measured, the processors are the base's. Another machine's are no stand-in.
+    if not is_reference:
+        fallback.add(["noise.deviation"], parameters)
+        fallback.add(["noise.duration"], parameters)
     _noise(data, parameters)
     for name, found, of_base, unit, scale in (
         ("bandwidth", rate, base.bandwidth_bits / 1e6, "Mbps", 1e-6),
@@ -788,7 +792,7 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     # The wire's time is the same in all batches, so its error does not average out.
     wire = estimate.value * fetch_error / statistics.fmean(share.local_us for share in measured)
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
-    found = replace(estimate, value=min(estimate.value, 1.0), standard_error=error)
+    found = replace(estimate, value=min(estimate.value, 1.0), standard_error=None if error is None else min(error, 1.0))
     parameters.append(_found(name, found, "1", "fitted", how, [share.source for share in measured]))
 
 
@@ -833,7 +837,6 @@ def _shares_served(data: Data, network: Network) -> Iterable[_Share]:
 
 
 def _noise(data: Data, parameters: list[Parameter]) -> None:
-    """Of the machine that was measured alone: another one's is no stand-in for it."""
     spacings = {_key(batch): batch for batch in data.batches if batch.quantity == PACE_EVERY}
     found = []
     sources = []

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from calibration.fit import Batch, Data
 from calibration.microbench import Layout
+from calibration.readers.microbench import PACE, PACE_EVERY
 
 
 def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     """What is fitted on, and what is held out: of each batch's samples `fraction`, drawn at random, at least one in each
     part. Of files of several runs whole runs are held out, the same ones for all quantities of a layout. Batches of fewer
-    than two samples, summaries of a single run, and faults one by one (whose bursts belong together,
-    and which are no parameter's samples) are in the first part only.
+    than two samples, summaries of a single run, faults one by one (whose bursts belong together, and
+    which are no parameter's samples), and times of one piece of work on all processors are in the first part only.
 
     Raises ValueError unless 0 < fraction < 1.
     """
@@ -25,7 +26,7 @@ def split(data: Data, fraction: float, seed: int) -> tuple[Data, Data]:
     of_layout: dict[tuple[str, Layout], set[int]] = {}
     for batch in data.batches:
         n = len(batch.samples)
-        if n < 2 or batch.summary is not None or batch.quantity.endswith(".single"):
+        if n < 2 or batch.summary is not None or batch.quantity.endswith(".single") or batch.quantity in (PACE, PACE_EVERY):
             kept.append(batch)
             continue
         if batch.rounds > 1:

@@ -3,7 +3,8 @@
 Each processor keeps a pace for a while (sim/noise.hpp). With lognormal paces of standard deviation s that are independent
 between processors, the logarithm of two processors' ratio has the mean absolute value 2 s / sqrt(pi). This, and no mean
 square, is taken, as it is what threads that meet wait for each other, and single pieces that the system held up count for
-no more than they last. Of means over blocks of pieces it falls by the root of g(u) = 2 (u - 1 + exp(-u)) / u^2, the variance
+no more than they last. Paces shorter than a piece are averaged in it, and come out with less deviation; a processor that is
+always the slower one counts as noise that lasts. Of means over blocks of pieces it falls by the root of g(u) = 2 (u - 1 + exp(-u)) / u^2, the variance
 of the mean over u durations of a pace whose correlation falls exponentially; this gives the duration.
 """
 
@@ -23,7 +24,8 @@ BLOCK, LEAST_BLOCKS = 16, 4
 #: A pace's duration by that of a block, if longer or shorter than a run can tell.
 SHORTEST, LONGEST = 1e-2, 1e2
 #: A platform file's.
-MOST_US = 3600e6
+LEAST_US, MOST_US = 1.0, 3600e6
+MOST_DEVIATION = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,17 @@ def noise(runs: Sequence[np.ndarray], every_us: Sequence[float]) -> Noise | None
         return None
     singles = [_deviation(run) for run in usable]
     blocks = [_deviation(_blocks(run)) for run in usable]
-    each = [Estimate(math.sqrt(math.expm1(one * one)), None, run.size) for one, run in zip(singles, usable, strict=True)]
+    each = [Estimate(_of_times(one), None, run.size) for one, run in zip(singles, usable, strict=True)]
     deviation = runs_of_equal_length(each) if len(each) > 1 else each[0]
     whole = sum(singles)
     part = (sum(blocks) / whole) ** 2 if whole > 0 else 1.0
-    return Noise(deviation, min(BLOCK * float(np.mean(every_us)) * _durations_of_block(part), MOST_US))
+    duration = BLOCK * float(np.mean(every_us)) * _durations_of_block(part)
+    return Noise(deviation, min(max(duration, LEAST_US), MOST_US))
+
+
+def _of_times(of_logarithm: float) -> float:
+    """A lognormal distribution's standard deviation by its mean."""
+    return min(math.sqrt(math.expm1(min(of_logarithm, 1.0) ** 2)), MOST_DEVIATION)
 
 
 def _deviation(times: np.ndarray) -> float:

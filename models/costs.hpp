@@ -48,8 +48,8 @@ struct Costs : ProtocolCosts {
 
   double home_share = 0.5;      ///< the home's (receiver's) share of a local part. Assumed, unless measured
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
-  double noise_deviation = 0;   ///< of what a processor's work takes, by its mean, from one while to another
-  Time noise_duration = 100ms;  ///< mean time of such a while. Assumed, unless measured
+  double noise_deviation = 0;   ///< of the time of a processor's work, from one period to the next, by its mean
+  Time noise_duration = 100ms;  ///< mean length of such a period. Assumed, unless measured
   /// For T threads of a node, from 2: how many times as long a loop that only waits for memory takes when all T run it
   /// as when one does. Optional.
   std::map<std::uint32_t, double> memory_bus;

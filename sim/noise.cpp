@@ -5,10 +5,12 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "sim/clock.hpp"
+
 namespace sdsm::sim {
 namespace {
 
-/// Work of more paces takes what it takes on average: few would be off by a tenth of the deviation of one pace.
+/// Work that lasts for more paces takes what it takes on average: its own deviation would be a twentieth of a pace's.
 constexpr std::int64_t most_paces = 1000;
 
 Time times(Time time, double factor) {
@@ -35,11 +37,12 @@ void Noise::change(Pace& pace, Time at) const {
   pace.until = at + std::max(times(lasts_, exponential(pace.random)), Time{1});
 }
 
-Time Noise::stretched(ProcessId process, Time since, Time work) {
-  if (paces_.empty() || work <= Time{} || work / most_paces >= lasts_) return work;
-  Pace& pace = paces_[index_of(process)];
+Time Noise::stretch(Pace& pace, Time since, Time work) const {
+  if (work <= Time{} || work / most_paces >= lasts_) return work;
   Time at = since;
   for (Time left = work;;) {
+    // Longer than any run: that is enough to know.
+    if (at > last_date) return at - since;
     // Of times long ago nothing is known that the next draw would not tell.
     if (pace.until <= at) change(pace, at);
     const Time rest = pace.until - at;

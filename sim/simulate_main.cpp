@@ -436,9 +436,9 @@ void warn_of(const Request& request, const Platform& platform, Layout layout, co
   }
   if (platform.costs.noise_deviation > 0 && !request.draws) {
     say(fmt::format(
-        "note: the machine's noise (work differs by {:.2g} % from while to while) is drawn once, from --seed. "
-        "--uncertainty shows how runs differ; --set noise.deviation=0 is the machine without it.",
-        100 * platform.costs.noise_deviation));
+        "note: the machine's noise (its processors' pace varies by {:.2g} %) is drawn once, from --seed. {} "
+        "how runs differ; --set noise.deviation=0 is the machine without it.",
+        100 * platform.costs.noise_deviation, platform.uncertain.empty() ? "Other seeds show" : "--uncertainty shows"));
   }
   if (request.scale.from_host_speed) tell_speeds(request, platform, file);
   if (!request.scale.sequential_trace.empty()) {

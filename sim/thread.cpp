@@ -20,26 +20,7 @@ void Thread::catch_up(std::function<void()> then) {
   then_ = std::move(then);
   computing_ = true;
   ++processors_.computing;
-  stretch();
   clock_.at(clock_.now() + ahead_, [this] { arrive(); });
-}
-
-/// The system's noise, in every charge alike.
-void Thread::stretch() {
-  const Time stretched = noise_.stretched(id_, since_, ahead_);
-  if (stretched == ahead_) return;
-  if (stretched > last_date - since_) throw_beyond_last_date();
-  const double factor = static_cast<double>(stretched.count()) / static_cast<double>(ahead_.count());
-  Time nominal{}, until{};
-  for (Charge& charge : charges_) {
-    nominal += charge.duration;
-    // Up to its end, so that rounding does not add up.
-    const Time end =
-        nominal == ahead_ ? stretched : Time{static_cast<std::int64_t>(static_cast<double>(nominal.count()) * factor)};
-    charge.duration = end - until;
-    until = end;
-  }
-  ahead_ = stretched;
 }
 
 void Thread::catch_up_and_wait() {

@@ -35,26 +35,28 @@ class Thread {
   ProcessId id() const { return id_; }
   NodeId node() const { return node_; }
 
-  /// Adds local work of a known cost, without a call of SimGrid: simulated time does not move yet. Throws
-  /// std::invalid_argument if the work would end after last_date.
+  /// Adds local work of a known cost, without a call of SimGrid: simulated time does not move yet. The system's noise
+  /// comes with it. Throws std::invalid_argument if the work would end after last_date.
   void spend(Spent item, Time duration) {
     if (duration != Time{}) spend_faults(item, 0, duration);
   }
   /// spend() of `count` faults of one kind, which last `duration` together.
-  void spend_faults(Spent item, std::uint64_t count, Time duration) {
+  void spend_faults(Spent item, std::uint64_t count, Time work) {
+    // Now, so that the thread's own time is known before simulated time comes to it.
+    const Time duration = noise_.stretched(id_, local_now(), work);
     if (duration > last_date - local_now()) throw_beyond_last_date();
     if (charges_.empty() || charges_.back().item != item) charges_.push_back({item, 0, Time{}});
     charges_.back().faults += count;
     charges_.back().duration += duration;
     ahead_ += duration;
-    uncontended.spend(duration);
+    uncontended.spend(work);
   }
 
   /// The thread's own time: simulated time plus its local work that simulated time has not reached.
   Time local_now() const { return clock_.now() + ahead_; }
 
   /// Calls `then` when simulated time has reached the local time, perhaps at once. Until then the thread computes (it
-  /// holds a processor), and time that others steal and the system's noise come on top.
+  /// holds a processor), and time that others steal comes on top.
   void catch_up(std::function<void()> then);
 
   /// The same, blocking the thread's actor.
@@ -82,7 +84,6 @@ class Thread {
     Time duration;
   };
   [[noreturn]] static void throw_beyond_last_date();
-  void stretch();
   void arrive();
 
   ProcessId id_;

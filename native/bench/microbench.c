@@ -9,8 +9,9 @@
  * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies
  * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
  * has the faults of all bursts one by one, and
- * NAME.home what a page took from a home that computed. The memory bus is that of the first thread's node: threads of
- * other nodes wait, as nodes may be processes of one machine. */
+ * NAME.home what a page took from a home that computed; pace has the times of one piece of work on all processors. The
+ * memory bus is that of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine.
+ */
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -105,9 +106,15 @@ static double meanwhile_ns(int burst) {
 /* Computes for that long. Returns how long others had the processor, as the steps between two looks at the clock tell
  * that are longer than any look: whoever serves pages here, with the system's part of it, which no clock of his has. */
 static double compute_meanwhile(int burst) {
-  const double longest_look_ns = 2e3;
-  double lost = 0;
+  double shortest = 1e9;
   double now = now_ns();
+  for (int i = 0; i < 16; ++i) {
+    const double before = now;
+    now = now_ns();
+    if (now - before < shortest) shortest = now - before;
+  }
+  const double longest_look_ns = 2e3 + 5 * shortest;
+  double lost = 0;
   for (const double end = now + meanwhile_ns(burst); now < end;) {
     const double before = now;
     now = now_ns();

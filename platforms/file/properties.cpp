@@ -166,14 +166,13 @@ Time parse_noise_duration(std::string_view text) {
 }
 
 void add_noise(std::vector<Property>& rows) {
-  rows.push_back(
-      {"noise.deviation",
-       "system noise: by how much what a processor's work takes differs from while to while, as a part of its "
-       "mean, 0 to 1 (default 0)",
-       false, [](Reading& r, std::string_view text) { r.costs.noise_deviation = parse_number(text, 0, 1); },
-       ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.noise_deviation; },
-                [](Costs& costs, double value) { costs.noise_deviation = std::clamp(value, 0., 1.); }}});
-  rows.push_back({"noise.duration", "mean time of such a while (default 100ms)", false,
+  rows.push_back({"noise.deviation",
+                  "system noise: by how much the time of a processor's work varies from one period to the next, as a "
+                  "part of its mean, 0 to 1 (default 0)",
+                  false, [](Reading& r, std::string_view text) { r.costs.noise_deviation = parse_number(text, 0, 1); },
+                  ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.noise_deviation; },
+                           [](Costs& costs, double value) { costs.noise_deviation = std::clamp(value, 0., 1.); }}});
+  rows.push_back({"noise.duration", "mean length of such a period (default 100ms)", false,
                   [](Reading& r, std::string_view text) { r.costs.noise_duration = parse_noise_duration(text); }});
 }
 

@@ -266,6 +266,9 @@ def test_noise_is_how_far_processors_are_apart_and_how_long_they_stay_so():
     assert found["noise.deviation"].value == pytest.approx(math.sqrt(math.exp(logarithm**2) - 1))
     assert (found["noise.duration"].unit, found["noise.duration"].kind) == ("us", "fitted")
     assert found["noise.duration"].value > 1e3 * 16 * 2  # longer than a while of 16 pieces, 2 ms each
+    # Where nothing but a network was measured, the base file's processors stay, with their noise.
+    base = {"noise.deviation": "0.1", "noise.duration": "50ms"}
+    assert not any(name.startswith("noise.") for name in by_name(fitted(reading({"2x1": measured()}), **base)))
     quiet = by_name(fitted(reading({"2x1": measured()})))
     assert not any(name.startswith("noise.") for name in quiet)
 

@@ -53,3 +53,9 @@ def test_paces_that_outlast_the_run_are_told_as_long_ones():
     constant = np.tile([4000.0, 5000.0], (128, 1))
     assert noise([constant], [EVERY_US]).duration_us > 128 * EVERY_US
     assert noise([constant], [1e12]).duration_us == 3600e6  # a platform file's longest
+    assert noise([constant], [1e-9]).duration_us == 1  # and what it can tell
+
+
+@pytest.mark.parametrize("factor", [2.6, 1e30])
+def test_no_deviation_is_more_than_a_platform_file_may_tell(factor):
+    assert noise([np.tile([1.0, factor], (128, 1))], [EVERY_US]).deviation.value == 1
