@@ -4,8 +4,9 @@ Each processor keeps a pace for a while (sim/noise.hpp). With lognormal paces of
 between processors, the logarithm of two processors' ratio has the mean absolute value 2 s / sqrt(pi). This, and no mean
 square, is taken, as it is what threads that meet wait for each other, and single pieces that the system held up count for
 no more than they last. Paces shorter than a piece are averaged in it, and come out with less deviation; a processor that is
-always the slower one counts as noise that lasts. Of means over blocks of pieces it falls by the root of g(u) = 2 (u - 1 + exp(-u)) / u^2, the variance
-of the mean over u durations of a pace whose correlation falls exponentially; this gives the duration.
+always the slower one counts as noise that lasts. Of means over blocks of pieces it falls by the root of g(u) = 2 (u - 1 +
+exp(-u)) / u^2, the variance of the mean over u durations of a pace whose correlation falls exponentially; this gives the
+duration.
 """
 
 from __future__ import annotations
