@@ -21,6 +21,7 @@ namespace {
 using engine::Demand;
 
 constinit std::vector<std::pair<const void*, std::int32_t>> early_numbers GUARDED_BY(application);
+constinit std::uint64_t own_numbers GUARDED_BY(application) = 0;
 
 NamedLock& named(const volatile void* object) REQUIRES(application) {
   return lock_named(trace::LockClass::lock, const_cast<const void*>(object));
@@ -160,5 +161,13 @@ void see_all() {
   }
   synchronise_memory();
 }
+
+std::uint64_t next_own_number() {
+  application.check();
+  return own_numbers++ * processes() + index_of(self.process);
+}
+
+void took_private() {}
+void gave_private() {}
 
 }  // namespace sdsm::engine

@@ -55,6 +55,7 @@
 #include "native/program/stacks.hpp"
 #include "native/program/static_arrays.hpp"
 #include "native/program/thread_locals.hpp"
+#include "native/pthreads/locales.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -361,6 +362,7 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   call_at_start.main = main;
   prepare();
   pass_library_constructors();
+  sdsm::pthreads::make_standard_facets();
   if (!is_initial()) {
     make_standard_streams();
     become_service_thread();

@@ -52,4 +52,12 @@ std::uint32_t wake(const volatile void* object, std::uint32_t most);
 /// What other threads have written and released is seen from here on.
 void see_all();
 
+/// A number, from 0 on, that no other call returns, whichever thread's.
+std::uint64_t next_own_number();
+
+/// The caller has taken, and gives back, what only the threads of its process know of: has_object() is false. Threads
+/// that wait for it wait in the C library. So where threads take turns the caller keeps its own meanwhile.
+void took_private();
+void gave_private();
+
 }  // namespace sdsm::engine

@@ -82,6 +82,12 @@ int lock_until(const pthread_mutex_t* mutex, clockid_t clock, const timespec* li
   return lock(mutex, patience_ns);
 }
 
+/// What the C library answered to a lock of a mutex that is the process's own.
+int noted(int answer) {
+  if (answer == 0) engine::took_private();
+  return answer;
+}
+
 }  // namespace
 
 int c11_answer(int error) {
@@ -100,23 +106,26 @@ using namespace sdsm::pthreads;
 
 SDSM_ENTRY int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_lock"};
-  return engine::has_object(mutex) ? lock(mutex, engine::for_ever) : real(mutex);
+  return engine::has_object(mutex) ? lock(mutex, engine::for_ever) : noted(real(mutex));
 }
 SDSM_ENTRY int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_trylock"};
-  return engine::has_object(mutex) ? try_lock(mutex) : real(mutex);
+  return engine::has_object(mutex) ? try_lock(mutex) : noted(real(mutex));
 }
 SDSM_ENTRY int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*)> real{"pthread_mutex_unlock"};
-  return engine::has_object(mutex) ? unlock(mutex) : real(mutex);
+  if (engine::has_object(mutex)) return unlock(mutex);
+  const int answer = real(mutex);
+  if (answer == 0) engine::gave_private();
+  return answer;
 }
 SDSM_ENTRY int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* limit) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*, const timespec*)> real{"pthread_mutex_timedlock"};
-  return engine::has_object(mutex) ? lock_until(mutex, CLOCK_REALTIME, limit) : real(mutex, limit);
+  return engine::has_object(mutex) ? lock_until(mutex, CLOCK_REALTIME, limit) : noted(real(mutex, limit));
 }
 SDSM_ENTRY int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_mutex_t*, clockid_t, const timespec*)> real{"pthread_mutex_clocklock"};
-  return engine::has_object(mutex) ? lock_until(mutex, clock, limit) : real(mutex, clock, limit);
+  return engine::has_object(mutex) ? lock_until(mutex, clock, limit) : noted(real(mutex, clock, limit));
 }
 
 // C11's, which are the same in the C library.

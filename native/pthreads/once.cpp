@@ -137,7 +137,11 @@ constexpr int is_done = 1;
 
 SDSM_ENTRY int pthread_once(pthread_once_t* control, void (*function)()) {
   SDSM_NEXT_FUNCTION NextFunction<int(pthread_once_t*, void (*)())> real{"pthread_once"};
-  return engine::has_object(control) ? call_once_shared(control, function) : real(control, function);
+  if (engine::has_object(control)) return call_once_shared(control, function);
+  engine::took_private();
+  const int answer = real(control, function);
+  engine::gave_private();
+  return answer;
 }
 SDSM_ENTRY void call_once(once_flag* flag, void (*function)()) {
   pthread_once(reinterpret_cast<pthread_once_t*>(flag), function);
@@ -147,8 +151,10 @@ SDSM_ENTRY void call_once(once_flag* flag, void (*function)()) {
 SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
   SDSM_NEXT_FUNCTION NextFunction<int(volatile char*)> real{"__cxa_guard_acquire"};
   if (!engine::has_object(guard)) {
-    if (real.exists()) return real(guard);
-    return guard[0] == 0 ? 1 : 0;  // the run-time's own C++ library, in a program of C
+    // Else the run-time's own C++ library, in a program of C.
+    const int is_callers = real.exists() ? real(guard) : guard[0] == 0 ? 1 : 0;
+    if (is_callers == 1) engine::took_private();
+    return is_callers;
   }
   if (guard[0] != 0 || seen_done.holds(guard, is_done)) return 0;
   engine::take(guard, engine::mutex_demand);
@@ -160,8 +166,12 @@ SDSM_ENTRY int __cxa_guard_acquire(volatile char* guard) {
 SDSM_ENTRY void __cxa_guard_release(volatile char* guard) {
   SDSM_NEXT_FUNCTION NextFunction<void(volatile char*)> real{"__cxa_guard_release"};
   if (!engine::has_object(guard)) {
-    if (real.exists()) return real(guard);
-    guard[0] = 1;
+    if (real.exists()) {
+      real(guard);
+    } else {
+      guard[0] = 1;
+    }
+    engine::gave_private();
     return;
   }
   guard[done_byte] = 1;
@@ -172,4 +182,5 @@ SDSM_ENTRY void __cxa_guard_abort(volatile char* guard) {
   SDSM_NEXT_FUNCTION NextFunction<void(volatile char*)> real{"__cxa_guard_abort"};
   if (engine::has_object(guard)) return engine::give(guard, engine::mutex_demand);
   if (real.exists()) real(guard);
+  engine::gave_private();
 }

@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 constinit std::uint64_t enlisted_so_far GUARDED_BY(turn) = 0;
+constinit std::uint64_t own_numbers GUARDED_BY(turn) = 0;
 
 bool is_traced(const volatile void* address) REQUIRES(turn) {
   return find_range(reinterpret_cast<std::uintptr_t>(address)) != nullptr;
@@ -228,5 +229,19 @@ std::uint32_t wake(const volatile void* object, std::uint32_t most) {
 }
 
 void see_all() {}
+
+std::uint64_t next_own_number() {
+  enter();
+  return own_numbers++;
+}
+
+void took_private() {
+  if (turn.is_taken() && !watched.is_inside) ++running_thread().private_locks;
+}
+void gave_private() {
+  if (!turn.is_taken() || watched.is_inside) return;
+  VirtualThread& self = running_thread();
+  if (self.private_locks > 0) --self.private_locks;
+}
 
 }  // namespace sdsm::engine

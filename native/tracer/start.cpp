@@ -22,6 +22,7 @@
 #include "native/program/static_arrays.hpp"
 #include "native/program/thread_locals.hpp"
 #include "native/program/unseen.hpp"
+#include "native/pthreads/locales.hpp"
 #include "native/tracer/ending.hpp"
 #include "native/tracer/options.hpp"
 #include "native/tracer/pages.hpp"
@@ -272,6 +273,7 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   prepare();
   starting.take();
   pass_library_constructors();
+  sdsm::pthreads::make_standard_facets();
   turn.take();
   program.main = main;
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);

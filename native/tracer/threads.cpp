@@ -379,7 +379,8 @@ void schedule(std::uint64_t slack_ns) {
   }
   VirtualThread* next = first_to_go_on(nullptr);
   if (next == nullptr) end_deadlocked();
-  if (self.status == ThreadStatus::runnable && self.clock_ns <= goes_on_at(*next) + slack_ns) next = &self;
+  const bool keeps_turn = self.private_locks > 0 || self.clock_ns <= goes_on_at(*next) + slack_ns;
+  if (self.status == ThreadStatus::runnable && keeps_turn) next = &self;
   let_give_up(*next);
   schedule_log::append(pick_entry(ScheduleEntry::Kind::pick, self, *next));
   switch_to(*next);

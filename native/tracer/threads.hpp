@@ -124,6 +124,7 @@ struct VirtualThread {
   std::uint64_t woken_by GUARDED_BY(turn) = 0;         ///< which of that object's wake()
   Stopwatch stopwatch GUARDED_BY(turn);
   std::uint64_t intervals GUARDED_BY(turn) = 0;
+  std::uint32_t private_locks GUARDED_BY(turn) = 0;       ///< that it holds (native/pthreads/engine.hpp)
   std::uint32_t unchanged_in_a_row GUARDED_BY(turn) = 0;  ///< fences, and atomic operations that changed nothing
   std::uintptr_t failed_exchange GUARDED_BY(turn) = 0;    ///< address of a compare_exchange that was the last event
   std::uintptr_t failed_at GUARDED_BY(turn) = 0;          ///< its instruction
@@ -193,7 +194,7 @@ void wake(VirtualThread& thread, std::uint64_t clock_ns) REQUIRES(turn);
 
 /// A scheduling point: the runnable thread with the smallest clock goes on (in later passes: the one that went on in
 /// the first). Returns when the caller is chosen again. A caller that can go on does so while its clock is ahead by no
-/// more than `slack_ns`.
+/// more than `slack_ns`, and while it holds a lock that is the process's own.
 void schedule(std::uint64_t slack_ns = 0) REQUIRES(turn);
 
 /// A scheduling point within the caller's interval, after which the caller's clock is `nanoseconds` later (sleep).

@@ -297,7 +297,8 @@ def test_the_static_data_of_a_programs_libraries_is_shared(tmp_path, optimisatio
         assert lines(tmp_path, command, "./main") == ["0 0 4"]
 
 
-@pytest.mark.parametrize("program", ["atomic_shared_pointers", "containers", "exceptions", "library_guards", "library_waits"])
+@pytest.mark.parametrize("program", ["atomic_shared_pointers", "containers", "exceptions", "library_guards", "library_locales",
+                                     "library_waits"])
 def test_a_program_may_hold_the_cpp_library_itself(tmp_path, program):
     """Its state then lies in the program's variables, which are shared, and is never that of the process's own library."""
     source = SOURCE / "tests" / "native" / "programs" / f"{program}.cpp"
