@@ -309,6 +309,38 @@ def test_a_program_may_hold_the_cpp_library_itself(tmp_path, program):
         assert lines(tmp_path, command, "./main") == alone
 
 
+SEEDED = """
+program seeded
+  use omp_lib
+  implicit none
+  integer :: length, i
+  integer, allocatable :: seed(:)
+  real :: numbers(0:63)
+!$omp parallel private(length, seed)
+  call random_seed(size=length)
+  allocate(seed(length))
+  seed = 4711 + omp_get_thread_num()
+!$omp critical
+  call random_seed(put=seed)
+  call random_number(numbers(omp_get_thread_num()))
+!$omp end critical
+!$omp end parallel
+  do i = 0, omp_get_max_threads() - 1
+    print '(f9.6)', numbers(i)
+  end do
+end program
+"""
+
+
+def test_threads_that_seed_themselves_get_the_same_random_numbers_everywhere(tmp_path):
+    (tmp_path / "seeded.f90").write_text(SEEDED)
+    build(tmp_path, "gfortran", "-o", "main", "seeded.f90")
+    alone = lines(tmp_path, ("env", "OMP_NUM_THREADS=4"), "./main")
+    assert len(set(alone)) == 4
+    for command in (RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
+        assert lines(tmp_path, command, "./main") == alone
+
+
 #: What docs/running.md says of libraries that come by dlopen: by one thread for all, by each for itself.
 LOADED = r"""
 static int calls;
