@@ -99,6 +99,10 @@ Selection selection_of(const Request& request, std::uint32_t threads) {
 }
 
 void write(const Request& request, const Timeline& timeline, const Labels& labels) {
+  if (timeline.events().empty() && timeline.cut() > 0) {
+    throw BadInput(fmt::format("--timeline-events {} is too few: more begin at once, at {:.9f} s",
+                               timeline.selection().most_events, to_seconds(timeline.cut_from())));
+  }
   if (timeline.events().empty()) {
     throw BadInput(
         fmt::format("--timeline {}: nothing of the run is in it. Choose a window in which the threads named "

@@ -203,10 +203,11 @@ timelines::Timeline TimelineLogs::timeline(timelines::Selection selection, timel
     const Time horizon = Merge(processes_, none, protocol_).time_of(horizon_ns_);
     const std::uint64_t enough = (kept_ + dropped_) / logs_per_event + 1;
     if (horizon <= selection.begin) {
-      throw commands::BadInput(
-          fmt::format("the timeline ends at {:.9f} s, before its window begins: what a real run logs is kept from the "
-                      "run's begin on, up to {} times --timeline-events. Give --timeline-events {} or more",
-                      to_seconds(horizon), logs_per_event, enough));
+      throw commands::BadInput(fmt::format(
+          "the timeline ends at {:.9f} s, {}: what a real run logs is kept from the run's begin on, up to {} "
+          "times --timeline-events. Give --timeline-events {} or more",
+          to_seconds(horizon), selection.begin == Time{} ? "where the run begins" : "before its window begins",
+          logs_per_event, enough));
     }
     if (horizon < selection.end) {
       selection.end = horizon;

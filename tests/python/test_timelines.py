@@ -165,6 +165,15 @@ def test_threads_are_those_of_the_trace_however_many_the_layout_asks_for(trace, 
     assert done.returncode == 2 and "has 4 threads, but" in done.stderr
 
 
+def test_events_for_less_than_what_begins_at_once_are_too_few(trace, tmp_path):
+    few = ("-n", 4, "--timeline", tmp_path / "t.json", "--timeline-events", 1)
+    done = sdsm("simulate", trace, "-q", "-p", "p3-score", *few)
+    assert done.returncode == 2 and "--timeline-events 1 is too few: more begin at once, at 0.000000000 s" in done.stderr
+    done = sdsm("run", "-q", *few, "--", *COUNTERS)
+    assert done.returncode == 2 and "window" not in done.stderr and "--timeline-events" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_option_of_the_timeline_needs_one(trace):
     done = sdsm("simulate", trace, "-q", "-p", "p3-score", "-n", 4, "--timeline-events", 5)
     assert done.returncode == 2 and "no --timeline FILE" in done.stderr
