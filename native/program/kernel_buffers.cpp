@@ -35,7 +35,6 @@ void fills(Structure* structure) {
   writes(structure, sizeof *structure);
 }
 
-/// What streams moved (a std::size_t) says nothing of how a call of theirs ended.
 template <typename Answer>
 bool is_bad_address(Answer answer) {
   if constexpr (std::is_pointer_v<Answer>) return answer == nullptr && errno == EFAULT;
@@ -52,30 +51,6 @@ bool is_bad_address(Answer answer) {
     auto* const next = real.for_caller(SDSM_CALLER);                                                  \
     return with_open_pages([&] { touches; }, [&] { return next arguments; }, is_bad_address<result>); \
   }
-#define SDSM_TOUCHING(...) SDSM_TOUCHING_AS(, __VA_ARGS__)
-
-// Streams: large transfers go between the buffer and the kernel without a copy.
-SDSM_TOUCHING(std::size_t, fread, (void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
-              (buffer, bytes, count, stream), writes(buffer, bytes* count))
-SDSM_TOUCHING(std::size_t, __fread_chk,
-              (void* buffer, std::size_t room, std::size_t bytes, std::size_t count, FILE* stream),
-              (buffer, room, bytes, count, stream), writes(buffer, bytes* count))
-SDSM_TOUCHING(std::size_t, fread_unlocked, (void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
-              (buffer, bytes, count, stream), writes(buffer, bytes* count))
-SDSM_TOUCHING(std::size_t, fwrite, (const void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
-              (buffer, bytes, count, stream), reads(buffer, bytes* count))
-SDSM_TOUCHING(std::size_t, fwrite_unlocked, (const void* buffer, std::size_t bytes, std::size_t count, FILE* stream),
-              (buffer, bytes, count, stream), reads(buffer, bytes* count))
-
-// A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
-SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
-  SDSM_NEXT_FUNCTION NextFunction<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
-  return real(stream, nullptr, mode, bytes);
-}
-SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
-  setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, BUFSIZ);
-}
-
 // By a system call, or from a file; both answer by an error's number.
 SDSM_TOUCHING_AS(noexcept, int, pthread_getname_np, (pthread_t thread, char* name, std::size_t bytes),
                  (thread, name, bytes), writes(name, bytes))

@@ -1,0 +1,226 @@
+/// Streams of the C library move large blocks, and long texts, between the program's memory and the kernel without a
+/// copy. If a companion on the node has shut a page meanwhile, the call has moved a part, and goes on from there.
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "native/gomp/entry.hpp"
+#include "native/program/library_memory.hpp"
+#include "native/program/next_function.hpp"
+#include "native/program/program_image.hpp"
+#include "native/program/shared_memory.hpp"
+#include "native/program/system_calls.hpp"
+
+extern "C" [[noreturn]] void __chk_fail();
+extern "C" int __vsnprintf_chk(char*, std::size_t, int, std::size_t, const char*, std::va_list) noexcept;
+
+using namespace sdsm::program;
+
+namespace {
+
+/// The mark of an error in FILE::_flags (bits/types/struct_FILE.h).
+constexpr int error_mark = 0x20;
+
+/// While one lives, no other thread of the process uses the stream.
+class Locked {
+ public:
+  explicit Locked(FILE* stream) : stream_(stream) { flockfile(stream_); }
+  ~Locked() { funlockfile(stream_); }
+  Locked& operator=(Locked&&) = delete;
+
+ private:
+  FILE* stream_;
+};
+
+/// Moves `bytes` by `transfer`, which is fread or fwrite without a lock, and returns how many it moved. A buffer may be
+/// said to be larger than what is there: it is touched piece by piece.
+template <typename Byte, typename Transfer>
+std::size_t move_bytes(Transfer* transfer, Byte* buffer, std::size_t bytes, FILE* stream, KernelUse use) {
+  constexpr std::size_t most = 1 << 20;
+  const int error_before = errno;
+  const bool has_failed_before = (stream->_flags & error_mark) != 0;
+  for (std::size_t done = 0;;) {
+    const std::size_t end = done + std::min(most, bytes - done);
+    with_open_pages([&] { touch_for_kernel(buffer + done, end - done, use); },
+                    [&] {
+                      errno = 0;
+                      done += transfer(buffer + done, 1, end - done, stream);
+                      return done;
+                    },
+                    [&](std::size_t) {
+                      if (done == end || errno != EFAULT) return false;
+                      if (!has_failed_before) stream->_flags &= ~error_mark;
+                      return true;
+                    });
+    if (done == end && done < bytes) continue;
+    if (done < bytes && errno == EFAULT) stream->_flags |= error_mark;
+    if (errno == 0) errno = error_before;
+    return done;
+  }
+}
+
+using Read = std::size_t(void*, std::size_t, std::size_t, FILE*);
+using Write = std::size_t(const void*, std::size_t, std::size_t, FILE*);
+
+/// How many of `count` elements; a part of one may have come, too.
+std::size_t read_elements(void* buffer, std::size_t bytes, std::size_t count, FILE* stream, std::uintptr_t caller) {
+  SDSM_NEXT_FUNCTION NextFunction<Read> real{"fread_unlocked"};
+  if (bytes == 0 || count == 0) return 0;
+  return move_bytes(real.for_caller(caller), static_cast<std::byte*>(buffer), bytes * count, stream,
+                    KernelUse::writes) /
+         bytes;
+}
+std::size_t write_elements(const void* buffer, std::size_t bytes, std::size_t count, FILE* stream,
+                           std::uintptr_t caller) {
+  SDSM_NEXT_FUNCTION NextFunction<Write> real{"fwrite_unlocked"};
+  if (bytes == 0 || count == 0) return 0;
+  const auto* const begin = static_cast<const std::byte*>(buffer);
+  return move_bytes(real.for_caller(caller), begin, bytes * count, stream, KernelUse::reads) / bytes;
+}
+
+bool write_text(const char* text, std::size_t length, FILE* stream, std::uintptr_t caller) {
+  return length == 0 || write_elements(text, length, 1, stream, caller) == 1;
+}
+
+void check_room(std::size_t room, std::size_t bytes, std::size_t count) {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(bytes, count, &all) || all > room) __chk_fail();
+}
+
+/// Of the functions with checks, `flag` says whether %n must lie in memory that cannot be written; 0 for the others.
+int text_of(char* text, std::size_t room, int flag, const char* format, std::va_list arguments) {
+  return flag == 0 ? std::vsnprintf(text, room, format, arguments)
+                   : __vsnprintf_chk(text, room, flag, room, format, arguments);
+}
+
+/// Makes the text in private memory, and calls `write` with it. Its length; -1 if something failed.
+template <typename WriteIt>
+int print(int flag, const char* format, std::va_list arguments, WriteIt write) {
+  char near[1024];
+  std::va_list again;
+  va_copy(again, arguments);
+  const int length = text_of(near, sizeof near, flag, format, arguments);
+  const auto bytes = static_cast<std::size_t>(std::max(length, 0));
+  bool is_written = length >= 0;
+  if (is_written && bytes < sizeof near) {
+    is_written = write(near, bytes);
+  } else if (is_written) {
+    constexpr std::uintptr_t none_of_programs = 0;
+    char* const far = room_for(bytes + 1, none_of_programs);
+    is_written = far != nullptr && text_of(far, bytes + 1, flag, format, again) == length && write(far, bytes);
+    if (far != nullptr) give_back(far);
+  }
+  va_end(again);
+  return is_written ? length : -1;
+}
+
+int print_to_stream(FILE* stream, int flag, const char* format, std::va_list arguments, std::uintptr_t caller) {
+  const Locked lock(stream);
+  return print(flag, format, arguments,
+               [&](const char* text, std::size_t bytes) { return write_text(text, bytes, stream, caller); });
+}
+int print_to_file(int file, int flag, const char* format, std::va_list arguments) {
+  return print(flag, format, arguments, [&](const char* text, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const long answer =
+          call_kernel(SYS_write, {{file, reinterpret_cast<long>(text + done), static_cast<long>(bytes - done)}});
+      if (answer < 0) {
+        errno = static_cast<int>(-answer);
+        return false;
+      }
+      done += static_cast<std::size_t>(answer);
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+SDSM_ENTRY std::size_t fread(void* buffer, std::size_t bytes, std::size_t count, FILE* stream) {
+  const Locked lock(stream);
+  return read_elements(buffer, bytes, count, stream, SDSM_CALLER);
+}
+SDSM_ENTRY std::size_t fread_unlocked(void* buffer, std::size_t bytes, std::size_t count, FILE* stream) {
+  return read_elements(buffer, bytes, count, stream, SDSM_CALLER);
+}
+SDSM_ENTRY std::size_t __fread_chk(void* buffer, std::size_t room, std::size_t bytes, std::size_t count, FILE* stream) {
+  check_room(room, bytes, count);
+  const Locked lock(stream);
+  return read_elements(buffer, bytes, count, stream, SDSM_CALLER);
+}
+SDSM_ENTRY std::size_t __fread_unlocked_chk(void* buffer, std::size_t room, std::size_t bytes, std::size_t count,
+                                            FILE* stream) {
+  check_room(room, bytes, count);
+  return read_elements(buffer, bytes, count, stream, SDSM_CALLER);
+}
+SDSM_ENTRY std::size_t fwrite(const void* buffer, std::size_t bytes, std::size_t count, FILE* stream) {
+  const Locked lock(stream);
+  return write_elements(buffer, bytes, count, stream, SDSM_CALLER);
+}
+SDSM_ENTRY std::size_t fwrite_unlocked(const void* buffer, std::size_t bytes, std::size_t count, FILE* stream) {
+  return write_elements(buffer, bytes, count, stream, SDSM_CALLER);
+}
+
+SDSM_ENTRY int fputs(const char* text, FILE* stream) {
+  const Locked lock(stream);
+  return write_text(text, std::strlen(text), stream, SDSM_CALLER) ? 1 : EOF;
+}
+SDSM_ENTRY int fputs_unlocked(const char* text, FILE* stream) {
+  return write_text(text, std::strlen(text), stream, SDSM_CALLER) ? 1 : EOF;
+}
+SDSM_ENTRY int puts(const char* text) {
+  const Locked lock(stdout);
+  const std::size_t length = std::strlen(text);
+  if (!write_text(text, length, stdout, SDSM_CALLER) || putc_unlocked('\n', stdout) == EOF) return EOF;
+  return static_cast<int>(std::min<std::size_t>(INT_MAX, length + 1));
+}
+
+// printf and its kin. `...` ends the parameters of those that end with arguments, `list` those with a va_list.
+
+#define SDSM_PRINTING(name, parameters, call) \
+  SDSM_ENTRY int name parameters {            \
+    std::va_list list;                        \
+    va_start(list, format);                   \
+    const int length = call;                  \
+    va_end(list);                             \
+    return length;                            \
+  }
+SDSM_PRINTING(printf, (const char* format, ...), print_to_stream(stdout, 0, format, list, SDSM_CALLER))
+SDSM_PRINTING(__printf_chk, (int flag, const char* format, ...),
+              print_to_stream(stdout, flag, format, list, SDSM_CALLER))
+SDSM_PRINTING(fprintf, (FILE * stream, const char* format, ...), print_to_stream(stream, 0, format, list, SDSM_CALLER))
+SDSM_PRINTING(__fprintf_chk, (FILE * stream, int flag, const char* format, ...),
+              print_to_stream(stream, flag, format, list, SDSM_CALLER))
+SDSM_PRINTING(dprintf, (int file, const char* format, ...), print_to_file(file, 0, format, list))
+SDSM_PRINTING(__dprintf_chk, (int file, int flag, const char* format, ...), print_to_file(file, flag, format, list))
+SDSM_ENTRY int vprintf(const char* format, std::va_list list) {
+  return print_to_stream(stdout, 0, format, list, SDSM_CALLER);
+}
+SDSM_ENTRY int __vprintf_chk(int flag, const char* format, std::va_list list) {
+  return print_to_stream(stdout, flag, format, list, SDSM_CALLER);
+}
+SDSM_ENTRY int vfprintf(FILE* stream, const char* format, std::va_list list) {
+  return print_to_stream(stream, 0, format, list, SDSM_CALLER);
+}
+SDSM_ENTRY int __vfprintf_chk(FILE* stream, int flag, const char* format, std::va_list list) {
+  return print_to_stream(stream, flag, format, list, SDSM_CALLER);
+}
+SDSM_ENTRY int vdprintf(int file, const char* format, std::va_list list) {
+  return print_to_file(file, 0, format, list);
+}
+SDSM_ENTRY int __vdprintf_chk(int file, int flag, const char* format, std::va_list list) {
+  return print_to_file(file, flag, format, list);
+}
+
+// A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.
+SDSM_ENTRY int setvbuf(FILE* stream, char* /*buffer*/, int mode, std::size_t bytes) noexcept {
+  SDSM_NEXT_FUNCTION NextFunction<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
+  return real(stream, nullptr, mode, bytes);
+}
+SDSM_ENTRY void setbuf(FILE* stream, char* buffer) noexcept {
+  setvbuf(stream, nullptr, buffer == nullptr ? _IONBF : _IOFBF, BUFSIZ);
+}
