@@ -69,3 +69,8 @@ bool is_below_stack(std::uintptr_t address) {
 }
 
 }  // namespace sdsm::dsm
+
+sdsm::program::AddressRange sdsm::program::stack_of_caller() {
+  using namespace dsm;
+  return application.is_taken() ? stack_of(index_of(self.process)) : AddressRange{};
+}

@@ -9,7 +9,9 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "native/gomp/entry.hpp"
 #include "native/gomp/message.hpp"
+#include "native/program/next_function.hpp"
 #include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
@@ -101,3 +103,14 @@ void give_signal_stack() {
 }
 
 }  // namespace sdsm::program
+
+/// For a thread that asks about itself: garbage collectors look for pointers there.
+SDSM_ENTRY int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
+  using namespace sdsm::program;
+  SDSM_NEXT_FUNCTION NextFunction<int(pthread_t, pthread_attr_t*)> real{"pthread_getattr_np"};
+  const int error = real(thread, attributes);
+  if (error != 0 || thread != pthread_self()) return error;
+  const AddressRange stack = stack_of_caller();
+  if (!stack.holds(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))) return 0;
+  return pthread_attr_setstack(attributes, reinterpret_cast<void*>(stack.begin), stack.end - stack.begin);
+}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "native/program/program_image.hpp"
 #include "native/program/raw_memory.hpp"
 
 namespace sdsm::program {
@@ -22,6 +23,10 @@ void give_signal_stack();
 /// Room that a thread's block and its thread-local variables take at the end of the stack that it is made with; whole
 /// pages.
 std::uint64_t thread_local_bytes();
+
+/// The stack that the calling thread runs the program's code on. The engine beneath this folder knows it; empty for a
+/// thread that runs none.
+AddressRange stack_of_caller();
 
 /// Calls function(argument) with the stack pointer at `top`, and returns when it does.
 extern "C" void sdsm_call_on_stack(std::uintptr_t top, void (*function)(void*), void* argument);

@@ -123,3 +123,10 @@ void shut_stack(const Stack& stack) {
 }
 
 }  // namespace sdsm::tracer
+
+sdsm::program::AddressRange sdsm::program::stack_of_caller() {
+  using namespace tracer;
+  if (!turn.is_taken() || watched.running == nullptr) return {};
+  const Stack& stack = running_thread().stack;
+  return {stack.begin, stack.end};
+}

@@ -1,5 +1,7 @@
 /* Addresses on stacks passed between threads: the initial thread's frame, and one worker's array read by the others. */
+#define _GNU_SOURCE
 #include <omp.h>
+#include <pthread.h>
 
 #include "expect.h"
 
@@ -20,6 +22,17 @@ static int deep(int depth, int* shared_value) {
     return 0;
   }
   return deep(depth - 1, shared_value) + frame[depth % 3000] - (char)depth;
+}
+
+/* As a garbage collector asks where to look for pointers. */
+static int is_on_own_stack(const void* variable) {
+  pthread_attr_t attributes;
+  void* lowest = NULL;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  pthread_attr_getstack(&attributes, &lowest, &bytes);
+  pthread_attr_destroy(&attributes);
+  return (const char*)variable >= (const char*)lowest && (const char*)variable < (const char*)lowest + bytes;
 }
 
 int main(void) {
@@ -54,5 +67,13 @@ int main(void) {
   off += deep(100, &bottom);
   EXPECT(bottom == team);
   EXPECT(off == 0);
+
+  int known = 0;
+#pragma omp parallel reduction(+ : known)
+  {
+    const int variable = 0;
+    known += is_on_own_stack(&variable);
+  }
+  EXPECT(known == team);
   return expect_status();
 }
