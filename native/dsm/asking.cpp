@@ -129,7 +129,9 @@ bool receive_long_answer(ProcessId to, const Head& question, std::uint64_t until
 
 /// Most likely that process has ended, which the launcher knows more about.
 [[noreturn]] void end_without(ProcessId peer) REQUIRES(application) {
-  if (asking.long_question.is_answered && asking.long_question.answer.kind == WireKind::quit) end_worker();
+  if (asking.long_question.is_answered && asking.long_question.answer.kind == WireKind::quit) {
+    end_worker(now_ns(), Dismissal::at_once);
+  }
   const LostPeer lost{index_of(peer)};
   send_to_launcher(FrameKind::lost_peer, &lost, sizeof lost);
   leave(1);

@@ -16,10 +16,14 @@ namespace {
 
 struct BarrierOffice {
   std::uint32_t team = 1;
-  std::vector<bool> arrived;        ///< by process
-  bool is_dismissing = false;       ///< the program has ended
-  std::uint64_t ended_ns = 0;       ///< when it has
-  std::uint32_t dismissed = 0;      ///< processes that have been told
+  std::vector<bool> arrived;    ///< by process
+  bool is_dismissing = false;   ///< the program has ended
+  std::uint64_t ended_ns = 0;   ///< when it has
+  std::uint32_t dismissed = 0;  ///< processes that have been told
+  bool others_have_exit_functions = false;
+  Dismissal dismissal = Dismissal::at_once;
+  std::vector<bool> awaits_turn;    ///< to run exit functions, by process
+  std::uint32_t turn = 1;           ///< whose it is: one after the other, as one thread would run them
   std::vector<NoticeRun> gathered;  ///< notices of the epoch
   std::vector<NoticeRun> ended;     ///< of the one before
   std::uint32_t epochs = 0;         ///< that have ended
@@ -73,11 +77,17 @@ void release_team() REQUIRES(handling) {
 
 void dismiss(ProcessId member) REQUIRES(handling) {
   const ClockCalls clock = clock_calls();
-  answer(member, {.kind = WireKind::quit,
+  answer(member, {.kind = office.dismissal == Dismissal::at_once ? WireKind::quit : WireKind::quit_in_turn,
                   .generation = static_cast<std::uint32_t>(office.ended_ns),
                   .address = clock.last_ns,
                   .value = clock.count});
   ++office.dismissed;
+}
+
+void give_end_turn() REQUIRES(handling) {
+  if (!office.awaits_turn[office.turn]) return;
+  office.awaits_turn[office.turn] = false;
+  answer(ProcessId{office.turn}, {.kind = WireKind::done});
 }
 
 void end_program() REQUIRES(handling) {
@@ -125,9 +135,19 @@ void set_team(std::uint32_t size) {
   office.team = size;
 }
 
-void dismiss_all(std::uint64_t ended_ns) {
-  office.is_dismissing = true;
+void note_exit_functions() {
+  office.others_have_exit_functions = true;
+}
+
+bool others_have_exit_functions() {
+  return office.others_have_exit_functions;
+}
+
+void dismiss_all(std::uint64_t ended_ns, Dismissal dismissal) {
+  if (std::exchange(office.is_dismissing, true)) return;
   office.ended_ns = ended_ns;
+  office.dismissal = dismissal;
+  office.awaits_turn.resize(processes());
   for (std::uint32_t i = 1; i < processes(); ++i) {
     if (has_arrived(i)) dismiss(ProcessId{i});
   }
@@ -138,7 +158,22 @@ bool waits_for_team(ProcessId member) {
 }
 
 bool are_all_dismissed() {
-  return office.dismissed + 1 >= processes();
+  return office.dismissed + 1 >= processes() && (office.dismissal == Dismissal::at_once || office.turn >= processes());
+}
+
+void await_end_turn(ProcessId from) {
+  office.awaits_turn[index_of(from)] = true;
+  give_end_turn();
+}
+
+void pass_end_turn() {
+  ++office.turn;
+  if (office.turn < processes()) give_end_turn();
+}
+
+void let_others_leave() {
+  if (!office.is_dismissing || office.dismissal == Dismissal::at_once) return;
+  for (std::uint32_t i = 1; i < processes(); ++i) answer(ProcessId{i}, {.kind = WireKind::done});
 }
 
 }  // namespace sdsm::dsm

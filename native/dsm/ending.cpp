@@ -7,11 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "native/dsm/asking.hpp"
+#include "native/dsm/exit_functions.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/measured_region.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/standard_output.hpp"
+#include "native/dsm/synchronisation.hpp"
 #include "native/dsm/timeline_log.hpp"
+#include "native/program/fortran_statements.hpp"
 #include "native/program/processes.hpp"
 
 namespace sdsm::dsm {
@@ -41,8 +45,18 @@ void send_result(const Result& result) {
   send_bare_result(result);
 }
 
-void end_worker(std::uint64_t ended_ns) {
+void end_worker(std::uint64_t ended_ns, Dismissal dismissal) {
   const Result own = result(ended_ns);
+  if (dismissal == Dismissal::after_exit_functions) {
+    ask(ProcessId{0}, {.kind = WireKind::end_turn});
+    synchronise_memory();
+    run_exit_functions();
+    flush_output();
+    synchronise_memory();
+    // Until the program has ended this process may be the home of what it uses.
+    ask(ProcessId{0}, {.kind = WireKind::end_done});
+  }
+  program::close_fortran_units();
   flush_output();
   std::fflush(nullptr);
   send_result(own);

@@ -6,6 +6,7 @@
 
 #include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
+#include "native/dsm/offices.hpp"
 #include "native/dsm/threads.hpp"
 #include "native/dsm/wire.hpp"
 
@@ -21,7 +22,7 @@ void send_result(const Result& result) REQUIRES(application);
 
 /// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process. Its
 /// account ends at `ended_ns`.
-[[noreturn]] void end_worker(std::uint64_t ended_ns = now_ns()) REQUIRES(application) EXCLUDES(handling);
+[[noreturn]] void end_worker(std::uint64_t ended_ns, Dismissal dismissal) REQUIRES(application) EXCLUDES(handling);
 
 /// Process 0's application thread ends the program, on behalf of another thread.
 [[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);

@@ -26,11 +26,19 @@ void tell_more_notices(ProcessId from, const Head& head) REQUIRES(handling);
 void want_end(const Head& head) REQUIRES(handling);
 /// Threads 0 to size - 1 are the team from now on.
 void set_team(std::uint32_t size) REQUIRES(handling);
-/// The program has ended, at `ended_ns`: tells every process that waits for work, now or later.
-void dismiss_all(std::uint64_t ended_ns) REQUIRES(handling);
+/// Other threads than the initial one have registered exit functions.
+void note_exit_functions() REQUIRES(handling);
+bool others_have_exit_functions() REQUIRES(handling);
+/// The program has ended, at `ended_ns`: tells every process that waits for work, now or later. Nothing happens the
+/// second time. After exit functions: each runs its own when its turn has come, and stays until let_others_leave().
+enum class Dismissal : bool { at_once, after_exit_functions };
+void dismiss_all(std::uint64_t ended_ns, Dismissal dismissal) REQUIRES(handling);
+void await_end_turn(ProcessId from) REQUIRES(handling);
+void pass_end_turn() REQUIRES(handling);
+void let_others_leave() REQUIRES(handling);
 /// Whether a member of the team waits at its barrier.
 bool waits_for_team(ProcessId member) REQUIRES(handling);
-/// Whether all other processes have been told.
+/// Whether all other processes have been told, and have run what they were to.
 bool are_all_dismissed() REQUIRES(handling);
 
 // A gang's first member is the master of its barrier. It ends the run where members could wait for each other for ever:

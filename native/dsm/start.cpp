@@ -22,6 +22,7 @@
 #include "native/dsm/connections.hpp"
 #include "native/dsm/emulation.hpp"
 #include "native/dsm/ending.hpp"
+#include "native/dsm/exit_functions.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/heap_books.hpp"
 #include "native/dsm/launcher.hpp"
@@ -93,10 +94,10 @@ std::uint64_t fingerprint() {
 
 /// Waits until all other processes have been told to end. They come for more work, however late; but one that the
 /// program left in the middle of a region may never come.
-void dismiss_others(bool is_in_region, std::uint64_t ended_ns) EXCLUDES(handling) {
+void dismiss_others(bool is_in_region, std::uint64_t ended_ns, Dismissal dismissal) EXCLUDES(handling) {
   {
     const Held nothing_is_handled(handling);
-    dismiss_all(ended_ns);
+    dismiss_all(ended_ns, dismissal);
   }
   constexpr int patience_ms = 2000;
   for (int waited = 0; !is_in_region || waited < patience_ms; ++waited) {
@@ -122,7 +123,11 @@ void finish() {
   end_work(trace::EventKind::end);
   const std::uint64_t ended_ns = now_ns();
   const Result own = result(ended_ns);
-  dismiss_others(is_in_region, ended_ns);
+  dismiss_others(is_in_region, ended_ns, Dismissal::at_once);
+  {
+    const Held nothing_is_handled(handling);
+    let_others_leave();
+  }
   send_result(own);
 }
 
@@ -209,7 +214,7 @@ void prepare() REQUIRES(starting) {
   }
   // The first function registered is the last to run: behind the program's own, and behind its destructors.
   if (is_initial()) {
-    // Not atexit(), which the library would not get past no_destruction.cpp.
+    // Not atexit(), which exit_functions.cpp would leave out.
     on_exit([](int, void*) { finish(); }, nullptr);
     at_quick_exit(finish);
   } else {
@@ -353,6 +358,18 @@ __attribute__((constructor)) void before_constructors(int /*argc*/, char** /*arg
 }  // namespace sdsm::dsm
 
 using namespace sdsm::dsm;
+
+void sdsm::dsm::have_others_exit() {
+  if (is_in_parallel_region()) return;
+  {
+    const Held nothing_is_handled(handling);
+    if (!others_have_exit_functions()) return;
+  }
+  flush_output();
+  synchronise_memory();
+  dismiss_others(false, now_ns(), Dismissal::after_exit_functions);
+  synchronise_memory();
+}
 
 /// Only the initial process runs the program's constructors and main; the others wait for work.
 SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),

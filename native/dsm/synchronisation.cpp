@@ -59,11 +59,11 @@ std::uint64_t end_told(const Head& quit, std::uint64_t heard_ns) {
 /// What the master says at a barrier, unless it is to end. Then what has passed since it came is the last of its
 /// account.
 Head obey(const Head& head, WaitsFor awaited, const Begun& since) REQUIRES(application) {
-  if (head.kind == WireKind::quit) {
+  if (head.kind == WireKind::quit || head.kind == WireKind::quit_in_turn) {
     const std::uint64_t now = now_ns();
     spend(awaited == WaitsFor::work ? Spent::idle : Spent::barrier, since, now);
     note_clock({head.value, head.address});
-    end_worker(end_told(head, now));
+    end_worker(end_told(head, now), head.kind == WireKind::quit ? Dismissal::at_once : Dismissal::after_exit_functions);
   }
   if (head.kind == WireKind::exit_run) {
     // The exit functions see what the thread wrote that ends the program.

@@ -35,16 +35,18 @@ enum class WireKind : std::uint8_t {
   lock_grant,       ///< address: GrantSays; value: how often it was granted before
   lock_release,     ///< address: LockId; value: as lock_request. No answer
 
-  page_reply,  ///< address: how many operations its home has done for others; value: bit i: page i was changed since
-               ///< the last barrier by an atomic operation, or in flag mode; payload: the pages' slots
-               ///< (larger_pages.hpp)
-  diff_grant,  ///< JIAJIA's: all changes of a message are at home
-  done,        ///< value: what was asked for, if it is a number
-  quit,        ///< the program has ended. generation: when, the last 32 bits of process 0's clock
-  hello,       ///< the first message on a connection; payload: Hello
-  lock_try,    ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
-  lock_held,   ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so
-  lock_name,   ///< address of the lock object; value: LockClass. Answer: done; value: LockId
+  page_reply,    ///< address: how many operations its home has done for others; value: bit i: page i was changed since
+                 ///< the last barrier by an atomic operation, or in flag mode; payload: the pages' slots
+                 ///< (larger_pages.hpp)
+  diff_grant,    ///< JIAJIA's: all changes of a message are at home
+  done,          ///< value: what was asked for, if it is a number
+  quit,          ///< the program has ended. generation: when, the last 32 bits of process 0's clock
+  quit_in_turn,  ///< the same, but before that this process asks for its turn to run exit functions
+  exit_functions,  ///< this process has some. No answer
+  hello,           ///< the first message on a connection; payload: Hello
+  lock_try,        ///< as lock_request, but the answer comes at once: lock_grant, or done; value: who has it
+  lock_held,  ///< to the process that has it according to its manager. address: LockId. Answer: done; value: 1 if so
+  lock_name,  ///< address of the lock object; value: LockClass. Answer: done; value: LockId
   // Of other synchronisation objects of the C library (native/pthreads/engine.hpp). address: LockId of the object.
   object_give,    ///< as lock_release. Answer: done
   object_set,     ///< value: its number. Answer: done
@@ -71,6 +73,8 @@ enum class WireKind : std::uint8_t {
   open_state,     ///< address: construct. Answer (when nobody else has it): done; payload: ConstructState
   close_state,    ///< address: construct; payload: ConstructState. No answer
   flag_mode,      ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
+  end_turn,       ///< Answer (when it is this process's turn to run exit functions): done
+  end_done,       ///< it has run them. Answer (when the program has ended): done
   late_diff,      ///< as diff, between service threads. Answer for the last piece: late_done
   late_done,      ///< no answer
   stack_news,  ///< flag mode, between service threads of a node: the sender's stack changes. Answer: stack_news_heard
@@ -233,8 +237,8 @@ inline constexpr std::uint64_t notices_are_here = 2;  ///< as well
 
 /// Whether this answers a question during which handlers may run. A handler's own questions never get such an answer.
 constexpr bool answers_long_question(WireKind kind) {
-  return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::exit_run ||
-         kind == WireKind::lock_grant;
+  return kind == WireKind::barrier_release || kind == WireKind::quit || kind == WireKind::quit_in_turn ||
+         kind == WireKind::exit_run || kind == WireKind::lock_grant;
 }
 
 /// Of messages that carry no page.

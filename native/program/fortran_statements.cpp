@@ -1,10 +1,12 @@
 #include "native/program/fortran_statements.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 
 #include "native/gomp/entry.hpp"
+#include "native/program/program_image.hpp"
 
 namespace sdsm::program {
 namespace {
@@ -44,6 +46,24 @@ constinit std::atomic<bool> has_written = false;
 constinit thread_local volatile int written = 0;
 constinit thread_local volatile bool begins = false;
 
+/// As the dynamic linker does when a program exits, the last one first.
+void run_destructors(const dl_phdr_info& object) {
+  using Destructor = void (*)();
+  const ElfW(Dyn)* entry = nullptr;
+  for (std::size_t i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = object.dlpi_phdr[i];
+    if (header.p_type == PT_DYNAMIC) entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + header.p_vaddr);
+  }
+  const Destructor* first = nullptr;
+  std::size_t count = 0;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_FINI_ARRAY)
+      first = reinterpret_cast<const Destructor*>(object.dlpi_addr + entry->d_un.d_ptr);
+    if (entry->d_tag == DT_FINI_ARRAYSZ) count = entry->d_un.d_val / sizeof(Destructor);
+  }
+  while (first != nullptr && count > 0) first[--count]();
+}
+
 void begin(FortranFunction<Statement>& statement, void* parameters) {
   const bool before = begins;
   begins = true;
@@ -60,6 +80,17 @@ bool begins_fortran_statement() {
 void flush_fortran_output() {
   int standard_output = 6;
   if (has_written.load(std::memory_order_relaxed) && written == 0) flush_unit(&standard_output);
+}
+
+void close_fortran_units() {
+  if (written > 0 || program_image.whole_fortran_library.end == 0) return;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+        if (whole_of(*object).begin != program_image.whole_fortran_library.begin) return 0;
+        run_destructors(*object);
+        return 1;
+      },
+      nullptr);
 }
 
 }  // namespace sdsm::program

@@ -11,4 +11,7 @@ bool begins_fortran_statement();
 /// the unit then.
 void flush_fortran_output();
 
+/// Closes all units, as libgfortran does at a program's end: its destructors do nothing else. Not amid a statement.
+void close_fortran_units();
+
 }  // namespace sdsm::program

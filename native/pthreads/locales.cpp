@@ -1,5 +1,6 @@
-/// What libstdc++ keeps of locales for the process, where it is about objects that the program's threads share: the
-/// numbers of facets, which it counts, and the lock under which it installs what it has found out of a locale's facets.
+/// What libstdc++ keeps of locales and streams for the process, where it is about objects that the program's threads
+/// share: the numbers of facets and of streams' words, which it counts, and the lock under which it installs what it has
+/// found out of a locale's facets.
 #include "native/pthreads/locales.hpp"
 
 #include <dlfcn.h>
@@ -87,4 +88,11 @@ void sdsm_install_cache(void* locale, const void* cache, std::size_t index) {
   engine::take(locale, engine::mutex_demand);
   real(locale, cache, index);
   engine::give(locale, engine::mutex_demand);
+}
+
+/// std::ios_base::xalloc(): the first numbers are libstdc++'s own.
+SDSM_ENTRY int sdsm_xalloc() asm("_ZNSt8ios_base6xallocEv");
+int sdsm_xalloc() {
+  constexpr int first = 4;
+  return first + static_cast<int>(engine::next_own_number());
 }

@@ -51,6 +51,75 @@ def test_so_it_does_under_the_compilers_run_time(how, thread):
     assert (done.returncode, done.stdout) == (7, "begin\n" + SAID[how])
 
 
+LEFT_BEHIND = r"""
+#include <omp.h>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+static std::vector<std::string> names;
+struct Left {
+  std::string name;
+  explicit Left(const char* given) : name(given) {}
+  ~Left() {
+    names.push_back(name);
+    std::printf("%s is number %zu\n", name.c_str(), names.size());
+  }
+};
+static void handler() { std::printf("handler\n"); }
+int main(int, char** argv) {
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+      static std::ofstream file(argv[1]);
+      file << "text\n";
+      static Left first("first");
+      std::atexit(handler);
+    }
+#pragma omp barrier
+    if (omp_get_thread_num() == 1) static Left second("second");
+  }
+  std::printf("end of main\n");
+}
+"""
+LAYOUTS = [("-n", 3), ("--nodes", 2, "--threads-per-node", 2), ("--nodes", 3, "--protocol", "jiajia"), ("--nodes", 3, *hosts(3))]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["nodes", "companions", "jiajia", "hosts"])
+def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_path, layout):
+    """Each thread's own functions in their order; those of different threads one after the other."""
+    (tmp_path / "left.cpp").write_text(LEFT_BEHIND)
+    subprocess.run(["g++", "-fopenmp", "-o", tmp_path / "left", tmp_path / "left.cpp"], check=True)
+    with MarkedRun("-q", *layout, "--", tmp_path / "left", tmp_path / "file") as run:
+        assert run.end() == 0, run.errors
+        said = run.output.splitlines()
+    assert said[0] == "end of main"
+    assert sorted(said[1:]) in (["first is number 1", "handler", "second is number 2"], ["first is number 2", "handler", "second is number 1"])
+    assert said.index("handler") == next(i for i, line in enumerate(said) if line.startswith("first")) - 1
+    assert (tmp_path / "file").read_text() == "text\n"
+
+
+def test_a_unit_that_a_thread_left_open_is_closed(tmp_path):
+    """What the file held behind is cut off then."""
+    (tmp_path / "unit.f90").write_text("""
+program unit
+  use omp_lib
+!$omp parallel
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) then
+    open (50, file='left.txt')
+    write (50, '(a)') 'left'
+  end if
+!$omp end parallel
+end program
+""")
+    subprocess.run(["gfortran", "-fopenmp", "-o", "unit", "unit.f90"], cwd=tmp_path, check=True)
+    (tmp_path / "left.txt").write_text("longer than that\n" * 3)
+    done = subprocess.run([BUILD / "sdsm-run", "-q", "-n", "3", "--", "./unit"], cwd=tmp_path, timeout=60)
+    assert done.returncode == 0
+    assert (tmp_path / "left.txt").read_text() == "left\n"
+
+
 EXIT_IN_REGION = r"""
 #include <omp.h>
 #include <stdlib.h>

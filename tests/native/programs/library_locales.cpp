@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <ios>
 #include <locale>
 #include <regex>
 #include <sstream>
@@ -86,6 +87,16 @@ int main() {
     }
     wrong[static_cast<std::size_t>(omp_get_thread_num())] += bad;
   }
+  // Words of streams that threads ask for.
+  std::vector<int> words(256);
+#pragma omp parallel
+  {
+    words[static_cast<std::size_t>(omp_get_thread_num())] = std::ios_base::xalloc();
+  }
+  for (int i = 0; i < team; ++i) {
+    for (int k = 0; k < i; ++k) EXPECT(words[static_cast<std::size_t>(i)] != words[static_cast<std::size_t>(k)]);
+  }
+
   // Made by one thread, and ended by another.
   std::vector<const std::locale*> passed(40);
 #pragma omp parallel

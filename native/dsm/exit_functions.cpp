@@ -1,0 +1,57 @@
+/// Functions that are to run when the program exits: handlers of atexit, and destructors of objects that live until
+/// then. The C library keeps those that a process has registered.
+#include "native/dsm/exit_functions.hpp"
+
+#include <utility>
+
+#include "native/dsm/asking.hpp"
+#include "native/dsm/ending.hpp"
+#include "native/dsm/identity.hpp"
+#include "native/gomp/entry.hpp"
+#include "native/program/next_function.hpp"
+
+using namespace sdsm;
+using namespace sdsm::dsm;
+using program::NextFunction;
+
+/// What objects of this library are registered with.
+extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;
+/// Itanium C++ ABI, 3.3.6.3: runs what is registered, the last one first; of all libraries, if `library` is null.
+extern "C" void __cxa_finalize(void* library);
+
+namespace {
+
+constinit bool has_told GUARDED_BY(application) = false;
+
+}  // namespace
+
+/// atexit, too, comes here. The service thread works until the process is gone, so no object of the run-time may end
+/// before: their destructors are not registered.
+SDSM_ENTRY int __cxa_atexit(void (*destructor)(void*), void* object, void* library) {
+  SDSM_NEXT_FUNCTION NextFunction<int(void (*)(void*), void*, void*)> real{"__cxa_atexit"};
+  if (library == &__dso_handle) return 0;
+  if (is_running && !is_initial() && application.is_taken()) {
+    application.check();
+    if (!std::exchange(has_told, true)) tell(ProcessId{0}, {.kind = WireKind::exit_functions});
+  }
+  return real(destructor, object, library);
+}
+
+SDSM_ENTRY void exit(int status) {
+  SDSM_NEXT_FUNCTION NextFunction<void(int)> real{"exit"};
+  if (is_running && is_initial() && application.is_taken()) {
+    application.check();
+    have_others_exit();
+  }
+  real(status);
+  __builtin_unreachable();
+}
+
+namespace sdsm::dsm {
+
+/// Not by exit(), which would destroy the thread's own objects, too: OpenMP's threads do not end with the program.
+void run_exit_functions() {
+  __cxa_finalize(nullptr);
+}
+
+}  // namespace sdsm::dsm
