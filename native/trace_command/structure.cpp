@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* advice =
     "A program can be traced only if it does the same in each run: fix its random seed, let nothing depend on the time "
-    "of day, on addresses or on files that it changes (`--before 'rm -f FILE'` removes one before each pass).";
+    "of day, on addresses, on what stdout and stderr are (/dev/null and a file in all passes but the last) or on files "
+    "that it changes (`--before 'rm -f FILE'` removes one before each pass).";
 
 std::string place(unsigned pass, std::uint32_t thread, std::uint64_t interval) {
   return fmt::format("pass {} differs from pass 1: thread {}, interval {}", pass, thread, interval);
