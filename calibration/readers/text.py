@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from calibration.readers.measurement import Place, ReadError
 
@@ -195,6 +195,19 @@ def unreadable(error: OSError, advice: str) -> str:
     return reason if isinstance(error, NoInput) else f"{reason}. {advice}"
 
 
+def open_input(path: Path | str, advice: str) -> BinaryIO:
+    """advice: what to do about what is neither a file nor a pipe, which raises NoInput. Raises OSError."""
+    # O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        os.close(descriptor)
+        what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else f"neither a file nor a pipe. {advice}"
+        raise NoInput(errno.EINVAL, what, str(path))
+    os.set_blocking(descriptor, True)
+    return open(descriptor, "rb")
+
+
 def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
     """The text of a file, or of standard input for "-". advice: what to do about a file that is nothing of the kind.
 
@@ -206,15 +219,7 @@ def load(path: Path | str, advice: str = NAME_AN_OUTPUT) -> Text:
         name = "standard input"
         content = sys.stdin.buffer.read(LIMIT_BYTES + 1)
     else:
-        # O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        mode = os.fstat(descriptor).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-            os.close(descriptor)
-            what = "a folder. Name the files in it" if stat.S_ISDIR(mode) else f"neither a file nor a pipe. {advice}"
-            raise NoInput(errno.EINVAL, what, name)
-        os.set_blocking(descriptor, True)
-        with open(descriptor, "rb") as file:
+        with open_input(path, advice) as file:
             content = file.read(LIMIT_BYTES + 1)
     if len(content) > LIMIT_BYTES:
         raise ReadError(name, 1, f"more than {LIMIT_BYTES >> 20} MiB, which is the most that is read. {advice}")

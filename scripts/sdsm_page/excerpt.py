@@ -12,7 +12,9 @@ import msgspec
 
 from calibration import run_result
 from calibration.command_line import BadInput
+from calibration.readers.text import open_input, unreadable
 
+NAME_A_TIMELINE = "Name a timeline that sdsm simulate or sdsm run wrote"
 #: More make no better picture.
 MOST_SLICES, MOST_THREADS, MOST_ARROWS = 3000, 16, 500
 #: Events of a simulation that an excerpt is chosen from.
@@ -97,9 +99,10 @@ class Timeline:
 def read(path: Path) -> Timeline:
     """What `--timeline FILE.json` wrote (docs/timelines.md). Raises BadInput."""
     try:
-        document = msgspec.json.decode(path.read_bytes(), type=_Document)
+        with open_input(path, NAME_A_TIMELINE) as file:
+            document = msgspec.json.decode(file.read(), type=_Document)
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror or error}. Name a timeline that sdsm simulate or sdsm run wrote") from None
+        raise BadInput(f"{path}: {unreadable(error, NAME_A_TIMELINE)}") from None
     except msgspec.MsgspecError as error:
         raise BadInput(f"{path}: this is no timeline in Chrome's format ({error}). Write one by --timeline FILE.json") from None
     slices: list[Slice] = []

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from calibration import places
 from calibration.children import CommandRunner
 from calibration.command_line import BadInput, platform_name
+from calibration.readers.text import ReadError, load, unreadable
 
 TIME_LIMIT_S = 24 * 3600.0
 OTHERS = ("traces", "program", "find", "x", "panels", "set")
@@ -72,13 +73,18 @@ class Spec:
         return [axis for axis, values in self.axes.items() if len(values) > 1]
 
 
+NAME_A_SPEC = "Name a file that says what to sweep over"
+
+
 def read_spec(path: Path) -> Spec:
     """Raises BadInput, which names the file and what is wrong in it."""
     try:
-        with path.open("rb") as file:
-            document = tomllib.load(file)
+        text = load(path, NAME_A_SPEC).text
+        document = tomllib.loads(text)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}). Name a file that says what to sweep over") from None
+        raise BadInput(f"{path}: cannot be read: {unreadable(error, NAME_A_SPEC)}") from None
+    except ReadError as error:
+        raise BadInput(str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: is not TOML: {error}. `sdsm sweep --help` shows one") from None
     return spec_of(path, document)

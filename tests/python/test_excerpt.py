@@ -144,6 +144,7 @@ def test_a_timeline_of_another_run_is_refused_in_one_line(place, capsys, monkeyp
         (["measured.json", "--timeline", "predicted-timeline.json"], "a timeline of another run (simulated on 2 x 1)"),
         (["predicted.json", "--timeline", "other.json"], "a timeline of b.trace, and the result is of"),
         (["predicted.json", "--timeline", "predicted.json"], "this is no timeline in Chrome's format"),
+        (["predicted.json", "--timeline", "/dev/zero"], "neither a file nor a pipe. Name a timeline"),
         (["predicted.json", "--timeline", "none.json"], "none.json: No such file"),
         (["predicted.json", "--window", "1000s:1001s"], "the run ends at"),
         (["predicted.json", "measured.json", "--window", "0s:1s"], "of one result's page"),

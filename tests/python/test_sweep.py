@@ -414,3 +414,9 @@ def test_an_answer_is_the_median_over_seeds_for_each_other_value():
         "placement block: time is least at nodes 4: 4 s (4 to 90 s)",
         "placement round-robin: time is least at nodes 2: 1 s (extrapolated: the platform has no costs of pages of this size)",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", ["/dev/full", "/dev/zero"])
+def test_a_device_that_never_ends_is_no_sweep(device, capsys):
+    assert sdsm_sweep.command.main([device]) == 2
+    assert capsys.readouterr().err == f"sdsm: {device}: cannot be read: neither a file nor a pipe. Name a file that says what to sweep over\n"
