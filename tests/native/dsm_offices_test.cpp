@@ -144,13 +144,45 @@ TEST_CASE("a barrier ends when the team is here, this process last, and whoever 
   arrive(ProcessId{1});
   const auto release = WireKind::barrier_release;
   CHECK(take_answers() == Answers{{2, release}, {1, release}, {0, release}});
-  dismiss_all(0);
+  dismiss_all(0, Dismissal::at_once);
   CHECK(take_answers() == Answers{{3, WireKind::quit}});
   CHECK_FALSE(are_all_dismissed());
   arrive(ProcessId{1});
   arrive(ProcessId{2});
   CHECK(take_answers() == Answers{{1, WireKind::quit}, {2, WireKind::quit}});
   CHECK(are_all_dismissed());
+}
+
+TEST_CASE("exit functions run one process after the other, and all stay until the program has ended") {
+  const Offices offices;
+  set_team(1);
+  CHECK_FALSE(others_have_exit_functions());
+  note_exit_functions();
+  CHECK(others_have_exit_functions());
+  arrive(ProcessId{3});
+  arrive(ProcessId{1});
+  dismiss_all(0, Dismissal::after_exit_functions);
+  const auto quit = WireKind::quit_in_turn;
+  CHECK(take_answers() == Answers{{1, quit}, {3, quit}});
+  await_end_turn(ProcessId{3});
+  CHECK(take_answers().empty());
+  await_end_turn(ProcessId{1});
+  CHECK(take_answers() == Answers{{1, WireKind::done}});
+  pass_end_turn();  // process 2 has not come yet
+  arrive(ProcessId{2});
+  CHECK(take_answers() == Answers{{2, quit}});
+  CHECK_FALSE(are_all_dismissed());
+  await_end_turn(ProcessId{2});
+  CHECK(take_answers() == Answers{{2, WireKind::done}});
+  pass_end_turn();
+  CHECK(take_answers() == Answers{{3, WireKind::done}});
+  CHECK_FALSE(are_all_dismissed());
+  pass_end_turn();
+  CHECK(take_answers().empty());
+  CHECK(are_all_dismissed());
+  dismiss_all(1, Dismissal::at_once);  // the program's end itself
+  let_others_leave();
+  CHECK(take_answers() == Answers{{1, WireKind::done}, {2, WireKind::done}, {3, WireKind::done}});
 }
 
 Head at_gang(std::uint64_t key, std::uint64_t size) {
