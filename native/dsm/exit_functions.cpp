@@ -8,6 +8,7 @@
 #include "native/dsm/ending.hpp"
 #include "native/dsm/identity.hpp"
 #include "native/gomp/entry.hpp"
+#include "native/gomp/thread.hpp"
 #include "native/program/next_function.hpp"
 
 using namespace sdsm;
@@ -49,8 +50,13 @@ SDSM_ENTRY void exit(int status) {
 
 namespace sdsm::dsm {
 
+void leave_no_teams() {
+  gomp::this_thread().shared_size = 2;  // as inside of one
+}
+
 /// Not by exit(), which would destroy the thread's own objects, too: OpenMP's threads do not end with the program.
 void run_exit_functions() {
+  leave_no_teams();
   __cxa_finalize(nullptr);
 }
 

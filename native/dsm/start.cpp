@@ -369,6 +369,7 @@ void sdsm::dsm::have_others_exit() {
   synchronise_memory();
   dismiss_others(false, now_ns(), Dismissal::after_exit_functions);
   synchronise_memory();
+  leave_no_teams();
 }
 
 /// Only the initial process runs the program's constructors and main; the others wait for work.

@@ -67,8 +67,20 @@ struct Left {
     std::printf("%s is number %zu\n", name.c_str(), names.size());
   }
 };
-static void handler() { std::printf("handler\n"); }
+static void handler() {
+  int members = 0;
+#pragma omp parallel reduction(+ : members)
+  ++members;
+  if (members > 0) std::printf("handler\n");
+}
+static void initial_handler() {
+  int members = 0;
+#pragma omp parallel reduction(+ : members)
+  ++members;
+  std::printf("handler of main: %d member\n", members);
+}
 int main(int, char** argv) {
+  std::atexit(initial_handler);
 #pragma omp parallel
   {
     if (omp_get_thread_num() == omp_get_num_threads() - 1) {
@@ -94,8 +106,8 @@ def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_pa
     with MarkedRun("-q", *layout, "--", tmp_path / "left", tmp_path / "file") as run:
         assert run.end() == 0, run.errors
         said = run.output.splitlines()
-    assert said[0] == "end of main"
-    assert sorted(said[1:]) in (["first is number 1", "handler", "second is number 2"], ["first is number 2", "handler", "second is number 1"])
+    assert said[0] == "end of main" and said[-1] == "handler of main: 1 member"
+    assert sorted(said[1:-1]) in (["first is number 1", "handler", "second is number 2"], ["first is number 2", "handler", "second is number 1"])
     assert said.index("handler") == next(i for i, line in enumerate(said) if line.startswith("first")) - 1
     assert (tmp_path / "file").read_text() == "text\n"
 
