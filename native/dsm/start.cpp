@@ -43,6 +43,7 @@
 #include "native/dsm/trap_time.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
+#include "native/program/arguments.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
@@ -222,11 +223,11 @@ void prepare() REQUIRES(starting) {
   }
 }
 
-void call_main(void* /*unused*/) {
+void call_main(void* arguments) {
   application.check();
   send_early_numbers();
   begin_work();
-  std::exit(program_call.main(program_call.argc, program_call.argv, program_call.environment));
+  std::exit(program_call.main(program_call.argc, static_cast<char**>(arguments), program_call.environment));
 }
 
 /// A service thread takes the processor at once from one that computes only if its own slices are the shorter ones.
@@ -258,7 +259,8 @@ void* run_application(void* constructed) {
   notice_waits();
   if (takes_faults(self.layout)) may_stand_still();
   if (!is_initial()) work_in_teams();
-  sdsm_call_on_stack(stack_of(0).end, call_main, nullptr);
+  CopiedArguments copied = copy_arguments(program_call.argc, program_call.argv, stack_of(0));
+  sdsm_call_on_stack(copied.top, call_main, copied.arguments);
   return nullptr;
 }
 

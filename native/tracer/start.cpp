@@ -12,6 +12,7 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
+#include "native/program/arguments.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
@@ -143,9 +144,9 @@ void prepare() {
       nullptr);
 }
 
-void call_main(void* /*unused*/) {
+void call_main(void* arguments) {
   begin_interval(running_thread());
-  program.status = program.main(program.argc, program.argv, program.environment);
+  program.status = program.main(program.argc, static_cast<char**>(arguments), program.environment);
   std::exit(program.status);
 }
 
@@ -169,7 +170,9 @@ void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   }
   start_watching();
   program.is_started = true;
-  sdsm_call_on_stack(running_thread().stack.end, call_main, nullptr);
+  const Stack& stack = running_thread().stack;
+  const CopiedArguments copied = copy_arguments(program.argc, program.argv, {stack.begin, stack.end});
+  sdsm_call_on_stack(copied.top, call_main, copied.arguments);
 }
 
 /// What the process's first thread leaves to the one that it makes.

@@ -341,6 +341,68 @@ def test_threads_that_seed_themselves_get_the_same_random_numbers_everywhere(tmp
         assert lines(tmp_path, command, "./main") == alone
 
 
+SETTINGS = """
+program settings
+  use omp_lib
+  implicit none
+  character(20) :: argument(0:63)
+  integer :: arguments(0:63), i, thread, stored(0:63)
+  arguments = -1
+!$omp parallel private(thread)
+  thread = omp_get_thread_num()
+  arguments(thread) = command_argument_count()
+  call get_command_argument(1, argument(thread))
+  open(60 + thread, file='file' // achar(48 + thread), form='unformatted')
+  write(60 + thread) 1
+  close(60 + thread)
+  open(60 + thread, file='file' // achar(48 + thread), form='unformatted', access='stream', convert='native')
+  read(60 + thread) stored(thread), stored(thread), stored(thread)
+  close(60 + thread)
+!$omp end parallel
+  do i = 0, omp_get_max_threads() - 1
+    print '(i2, 1x, a, i12)', arguments(i), trim(argument(i)), stored(i)
+  end do
+end program
+"""
+
+
+def test_every_thread_has_the_arguments_and_options_of_fortrans_main(tmp_path):
+    """Records of another byte order, with longer marks, told by the compiler's code at the begin of main."""
+    (tmp_path / "settings.f90").write_text(SETTINGS)
+    build(tmp_path, "gfortran", "-fconvert=big-endian", "-frecord-marker=8", "-o", "main", "settings.f90")
+    for command in (("env", "OMP_NUM_THREADS=4"), RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
+        assert lines(tmp_path, command, "./main", "one", "two") == [" 2 one    16777216"] * 4
+
+
+ARGUMENTS = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  while (getopt(argc, argv, "v") != -1) {
+  }
+  char* const first = strtok(argv[optind], ",");
+  int right = 0, members = 0;
+#pragma omp parallel reduction(+ : right, members)
+  {
+    ++members;
+    right += strcmp(argv[optind], "a") == 0 && strcmp(first, "a") == 0 && strcmp(first + 2, "b") == 0 && argv[argc] == NULL;
+  }
+  printf("%d of %d\n", right, members);
+  return 0;
+}
+"""
+
+
+def test_what_main_makes_of_its_arguments_all_threads_see(tmp_path):
+    """getopt sorts the array, strtok divides the text."""
+    (tmp_path / "arguments.c").write_text(ARGUMENTS)
+    build(tmp_path, "gcc", "-o", "main", "arguments.c")
+    for command in (("env", "OMP_NUM_THREADS=4"), RUN, (BUILD / "sdsm-run", "-q", "--nodes", 2, "--threads-per-node", 2, "--"), TRACE):
+        assert lines(tmp_path, command, "./main", "a,b", "-v") == ["4 of 4"]
+
+
 #: What docs/running.md says of libraries that come by dlopen: by one thread for all, by each for itself.
 LOADED = r"""
 static int calls;
