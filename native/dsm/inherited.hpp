@@ -3,12 +3,15 @@
 /// wait. Processes have neither from each other.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
 #include <csignal>
 #include <cstdint>
+
+#include "native/dsm/threads.hpp"
 
 namespace sdsm::dsm {
 
@@ -31,6 +34,18 @@ struct Inherited {
     asm volatile("fldcw %0" : : "m"(x87));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &held_signals, nullptr, sizeof held_signals);
   }
+};
+
+/// What threads have together, as it was when the initial thread began a region: what it has set before holds for all.
+struct ProcessState {
+  std::uint32_t version = 0;  ///< counts the changes
+  mode_t file_mask = 0;       ///< umask
+  char locale[512] = {};      ///< setlocale; empty: a longer name
+  char folder[1536] = {};     ///< the current one; empty: a longer name, or it is gone
+
+  static const ProcessState& of_initial() REQUIRES(application);
+  /// Nothing happens the second time with one version: what threads set themselves stays.
+  void give_to_this_process() const REQUIRES(application);
 };
 
 }  // namespace sdsm::dsm

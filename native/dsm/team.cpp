@@ -27,6 +27,7 @@ namespace {
 struct Start {
   gomp::TeamStart team;
   Inherited inherited;
+  ProcessState state;
   program::FortranSettings fortran;
   std::uint64_t number = 0;  ///< from 1, of the teams that have others
 };
@@ -63,6 +64,7 @@ void work_in_teams() {
     note_company(true);
     // libgomp ends the threads for which a team has no use, and creates others for the next one.
     if (last == 0 || own_start.number != last + 1) own_start.inherited.give_to_this_thread();
+    own_start.state.give_to_this_process();
     // They are told once, at the begin of main.
     if (last == 0) own_start.fortran.give_to_this_process();
     last = own_start.number;
@@ -104,7 +106,8 @@ void run_team(const gomp::TeamStart& start) {
     return;
   }
   static constinit std::uint64_t teams = 0;
-  const Start all{start, Inherited::of_this_thread(), program::FortranSettings::of_this_process(), ++teams};
+  const Start all{start, Inherited::of_this_thread(), ProcessState::of_initial(),
+                  program::FortranSettings::of_this_process(), ++teams};
   const gomp::TeamStart& team = all.team;
   if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");
   flush_output();

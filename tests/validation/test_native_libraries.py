@@ -403,6 +403,53 @@ def test_what_main_makes_of_its_arguments_all_threads_see(tmp_path):
         assert lines(tmp_path, command, "./main", "a,b", "-v") == ["4 of 4"]
 
 
+STATE = r"""
+#include <locale.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int right, members;
+static void look(const char* name, unsigned mode, size_t most_bytes) {
+  right = members = 0;
+#pragma omp parallel reduction(+ : right, members)
+  {
+    char file[100];
+    struct stat status;
+    snprintf(file, sizeof file, "%s%d", name, omp_get_thread_num());
+    FILE* made = fopen(file, "w");
+    if (made != NULL) fclose(made);
+    ++members;
+    right += stat(file, &status) == 0 && (status.st_mode & 0777) == mode && MB_CUR_MAX == most_bytes;
+  }
+  printf("%d of %d\n", right, members);
+}
+int main(void) {
+  look("first", 0644, 1);
+  if (chdir("inside") != 0 || setlocale(LC_ALL, "C.UTF-8") == NULL) return 1;
+  umask(077);
+  look("second", 0600, 6);
+#pragma omp parallel
+  if (omp_get_thread_num() > 0) umask(027); /* its own */
+#pragma omp parallel
+  if (omp_get_thread_num() > 0 && umask(027) != 027) abort();
+  setlocale(LC_ALL, "C");
+  look("third", 0600, 1);
+  return 0;
+}
+"""
+
+
+def test_folder_mask_and_locale_that_main_sets_hold_for_all_threads_from_the_next_region_on(tmp_path):
+    (tmp_path / "state.c").write_text(STATE)
+    (tmp_path / "inside").mkdir()
+    build(tmp_path, "gcc", "-o", "main", "state.c")
+    for layout in (("-n", 4), ("--nodes", 2, "--threads-per-node", 2)):
+        assert lines(tmp_path, ("env", "-u", "LC_ALL", BUILD / "sdsm-run", "-q", *layout, "--"), "./main") == ["4 of 4"] * 3
+        assert {path.name for path in (tmp_path / "inside").iterdir()} == {f"{name}{i}" for name in ("second", "third") for i in range(4)}
+
+
 #: What docs/running.md says of libraries that come by dlopen: by one thread for all, by each for itself.
 LOADED = r"""
 static int calls;
