@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct BarrierOffice {
   Dismissal dismissal = Dismissal::at_once;
   std::vector<bool> awaits_turn;    ///< to run exit functions, by process
   std::uint32_t turn = 1;           ///< whose it is: one after the other, as one thread would run them
+  std::optional<int> exit_status;   ///< if one of them ended the program
   std::vector<NoticeRun> gathered;  ///< notices of the epoch
   std::vector<NoticeRun> ended;     ///< of the one before
   std::uint32_t epochs = 0;         ///< that have ended
@@ -87,7 +89,7 @@ void dismiss(ProcessId member) REQUIRES(handling) {
 void give_end_turn() REQUIRES(handling) {
   if (!office.awaits_turn[office.turn]) return;
   office.awaits_turn[office.turn] = false;
-  answer(ProcessId{office.turn}, {.kind = WireKind::done});
+  answer(ProcessId{office.turn}, {.kind = WireKind::done, .generation = newest_generation()});
 }
 
 void end_program() REQUIRES(handling) {
@@ -166,9 +168,14 @@ void await_end_turn(ProcessId from) {
   give_end_turn();
 }
 
-void pass_end_turn() {
+void pass_end_turn(const Head& head) {
+  if (head.address != 0) office.exit_status = static_cast<int>(head.value);
   ++office.turn;
   if (office.turn < processes()) give_end_turn();
+}
+
+std::optional<int> status_of_exit_functions() {
+  return office.exit_status;
 }
 
 void let_others_leave() {

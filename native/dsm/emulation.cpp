@@ -37,6 +37,7 @@ struct Progress {
   const ScheduledTouch* touches_end = nullptr;
   std::uint64_t begun = 0;  ///< when the interval's computing began; later by what was no computing
   bool is_working = false;
+  bool is_over = false;
 };
 constinit Progress progress GUARDED_BY(application);
 
@@ -74,8 +75,13 @@ void start_emulation(const Emulation& emulation) {
   if (emulation.schedule >= 0) open_schedule(emulation.schedule);
 }
 
+void end_schedule() {
+  progress.is_over = true;
+  progress.is_working = false;
+}
+
 void begin_work() {
-  if (schedule.begin == nullptr) return;
+  if (schedule.begin == nullptr || progress.is_over) return;
   const std::byte* const begin = progress.next_interval == nullptr ? schedule.begin : progress.next_interval;
   if (begin >= schedule.end) end_run({"the program does more than its trace holds. Trace it again"});
   std::memcpy(&progress.interval, begin, sizeof progress.interval);

@@ -44,6 +44,8 @@ void start_emulation(const Emulation& emulation) REQUIRES(starting);
 void begin_work() REQUIRES(application);
 /// At an event: waits until the interval's computing would be done.
 void end_work(trace::EventKind kind) REQUIRES(application);
+/// What follows is no part of the schedule.
+void end_schedule() REQUIRES(application);
 /// At a reading of the clock: whether it is an event. The schedule knows; without one it follows the tracer's rule.
 bool is_clock_event() REQUIRES(application);
 /// The thread has slept, so its next reading begins a row.

@@ -25,6 +25,16 @@ void send_bare_result(const Result& result) {
   send_to_launcher(FrameKind::result, &result, sizeof result);
 }
 
+constinit Result worker_result GUARDED_BY(application);
+
+[[noreturn]] void leave_as_worker() REQUIRES(application) {
+  program::close_fortran_units();
+  flush_output();
+  std::fflush(nullptr);
+  send_result(worker_result);
+  leave(0);
+}
+
 /// Of a thread of its own. `status`: the program's, in the pointer's place.
 void* end_impatiently(void* status) {
   constexpr unsigned patience_us = 2'000'000;
@@ -46,21 +56,22 @@ void send_result(const Result& result) {
 }
 
 void end_worker(std::uint64_t ended_ns, Dismissal dismissal) {
-  const Result own = result(ended_ns);
-  if (dismissal == Dismissal::after_exit_functions) {
-    ask(ProcessId{0}, {.kind = WireKind::end_turn});
-    synchronise_memory();
-    run_exit_functions();
-    flush_output();
-    synchronise_memory();
-    // Until the program has ended this process may be the home of what it uses.
-    ask(ProcessId{0}, {.kind = WireKind::end_done});
-  }
-  program::close_fortran_units();
+  worker_result = result(ended_ns);
+  if (dismissal == Dismissal::at_once) leave_as_worker();
+  heed_generation(ask(ProcessId{0}, {.kind = WireKind::end_turn}).generation);
+  synchronise_memory();
+  run_exit_functions();
+  end_exit_functions({});
+}
+
+void end_exit_functions(std::optional<int> status) {
   flush_output();
-  std::fflush(nullptr);
-  send_result(own);
-  leave(0);
+  synchronise_memory();
+  // Until the program has ended this process may be the home of what it uses.
+  ask(ProcessId{0}, {.kind = WireKind::end_done,
+                     .address = status ? 1U : 0U,
+                     .value = static_cast<std::uint64_t>(status.value_or(0))});
+  leave_as_worker();
 }
 
 void end_initial(ExitKind kind, int status) {

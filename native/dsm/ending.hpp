@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "native/dsm/clock.hpp"
 #include "native/dsm/control.hpp"
@@ -17,12 +18,18 @@ inline constinit std::atomic<bool> is_running = false;
 /// Whether process 0's application thread is ending the program.
 inline constinit std::atomic<bool> is_ending = false;
 
+/// Whether this process runs its exit functions, and is not the initial one.
+inline constinit bool is_exiting GUARDED_BY(application) = false;
+
 /// Sends the launcher this process's result, with its log. Once, at the end.
 void send_result(const Result& result) REQUIRES(application);
 
 /// This process has no more work: its result goes to the launcher, and it ends. For all but the initial process. Its
 /// account ends at `ended_ns`.
 [[noreturn]] void end_worker(std::uint64_t ended_ns, Dismissal dismissal) REQUIRES(application) EXCLUDES(handling);
+
+/// What end_worker() does after this process's exit functions. `status`: the program's, if one of them ended it.
+[[noreturn]] void end_exit_functions(std::optional<int> status) REQUIRES(application) EXCLUDES(handling);
 
 /// Process 0's application thread ends the program, on behalf of another thread.
 [[noreturn]] void end_initial(ExitKind kind, int status) REQUIRES(application);

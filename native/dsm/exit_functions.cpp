@@ -5,11 +5,15 @@
 #include <utility>
 
 #include "native/dsm/asking.hpp"
+#include "native/dsm/emulation.hpp"
 #include "native/dsm/ending.hpp"
 #include "native/dsm/identity.hpp"
+#include "native/dsm/stacks.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
 #include "native/program/next_function.hpp"
+#include "native/program/signals.hpp"
+#include "native/program/stacks.hpp"
 
 using namespace sdsm;
 using namespace sdsm::dsm;
@@ -42,7 +46,7 @@ SDSM_ENTRY void exit(int status) {
   SDSM_NEXT_FUNCTION NextFunction<void(int)> real{"exit"};
   if (is_running && is_initial() && application.is_taken()) {
     application.check();
-    have_others_exit();
+    status = have_others_exit().value_or(status);
   }
   real(status);
   __builtin_unreachable();
@@ -51,13 +55,20 @@ SDSM_ENTRY void exit(int status) {
 namespace sdsm::dsm {
 
 void leave_no_teams() {
-  gomp::this_thread().shared_size = 2;  // as inside of one
+  gomp::this_thread().works_alone = true;
 }
 
 /// Not by exit(), which would destroy the thread's own objects, too: OpenMP's threads do not end with the program.
 void run_exit_functions() {
+  is_exiting = true;
   leave_no_teams();
-  __cxa_finalize(nullptr);
+  end_schedule();
+  program::HeldSignals::let_go();
+  const auto run = [](void* /*unused*/) { __cxa_finalize(nullptr); };
+  const program::AddressRange stack = stack_of(index_of(self.process));
+  // On the run-time's own stack, which is small, after the last region; else somewhere in the program.
+  if (stack.holds(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))) return run(nullptr);
+  program::sdsm_call_on_stack(stack.end, run, nullptr);
 }
 
 }  // namespace sdsm::dsm

@@ -38,16 +38,21 @@ const ProcessState& ProcessState::of_initial() {
   return known;
 }
 
+void ProcessState::begin() {
+  of_initial();
+}
+
 void ProcessState::give_to_this_process() const {
   if (version == known.version) return;
-  known = *this;
-  umask(file_mask);
-  if (locale[0] != 0 && std::setlocale(LC_ALL, locale) == nullptr) {
+  if (file_mask != known.file_mask) umask(file_mask);
+  if (take_over(known.locale, locale) && locale[0] != 0 && std::setlocale(LC_ALL, locale) == nullptr) {
     program::end_run({"the program has set the locale ", locale, ", which another of its processes has not"});
   }
-  if (folder[0] != 0 && chdir(folder) != 0) {
+  if (take_over(known.folder, folder) && folder[0] != 0 && chdir(folder) != 0) {
     program::end_run({"the program is in the folder ", folder, ", where another of its processes cannot go"});
   }
+  known.file_mask = file_mask;
+  known.version = version;
 }
 
 }  // namespace sdsm::dsm

@@ -43,8 +43,10 @@ struct ProcessState {
   char locale[512] = {};      ///< setlocale; empty: a longer name
   char folder[1536] = {};     ///< the current one; empty: a longer name, or it is gone
 
+  /// Before the program begins: all processes start with the same.
+  static void begin() REQUIRES(application);
   static const ProcessState& of_initial() REQUIRES(application);
-  /// Nothing happens the second time with one version: what threads set themselves stays.
+  /// What has changed since the last time: else, what threads have set themselves stays.
   void give_to_this_process() const REQUIRES(application);
 };
 

@@ -67,7 +67,7 @@ void handle(ProcessId from, const Head& asked, const std::byte* payload) {
     case WireKind::exit_run: return want_end(head);
     case WireKind::exit_functions: return note_exit_functions();
     case WireKind::end_turn: return await_end_turn(from);
-    case WireKind::end_done: return pass_end_turn();
+    case WireKind::end_done: return pass_end_turn(head);
     default: return keep_books(from, head, payload);
   }
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "native/dsm/answering.hpp"
@@ -34,7 +35,8 @@ bool others_have_exit_functions() REQUIRES(handling);
 enum class Dismissal : bool { at_once, after_exit_functions };
 void dismiss_all(std::uint64_t ended_ns, Dismissal dismissal) REQUIRES(handling);
 void await_end_turn(ProcessId from) REQUIRES(handling);
-void pass_end_turn() REQUIRES(handling);
+void pass_end_turn(const Head& head) REQUIRES(handling);
+std::optional<int> status_of_exit_functions() REQUIRES(handling);
 void let_others_leave() REQUIRES(handling);
 /// Whether a member of the team waits at its barrier.
 bool waits_for_team(ProcessId member) REQUIRES(handling);

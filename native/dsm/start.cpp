@@ -25,6 +25,7 @@
 #include "native/dsm/exit_functions.hpp"
 #include "native/dsm/flags.hpp"
 #include "native/dsm/heap_books.hpp"
+#include "native/dsm/inherited.hpp"
 #include "native/dsm/launcher.hpp"
 #include "native/dsm/library_heap.hpp"
 #include "native/dsm/library_objects.hpp"
@@ -136,6 +137,7 @@ void finish() {
 void finish_member(int status, void* /*unused*/) {
   if (!is_running || is_initial()) return;
   application.check();
+  if (is_exiting) end_exit_functions(status);
   need_own_stack();
   flush_output();
   std::fflush(nullptr);
@@ -256,6 +258,7 @@ void* run_application(void* constructed) {
   may_begin.wait(0);
   application.take();
   is_running = true;
+  ProcessState::begin();
   notice_waits();
   if (takes_faults(self.layout)) may_stand_still();
   if (!is_initial()) work_in_teams();
@@ -361,17 +364,19 @@ __attribute__((constructor)) void before_constructors(int /*argc*/, char** /*arg
 
 using namespace sdsm::dsm;
 
-void sdsm::dsm::have_others_exit() {
-  if (is_in_parallel_region()) return;
+std::optional<int> sdsm::dsm::have_others_exit() {
+  if (is_in_parallel_region()) return {};
   {
     const Held nothing_is_handled(handling);
-    if (!others_have_exit_functions()) return;
+    if (!others_have_exit_functions()) return {};
   }
   flush_output();
   synchronise_memory();
   dismiss_others(false, now_ns(), Dismissal::after_exit_functions);
   synchronise_memory();
   leave_no_teams();
+  const Held nothing_is_handled(handling);
+  return status_of_exit_functions();
 }
 
 /// Only the initial process runs the program's constructors and main; the others wait for work.
@@ -391,9 +396,17 @@ SDSM_ENTRY int __libc_start_main(Main main, int argc, char** argv, void (*init)(
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
+namespace {
+[[noreturn]] void end_member(ExitKind kind, int status) {
+  application.check();
+  if (is_exiting) end_exit_functions(status);
+  end_from_member(kind, status);
+}
+}  // namespace
+
 /// _exit and _Exit: without the C library's cleaning up.
 SDSM_ENTRY void _exit(int status) {
-  if (is_running && !is_initial()) end_from_member(ExitKind::immediate, status);
+  if (is_running && !is_initial()) end_member(ExitKind::immediate, status);
   finish();
   leave(status);
 }
@@ -402,7 +415,7 @@ SDSM_ENTRY void _Exit(int status) noexcept {
 }
 /// What at_quick_exit registered is in the initial process.
 SDSM_ENTRY void quick_exit(int status) noexcept {
-  if (is_running && !is_initial()) end_from_member(ExitKind::quick, status);
+  if (is_running && !is_initial()) end_member(ExitKind::quick, status);
   static const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
   real(status);
   leave(status);

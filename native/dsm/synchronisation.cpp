@@ -39,14 +39,17 @@ std::set<LockId> held_locks GUARDED_BY(holding);
 
 constinit std::uint32_t seen_generation GUARDED_BY(application) = 0;
 
-/// Others may have allocated blocks anew: forgets what this process knows of pages if its knowledge is older.
-void heed_generation(std::uint32_t told) REQUIRES(application) {
+}  // namespace
+
+void heed_generation(std::uint32_t told) {
   learn_generation(told);
   if (seen_generation == generation()) return;
   seen_generation = generation();
   if (is_initial()) return;  // it keeps the books, and has forgotten those pages one by one
   look_anew();
 }
+
+namespace {
 
 /// What a process waits for at a barrier.
 enum class WaitsFor : std::uint8_t { team, work };

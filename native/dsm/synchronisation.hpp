@@ -43,6 +43,9 @@ std::uint64_t ask_manager(LockId lock, WireKind kind, std::uint64_t value = 0) R
 std::uint64_t wake_enlisted(LockId lock, std::uint64_t most) REQUIRES(application);
 /// Flushes, without a lock.
 void release_memory() REQUIRES(application);
+/// Others may have allocated blocks anew, as who has told this process of generation `told` knows: forgets what it
+/// knows of pages if that is older.
+void heed_generation(std::uint32_t told) REQUIRES(application);
 /// Flushes and drops copies.
 void synchronise_memory() REQUIRES(application);
 

@@ -74,9 +74,10 @@ enum class WireKind : std::uint8_t {
   close_state,    ///< address: construct; payload: ConstructState. No answer
   flag_mode,      ///< from now on pages are shared as models/page_sharing.hpp says. Answer: done (when they are)
   end_turn,       ///< Answer (when it is this process's turn to run exit functions): done
-  end_done,       ///< it has run them. Answer (when the program has ended): done
-  late_diff,      ///< as diff, between service threads. Answer for the last piece: late_done
-  late_done,      ///< no answer
+  end_done,    ///< it has run them. address: 1 if one has ended the program; value: the status then. Answer (when the
+               ///< program has ended): done
+  late_diff,   ///< as diff, between service threads. Answer for the last piece: late_done
+  late_done,   ///< no answer
   stack_news,  ///< flag mode, between service threads of a node: the sender's stack changes. Answer: stack_news_heard
   stack_news_heard,  ///< no answer
   home_request,      ///< flag mode: address: page of the own node; value: PageWish. Answer: done; value: OwnPage

@@ -12,7 +12,7 @@ namespace {
 
 /// Only one active level is supported. Regions of one thread do not count as active.
 bool is_serialised(const ThreadState& thread) {
-  return thread.shared_size > 1 || !has_begun();
+  return thread.shared_size > 1 || thread.works_alone || !has_begun();
 }
 
 /// A region inside an active region, or in a constructor: the caller runs it alone.

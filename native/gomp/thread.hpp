@@ -43,6 +43,7 @@ struct ThreadState {
   std::uint32_t shared_level = 0;   ///< of the innermost region that is not serialised
   std::uint32_t shared_number = 0;  ///< the thread's number there
   std::uint32_t shared_size = 1;
+  bool works_alone = false;  ///< its regions are teams of one
   bool in_final_task = false;
   bool in_task = false;
   std::uint64_t tasks_before = 0;  ///< unfinished tasks before the region began

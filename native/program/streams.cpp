@@ -1,11 +1,14 @@
 /// Streams of the C library move large blocks, and long texts, between the program's memory and the kernel without a
 /// copy. If a companion on the node has shut a page meanwhile, the call has moved a part, and goes on from there.
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <cwchar>
 
 #include "native/gomp/entry.hpp"
 #include "native/program/library_memory.hpp"
@@ -21,8 +24,9 @@ using namespace sdsm::program;
 
 namespace {
 
-/// The mark of an error in FILE::_flags (bits/types/struct_FILE.h).
+/// Marks in FILE::_flags (bits/types/struct_FILE.h, and libio.h of the C library's source).
 constexpr int error_mark = 0x20;
+constexpr int read_only_mark = 0x08;
 
 /// While one lives, no other thread of the process uses the stream.
 class Locked {
@@ -81,8 +85,15 @@ std::size_t write_elements(const void* buffer, std::size_t bytes, std::size_t co
   return move_bytes(real.for_caller(caller), begin, bytes * count, stream, KernelUse::reads) / bytes;
 }
 
+/// As fputs and printf, which fail where fwrite does not: the text is in the buffer, and a flush behind it has failed.
 bool write_text(const char* text, std::size_t length, FILE* stream, std::uintptr_t caller) {
-  return length == 0 || write_elements(text, length, 1, stream, caller) == 1;
+  if (fwide(stream, -1) > 0) return false;
+  const int mark_before = stream->_flags & error_mark;
+  stream->_flags &= ~error_mark;
+  const bool is_written = length == 0 || write_elements(text, length, 1, stream, caller) == 1;
+  const bool has_failed = (stream->_flags & error_mark) != 0;
+  stream->_flags |= mark_before;
+  return is_written && !has_failed;
 }
 
 void check_room(std::size_t room, std::size_t bytes, std::size_t count) {
@@ -96,9 +107,11 @@ int text_of(char* text, std::size_t room, int flag, const char* format, std::va_
                    : __vsnprintf_chk(text, room, flag, room, format, arguments);
 }
 
-/// Makes the text in private memory, and calls `write` with it. Its length; -1 if something failed.
+/// Makes the text in memory that no companion shuts (the thread's stack, or the process's own), and calls `write` with
+/// it. Its length; -1 if something failed.
 template <typename WriteIt>
 int print(int flag, const char* format, std::va_list arguments, WriteIt write) {
+  const int error = errno;  // for %m
   char near[1024];
   std::va_list again;
   va_copy(again, arguments);
@@ -110,6 +123,7 @@ int print(int flag, const char* format, std::va_list arguments, WriteIt write) {
   } else if (is_written) {
     constexpr std::uintptr_t none_of_programs = 0;
     char* const far = room_for(bytes + 1, none_of_programs);
+    errno = error;
     is_written = far != nullptr && text_of(far, bytes + 1, flag, format, again) == length && write(far, bytes);
     if (far != nullptr) give_back(far);
   }
@@ -119,21 +133,26 @@ int print(int flag, const char* format, std::va_list arguments, WriteIt write) {
 
 int print_to_stream(FILE* stream, int flag, const char* format, std::va_list arguments, std::uintptr_t caller) {
   const Locked lock(stream);
+  if ((stream->_flags & read_only_mark) != 0) {
+    stream->_flags |= error_mark;
+    errno = EBADF;
+    return -1;
+  }
   return print(flag, format, arguments,
                [&](const char* text, std::size_t bytes) { return write_text(text, bytes, stream, caller); });
 }
-int print_to_file(int file, int flag, const char* format, std::va_list arguments) {
+int print_to_file(int file, int flag, const char* format, std::va_list arguments, std::uintptr_t caller) {
   return print(flag, format, arguments, [&](const char* text, std::size_t bytes) {
     std::size_t done = 0;
-    while (done < bytes) {
+    do {
       const long answer =
-          call_kernel(SYS_write, {{file, reinterpret_cast<long>(text + done), static_cast<long>(bytes - done)}});
+          serve(SYS_write, {{file, reinterpret_cast<long>(text + done), static_cast<long>(bytes - done)}}, caller);
       if (answer < 0) {
         errno = static_cast<int>(-answer);
         return false;
       }
       done += static_cast<std::size_t>(answer);
-    }
+    } while (done < bytes);
     return true;
   });
 }
@@ -195,8 +214,9 @@ SDSM_PRINTING(__printf_chk, (int flag, const char* format, ...),
 SDSM_PRINTING(fprintf, (FILE * stream, const char* format, ...), print_to_stream(stream, 0, format, list, SDSM_CALLER))
 SDSM_PRINTING(__fprintf_chk, (FILE * stream, int flag, const char* format, ...),
               print_to_stream(stream, flag, format, list, SDSM_CALLER))
-SDSM_PRINTING(dprintf, (int file, const char* format, ...), print_to_file(file, 0, format, list))
-SDSM_PRINTING(__dprintf_chk, (int file, int flag, const char* format, ...), print_to_file(file, flag, format, list))
+SDSM_PRINTING(dprintf, (int file, const char* format, ...), print_to_file(file, 0, format, list, SDSM_CALLER))
+SDSM_PRINTING(__dprintf_chk, (int file, int flag, const char* format, ...),
+              print_to_file(file, flag, format, list, SDSM_CALLER))
 SDSM_ENTRY int vprintf(const char* format, std::va_list list) {
   return print_to_stream(stdout, 0, format, list, SDSM_CALLER);
 }
@@ -210,10 +230,10 @@ SDSM_ENTRY int __vfprintf_chk(FILE* stream, int flag, const char* format, std::v
   return print_to_stream(stream, flag, format, list, SDSM_CALLER);
 }
 SDSM_ENTRY int vdprintf(int file, const char* format, std::va_list list) {
-  return print_to_file(file, 0, format, list);
+  return print_to_file(file, 0, format, list, SDSM_CALLER);
 }
 SDSM_ENTRY int __vdprintf_chk(int file, int flag, const char* format, std::va_list list) {
-  return print_to_file(file, flag, format, list);
+  return print_to_file(file, flag, format, list, SDSM_CALLER);
 }
 
 // A stream's buffer in traced memory would be used by the kernel at any time: the library allocates its own instead.

@@ -55,8 +55,9 @@ void see_all();
 /// A number, from 0 on, that no other call returns, whichever thread's.
 std::uint64_t next_own_number();
 
-/// The caller has taken, and gives back, what only the threads of its process know of: has_object() is false. Threads
-/// that wait for it wait in the C library. So where threads take turns the caller keeps its own meanwhile.
+/// The caller has taken, and gives back, a mutex or what happens once that only the threads of its process know of:
+/// has_object() is false. Threads that wait for it wait in the C library. So where threads take turns the caller keeps
+/// its own meanwhile, if it does not compute for long.
 void took_private();
 void gave_private();
 

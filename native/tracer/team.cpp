@@ -110,6 +110,7 @@ void work_in_teams(VirtualThread& self) {
 void wait_for_team(const trace::Event& event) {
   VirtualThread& self = running_thread();
   if (event.value != current_team_size()) end_run({"an error of sdsm's: a barrier is not as large as its team"});
+  self.private_locks = 0;  // one that an exception has left is not held any more
   end_interval(self, event);
   close_pages(self, Closing::at_synchronisation);
   if (++team.arrived < team.start.size) {

@@ -330,8 +330,17 @@ void retire_pages(std::uintptr_t begin, std::uint64_t pages) {
   close_retired(running_thread(), {begin, begin + pages * page_bytes});
 }
 
+namespace {
+
+/// One that neither OpenMP nor pthread_create has made: it may print, of memory that is open.
+bool is_strange_thread() {
+  return !turn.is_taken() && watched.running.load(std::memory_order_relaxed) != nullptr;
+}
+
+}  // namespace
+
 void shut_after_use() {
-  if (!watches_words.load(std::memory_order_relaxed)) return;
+  if (is_strange_thread() || !watches_words.load(std::memory_order_relaxed)) return;
   enter();
   shut_watched();
 }
@@ -341,6 +350,7 @@ std::uint64_t times_shut_by_touches() {
 }
 
 void touch_for_kernel(const void* buffer, std::uint64_t bytes, KernelUse use) {
+  if (is_strange_thread()) return;
   enter();
   const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
   open_watched(begin, bytes, use == KernelUse::writes);

@@ -85,7 +85,7 @@ def read_spec(path: Path) -> Spec:
         raise BadInput(f"{path}: cannot be read: {unreadable(error, NAME_A_SPEC)}") from None
     except ReadError as error:
         raise BadInput(str(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: is not TOML: {error}. `sdsm sweep --help` shows one") from None
     return spec_of(path, document)
 

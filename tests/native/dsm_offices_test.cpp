@@ -168,16 +168,18 @@ TEST_CASE("exit functions run one process after the other, and all stay until th
   CHECK(take_answers().empty());
   await_end_turn(ProcessId{1});
   CHECK(take_answers() == Answers{{1, WireKind::done}});
-  pass_end_turn();  // process 2 has not come yet
+  pass_end_turn({});  // process 2 has not come yet
   arrive(ProcessId{2});
   CHECK(take_answers() == Answers{{2, quit}});
   CHECK_FALSE(are_all_dismissed());
   await_end_turn(ProcessId{2});
   CHECK(take_answers() == Answers{{2, WireKind::done}});
-  pass_end_turn();
+  pass_end_turn({});
   CHECK(take_answers() == Answers{{3, WireKind::done}});
   CHECK_FALSE(are_all_dismissed());
-  pass_end_turn();
+  CHECK_FALSE(status_of_exit_functions().has_value());
+  pass_end_turn({.kind = WireKind::end_done, .address = 1, .value = 3});
+  CHECK(status_of_exit_functions() == 3);
   CHECK(take_answers().empty());
   CHECK(are_all_dismissed());
   dismiss_all(1, Dismissal::at_once);  // the program's end itself

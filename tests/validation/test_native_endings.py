@@ -112,6 +112,52 @@ def test_what_any_thread_leaves_for_the_end_happens_before_what_main_left(tmp_pa
     assert (tmp_path / "file").read_text() == "text\n"
 
 
+ENDING = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static const char* how;
+static int* shared;
+static int deep(int depth) {
+  volatile char frame[100000];
+  frame[depth] = 1;
+  return depth == 0 ? 0 : deep(depth - 1) + frame[depth];
+}
+static void handler(void) {
+  printf("%d %d\n", deep(40), shared[5]);
+  fflush(stdout);
+  if (strcmp(how, "exit") == 0) exit(3);
+  if (strcmp(how, "_exit") == 0) _exit(4);
+}
+int main(int argc, char** argv) {
+  how = argv[1];
+  int* const block = malloc(100000);
+#pragma omp parallel
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+    atexit(handler);
+    block[3] = 1;
+  }
+  free(block);
+  shared = malloc(300000); /* at least in part where that block was */
+  shared[5] = 7;
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("how", "status"), [("returns", 0), ("exit", 3), ("_exit", 4)])
+def test_an_exit_function_of_another_thread_sees_what_main_left_has_its_stack_and_may_end_the_program(tmp_path, how, status):
+    (tmp_path / "ending.c").write_text(ENDING)
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "ending", tmp_path / "ending.c"], check=True)
+    for layout in (("-n", 3), ("--nodes", 2, "--threads-per-node", 2)):
+        with MarkedRun("-q", *layout, "--", tmp_path / "ending", how) as run:
+            assert run.end() == (1 if status else 0), run.errors
+            assert run.output == "40 7\n"
+            assert run.errors == (f"sdsm: the program ended with status {status}\n" if status else "")
+
+
 def test_a_unit_that_a_thread_left_open_is_closed(tmp_path):
     """What the file held behind is cut off then."""
     (tmp_path / "unit.f90").write_text("""

@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "expect.h"
 
@@ -73,6 +75,29 @@ int main(void) {
     EXPECT(fputs(text[0], full) == EOF && ferror(full));
     EXPECT(fprintf(full, "%s", text[0]) == -1);
     fclose(full);
+  }
+  int ends[2];
+  signal(SIGPIPE, SIG_IGN);
+  FILE* broken = pipe(ends) == 0 ? fdopen(ends[1], "w") : NULL;
+  if (broken != NULL) {
+    close(ends[0]);
+    setvbuf(broken, NULL, _IOLBF, 0);
+    fputs("makes the buffer\n", broken);
+    EXPECT(fputs("line\n", broken) == EOF && errno == EPIPE);
+    EXPECT(fprintf(broken, "line %d\n", 2) == -1);
+    EXPECT(fprintf(broken, "no line") == 7);
+    fclose(broken);
+  }
+  FILE* wide = tmpfile();
+  if (wide != NULL) {
+    EXPECT(fwide(wide, 1) > 0);
+    EXPECT(fputs("", wide) == EOF && fprintf(wide, "%s", "") == -1 && fwrite("a", 1, 1, wide) == 0);
+    fclose(wide);
+  }
+  FILE* read_only = fopen("/dev/null", "r");
+  if (read_only != NULL) {
+    EXPECT(fprintf(read_only, "%s", "") == -1 && errno == EBADF);
+    fclose(read_only);
   }
   FILE* closed = tmpfile();
   if (closed != NULL) {
