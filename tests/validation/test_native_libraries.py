@@ -411,7 +411,7 @@ STATE = r"""
 #include <sys/stat.h>
 #include <unistd.h>
 static int right, members;
-static void look(const char* name, unsigned mode, size_t most_bytes) {
+static void look(const char* name, unsigned mode, unsigned mode_of_others, size_t most_bytes) {
   right = members = 0;
 #pragma omp parallel reduction(+ : right, members)
   {
@@ -421,21 +421,21 @@ static void look(const char* name, unsigned mode, size_t most_bytes) {
     FILE* made = fopen(file, "w");
     if (made != NULL) fclose(made);
     ++members;
-    right += stat(file, &status) == 0 && (status.st_mode & 0777) == mode && MB_CUR_MAX == most_bytes;
+    right += stat(file, &status) == 0 && (status.st_mode & 0777) == (omp_get_thread_num() > 0 ? mode_of_others : mode) && MB_CUR_MAX == most_bytes;
   }
   printf("%d of %d\n", right, members);
 }
 int main(void) {
-  look("first", 0644, 1);
+  look("first", 0644, 0644, 1);
   if (chdir("inside") != 0 || setlocale(LC_ALL, "C.UTF-8") == NULL) return 1;
   umask(077);
-  look("second", 0600, 6);
+  look("second", 0600, 0600, 6);
 #pragma omp parallel
   if (omp_get_thread_num() > 0) umask(027); /* its own */
 #pragma omp parallel
   if (omp_get_thread_num() > 0 && umask(027) != 027) abort();
   setlocale(LC_ALL, "C");
-  look("third", 0600, 1);
+  look("third", 0600, 0640, 1);
   return 0;
 }
 """
