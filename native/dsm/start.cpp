@@ -44,11 +44,11 @@
 #include "native/dsm/trap_time.hpp"
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
-#include "native/program/arguments.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/ending.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/main_call.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
@@ -225,13 +225,6 @@ void prepare() REQUIRES(starting) {
   }
 }
 
-void call_main(void* arguments) {
-  application.check();
-  send_early_numbers();
-  begin_work();
-  std::exit(program_call.main(program_call.argc, static_cast<char**>(arguments), program_call.environment));
-}
-
 /// A service thread takes the processor at once from one that computes only if its own slices are the shorter ones.
 /// Else a request waits until the application there has to wait itself, and a fetch takes two to three times as long.
 /// Application threads that share processors keep short slices, too: they wait for each other.
@@ -262,9 +255,10 @@ void* run_application(void* constructed) {
   notice_waits();
   if (takes_faults(self.layout)) may_stand_still();
   if (!is_initial()) work_in_teams();
-  CopiedArguments copied = copy_arguments(program_call.argc, program_call.argv, stack_of(0));
-  sdsm_call_on_stack(copied.top, call_main, copied.arguments);
-  return nullptr;
+  send_early_numbers();
+  begin_work();
+  call_main_on(stack_of(0), {program_call.main, program_call.argc, program_call.argv, program_call.environment,
+                             [](int status) { std::exit(status); }});
 }
 
 /// The thread that runs the program. Its thread block and thread-local variables are in shared memory, where the other

@@ -37,7 +37,7 @@ Start* region_page() {
   return reinterpret_cast<Start*>(address_of(AdministrativePage::region));
 }
 
-/// A copy of the page, which goes at the region's first barrier.
+/// The initial thread's original; elsewhere a copy of the page, which goes at the region's first barrier.
 constinit Start own_start GUARDED_BY(application);
 
 /// Behind it no member uses flags of constructs that they all have left.
@@ -106,9 +106,14 @@ void run_team(const gomp::TeamStart& start) {
     return;
   }
   static constinit std::uint64_t teams = 0;
-  const Start all{start, Inherited::of_this_thread(), ProcessState::of_initial(),
-                  program::FortranSettings::of_this_process(), ++teams};
-  const gomp::TeamStart& team = all.team;
+  // Not on the stack, which has to be as deep here as in the tracer: variables of the region lie on the same pages
+  // then.
+  own_start.team = start;
+  own_start.inherited = Inherited::of_this_thread();
+  own_start.state = ProcessState::of_initial();
+  own_start.fortran = program::FortranSettings::of_this_process();
+  own_start.number = ++teams;
+  const gomp::TeamStart& team = own_start.team;
   if (team.size < processes()) need_openmp_scope("a barrier of some of the run's threads");
   flush_output();
   {
@@ -118,7 +123,7 @@ void run_team(const gomp::TeamStart& start) {
   perform(
       Directive::fork_master, nothing,
       [&] {
-        std::memcpy(region_page(), &all, sizeof all);
+        std::memcpy(region_page(), &own_start, sizeof own_start);
         begin_parallel_region();
       },
       []() REQUIRES(application) { pass_barrier(Barrier::of_some); });

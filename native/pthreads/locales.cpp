@@ -58,7 +58,7 @@ void make_standard_facets() {
 
 }  // namespace sdsm::pthreads
 
-/// std::locale::id::_M_id() const: the facet's index. `number`: the object's only member, 0 until it has one.
+/// std::locale::id::_M_id: the facet's index. `number`: the object's only member, 0 until it has one.
 SDSM_ENTRY std::size_t sdsm_locale_id(volatile std::size_t* number) asm("_ZNKSt6locale2id5_M_idEv");
 std::size_t sdsm_locale_id(volatile std::size_t* number) {
   SDSM_NEXT_FUNCTION NextFunction<std::size_t(volatile std::size_t*)> real{"_ZNKSt6locale2id5_M_idEv"};
@@ -77,7 +77,7 @@ std::size_t sdsm_locale_id(volatile std::size_t* number) {
   return index;
 }
 
-/// std::locale::_Impl::_M_install_cache(const facet*, size_t), which leaves what another has installed.
+/// std::locale::_Impl::_M_install_cache, which leaves what another has installed.
 SDSM_ENTRY void sdsm_install_cache(void* locale, const void* cache,
                                    std::size_t index) asm("_ZNSt6locale5_Impl16_M_install_cacheEPKNS_5facetEm");
 void sdsm_install_cache(void* locale, const void* cache, std::size_t index) {

@@ -12,10 +12,10 @@
 
 #include "native/gomp/entry.hpp"
 #include "native/gomp/thread.hpp"
-#include "native/program/arguments.hpp"
 #include "native/program/call_patch.hpp"
 #include "native/program/heap.hpp"
 #include "native/program/locked_instructions.hpp"
+#include "native/program/main_call.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/own_calls.hpp"
 #include "native/program/processes.hpp"
@@ -144,12 +144,6 @@ void prepare() {
       nullptr);
 }
 
-void call_main(void* arguments) {
-  begin_interval(running_thread());
-  program.status = program.main(program.argc, static_cast<char**>(arguments), program.environment);
-  std::exit(program.status);
-}
-
 /// By the thread that is to run the program. `memory`: where its block lies, if the program has thread-local variables.
 void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   calibrate_clocks();
@@ -170,9 +164,14 @@ void run_program(const AddressRange& memory) REQUIRES(turn, starting) {
   }
   start_watching();
   program.is_started = true;
-  const Stack& stack = running_thread().stack;
-  const CopiedArguments copied = copy_arguments(program.argc, program.argv, {stack.begin, stack.end});
-  sdsm_call_on_stack(copied.top, call_main, copied.arguments);
+  VirtualThread& self = running_thread();
+  begin_interval(self);
+  call_main_on({self.stack.begin, self.stack.end},
+               {program.main, program.argc, program.argv, program.environment, [](int status) {
+                  turn.check();
+                  program.status = status;
+                  std::exit(status);
+                }});
 }
 
 /// What the process's first thread leaves to the one that it makes.
