@@ -494,6 +494,29 @@ def test_libraries_that_come_by_dlopen_are_each_processes_own(tmp_path):
     assert "the program touched address 0x" in ended.stderr and "loaded by dlopen" in ended.stderr
 
 
+LOCKING = r"""
+#include <pthread.h>
+static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+int call(int* shared) {
+  pthread_mutex_lock(&own);
+  const int before = __atomic_fetch_add(shared, 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(shared, 1, __ATOMIC_SEQ_CST);
+  pthread_mutex_unlock(&own);
+  return before + 1;
+}
+"""
+
+
+def test_a_trace_goes_on_where_threads_wait_for_a_lock_of_a_librarys_own(tmp_path):
+    """They wait in the C library. Whoever holds it goes on at atomic operations, where else others would have their turn: each of
+    which would then take as long as it takes to interrupt one that does nothing, minutes in all."""
+    (tmp_path / "library.c").write_text(LOCKING)
+    (tmp_path / "main.c").write_text(LOADING.replace("i < 100", "i < 1000"))
+    build(tmp_path, "gcc", "-shared", "-fPIC", "-o", "library.so", "library.c")
+    build(tmp_path, "gcc", "-o", "main", "main.c")
+    assert lines(tmp_path, TRACE, "./main", "./library.so") == ["8000 7999"]
+
+
 def without_executable_stacks() -> None:
     """personality(2) may not ask for READ_IMPLIES_EXEC; it may ask what is, and for anything else."""
     load, equals, has, returns = 0x20, 0x15, 0x45, 0x06  # of words; BPF_JMP | BPF_JEQ | BPF_K, | BPF_JSET; BPF_RET | BPF_K
