@@ -90,9 +90,7 @@ int main() {
   // Words of streams that threads ask for.
   std::vector<int> words(256);
 #pragma omp parallel
-  {
-    words[static_cast<std::size_t>(omp_get_thread_num())] = std::ios_base::xalloc();
-  }
+  { words[static_cast<std::size_t>(omp_get_thread_num())] = std::ios_base::xalloc(); }
   for (int i = 0; i < team; ++i) {
     for (int k = 0; k < i; ++k) EXPECT(words[static_cast<std::size_t>(i)] != words[static_cast<std::size_t>(k)]);
   }
