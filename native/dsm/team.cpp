@@ -106,8 +106,7 @@ void run_team(const gomp::TeamStart& start) {
     return;
   }
   static constinit std::uint64_t teams = 0;
-  // Not on the stack, which has to be as deep here as in the tracer: variables of the region lie on the same pages
-  // then.
+  // Not on the stack, which has to be as deep here as in the tracer: the region's variables lie on the same pages.
   own_start.team = start;
   own_start.inherited = Inherited::of_this_thread();
   own_start.state = ProcessState::of_initial();

@@ -66,7 +66,9 @@ std::size_t sdsm_locale_id(volatile std::size_t* number) {
   if (!engine::has_object(number)) {
     const std::size_t index = real(number);
     if (index + 1 >= first_of_threads) {
-      program::end_run({"the program's libraries or constructors have too many facets of locales: 80 are possible"});
+      program::end_run(
+          {"the program's libraries or constructors have too many facets of locales: with those of libstdc++, ",
+           program::Decimal(first_of_threads - 1), " are possible"});
     }
     return index;
   }

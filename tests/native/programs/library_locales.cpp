@@ -87,6 +87,14 @@ int main() {
     }
     wrong[static_cast<std::size_t>(omp_get_thread_num())] += bad;
   }
+  // Facets that different threads have numbered, in one locale.
+  const std::locale two(std::locale(std::locale::classic(), new Own<0>), new Own<1>);
+  const std::locale four(std::locale(two, new Own<2>), new Own<3>);
+  EXPECT(std::has_facet<Own<0>>(four) && std::use_facet<Own<0>>(four).value() == 100);
+  EXPECT(std::has_facet<Own<1>>(four) && std::use_facet<Own<1>>(four).value() == 101);
+  EXPECT(std::has_facet<Own<2>>(four) && std::use_facet<Own<2>>(four).value() == 102);
+  EXPECT(std::has_facet<Own<3>>(four) && std::use_facet<Own<3>>(four).value() == 103);
+
   // Words of streams that threads ask for.
   std::vector<int> words(256);
 #pragma omp parallel
