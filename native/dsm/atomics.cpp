@@ -165,8 +165,8 @@ using namespace dsm;
 bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   const std::uintptr_t address = static_cast<std::uintptr_t>(machine.uc_mcontext.gregs[REG_RIP]) - 1;
   if (!application.is_taken()) return false;  // a preloaded tool's code in the service thread
+  application.check();
   if (are_pages_protected()) {
-    application.check();
     const BlockedSignals blocked;
     if (info.si_code == TRAP_TRACE) return take_followed_step(machine);
     if (take_rest_trap(machine)) {
@@ -177,7 +177,6 @@ bool take_trap(const siginfo_t& info, ucontext_t& machine) {
   if (!take_waiting_trap(address)) return false;
   machine.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(address);
   if (!are_pages_protected()) return true;
-  application.check();
   const BlockedSignals blocked;
   come_to_wait();
   expect_load(address);

@@ -117,20 +117,28 @@ struct CodeByte {
 constinit program::GrowingArray<CodeByte> places;
 constinit program::GrowingArray<program::Wait> loops;
 
-/// All of one function. False if the kernel gives the process no more mappings.
-bool write_code(const CodeByte* first, std::size_t count) {
-  std::uintptr_t begin = first->address, end = begin;
-  for (const CodeByte* byte = first; byte < first + count; ++byte) {
-    begin = std::min(begin, byte->address);
-    end = std::max(end, byte->address + 1);
-  }
-  begin = program::page_down(begin);
-  end = program::page_up(end);
-  if (!program::set_protection(begin, end, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
-  for (const CodeByte* byte = first; byte < first + count; ++byte) {
-    *reinterpret_cast<volatile std::uint8_t*>(byte->address) = byte->code;
-  }
-  return program::set_protection(begin, end, PROT_READ | PROT_EXEC);
+/// Pages of code with a loop in which a thread has waited. They stay open to stores, as each rest lays traps and takes
+/// them away again.
+constinit program::GrowingArray<std::uintptr_t> open_code GUARDED_BY(application);
+
+bool open_for_stores(std::uintptr_t code) REQUIRES(application) {
+  const std::uintptr_t page = page_down(code);
+  if (std::find(open_code.begin(), open_code.end(), page) != open_code.end()) return true;
+  if (!program::set_protection(page, page + page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
+  open_code.push_back(page);
+  return true;
+}
+
+void store_code(const CodeByte& byte) {
+  *reinterpret_cast<volatile std::uint8_t*>(byte.address) = byte.code;
+}
+
+/// All or none. False if the kernel gives the process no more mappings.
+bool write_code(const CodeByte* first, std::size_t count) REQUIRES(application) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (!open_for_stores(first[i].address)) return false;
+  std::for_each(first, first + count, store_code);
+  return true;
 }
 
 /// How far the thread is in a turn of a waiting loop.
@@ -246,8 +254,10 @@ int look_at(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
       &pauses);
   for (const program::Wait& wait : found) {
     places.push_back({wait.address, *reinterpret_cast<const std::uint8_t*>(wait.address)});
-    const CodeByte trapped{wait.address, trap};
-    if (!write_code(&trapped, 1)) end_without_mappings();
+    const std::uintptr_t page = page_down(wait.address);
+    if (!program::set_protection(page, page + page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC)) end_without_mappings();
+    store_code({wait.address, trap});
+    if (!program::set_protection(page, page + page_bytes, PROT_READ | PROT_EXEC)) end_without_mappings();
     if (wait.bytes > 0) loops.push_back(wait);
   }
   return 0;

@@ -15,7 +15,7 @@ namespace sdsm::dsm {
 /// (native/program/waiting_code.hpp). To be called after take_over_locked_instructions().
 void watch_waiting_code() REQUIRES(starting);
 /// If there is such a trap at `address`, takes it away, so that the thread goes on there.
-bool take_waiting_trap(std::uintptr_t address);
+bool take_waiting_trap(std::uintptr_t address) REQUIRES(application);
 
 /// In flag mode, where the processes have fewer than two processors each, a thread rests at a waiting loop until the
 /// variable changes or its page is shut, once a whole turn of the loop has seen the present value. Turning, it would

@@ -219,7 +219,8 @@ long call_library(LibraryFunction& real, Touch touch, const SystemCall& call, st
   auto* const function = real.for_caller(caller);
   const auto call_it = [&](const SystemCall& inside) {
     SystemCall left = inside;
-    const std::int64_t begun_ns = now_ns();
+    const bool has_limit = inside.milliseconds_at >= 0 || inside.timespec_at >= 0;
+    const std::int64_t begun_ns = has_limit ? now_ns() : 0;
     for (;;) {
       const std::uint32_t stood = times_stood_still();
       errno = 0;  // a success leaves it as it is, which might be EFAULT
