@@ -36,7 +36,7 @@ from calibration.noise import noise
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
 from calibration.readers.measurement import Measurement, Reading
-from calibration.readers.microbench import HOME, OLD_BURST, PACE, PACE_EVERY, SINGLE
+from calibration.readers.microbench import COLD, HOME, OLD_BURST, PACE, PACE_EVERY, SINGLE
 
 #: What a fault kind without measurement is taken for (the same work but for the companion's part).
 NEAREST = {
@@ -374,6 +374,7 @@ def fit(
     covariance: dict[tuple[str, str], float] = {}
 
     _faults(data, parameters, checks, fallback)
+    _cold(data, parameters, fallback)
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
     _dirty_pages(data, parameters, checks, notes, fallback)
@@ -752,6 +753,18 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         )
         parameters.append(_found(name, replace(estimate, value=max(estimate.value, 1.0)), "1", "fitted", how, sources, runs))
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
+
+
+def _cold(data: Data, parameters: list[Parameter], base: Base) -> None:
+    """Optional: without a measurement the base file's, which may be none."""
+    name = "fault.cold"
+    batches = _remote(data, COLD)
+    if batches:
+        estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
+        how = "own write by the program's clock less by the run's account"
+        parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
+    elif not any(b.quantity in FAULTS for b in data.batches):
+        base.add([name], parameters)
 
 
 def _atomics(data: Data, parameters: list[Parameter], base: Base) -> None:

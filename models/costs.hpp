@@ -40,8 +40,11 @@ struct Costs : ProtocolCosts {
   std::map<ProtocolKind, ProtocolCosts> further_protocols;
   Bytes page = least_page;  ///< with which faults were measured
   Time further_page{};      ///< processors' time for each page that comes beside the fetched one
-  Time dirty_home_page{};   ///< at a barrier, for each of its own home pages that a process wrote
-  Time further_run{};       ///< at a barrier, for each run of adjacent pages that a process protects again, but one
+  /// Part of an own page's first write: by as much its trap, which leaves caches cold, slows the program's own work
+  /// afterwards. Accounts have it in computing. At most the whole.
+  Time fault_cold{};
+  Time dirty_home_page{};  ///< at a barrier, for each of its own home pages that a process wrote
+  Time further_run{};      ///< at a barrier, for each run of adjacent pages that a process protects again, but one
   std::map<Layout, Time> barrier;                   ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending

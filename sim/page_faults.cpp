@@ -1,5 +1,6 @@
 #include "sim/page_faults.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,9 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
       });
     }
   }
-  thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * each);
+  const Time cold = kind == FaultKind::WROH ? std::min(cluster_.costs.costs().fault_cold, each) : Time{};
+  thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * (each - cold));
+  thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {

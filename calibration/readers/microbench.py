@@ -21,6 +21,8 @@ SEEN = True
 WORD_BYTES = 4
 #: Faults one by one.
 SINGLE = "RUMR.single"
+#: What an own page's first write costs behind its trap, which leaves caches cold: one sample a run.
+COLD = "WROH.cold"
 #: What each takes from a home that computes.
 HOME = "RUMR.home"
 #: Times of one piece of work on all processors at once, and from piece to piece.
@@ -29,7 +31,7 @@ PACE, PACE_EVERY = "pace", "pace.every"
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home)|pace(?:\.every)?|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home)|WROH\.cold|pace(?:\.every)?|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

@@ -133,6 +133,11 @@ void add_costs_of(ProtocolKind protocol, std::vector<Property>& rows) {
 void add_costs(std::vector<Property>& rows) {
   add_costs_of(ProtocolKind::scash, rows);
   rows.push_back(time_cost(
+      "fault.cold",
+      "part of fault.WROH by which its trap slows the program's own work afterwards: accounts have it in compute "
+      "(default 0us)",
+      false, [](auto& costs) -> auto& { return costs.fault_cold; }));
+  rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
       [](auto& costs) -> auto& { return costs.dirty_home_page; }));
   rows.push_back(time_cost(

@@ -257,6 +257,13 @@ def test_the_homes_share_is_what_a_computing_home_loses_where_that_was_measured(
     assert fitted(reading({"2x1": measured(**more)})).value("local-part.home-share") == 1
 
 
+def test_what_a_trap_leaves_cold_is_the_mean_over_runs_and_the_base_files_only_where_no_fault_was_measured():
+    found = by_name(fitted(of_runs(*(measured(**{"WROH.cold": [cold]}) for cold in (400.0, 500.0, 600.0)))))["fault.cold"]
+    assert (found.value, found.unit, found.kind) == (pytest.approx(0.5), "us", "measured")
+    assert found.standard_error == pytest.approx(T3 * 0.1 / math.sqrt(3), rel=1e-3) and found.runs == pytest.approx((0.4, 0.5, 0.6))
+    assert "fault.cold" not in by_name(fitted(reading({"2x1": measured()}), **{"fault.cold": "0.7us"}))
+
+
 def test_noise_is_how_far_processors_are_apart_and_how_long_they_stay_so():
     """Two processors, of which one is 1.2 times as slow as the other, for 16 pieces each in turn."""
     pieces = [(1.2e6, 1e6) if piece // 16 % 2 else (1e6, 1.2e6) for piece in range(128)]

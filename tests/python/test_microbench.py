@@ -58,6 +58,13 @@ def test_more_threads_than_processors_are_warned_of(build, monkeypatch, capsys):
     assert "processors" not in capsys.readouterr().err
 
 
+def test_what_a_trap_leaves_cold_is_the_faults_time_less_what_the_runs_account_has_for_it():
+    # 8.5 us a fault by the program's clock; 3 faults of 24 us in all, and 1 of 8 us, in the account.
+    threads = [SimpleNamespace(faults={"WROH": n}, time_s=SimpleNamespace(fault={"WROH": s})) for n, s in ((3, 24e-6), (1, 8e-6))]
+    assert microbench._cold_ns([8400.0, 8500.0, 8600.0], threads) == pytest.approx(500)
+    assert microbench._cold_ns([7000.0], threads) == 0
+
+
 def test_nodes_act_together_where_every_thread_has_a_processor_and_nothing_is_emulated(build, tmp_path, monkeypatch):
     monkeypatch.setattr("calibration.microbench.processors", lambda: 2)
     output = tmp_path / "m.json"

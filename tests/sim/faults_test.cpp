@@ -1,6 +1,7 @@
 /// Faults in simulated time: what waits for what, and for how long.
 
 #include <chrono>
+#include <utility>
 
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
@@ -44,6 +45,25 @@ TEST_CASE("an owner's writes cost 8 us each, and 18.95 us each at the barrier") 
   CHECK(spent(owner, FaultKind::WROH) == us(4 * 8));
   CHECK(spent(owner, Spent::protect) == us(4 * 18.95));
   CHECK(spent(owner, Spent::diff) == Time{});
+}
+
+TEST_CASE(
+    "what a trap leaves cold is computing in the account, at most all of the fault, and takes no time of its own") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000, {writes(0), writes(2), writes(4)});
+  program.barrier(1, 1000, {reads(0, 128)});
+  const Result plain = run(p3_score(), NetworkKind::queue, program);
+  for (const auto& [cold, charged_us] : {std::pair{"3us", 3}, std::pair{"9us", 8}}) {
+    PlatformText text;
+    text.set("fault.cold", cold);
+    const TemporaryFile file(text.text());
+    const Result result = run(file.path(), NetworkKind::queue, program);
+    // Three pages, and the one that tells the region's function.
+    CHECK(fault_time(result, 0, FaultKind::WROH) == us(4 * (8 - charged_us)));
+    CHECK(spent(result.threads[0].whole, Spent::compute) == us(1000 + 4 * charged_us));
+    CHECK(fault_time(result, 1, FaultKind::RUMR) == fault_time(plain, 1, FaultKind::RUMR));
+    CHECK(result.makespan == plain.makespan);
+  }
 }
 
 TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, then WROR 51 us") {
