@@ -7,6 +7,7 @@ from a thread's processor, is in a run part of whatever the thread does meanwhil
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,9 +34,16 @@ def mean_over_threads(threads: Sequence[run_result.Thread]) -> dict[str, float]:
     return {term: math.fsum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in terms}
 
 
+def medians(accounts_s: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Of several runs of one program, or simulations with several seeds, in the terms that a run can tell: they need not sum to any
+    run's time."""
+    told = [joined(one) for one in accounts_s]
+    return {term: statistics.median(one.get(term, 0.0) for one in told) for term in dict.fromkeys(term for one in told for term in one)}
+
+
 @dataclass(frozen=True)
 class Term:
-    """Seconds of one term, mean over threads. time_s: of the run that was measured."""
+    """Seconds of one term, mean over threads. time_s: what was measured in all."""
 
     name: str
     measured_s: float

@@ -187,10 +187,9 @@ class Measurer:
     def _simulate(self, case: Case, calibration: Calibration) -> Line:
         native = self._runs[case]
         sequential_s = self._sequential_s(case)
-        median = sorted(native, key=lambda run: run.makespan_s)[(len(native) - 1) // 2]
         predicted = []
         band = None
-        terms: tuple[accounts.Term, ...] = ()
+        of_simulations = []
         for seed in range(1, self._effort.seeds + 1):
             # One band is enough: its draws have seeds of their own.
             draws = ("--uncertainty", str(DRAWS)) if seed == 1 and calibration.has_errors else ()
@@ -204,11 +203,11 @@ class Measurer:
             )
             result = run_result.read(Text("sdsm simulate's JSON", text), run_result.Simulation)
             predicted.append(result.makespan_s)
-            if seed == 1:
-                of_run, of_simulation = map(accounts.mean_over_threads, (median.threads, result.threads))
-                terms = accounts.side_by_side(of_run, of_simulation, median.makespan_s)
+            of_simulations.append(accounts.mean_over_threads(result.threads))
             if result.uncertainty:
                 band = (result.uncertainty.low_5_percent_s, result.uncertainty.high_95_percent_s)
+        of_runs = [accounts.mean_over_threads(run.threads) for run in native]
+        terms = accounts.side_by_side(accounts.medians(of_runs), accounts.medians(of_simulations), statistics.median(_times(native)))
         return Line(case, tuple(predicted), _times(native), sequential_s, band, terms)
 
     def _sequential_s(self, case: Case) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calibration.accounts import joined, side_by_side
+from calibration.accounts import joined, medians, side_by_side
 
 #: Seconds. The run cannot tell what serving took from computing; the simulation has no locks.
 RUN = {"compute": 2.0, "fault RUMR": 4.0, "diff": 1.0, "barrier": 2.5, "lock": 0.5, "stolen": 0.0}
@@ -41,3 +41,8 @@ def test_only_a_large_term_that_is_off_by_more_than_a_quarter_is_marked():
 def test_a_large_term_that_the_run_does_not_have_at_all_is_marked_without_a_ratio():
     (term,) = side_by_side({}, {"protect": 1.0}, 10.0)[1:]
     assert (term.name, term.ratio, term.is_off) == ("protect", None, True)
+
+
+def test_of_several_runs_each_term_has_its_median_and_stolen_time_is_computing_run_by_run():
+    runs = [{"compute": 1.0, "stolen": 5.0}, {"compute": 4.0, "stolen": 1.0, "lock": 0.5}, {"compute": 3.0, "stolen": 0.5}]
+    assert medians(runs) == {"compute": 5.0, "lock": 0.0}
