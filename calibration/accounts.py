@@ -1,7 +1,7 @@
 """Accounts of a run and of its simulation side by side: where the time of each went, term by term.
 
 What each term means, models/account.hpp says for both. One of them a run cannot tell: `stolen`, what serving others takes
-from a thread's processor, is in a run part of whatever the thread does meanwhile, so it is added to `compute` here.
+from a thread's processor, is in a run part of whatever the thread does meanwhile, so it is added to that here.
 """
 
 from __future__ import annotations
@@ -17,28 +17,19 @@ from calibration import run_result
 LARGE = 0.1
 #: How far a predicted term may be from the measured one, in parts of that.
 NEAR = 0.25
-#: The term of a simulation that a run counts as computing.
-STOLEN = "stolen"
-
-
-def joined(account_s: Mapping[str, float]) -> dict[str, float]:
-    """An account in the terms that a run can tell, with the same sum."""
-    own = {term: seconds for term, seconds in account_s.items() if term != STOLEN}
-    return own | {"compute": own.get("compute", 0.0) + account_s.get(STOLEN, 0.0)}
 
 
 def mean_over_threads(threads: Sequence[run_result.Thread]) -> dict[str, float]:
-    """Seconds by term, as `Thread.account_s()` names them."""
-    accounts = [thread.account_s() for thread in threads]
+    """Seconds by term, as `Thread.account_as_of_a_run_s()` names them: in the terms that a run can tell, with the same sum."""
+    accounts = [thread.account_as_of_a_run_s() for thread in threads]
     terms = dict.fromkeys(term for one in accounts for term in one)
     return {term: math.fsum(one.get(term, 0.0) for one in accounts) / len(accounts) for term in terms}
 
 
 def medians(accounts_s: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of several runs of one program, or simulations with several seeds, in the terms that a run can tell: they need not sum to any
-    run's time."""
-    told = [joined(one) for one in accounts_s]
-    return {term: statistics.median(one.get(term, 0.0) for one in told) for term in dict.fromkeys(term for one in told for term in one)}
+    """Of several runs of one program, or simulations with several seeds, term by term: they need not sum to any run's time."""
+    terms = dict.fromkeys(term for one in accounts_s for term in one)
+    return {term: statistics.median(one.get(term, 0.0) for one in accounts_s) for term in terms}
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,6 @@ class Term:
 
 def side_by_side(measured_s: Mapping[str, float], predicted_s: Mapping[str, float], time_s: float) -> tuple[Term, ...]:
     """Every term that either has. time_s: what the measured run took."""
-    measured, predicted = joined(measured_s), joined(predicted_s)
     return tuple(
-        Term(name, measured.get(name, 0.0), predicted.get(name, 0.0), time_s) for name in dict.fromkeys([*measured, *predicted])
+        Term(name, measured_s.get(name, 0.0), predicted_s.get(name, 0.0), time_s) for name in dict.fromkeys([*measured_s, *predicted_s])
     )

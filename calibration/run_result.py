@@ -52,8 +52,28 @@ class Times(msgspec.Struct, frozen=True):
     idle: Seconds
 
 
+class StolenFrom(msgspec.Struct, frozen=True):
+    """What serving others took, by what the thread did meanwhile. fault: by kind."""
+
+    compute: Seconds = 0.0
+    fault: dict[str, Seconds] = msgspec.field(default_factory=dict)
+    diff: Seconds = 0.0
+    protect: Seconds = 0.0
+    barrier: Seconds = 0.0
+    lock: Seconds = 0.0
+    idle: Seconds = 0.0
+
+
+def _by_term(times: Times | StolenFrom) -> dict[str, float]:
+    """ "compute", "fault WROH", ..., "idle"."""
+    terms: dict[str, float] = {}
+    for term, value in msgspec.structs.asdict(times).items():
+        terms |= {f"fault {kind}": time for kind, time in value.items()} if term == "fault" else {term: value}
+    return terms
+
+
 class Thread(msgspec.Struct, frozen=True):
-    """What a thread did. Traps, pages_served and page_service_s are of native runs only."""
+    """What a thread did. Traps, pages_served and page_service_s are of native runs only, stolen_from_s of simulations."""
 
     id: Count
     node: Count
@@ -74,12 +94,20 @@ class Thread(msgspec.Struct, frozen=True):
     prefetched: Count = 0
     pages_served: Count = 0
     page_service_s: Seconds = 0.0
+    stolen_from_s: StolenFrom = StolenFrom()
 
     def account_s(self) -> dict[str, float]:
         """Terms that sum to the makespan: "compute", "fault WROH", ..., "idle"."""
-        terms: dict[str, float] = {}
-        for term, value in msgspec.structs.asdict(self.time_s).items():
-            terms |= {f"fault {kind}": time for kind, time in value.items()} if term == "fault" else {term: value}
+        return _by_term(self.time_s)
+
+    def account_as_of_a_run_s(self) -> dict[str, float]:
+        """The same with what is stolen where a run has it: in what the thread did meanwhile."""
+        terms = self.account_s()
+        stolen_s = terms.pop("stolen")
+        for term, seconds in _by_term(self.stolen_from_s).items():
+            terms[term] = terms.get(term, 0.0) + seconds
+            stolen_s -= seconds
+        terms["compute"] += max(stolen_s, 0.0)  # results of older versions do not tell
         return terms
 
     def counts(self) -> dict[str, int]:

@@ -21,7 +21,9 @@ namespace sdsm::sim {
 
 struct Tally : ThreadCounts {
   std::array<Time, spent_terms> time{};  ///< by Spent
-  std::uint64_t largest_diff = 0;        ///< payload, bytes
+  /// Of the stolen time, which a run's account has where the thread was: by what it did meanwhile.
+  std::array<Time, spent_terms> stolen_from{};
+  std::uint64_t largest_diff = 0;  ///< payload, bytes
 
   Time total() const {
     Time sum{};
@@ -52,6 +54,12 @@ class Account {
     if (timeline_ != nullptr) show(item, from, to);
     whole.time[static_cast<std::size_t>(item)] += to - from;
     region.time[static_cast<std::size_t>(item)] += window_.clip(from, to);
+  }
+
+  /// Of what charge() has as stolen: the thread did `item` meanwhile.
+  void note_stolen(Spent item, Time from, Time to) {
+    whole.stolen_from[static_cast<std::size_t>(item)] += to - from;
+    region.stolen_from[static_cast<std::size_t>(item)] += window_.clip(from, to);
   }
 
   /// Applies `change` to the whole-run tally, and to the region's if `when` is in it.

@@ -32,6 +32,25 @@ results::Times times_of(const Tally& tally) {
   return times;
 }
 
+/// By term, those above 0. Faults by kind.
+Json stolen_from(const Tables& tables, const Tally& tally) {
+  const auto seconds = [&](Spent item) { return to_seconds(tally.stolen_from[static_cast<std::size_t>(item)]); };
+  Json terms = Json::object(), faults = Json::object();
+  const auto add = [](Json& to, std::string_view name, double time) {
+    if (time > 0) to[std::string(name)] = time;
+  };
+  add(terms, "compute", seconds(Spent::compute));
+  for (std::size_t kind = 0; kind < tables.faults.size(); ++kind)
+    add(faults, tables.faults[kind].name, seconds(spent_on(kind)));
+  if (!faults.empty()) terms["fault"] = faults;
+  add(terms, "diff", seconds(Spent::diff));
+  add(terms, "protect", seconds(Spent::protect));
+  add(terms, "barrier", seconds(Spent::barrier));
+  add(terms, "lock", seconds(Spent::lock));
+  add(terms, "idle", seconds(Spent::idle));
+  return terms;
+}
+
 Json thread_list(const Result& result, const RunDescription& description, Tally ThreadResult::*which) {
   const Tables& tables = tables_of(description.options.protocol);
   Json threads = Json::array();
@@ -40,6 +59,7 @@ Json thread_list(const Result& result, const RunDescription& description, Tally 
     Json own;
     if (description.has_flags) own = {{"atomics", tally.atomics}, {"waits", tally.waits}};
     if (description.options.prefetch > 0) own["prefetched"] = tally.prefetched;
+    if (spent(tally, Spent::stolen) > Time{}) own["stolen_from_s"] = stolen_from(tables, tally);
     threads.push_back(results::thread(tables, thread.id, thread.node, times_of(tally), tally, own));
   }
   return threads;

@@ -1,5 +1,6 @@
 #include "sim/thread.hpp"
 
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -53,12 +54,25 @@ void Thread::arrive() {
       const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
       account.count(at, [&](Tally& tally) { tally.faults[kind] += charge.faults; });
     }
+    if (charge.item == Spent::stolen) note_stolen(at, charge.duration);
     at += charge.duration;
   }
   charges_.clear();
   ahead_ = Time{};
   const std::function<void()> then = std::move(then_);
   then();
+}
+
+void Thread::note_stolen(Time at, Time duration) {
+  Time done{}, noted{};
+  for (const Charge& work : charges_) {
+    if (work.item == Spent::stolen || work.duration == Time{}) continue;
+    done += work.duration;
+    const double part = static_cast<double>(done.count()) / static_cast<double>(ahead_.count());
+    const Time so_far = done < ahead_ ? Time{std::llround(static_cast<double>(duration.count()) * part)} : duration;
+    account.note_stolen(work.item, at + noted, at + so_far);
+    noted = so_far;
+  }
 }
 
 }  // namespace sdsm::sim

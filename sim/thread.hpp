@@ -85,6 +85,8 @@ class Thread {
   };
   [[noreturn]] static void throw_beyond_last_date();
   void arrive();
+  /// Others took `duration` from the work of `charges_`, evenly.
+  void note_stolen(Time at, Time duration);
 
   ProcessId id_;
   NodeId node_;

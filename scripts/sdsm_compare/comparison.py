@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.accounts import Term, joined
+from calibration.accounts import Term
 from sdsm_plot.results import Result
 from sdsm_plot.series import Point, point
 
@@ -49,12 +49,11 @@ class Comparison:
     counts: tuple[Row, ...]
 
     def largest_terms(self) -> list[Row]:
-        """In the terms that all results can tell: where runs stand beside simulations, compute has what is stolen."""
+        """In the terms that all results can tell: where runs stand beside simulations, what is stolen is where runs have it."""
         longest_s = max(one.time.time_s for one in self.results)
         rows = self.accounts
         if len({one.result.kind for one in self.results}) > 1:
-            own = [joined({row.name: row.values[number] for row in rows}) for number in range(len(self.results))]
-            rows = _rows([tuple(one.items()) for one in own])
+            rows = _rows([one.result.run_account_s for one in self.results])
         return [row for row in rows if max(row.values) >= SHOWN * longest_s]
 
     def is_off(self, row: Row, number: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration import run_result
+from calibration.accounts import mean_over_threads
 from calibration.command_line import BadInput
 from calibration.output_file import utf8
 from calibration.readers import ReadError
@@ -38,6 +39,7 @@ class Result:
     times_s:  the predicted time, or that of each run.
     band_s:   the middle 90 % of a prediction, where it was made with --uncertainty.
     account_s: where the time went, mean over threads, by term; of several runs that of the one of median time.
+    run_account_s: the same in the terms that a run can tell: what is stolen is part of what the thread did meanwhile.
     counts:   of all threads together, by name.
     """
 
@@ -52,6 +54,7 @@ class Result:
     extrapolated: tuple[str, ...] = ()
     band_s: tuple[float, float] | None = None
     account_s: tuple[tuple[str, float], ...] = ()
+    run_account_s: tuple[tuple[str, float], ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -106,7 +109,7 @@ def result_of(source: Text) -> Result:
     layout = (run.nodes, run.threads_per_node)
     return Result(
         printable(utf8(source.file)), kind, program, *layout, chosen, tuple(variant.items()), times, extrapolated, band,
-        _account_s(run.threads), _counts(run.threads),
+        _account_s(run.threads), tuple(mean_over_threads(run.threads).items()), _counts(run.threads),
     )  # fmt: skip
 
 

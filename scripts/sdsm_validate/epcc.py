@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration import run_result
+from calibration import accounts, run_result
 from calibration.children import CommandRunner
 from calibration.output_file import aligned, csv_text, write_output
 from calibration.readers import epcc
@@ -165,19 +165,13 @@ class Table:
 def differing_step(predicted: run_result.Run, measured: run_result.Run) -> str:
     """The term that differs most, in milliseconds of a thread. A compare-exchange (an atomic update of a double, say) that
     another thread's came before is done again: then the run has more operations than the program."""
-    predicted_s, measured_s = _mean_account_s(predicted), _mean_account_s(measured)
+    predicted_s, measured_s = (accounts.mean_over_threads(run.threads) for run in (predicted, measured))
     terms = dict.fromkeys((*predicted_s, *measured_s))
     differing = max(terms, key=lambda term: abs(predicted_s.get(term, 0.0) - measured_s.get(term, 0.0)))
     times = f"{1e3 * predicted_s.get(differing, 0.0):.1f} of {1e3 * measured_s.get(differing, 0.0):.1f} ms a thread"
     once, done = (statistics.fmean(thread.atomics for thread in run.threads) for run in (predicted, measured))
     again = f"; {done:.0f} atomic operations for {once:.0f}" if done > once else ""
     return f"{differing}: {times}{again}"
-
-
-def _mean_account_s(run: run_result.Run) -> dict[str, float]:
-    """Mean over threads of each term."""
-    terms = dict.fromkeys(term for thread in run.threads for term in thread.account_s())
-    return {term: statistics.fmean(thread.account_s().get(term, 0.0) for thread in run.threads) for term in terms}
 
 
 HEADINGS = ("directive", "nodes", "predicted, us", "measured, us", "of the runs", "difference", "costs otherwise")

@@ -65,7 +65,7 @@ def accounts(lines: Sequence[Line]) -> str:
     off = sum(term.is_off for term in terms)
     table = "\n".join(aligned(rows))
     return (
-        "Where the time went, mean over threads, median over runs and over seeds (compute with what serving others takes of it; terms of 1 % or more)\n"
+        "Where the time went, mean over threads, median over runs and over seeds (with what serving others takes of each; terms of 1 % or more)\n"
         f"{table}\n{off} of {len(terms)} terms that are {LARGE:.0%} of the time or more are off by more than {NEAR:.0%}"
     )
 

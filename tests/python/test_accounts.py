@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from calibration.accounts import joined, medians, side_by_side
+import run_results
+from calibration import run_result
+from calibration.accounts import mean_over_threads, medians, side_by_side
 
-#: Seconds. The run cannot tell what serving took from computing; the simulation has no locks.
-RUN = {"compute": 2.0, "fault RUMR": 4.0, "diff": 1.0, "barrier": 2.5, "lock": 0.5, "stolen": 0.0}
-SIMULATION = {"compute": 1.0, "fault RUMR": 5.0, "diff": 1.0, "barrier": 1.75, "stolen": 0.9}
+#: Seconds. The simulation has no locks.
+RUN = {"compute": 2.0, "fault RUMR": 4.0, "diff": 1.0, "barrier": 2.5, "lock": 0.5}
+SIMULATION = {"compute": 1.9, "fault RUMR": 5.0, "diff": 1.0, "barrier": 1.75}
 
 
-def test_what_serving_others_takes_is_computing_where_a_run_is_compared_and_the_sum_stays():
-    assert joined(SIMULATION) == {"compute": 1.9, "fault RUMR": 5.0, "diff": 1.0, "barrier": 1.75}
-    assert sum(joined(SIMULATION).values()) == pytest.approx(sum(SIMULATION.values()))
+def simulated(times: dict, **more: object) -> run_result.Thread:
+    return msgspec.convert(run_results.thread(0, 0, times) | more, run_result.Thread)
+
+
+def test_what_serving_others_takes_is_part_of_what_the_thread_did_meanwhile_where_a_run_is_compared():
+    times = {"compute": 1.0, "fault": {"RUMR": 5.0, "WROH": 2.0}, "protect": 0.5, "stolen": 0.9}
+    one = simulated(times, stolen_from_s={"compute": 0.5, "fault": {"WROH": 0.3}, "protect": 0.1})
+    account = mean_over_threads([one])
+    assert account == pytest.approx({**dict.fromkeys(account, 0.0), "compute": 1.5, "fault RUMR": 5.0, "fault WROH": 2.3, "protect": 0.6})
+    assert "stolen" not in account and sum(account.values()) == pytest.approx(sum(one.account_s().values()))
+    # Of a result that does not tell: computing.
+    assert mean_over_threads([simulated(times), one])["compute"] == pytest.approx((1.9 + 1.5) / 2)
 
 
 def test_terms_stand_side_by_side_and_sum_to_the_times():
@@ -39,10 +51,10 @@ def test_only_a_large_term_that_is_off_by_more_than_a_quarter_is_marked():
 
 
 def test_a_large_term_that_the_run_does_not_have_at_all_is_marked_without_a_ratio():
-    (term,) = side_by_side({}, {"protect": 1.0}, 10.0)[1:]
+    (term,) = side_by_side({}, {"protect": 1.0}, 10.0)
     assert (term.name, term.ratio, term.is_off) == ("protect", None, True)
 
 
-def test_of_several_runs_each_term_has_its_median_and_stolen_time_is_computing_run_by_run():
-    runs = [{"compute": 1.0, "stolen": 5.0}, {"compute": 4.0, "stolen": 1.0, "lock": 0.5}, {"compute": 3.0, "stolen": 0.5}]
+def test_of_several_runs_each_term_has_its_median():
+    runs = [{"compute": 6.0}, {"compute": 5.0, "lock": 0.5}, {"compute": 3.5}]
     assert medians(runs) == {"compute": 5.0, "lock": 0.0}

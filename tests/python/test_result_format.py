@@ -102,6 +102,10 @@ def simulations(folder: Path) -> Iterator[tuple[str, Path]]:
         file = folder / f"{name}.json"
         run(BUILD / "sdsm", "simulate", trace, "-p", platform, "-n", "2", *options, "--json", file)
         yield "simulation", file
+    busy = folder / "busy.xml"  # no processor is free to serve
+    busy.write_text(re.sub('core="[0-9]+"', 'core="1"', text))
+    run(BUILD / "sdsm", "simulate", trace, "-p", busy, "-n", "2", "--compute-factor", "1000", "--json", folder / "busy.json")
+    yield "simulation", folder / "busy.json"
     jiajia = folder / "jiajia.json"
     on_jiajia = (BUILD / "sdsm", "simulate", trace, "-p", "p3-jiajia", "-n", "2", "--protocol", "jiajia")
     run(*on_jiajia, "--json", jiajia)
