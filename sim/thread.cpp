@@ -1,6 +1,5 @@
 #include "sim/thread.hpp"
 
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +37,20 @@ void Thread::wait_for(const std::function<void(std::function<void()>)>& action) 
   bell.wait();
 }
 
+void Thread::steal(Time duration) {
+  thefts_.push_back({doing(clock_.now() - since_ - taken_), 0, duration});
+  stolen_ += duration;
+  taken_ += duration;
+}
+
+Spent Thread::doing(Time work) {
+  while (at_.charge + 1 < charges_.size() && charges_[at_.charge + 1].item != Spent::stolen &&
+         work >= at_.before + charges_[at_.charge].duration) {
+    at_.before += charges_[at_.charge++].duration;
+  }
+  return charges_.empty() ? Spent::compute : charges_[at_.charge].item;
+}
+
 void Thread::arrive() {
   if (stolen_ > Time{}) {
     const Time stolen = std::exchange(stolen_, Time{});
@@ -54,25 +67,20 @@ void Thread::arrive() {
       const std::size_t kind = static_cast<std::size_t>(charge.item) - static_cast<std::size_t>(Spent::fault);
       account.count(at, [&](Tally& tally) { tally.faults[kind] += charge.faults; });
     }
-    if (charge.item == Spent::stolen) note_stolen(at, charge.duration);
     at += charge.duration;
   }
+  at = since_ + ahead_;
+  for (const Charge& theft : thefts_) {
+    account.note_stolen(theft.item, at, at + theft.duration);
+    at += theft.duration;
+  }
   charges_.clear();
+  thefts_.clear();
+  taken_ = Time{};
+  at_ = {};
   ahead_ = Time{};
   const std::function<void()> then = std::move(then_);
   then();
-}
-
-void Thread::note_stolen(Time at, Time duration) {
-  Time done{}, noted{};
-  for (const Charge& work : charges_) {
-    if (work.item == Spent::stolen || work.duration == Time{}) continue;
-    done += work.duration;
-    const double part = static_cast<double>(done.count()) / static_cast<double>(ahead_.count());
-    const Time so_far = done < ahead_ ? Time{std::llround(static_cast<double>(duration.count()) * part)} : duration;
-    account.note_stolen(work.item, at + noted, at + so_far);
-    noted = so_far;
-  }
 }
 
 }  // namespace sdsm::sim

@@ -71,7 +71,7 @@ class Thread {
 
   bool computing() const { return computing_; }
   /// Its processor serves another process for `duration`. Precondition: computing().
-  void steal(Time duration) { stolen_ += duration; }
+  void steal(Time duration);
 
   Account account;
   Uncontended uncontended;  ///< beside simulated time
@@ -85,8 +85,8 @@ class Thread {
   };
   [[noreturn]] static void throw_beyond_last_date();
   void arrive();
-  /// Others took `duration` from the work of `charges_`, evenly.
-  void note_stolen(Time at, Time duration);
+  /// What the thread does when it has done `work` of `charges_`, which only grows until they are charged.
+  Spent doing(Time work);
 
   ProcessId id_;
   NodeId node_;
@@ -97,7 +97,13 @@ class Thread {
   Time stolen_{};
   Time since_{};  ///< simulated time at which `charges_` begin
   bool computing_ = false;
-  std::vector<Charge> charges_;  ///< in order; they last `ahead_`
+  std::vector<Charge> charges_;  ///< in order; they last `ahead_`, before what is stolen
+  std::vector<Charge> thefts_;   ///< from `charges_`, in order, by what the thread did
+  Time taken_{};                 ///< by these
+  struct {
+    std::size_t charge = 0;
+    Time before{};  ///< what the charges before it last
+  } at_;            ///< where the last theft was
   std::function<void()> then_;
 };
 
