@@ -2,6 +2,7 @@
 /// same run gives the same result.
 
 #include <cstdlib>
+#include <numeric>
 #include <random>
 
 #include "tests/campaign.hpp"
@@ -143,6 +144,10 @@ TEST_CASE("every picosecond of every thread is spent on something, whatever the 
     for (const ThreadResult& thread : result.threads) {
       CHECK(thread.whole.total() == result.makespan);
       CHECK(thread.region.total() == result.makespan);
+      for (const Tally* tally : {&thread.whole, &thread.region}) {
+        const Time told = std::accumulate(tally->stolen_from.begin(), tally->stolen_from.end(), Time{});
+        CHECK(told == spent(*tally, Spent::stolen));
+      }
       for (const Time item : thread.whole.time) CHECK(item >= Time{});
     }
   }
