@@ -56,7 +56,7 @@ class Term:
 
 
 def side_by_side(measured_s: Mapping[str, float], predicted_s: Mapping[str, float], time_s: float) -> tuple[Term, ...]:
-    """Every term that either has. time_s: what the measured run took."""
+    """Every term that either has. time_s: what was measured in all."""
     return tuple(
         Term(name, measured_s.get(name, 0.0), predicted_s.get(name, 0.0), time_s) for name in dict.fromkeys([*measured_s, *predicted_s])
     )

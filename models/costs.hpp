@@ -3,6 +3,7 @@
 /// network.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -85,6 +86,12 @@ class CostModel {
   template <typename Kind>
   Time fault_local(Kind kind) const {
     return fault_local_[static_cast<std::size_t>(kind)];
+  }
+
+  /// The part of fault_local() by which the trap slows the program's own work afterwards: of an own page's first write
+  /// alone, as the costs of other faults were measured without it.
+  Time fault_cold(FaultKind kind) const {
+    return kind == FaultKind::WROH ? std::min(costs_.fault_cold, fault_local(kind)) : Time{};
   }
 
   /// What a message that carries `payload` bytes has on the wire.

@@ -1,6 +1,5 @@
 #include "sim/page_faults.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -33,7 +32,7 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
       });
     }
   }
-  const Time cold = kind == FaultKind::WROH ? std::min(cluster_.costs.costs().fault_cold, each) : Time{};
+  const Time cold = cluster_.costs.fault_cold(kind);
   thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * (each - cold));
   thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
 }
