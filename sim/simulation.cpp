@@ -237,7 +237,7 @@ void play(simgrid::s4u::Engine& engine, const Topology& topology, Cluster& clust
                   cluster.order ? "the recorded order is of another run than the trace. Record it and trace again"
                                 : "the trace's barriers or locks do not match; or threads that held a lock tried for "
                                   "another (omp_test_lock, std::scoped_lock), which waits here if it got it in the "
-                                  "trace. The order of a run may have none such: sdsm run --order, simulate --order",
+                                  "trace. Let all threads take these locks in one order",
                   fmt::join(stuck, "\n  ")));
 }
 
