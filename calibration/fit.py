@@ -36,7 +36,7 @@ from calibration.noise import noise
 from calibration.parameters import Parameter
 from calibration.pooling import RunSummary, pool
 from calibration.readers.measurement import Measurement, Reading
-from calibration.readers.microbench import COLD, HOME, OLD_BURST, PACE, PACE_EVERY, SINGLE
+from calibration.readers.microbench import COLD, FIRST_COPY, HOME, OLD_BURST, PACE, PACE_EVERY, SINGLE, TRAP, WAITING
 
 #: What a fault kind without measurement is taken for (the same work but for the companion's part).
 NEAREST = {
@@ -329,7 +329,7 @@ class Base:
             return False
         for name in chosen:
             unit, units = ("us/B", PER_BYTE) if name == "message.per-byte" else ("us", TIMES_US)
-            if name in ("local-part.home-share", "noise.deviation") or name.startswith("memory-bus."):
+            if name in ("local-part.home-share", "local-part.waiting-share", "noise.deviation") or name.startswith("memory-bus."):
                 unit, units = "1", {"": 1.0}
             try:
                 value = quantity(self._given[name], units)
@@ -374,7 +374,7 @@ def fit(
     covariance: dict[tuple[str, str], float] = {}
 
     _faults(data, parameters, checks, fallback)
-    _cold(data, parameters, fallback)
+    _parts_of_faults(data, parameters, fallback)
     extras = _messages(data, parameters, checks, covariance, notes, fallback)
     _by_layout(data, parameters, checks, notes, fallback)
     _dirty_pages(data, parameters, checks, notes, fallback)
@@ -755,16 +755,23 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
 
-def _cold(data: Data, parameters: list[Parameter], base: Base) -> None:
-    """Optional: without a measurement the base file's, which may be none."""
-    name = "fault.cold"
-    batches = _remote(data, COLD)
-    if batches:
-        estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
-        how = "own write by the program's clock less by the run's account"
-        parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
-    elif not any(b.quantity in FAULTS for b in data.batches):
-        base.add([name], parameters)
+#: Parts of faults, and what first ones take beside: the quantity of each, and how it is measured.
+_PARTS_OF_FAULTS = {
+    "fault.cold": (COLD, "own write by the program's clock less by the run's account"),
+    "fault.trap": (TRAP, "by the run itself: a write that traps less one that does not and the handler"),
+    "fault.first-copy": (FIRST_COPY, "a node's first fetch of a page less later ones"),
+}
+
+
+def _parts_of_faults(data: Data, parameters: list[Parameter], base: Base) -> None:
+    """Optional: without a measurement of any fault the base file's, which may be none."""
+    for name, (measured_as, how) in _PARTS_OF_FAULTS.items():
+        batches = _remote(data, measured_as)
+        if batches:
+            estimate, sources = pooled([b.estimate for b in batches]), _sources(batches)
+            parameters.append(_found(name, estimate, "us", "measured", how, sources, data.medians(batches)))
+        elif not any(b.quantity in FAULTS for b in data.batches):
+            base.add([name], parameters)
 
 
 def _atomics(data: Data, parameters: list[Parameter], base: Base) -> None:
@@ -787,6 +794,10 @@ def _fetch_error(network: Network, rate: networks.Fitted | None, latency: networ
     return math.hypot(by_rate, by_latency)
 
 
+#: A processor that has to be woken may take longer than the whole fetch otherwise.
+MOST_WAITING_SHARE = 10.0
+
+
 def _home_share(data: Data, network: Network, fetch_error: float, parameters: list[Parameter], base: Base) -> None:
     """What a home's thread that computes loses by a page that it gives away, where that was measured: waking the one who
     serves, and the system's part of it, often take longer than the service itself. Else what the service took."""
@@ -799,6 +810,8 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     if not measured:
         if not base.add([name], parameters):
             parameters.append(_assumed(name, HOME_SHARE, "1", "no home was timed"))
+        else:
+            base.add(["local-part.waiting-share"], parameters)
         return
     estimate = pooled([share.estimate for share in measured])
     how += " by the processor time of a fetch; the error is the fetch's and its wire's"
@@ -807,6 +820,11 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
     found = replace(estimate, value=min(estimate.value, 1.0), standard_error=None if error is None else min(error, 1.0))
     parameters.append(_found(name, found, "1", "fitted", how, [share.source for share in measured]))
+    if waiting := list(_shares_waiting(data, network)):
+        estimate = pooled([share.estimate for share in waiting])
+        found = replace(estimate, value=min(max(estimate.value, 0.0), MOST_WAITING_SHARE))
+        how = "the same where the home's thread waits: what a fetch takes longer or shorter then"
+        parameters.append(_found("local-part.waiting-share", found, "1", "fitted", how, [share.source for share in waiting]))
 
 
 class _Share(NamedTuple):
@@ -832,6 +850,22 @@ def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
         local = fetch.estimate.value - network.fetch_us
         whole = lost.estimate.over(fetch.estimate.minus(Estimate(network.fetch_us, 0.0, None)))
         yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local, lost.source)
+
+
+def _shares_waiting(data: Data, network: Network) -> Iterable[_Share]:
+    """Of homes that wait, of the same processor time: what computing ones lose, and what a fetch takes longer, below 0 if shorter."""
+    fetches, lost = ({_key(batch): batch for batch in _remote(data, quantity)} for quantity in ("RUMR", HOME))
+    for waiting in _remote(data, WAITING):
+        fetch, home = fetches.get(_key(waiting)), lost.get(_key(waiting))
+        if fetch is None or home is None or fetch.estimate.value <= network.fetch_us:
+            continue
+        each = [
+            Estimate((taken.estimate.value + one.estimate.value - of.estimate.value) / local, None, len(one.samples))
+            for taken, one, of in zip(home.each_round(), waiting.each_round(), fetch.each_round(), strict=True)
+            if (local := of.estimate.value - network.fetch_us) > 0
+        ]
+        if each:
+            yield _Share(runs_of_equal_length(each) if len(each) > 1 else each[0], fetch.estimate.value - network.fetch_us, waiting.source)
 
 
 def _shares_served(data: Data, network: Network) -> Iterable[_Share]:

@@ -130,6 +130,16 @@ def _cold_ns(whole_ns: Sequence[float], threads: Sequence[run_result.Thread]) ->
     return max(statistics.median(whole_ns) - 1e9 * account_s / max(faults, 1), 0.0)
 
 
+def _trap_ns(threads: Sequence[run_result.Thread]) -> float:
+    """What a trap takes before and after its handler, by the run's own measurement: mean over its threads."""
+    return 1e9 * statistics.fmean(thread.trap_s for thread in threads)
+
+
+def _first_copy_ns(first_ns: Sequence[float], later_ns: Sequence[float]) -> float:
+    """What a page's first fetch by a node takes longer than later ones, as the system gives it memory then: at least 0."""
+    return max(statistics.median(first_ns) - statistics.median(later_ns), 0.0)
+
+
 def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[str | Path] = ()) -> dict[str, Any]:
     """Samples of one run in nanoseconds, by quantity, and what homes took to serve pages. Raises CommandFailed."""
     with tempfile.TemporaryDirectory(prefix="sdsm-microbench-") as folder:
@@ -156,6 +166,9 @@ def measure_round(build: Path, chosen: Layout, samples: int, options: Sequence[s
     burst, samples_ns = int(printed.pop("burst")), _samples(printed)
     if together:
         samples_ns["WROH.cold"] = [_cold_ns(samples_ns["WROH"], threads)]
+        samples_ns["WROH.trap"] = [_trap_ns(threads)]
+    if (first_ns := samples_ns.pop("RUMR.first", None)) is not None:
+        samples_ns["RUMR.first-copy"] = [_first_copy_ns(first_ns, samples_ns["RUMR"])]
     return {
         "burst": burst,
         "samples_ns": samples_ns,

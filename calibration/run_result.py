@@ -73,7 +73,7 @@ def _by_term(times: Times | StolenFrom) -> dict[str, float]:
 
 
 class Thread(msgspec.Struct, frozen=True):
-    """What a thread did. Traps, pages_served and page_service_s are of native runs only, stolen_from_s of simulations."""
+    """What a thread did. Traps, pages_served, page_service_s and trap_s are of native runs only, stolen_from_s of simulations."""
 
     id: Count
     node: Count
@@ -94,6 +94,7 @@ class Thread(msgspec.Struct, frozen=True):
     prefetched: Count = 0
     pages_served: Count = 0
     page_service_s: Seconds = 0.0
+    trap_s: Seconds = 0.0
     stolen_from_s: StolenFrom = StolenFrom()
 
     def account_s(self) -> dict[str, float]:

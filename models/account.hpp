@@ -41,5 +41,9 @@ constexpr Spent spent_on(Kind kind) {
 constexpr bool is_fault(Spent term) {
   return term >= Spent::fault && term < Spent::diff;
 }
+/// The kind's number. Precondition: is_fault(term).
+constexpr std::size_t fault_number(Spent term) {
+  return static_cast<std::size_t>(term) - static_cast<std::size_t>(Spent::fault);
+}
 
 }  // namespace sdsm

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/account.hpp"
 #include "models/atomics.hpp"
 #include "models/barrier_shape.hpp"
 #include "models/ids.hpp"
@@ -18,6 +20,13 @@
 #include "models/wire.hpp"
 
 namespace sdsm {
+
+/// Whether serving a page interrupts the home's thread, which does `doing` on its processor. Who has just fetched a
+/// page is awake for messages anyway. Of SCASH's kinds of faults.
+constexpr bool interrupted_by_service(Spent doing) {
+  if (!is_fault(doing) || fault_number(doing) >= fault_kinds) return true;
+  return !rule_of(static_cast<FaultKind>(fault_number(doing))).fetches_page;
+}
 
 /// What every protocol's actions cost, as its tables name them.
 struct ProtocolCosts {
@@ -44,13 +53,21 @@ struct Costs : ProtocolCosts {
   /// Part of an own page's first write: by as much its trap, which leaves caches cold, slows the program's own work
   /// afterwards. Accounts have it in computing. At most the whole.
   Time fault_cold{};
+  /// Part of every fault: what its trap takes before and after the protocol's work. A run knows it as a number alone,
+  /// so what others take of the processor meanwhile is computing in its accounts. 0: not measured
+  Time fault_trap{};
+  /// A process's first fetch of a page takes longer by as much than later ones: the system gives it the copy's memory.
+  Time first_copy{};
   Time dirty_home_page{};  ///< at a barrier, for each of its own home pages that a process wrote
   Time further_run{};      ///< at a barrier, for each run of adjacent pages that a process protects again, but one
   std::map<Layout, Time> barrier;                   ///< EPCC overhead of an empty barrier
   BarrierShape barrier_shape = BarrierShape::flat;  ///< for layouts without a measured barrier, and for other networks
   std::map<Layout, Time> lock;  ///< EPCC overhead of LOCK/UNLOCK: one hand-off, all threads contending
 
-  double home_share = 0.5;      ///< the home's (receiver's) share of a local part. Assumed, unless measured
+  double home_share = 0.5;  ///< the home's (receiver's) share of a local part. Assumed, unless measured
+  /// The same where serving a page interrupts no computing. Optional: home_share. More, where processors have to be
+  /// woken
+  std::optional<double> waiting_share;
   Time interrupt_delay{};       ///< before a computing home answers. Optional, uncalibrated
   double noise_deviation = 0;   ///< of the time of a processor's work, from one period to the next, by its mean
   Time noise_duration = 100ms;  ///< mean length of such a period. Assumed, unless measured
@@ -103,6 +120,13 @@ class CostModel {
   /// The home's (receiver's) share of a local part; the rest is the requester's (sender's).
   Time home_part(Time local) const {
     return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
+  }
+
+  /// What a home takes of a fetch, `home_part` of which it takes while it computes, where it does not.
+  Time waiting_part(Time home_part) const {
+    const Costs& c = costs_;
+    if (!c.waiting_share || c.home_share == 0) return home_part;
+    return Time{static_cast<std::int64_t>(static_cast<double>(home_part.count()) / c.home_share * *c.waiting_share)};
   }
 
   /// Times of the three synchronisations of a team's empty barrier; their sum is its cost. A measured layout costs its

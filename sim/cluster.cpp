@@ -58,7 +58,7 @@ Cluster::Cluster(Clock& clock_, Network& network_, const Topology& topology, Lay
   for (std::uint32_t process = 0; process < layout.processes(); ++process) {
     const NodeId node = layout.node_of(ProcessId{process});
     threads.push_back(std::make_unique<Thread>(clock, noise, window, ProcessId{process}, node,
-                                               processors[index_of(node)], options.timeline));
+                                               processors[index_of(node)], costs.costs().fault_trap, options.timeline));
     flushes.push_back(std::make_unique<Flush>(*this, *threads.back()));
   }
   rights.emplace(*this);

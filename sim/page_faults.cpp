@@ -1,5 +1,6 @@
 #include "sim/page_faults.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
         for (const PageId one : pages_beside) cluster_.compared.copy(thread_.node(), one);
       };
     }
+    fetch_.memory = first_copy(first);
+    for (const PageId one : beside) fetch_.memory += first_copy(one);
     return fetch(first, static_cast<std::size_t>(kind), home, std::move(served), {}, beside.size());
   }
   const Time each = cluster_.costs.fault_local(kind);
@@ -35,6 +38,18 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   const Time cold = cluster_.costs.fault_cold(kind);
   thread_.spend_faults(spent_on(kind), pages, static_cast<std::int64_t>(pages) * (each - cold));
   thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
+}
+
+Time PageFaults::first_copy(PageId page) {
+  const Time cost = cluster_.costs.costs().first_copy;
+  if (cost == Time{}) return cost;
+  const std::size_t region = index_of(page.region);
+  if (copied_.size() <= region) copied_.resize(region + 1);
+  std::vector<bool>& of_region = copied_[region];
+  if (of_region.size() <= page.index) of_region.resize(page.index + 1);
+  const bool is_first = !of_region[page.index];
+  of_region[page.index] = true;
+  return is_first ? cost : Time{};
 }
 
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {
@@ -54,7 +69,8 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   fetch_.page = page;
   fetch_.kind = kind;
   fetch_.home = home;
-  fetch_.at_home = cluster_.jittered(at_home) + logged;
+  fetch_.at_home = cluster_.jittered(at_home);
+  fetch_.logged = logged;
   fetch_.payloads = payloads(beside);
   fetch_.served = std::move(served);
   fetch_.beside = beside;
@@ -63,9 +79,12 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   thread_.bell.wait();
   const Time own = cluster_.jittered(at_requester) + 2 * logged;
   thread_.spend(spent_on(kind), own);
+  thread_.spend(spent_on(kind), std::exchange(fetch_.memory, Time{}));
   const auto [request, reply] = fetch_.payloads;
   const NodeId home_node = cluster_.layout.node_of(home);
-  thread_.uncontended.spend(local + 3 * logged - own + cluster_.idle->time(thread_.node(), home_node, request) +
+  // An idle home's thread waits.
+  thread_.uncontended.spend(at_requester + std::min(at_home, cluster_.costs.waiting_part(at_home)) + 3 * logged - own +
+                            cluster_.idle->time(thread_.node(), home_node, request) +
                             cluster_.idle->time(home_node, thread_.node(), reply));
 }
 
@@ -87,7 +106,7 @@ void PageFaults::issue_fetch() {
   const Bytes request = fetch_.payloads.request;
   if (travels) thread_.account.count_message(fetch_.since, tables.request, request);
   cluster_.send({thread_.id(), fetch_.home, tables.request, request}, [this, travels] {
-    cluster_.service.serve(fetch_.home, fetch_.at_home, [this, travels] {
+    cluster_.service.serve(fetch_.home, time_at_home(), [this, travels] {
       PageRights& rights = *cluster_.rights;
       if (rights.are_asked()) {
         const Access access = rule_of(static_cast<FaultKind>(fetch_.kind)).access;
@@ -99,6 +118,12 @@ void PageFaults::issue_fetch() {
       cluster_.clock.at(cluster_.clock.now() + recalls, [this, travels] { reply(travels); });
     });
   });
+}
+
+Time PageFaults::time_at_home() const {
+  Thread& home = cluster_.thread(fetch_.home);
+  const bool interrupts = home.computing() && interrupted_by_service(home.doing());
+  return fetch_.logged + (interrupts ? fetch_.at_home : cluster_.costs.waiting_part(fetch_.at_home));
 }
 
 void PageFaults::reply(bool travels) {

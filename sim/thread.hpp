@@ -21,7 +21,8 @@ struct Processors {
 
 class Thread {
  public:
-  Thread(Clock& clock, Noise& noise, const Window& window, ProcessId id, NodeId node, Processors& processors,
+  /// `trap`: Costs::fault_trap.
+  Thread(Clock& clock, Noise& noise, const Window& window, ProcessId id, NodeId node, Processors& processors, Time trap,
          timelines::Timeline* timeline)
       : account(window, id, timeline),
         bell(clock),
@@ -29,7 +30,8 @@ class Thread {
         node_(node),
         clock_(clock),
         noise_(noise),
-        processors_(processors) {}
+        processors_(processors),
+        trap_(trap) {}
   Thread(const Thread&) = delete;
 
   ProcessId id() const { return id_; }
@@ -70,6 +72,8 @@ class Thread {
   void waited(Spent item, Time since) { account.charge(item, since, clock_.now()); }
 
   bool computing() const { return computing_; }
+  /// What it does now. Precondition: computing().
+  Spent doing() { return charge_at(clock_.now() - since_ - taken_).item; }
   /// Its processor serves another process for `duration`. Precondition: computing().
   void steal(Time duration);
 
@@ -86,13 +90,16 @@ class Thread {
   [[noreturn]] static void throw_beyond_last_date();
   void arrive();
   /// What the thread does when it has done `work` of `charges_`, which only grows until they are charged.
-  Spent doing(Time work);
+  Charge charge_at(Time work);
+  /// What a run's account has at that time: of a fault's trap, computing.
+  Spent told_of(const Charge& charge, Time work) const;
 
   ProcessId id_;
   NodeId node_;
   Clock& clock_;
   Noise& noise_;
   Processors& processors_;
+  Time trap_;
   Time ahead_{};
   Time stolen_{};
   Time since_{};  ///< simulated time at which `charges_` begin

@@ -23,6 +23,12 @@ WORD_BYTES = 4
 SINGLE = "RUMR.single"
 #: What an own page's first write costs behind its trap, which leaves caches cold: one sample a run.
 COLD = "WROH.cold"
+#: Of an own page's first write, what the trap takes before and after its handler: one sample a run.
+TRAP = "WROH.trap"
+#: What a page's first fetch by a node takes longer than later ones: one sample a run.
+FIRST_COPY = "RUMR.first-copy"
+#: Faults whose home's thread waits.
+WAITING = "RUMR.waiting"
 #: What each takes from a home that computes.
 HOME = "RUMR.home"
 #: Times of one piece of work on all processors at once, and from piece to piece.
@@ -31,7 +37,7 @@ PACE, PACE_EVERY = "pace", "pace.every"
 OLD_BURST, OLD_BURST_TOGETHER = 16, 64
 MOST_BURST = 1 << 20
 
-_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home)|WROH\.cold|pace(?:\.every)?|stream\.(?:alone|together)")
+_OTHER_QUANTITY = re.compile(r"barrier(?:\.(?:dirty|apart)[0-9]+)?|lock|release\.[0-9]+|RUMR\.(?:single|home|waiting|first|first-copy)|WROH\.(?:cold|trap)|pace(?:\.every)?|stream\.(?:alone|together)")
 
 
 def recognises(source: Text) -> bool:

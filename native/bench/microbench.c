@@ -8,9 +8,10 @@
  * once, and while one node takes faults, in turn, the others compute. Processors that wait sleep, and then what is
  * measured is their waking up. Where nodes are emulated or share processors, only one can be timed. A barrier lies
  * between two samples, so each begins on pages at rest. A fault's sample is the mean over a burst of pages; NAME.single
- * has the faults of all bursts one by one, and
- * NAME.home what a page took from a home that computed; pace has the times of one piece of work on all processors. The
- * memory bus is that of the first thread's node: threads of other nodes wait, as nodes may be processes of one machine.
+ * has the faults of all bursts one by one, NAME.home what a page took from a home that computed; of NAME.first the
+ * pages have not been on the node before, and in NAME.waiting their home's thread waits. pace has the times of one
+ * piece of work on all processors. The memory bus is that of the first thread's node: threads of other nodes wait, as
+ * nodes may be processes of one machine.
  */
 #include <omp.h>
 #include <stdbool.h>
@@ -183,7 +184,7 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
     for (int i = 0; i < setting.wanted; ++i) {
       const int first_home = home_of_step(setting, first, home, self, i);
       const int timed_home = home_of_step(setting, timed, home, self, i);
-      const int page = 1 + i % (worked_on / setting.burst) * setting.burst;
+      const int page = 1 + i / turns_of(setting) % (worked_on / setting.burst) * setting.burst;
       const double mark = i + 1;
 #pragma omp barrier
       own_page(memory, self, pages_each, 0)[acted_word] = 0;
@@ -217,7 +218,7 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
       }
     }
   }
-  print_samples(name, samples, setting.wanted);
+  if (name) print_samples(name, samples, setting.wanted);
 }
 
 static int by_size(const void* left, const void* right) {
@@ -311,6 +312,16 @@ static void sample_faults(pages memory, struct setting setting) {
   if (setting.nodes > 1) {
     const struct step reader = {1, 0, reads};
     const struct step writer = {1, 0, writes};
+    /* Each page once, so that all are in the node's memory afterwards. */
+    struct setting first = setting;
+    first.wanted = turns_of(setting) * (worked_on / setting.burst);
+    sample_fault(NULL, memory, first, 0, none, reader);
+    if (setting.is_together) {
+      print_samples("RUMR.first", samples, setting.wanted < first.wanted ? setting.wanted : first.wanted);
+      struct setting asleep = setting;
+      asleep.is_together = false;
+      sample_fault("RUMR.waiting", memory, asleep, 0, none, reader);
+    }
     sample_fault("RUMR", memory, setting, 0, none, reader);
     print_samples("RUMR.single", singles, (setting.wanted + turns_of(setting) - 1) / turns_of(setting) * setting.burst);
     if (setting.is_together && setting.per_node == 1) print_samples("RUMR.home", taken, setting.wanted);

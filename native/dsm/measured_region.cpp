@@ -10,6 +10,7 @@
 #include "native/dsm/counting.hpp"
 #include "native/dsm/page_log.hpp"
 #include "native/dsm/timeline_log.hpp"
+#include "native/dsm/trap_time.hpp"
 
 namespace sdsm::dsm {
 namespace {
@@ -75,6 +76,7 @@ void note_own_clock(trace::ClockSource source, std::uint64_t now_ns) {
 
 Result result(std::uint64_t ended_ns) {
   Result result;
+  result.trap_ns = trap_time_ns();
   result.whole = tally_when(ended_ns);
   result.whole.now_ns = ended_ns - std::min(ended_ns, self.begun_ns);
   result.clock_calls = calls_of(clock_calls().count);

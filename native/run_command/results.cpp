@@ -130,6 +130,7 @@ Json thread_list(const ClusterOptions& options, const std::vector<dsm::Result>& 
              {"waits", tally.waits},
              {"pages_served", tally.pages_served},
              {"page_service_s", seconds(tally.page_service_ns)}};
+    if (processes[i].trap_ns > 0) own["trap_s"] = seconds(processes[i].trap_ns);
     if (options.prefetch > 0) own["prefetched"] = tally.prefetched;
     threads.push_back(
         results::thread(tables_of(options.protocol), id, options.layout.node_of(id), times_of(tally), tally, own));

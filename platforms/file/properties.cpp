@@ -138,6 +138,14 @@ void add_costs(std::vector<Property>& rows) {
       "(default 0us)",
       false, [](auto& costs) -> auto& { return costs.fault_cold; }));
   rows.push_back(time_cost(
+      "fault.trap",
+      "part of each fault: its trap's entry and exit. What is stolen meanwhile is told as a run tells it, of compute "
+      "(default 0us)",
+      false, [](auto& costs) -> auto& { return costs.fault_trap; }));
+  rows.push_back(time_cost(
+      "fault.first-copy", "what a process's first fetch of a page takes longer than later ones (default 0us)", false,
+      [](auto& costs) -> auto& { return costs.first_copy; }));
+  rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
       [](auto& costs) -> auto& { return costs.dirty_home_page; }));
   rows.push_back(time_cost(
@@ -160,6 +168,15 @@ void add_costs(std::vector<Property>& rows) {
                   [](Reading& r, std::string_view text) { r.costs.home_share = parse_number(text, 0, 1); },
                   ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.home_share; },
                            [](Costs& costs, double value) { costs.home_share = std::clamp(value, 0., 1.); }}});
+  static constexpr double most_waiting_share = 10;
+  rows.push_back(
+      {"local-part.waiting-share",
+       "the home's share where serving a page interrupts no computing of its thread, 0 to 10: above what a computing "
+       "home pays where processors have to be woken (default: local-part.home-share)",
+       false,
+       [](Reading& r, std::string_view text) { r.costs.waiting_share = parse_number(text, 0, most_waiting_share); },
+       ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.waiting_share.value_or(costs.home_share); },
+                [](Costs& costs, double value) { costs.waiting_share = std::clamp(value, 0., most_waiting_share); }}});
 }
 
 Time parse_noise_duration(std::string_view text) {

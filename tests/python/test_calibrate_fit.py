@@ -17,7 +17,7 @@ from calibration.estimates import median
 from calibration.fit import CalibrationError, collect, fit, jitter
 from calibration.hold_out import split
 from calibration.measured_platform import certificate, commentable, plain, platform, with_unit
-from calibration.microbench import Layout
+from calibration.microbench import FAULTS, Layout
 from calibration.network import Network, network_of
 from calibration.network import fit as fit_network
 from calibration.platform_file import PlatformFileError, parse, properties
@@ -257,11 +257,34 @@ def test_the_homes_share_is_what_a_computing_home_loses_where_that_was_measured(
     assert fitted(reading({"2x1": measured(**more)})).value("local-part.home-share") == 1
 
 
-def test_what_a_trap_leaves_cold_is_the_mean_over_runs_and_the_base_files_only_where_no_fault_was_measured():
-    found = by_name(fitted(of_runs(*(measured(**{"WROH.cold": [cold]}) for cold in (400.0, 500.0, 600.0)))))["fault.cold"]
+BARRIER_ALONE = reading({"2x1": {"barrier": [40000.0]}})
+#: A base file's.
+OTHER_COSTS = {f"fault.{kind}": "600us" for kind in FAULTS} | {"message.fixed": "50us", "message.per-byte": "0.1us/B", "lock.2x1": "200us"}
+PARTS_OF_FAULTS = {"fault.cold": "WROH.cold", "fault.trap": "WROH.trap", "fault.first-copy": "RUMR.first-copy"}
+
+
+@pytest.mark.parametrize(("name", "quantity"), PARTS_OF_FAULTS.items())
+def test_parts_of_faults_are_means_over_runs_and_the_base_files_only_where_no_fault_was_measured(name, quantity):
+    found = by_name(fitted(of_runs(*(measured(**{quantity: [time]}) for time in (400.0, 500.0, 600.0)))))[name]
     assert (found.value, found.unit, found.kind) == (pytest.approx(0.5), "us", "measured")
     assert found.standard_error == pytest.approx(T3 * 0.1 / math.sqrt(3), rel=1e-3) and found.runs == pytest.approx((0.4, 0.5, 0.6))
-    assert "fault.cold" not in by_name(fitted(reading({"2x1": measured()}), **{"fault.cold": "0.7us"}))
+    base = {name: "0.7us"}
+    assert name not in by_name(fitted(reading({"2x1": measured()}), **base))
+    stands_in = by_name(fitted(BARRIER_ALONE, **OTHER_COSTS, **base))[name]
+    assert (stands_in.value, stands_in.kind) == (0.7, "assumed")
+
+
+def test_the_share_of_a_home_that_waits_is_what_a_fetch_then_takes_longer_or_shorter():
+    # 100 us of processor time each, 70 of them the computing home's. From a home that waits a fetch takes 40 us less, or 60 more.
+    more = {"RUMR": [607040.0, 607050.0, 607030.0], "RUMR.home": [70000.0, 70010.0, 69990.0]}
+    for longer, share in ((-40000.0, 0.3), (60000.0, 1.3), (-90000.0, 0.0)):
+        waiting = {"RUMR.waiting": [sample + longer for sample in more["RUMR"]]}
+        found = by_name(fitted(reading({"2x1": measured(**more, **waiting)})))
+        assert found["local-part.waiting-share"].value == pytest.approx(share, rel=1e-3)
+        assert found["local-part.home-share"].value == pytest.approx(0.7, rel=1e-3)
+    assert "local-part.waiting-share" not in by_name(fitted(reading({"2x1": measured(**more)}), **{"local-part.waiting-share": "0.2"}))
+    base = {"local-part.home-share": "0.4", "local-part.waiting-share": "0.2"}
+    assert by_name(fitted(BARRIER_ALONE, **OTHER_COSTS, **base))["local-part.waiting-share"].value == 0.2
 
 
 def test_noise_is_how_far_processors_are_apart_and_how_long_they_stay_so():

@@ -55,7 +55,7 @@ TEST_CASE("two locks taken in opposite orders stop both threads") {
   program.acquire(1, 0, 1000);
   const std::string said = failure(NetworkKind::queue, program);
   CHECK(contains(said, "threads that held a lock tried for another"));
-  CHECK(contains(said, "sdsm run --order"));
+  CHECK(contains(said, "Let all threads take these locks in one order"));
   CHECK(contains(said, "thread 0: waiting"));
   CHECK(contains(said, "thread 1: waiting"));
 }

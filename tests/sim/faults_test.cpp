@@ -66,6 +66,27 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a process's first fetch of a page takes longer by fault.first-copy, each later one does not") {
+  TestProgram program({2, 1});
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {reads(0), reads(2)});
+  program.barrier(0, 1000, {writes(0), writes(2)});
+  program.barrier(1, 1000);
+  program.barrier(0, 1000);
+  program.barrier(1, 1000, {writes(0), reads(2), reads(4)});
+  const Result plain = run(p3_score(), NetworkKind::queue, program);
+  PlatformText text;
+  text.set("fault.first-copy", "10us");
+  const TemporaryFile file(text.text());
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  const auto longer = [&](FaultKind kind) {
+    return spent(result.threads[1].whole, kind) - spent(plain.threads[1].whole, kind);
+  };
+  CHECK(longer(FaultKind::RUMR) == us(4 * 10));  // pages 0, 2 and 4, and the one that tells the region's function
+  CHECK(longer(FaultKind::WUMR) == Time{});
+  CHECK(result.makespan == plain.makespan + us(4 * 10));
+}
+
 TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, then WROR 51 us") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);

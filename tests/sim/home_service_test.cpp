@@ -1,5 +1,7 @@
 /// A home that computes: who pays for the processor time of its answers, and when they come.
 
+#include <utility>
+
 #include "tests/catch.hpp"
 #include "tests/platforms/platform_text.hpp"
 #include "tests/sim/runs.hpp"
@@ -60,6 +62,62 @@ TEST_CASE("what is stolen is told by what the home's thread did just then") {
   CHECK(stolen_from(Spent::compute) == us(2 * 39.98));  // and the region's page, in the first 5 ms
   CHECK(spent(result.threads[0].whole, Spent::stolen) == us(4 * 39.98));
   CHECK(result.threads[1].whole.stolen_from == Tally{}.stolen_from);
+}
+
+TEST_CASE("what is stolen at a fault's end, in its trap, is told as a run tells it: of computing") {
+  PlatformText text;
+  text.cores = 1;
+  text.set("fault.WROH", "10ms");
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  // Two faults of 10 ms each. In the first, pages are fetched 8.8, 4.7 and 0.6 ms before its end.
+  program.barrier(0, 30'000, {writes(4), writes(6)});
+  program.barrier(1, 30'000, {reads(0, 10), reads(2, 40), reads(8, 70)});
+  for (const auto& [trap, of_computing] : {std::pair{"0.5ms", 0}, std::pair{"3ms", 1}, std::pair{"7ms", 2}}) {
+    text.set("fault.trap", trap);
+    const TemporaryFile file(text.text());
+    const Result result = run(file.path(), NetworkKind::queue, program);
+    const auto& stolen_from = result.threads[0].whole.stolen_from;
+    // And the region's page, in the first 5 ms.
+    CHECK(stolen_from[static_cast<std::size_t>(Spent::compute)] == us((1 + of_computing) * 39.98));
+    CHECK(stolen_from[static_cast<std::size_t>(spent_on(FaultKind::WROH))] == us((3 - of_computing) * 39.98));
+    CHECK(spent(result.threads[0].whole, Spent::stolen) == us(4 * 39.98));
+  }
+}
+
+TEST_CASE("a home whose thread waits takes its own share of a fetch, and one that computes the other") {
+  for (const auto& [share, us_each] : {std::pair{"0.25", 587 - 19.99}, std::pair{"2", 587 + 3 * 39.98}}) {
+    PlatformText text;
+    text.cores = 1;
+    text.set("local-part.waiting-share", share);
+    const TemporaryFile file(text.text());
+    const Result computing = run(file.path(), NetworkKind::queue, fetches_from_a_computing_home(4));
+    CHECK(spent(computing.threads[1].whole, FaultKind::RUMR) == us(5 * 587));
+    CHECK(spent(computing.threads[0].whole, Spent::stolen) == us(5 * 39.98));
+    TestProgram program({2, 1});
+    program.barrier(0, 0);
+    program.barrier(1, 50'000, {reads(0, 50), reads(2, 100)});
+    const Result waiting = run(file.path(), NetworkKind::queue, program);
+    CHECK(spent(waiting.threads[1].whole, FaultKind::RUMR) == us(3 * us_each));
+  }
+}
+
+TEST_CASE("a home that has just fetched a page is awake for the next message, and serves as one that waits") {
+  PlatformText text;
+  text.cores = 1;
+  text.set("local-part.waiting-share", "0.25");
+  const TemporaryFile file(text.text());
+  TestProgram program({2, 1});
+  program.barrier_of_all(5000);
+  // Process 0's page has come after 547.02 us, and 39.98 us are left. Process 1 computes for 500 us and 39.98 that are
+  // stolen from it; its request takes 27.6 us.
+  program.barrier(0, 32'000, {reads(1)});
+  program.barrier(1, 32'000, {reads(0, 4)});
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  const Tally& home = result.threads[0].whole;
+  CHECK(home.stolen_from[static_cast<std::size_t>(spent_on(FaultKind::RUMR))] == us(19.99));
+  CHECK(home.stolen_from[static_cast<std::size_t>(Spent::compute)] == us(39.98));  // the region's page
+  CHECK(spent(result.threads[1].whole, FaultKind::RUMR) == us(587 + 587 - 19.99));
 }
 
 TEST_CASE("the home's share of the local part is what is stolen") {
