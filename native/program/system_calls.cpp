@@ -39,6 +39,7 @@
 #include "native/gomp/engine.hpp"
 #include "native/program/clocks.hpp"
 #include "native/program/ending.hpp"
+#include "native/program/fortran_statements.hpp"
 #include "native/program/mapped_memory.hpp"
 #include "native/program/next_function.hpp"
 #include "native/program/program_image.hpp"
@@ -275,6 +276,10 @@ void SystemCall::out(int i, std::size_t bytes) const {
 }
 void SystemCall::text(int i) const {
   if (at(i) != nullptr) in(i, std::strlen(static_cast<const char*>(at(i))) + 1);
+}
+void SystemCall::opens(int path) const {
+  text(path);
+  if (begins_fortran_statement()) engine::hear_of_unopened_unit(static_cast<const char*>(at(path)));
 }
 void SystemCall::texts(int i) const {
   const auto* const all = static_cast<const char* const*>(at(i));

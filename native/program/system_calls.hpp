@@ -45,6 +45,7 @@ struct SystemCall {
   void in(int i, std::size_t bytes) const;
   void out(int i, std::size_t bytes) const;
   void text(int i) const;
+  void opens(int path) const;                      ///< a file: text
   void texts(int i) const;                         ///< until a null pointer
   void environment() const;                        ///< of the process: texts
   void in_parts(int i, std::size_t count) const;   ///< iovec[count]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -330,3 +331,63 @@ int main(void) {
     subprocess.run(["gcc", "-O2", "-fopenmp", "-o", tmp_path / "answers", tmp_path / "answers.c"], check=True)
     with MarkedRun("-q", "-n", 2, "--", tmp_path / "answers") as run:
         assert (run.end(), run.errors) == (0, "")
+
+
+NUMBERS = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int drawn[2] = {0};
+#pragma omp parallel num_threads(2)
+  {
+    const int self = omp_get_thread_num();
+    if (argc > 1 && argv[1][0] == 's') srand(self);
+    if (argc > 1 && argv[1][0] == 'e' && self == 1) setenv("SDSM_TEST", "1", 1);
+#pragma omp critical
+    if (argc == 1 || argv[1][0] == 's' || self == 0) drawn[self] = rand();
+  }
+  return drawn[0] == 0;
+}
+"""
+UNITS = """
+program units
+  use omp_lib
+  character(20) :: how
+  call get_command_argument(1, how)
+  if (how /= 'each') open(10, file='units.txt')
+  !$omp parallel num_threads(2)
+  !$omp critical
+  if (how == 'each') open(10, file='units.txt', position='append')
+  write(10, *) omp_get_thread_num()
+  if (how == 'each') close(10)
+  !$omp end critical
+  !$omp end parallel
+end program
+"""
+
+
+def notes_of(folder, *program: object) -> list[str]:
+    command = [str(part) for part in (BUILD / "sdsm-run", "--quiet", "-n", 2, "--", *program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=folder, check=True)
+    return [line for line in done.stderr.splitlines() if line.startswith("sdsm: note: ")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [((), "rand gives each thread the same numbers"), (("s",), None), (("i",), None), (("e",), "what a thread sets by setenv holds")]
+)
+def test_what_each_process_has_of_its_own_is_told_where_it_comes_out_differently(tmp_path, arguments, said):
+    (tmp_path / "numbers.c").write_text(NUMBERS)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-o", tmp_path / "numbers", tmp_path / "numbers.c"], check=True)
+    notes = notes_of(tmp_path, tmp_path / "numbers", *arguments)
+    assert (len(notes) == 1 and said in notes[0] and "What is not shared" in notes[0]) if said else notes == []
+
+
+@pytest.mark.parametrize(("how", "is_told"), [("initial", True), ("each", False)])
+def test_a_unit_that_another_thread_opened_is_told_of(tmp_path, how, is_told):
+    if shutil.which("gfortran") is None:
+        pytest.skip("no gfortran")
+    (tmp_path / "units.f90").write_text(UNITS)
+    subprocess.run(["gfortran", "-O1", "-fopenmp", "-o", tmp_path / "units", tmp_path / "units.f90"], check=True)
+    notes = notes_of(tmp_path, tmp_path / "units", how)
+    assert (len(notes) == 1 and "opens the file fort.10 for a unit that is not open in the thread" in notes[0]) if is_told else notes == []
