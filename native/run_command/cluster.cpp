@@ -376,6 +376,14 @@ class Cluster final : private Hosts::Listener {
       case SIGINT:
       case SIGTERM:
       case SIGHUP: return "Somebody has stopped it; the run can be repeated";
+      case SIGUSR1:
+      case SIGUSR2:
+      case SIGALRM:
+      case SIGVTALRM:
+      case SIGPROF:
+      case SIGIO:
+        return "A signal's handler is there for the thread that set it: set it in a parallel region, by each thread "
+               "(docs/running.md, \"What is not shared\")";
       default: return "If it does so without sdsm run too, look for the reason there first; else please report it";
     }
   }

@@ -333,6 +333,29 @@ int main(void) {
         assert (run.end(), run.errors) == (0, "")
 
 
+HANDLER = r"""
+#include <omp.h>
+#include <signal.h>
+static volatile sig_atomic_t calls = 0;
+static void count(int number) { calls = calls + 1; }
+int main(void) {
+  signal(SIGUSR2, count);
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) raise(SIGUSR2);
+  return calls != 1;
+}
+"""
+
+
+def test_a_signal_whose_handler_another_thread_set_ends_the_run_and_says_so(tmp_path):
+    (tmp_path / "handler.c").write_text(HANDLER)
+    subprocess.run(["gcc", "-O1", "-fopenmp", "-o", tmp_path / "handler", tmp_path / "handler.c"], check=True)
+    command = [BUILD / "sdsm-run", "--quiet", "-n", "2", "--", tmp_path / "handler"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert "process 1 on node 1 was killed by signal 12" in done.stderr and "set it in a parallel region, by each thread" in done.stderr
+
+
 NUMBERS = r"""
 #include <omp.h>
 #include <stdio.h>
