@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from calibration.dirty_page import PAGE_BYTES
-from calibration.microbench import Layout, layout
+from calibration.microbench import FAULTS, Layout, layout
 from calibration.parameters import Parameter
 
 #: A standard error above this share of its value leaves a cost open by a factor of two within two errors.
 LARGE = 0.25
 #: Costs that are never close to nothing, so that a large error is no matter of a small value.
-MAIN = ("fault.", "message.fixed")  # and those of a layout
+MAIN = (*(f"fault.{kind}" for kind in FAULTS), "message.fixed")  # and those of a layout
 _REMEDY = "Measure again while nothing else runs, longer (sdsm microbench --over 30), or give the outputs of several sittings"
 
 

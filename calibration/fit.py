@@ -755,7 +755,7 @@ def _memory_bus(data: Data, parameters: list[Parameter], checks: list[Check], no
         checks.append(Check(name, Layout(1, threads), estimate.times(MEMORY_BOUND_US), (name,), sources))
 
 
-#: Parts of faults, and what first ones take beside: the quantity of each, and how it is measured.
+#: Parts of faults, and what a first fetch takes longer: the quantity of each, and how it is measured.
 _PARTS_OF_FAULTS = {
     "fault.cold": (COLD, "own write by the program's clock less by the run's account"),
     "fault.trap": (TRAP, "by the run itself: a write that traps less one that does not and the handler"),
@@ -820,11 +820,14 @@ def _home_share(data: Data, network: Network, fetch_error: float, parameters: li
     error = None if estimate.standard_error is None else math.hypot(estimate.standard_error, wire)
     found = replace(estimate, value=min(estimate.value, 1.0), standard_error=None if error is None else min(error, 1.0))
     parameters.append(_found(name, found, "1", "fitted", how, [share.source for share in measured]))
-    if waiting := list(_shares_waiting(data, network)):
-        estimate = pooled([share.estimate for share in waiting])
-        found = replace(estimate, value=min(max(estimate.value, 0.0), MOST_WAITING_SHARE))
-        how = "the same where the home's thread waits: what a fetch takes longer or shorter then"
-        parameters.append(_found("local-part.waiting-share", found, "1", "fitted", how, [share.source for share in waiting]))
+    if waiting := list(_longer_where_home_waits(data, network)):
+        longer = pooled([share.estimate for share in waiting])
+        wire = longer.value * fetch_error / statistics.fmean(share.local_us for share in waiting)
+        error = None if longer.standard_error is None or found.standard_error is None else math.hypot(longer.standard_error, wire, found.standard_error)
+        value = min(max(found.value + longer.value, 0.0), MOST_WAITING_SHARE)
+        how = "the home's share, and what a fetch takes longer (shorter: less) where the home's thread waits, by its processor time"
+        estimate = replace(longer, value=value, standard_error=error)
+        parameters.append(_found("local-part.waiting-share", estimate, "1", "fitted", how, [share.source for share in waiting]))
 
 
 class _Share(NamedTuple):
@@ -852,20 +855,22 @@ def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
         yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local, lost.source)
 
 
-def _shares_waiting(data: Data, network: Network) -> Iterable[_Share]:
-    """Of homes that wait, of the same processor time: what computing ones lose, and what a fetch takes longer, below 0 if shorter."""
-    fetches, lost = ({_key(batch): batch for batch in _remote(data, quantity)} for quantity in ("RUMR", HOME))
+def _longer_where_home_waits(data: Data, network: Network) -> Iterable[_Share]:
+    """What a fetch takes longer from a home that waits than from one that computes, below 0 if shorter, by its processor time."""
+    fetches = {_key(batch): batch for batch in _remote(data, "RUMR")}
     for waiting in _remote(data, WAITING):
-        fetch, home = fetches.get(_key(waiting)), lost.get(_key(waiting))
-        if fetch is None or home is None or fetch.estimate.value <= network.fetch_us:
+        fetch = fetches.get(_key(waiting))
+        if fetch is None or fetch.estimate.value <= network.fetch_us:
             continue
+        # Run by run, as a slow run is slow in both.
         each = [
-            Estimate((taken.estimate.value + one.estimate.value - of.estimate.value) / local, None, len(one.samples))
-            for taken, one, of in zip(home.each_round(), waiting.each_round(), fetch.each_round(), strict=True)
-            if (local := of.estimate.value - network.fetch_us) > 0
+            Estimate((one.estimate.value - of.estimate.value) / (of.estimate.value - network.fetch_us), None, len(one.samples))
+            for one, of in zip(waiting.each_round(), fetch.each_round(), strict=True)
+            if of.estimate.value > network.fetch_us
         ]
-        if each:
-            yield _Share(runs_of_equal_length(each) if len(each) > 1 else each[0], fetch.estimate.value - network.fetch_us, waiting.source)
+        local = fetch.estimate.value - network.fetch_us
+        whole = waiting.estimate.minus(fetch.estimate).times(1 / local)
+        yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local, waiting.source)
 
 
 def _shares_served(data: Data, network: Network) -> Iterable[_Share]:

@@ -22,10 +22,9 @@
 namespace sdsm {
 
 /// Whether serving a page interrupts the home's thread, which does `doing` on its processor. Who has just fetched a
-/// page is awake for messages anyway. Of SCASH's kinds of faults.
-constexpr bool interrupted_by_service(Spent doing) {
-  if (!is_fault(doing) || fault_number(doing) >= fault_kinds) return true;
-  return !rule_of(static_cast<FaultKind>(fault_number(doing))).fetches_page;
+/// page is awake for messages anyway.
+inline bool interrupted_by_service(Spent doing, const Tables& tables) {
+  return !is_fault(doing) || !tables.faults[fault_number(doing)].fetches_page;
 }
 
 /// What every protocol's actions cost, as its tables name them.
@@ -56,7 +55,7 @@ struct Costs : ProtocolCosts {
   /// Part of every fault: what its trap takes before and after the protocol's work. A run knows it as a number alone,
   /// so what others take of the processor meanwhile is computing in its accounts. 0: not measured
   Time fault_trap{};
-  /// A process's first fetch of a page takes longer by as much than later ones: the system gives it the copy's memory.
+  /// A node's first fetch of a page takes longer by as much than later ones: the system gives it the copy's memory.
   Time first_copy{};
   Time dirty_home_page{};  ///< at a barrier, for each of its own home pages that a process wrote
   Time further_run{};      ///< at a barrier, for each run of adjacent pages that a process protects again, but one
@@ -122,11 +121,10 @@ class CostModel {
     return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * costs_.home_share)};
   }
 
-  /// What a home takes of a fetch, `home_part` of which it takes while it computes, where it does not.
-  Time waiting_part(Time home_part) const {
-    const Costs& c = costs_;
-    if (!c.waiting_share || c.home_share == 0) return home_part;
-    return Time{static_cast<std::int64_t>(static_cast<double>(home_part.count()) / c.home_share * *c.waiting_share)};
+  /// home_part() of a fetch where the home's thread waits, or has just fetched a page itself.
+  Time waiting_home_part(Time local) const {
+    if (!costs_.waiting_share) return home_part(local);
+    return Time{static_cast<std::int64_t>(static_cast<double>(local.count()) * *costs_.waiting_share)};
   }
 
   /// Times of the three synchronisations of a team's empty barrier; their sum is its cost. A measured layout costs its

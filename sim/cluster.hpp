@@ -22,6 +22,7 @@
 #include "models/scash/node_pages.hpp"
 #include "sim/atomic_operations.hpp"
 #include "sim/baselines.hpp"
+#include "sim/first_copies.hpp"
 #include "sim/flush.hpp"
 #include "sim/home_service.hpp"
 #include "sim/lock_manager.hpp"
@@ -147,6 +148,7 @@ class Cluster {
   bool has_flags = false;
   std::uint64_t remote_faults = 0;
   ComparedWords compared;
+  FirstCopies first_copies;
   std::optional<PageRights> rights;
   trace::PageBook page_book;  ///< by the trace's regions
   trace::Readings readings;

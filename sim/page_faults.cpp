@@ -1,6 +1,7 @@
 #include "sim/page_faults.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,13 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
         for (const PageId one : pages_beside) cluster_.compared.copy(thread_.node(), one);
       };
     }
-    fetch_.memory = first_copy(first);
-    for (const PageId one : beside) fetch_.memory += first_copy(one);
+    if (const Time each = cluster_.costs.costs().first_copy; each != Time{}) {
+      const auto come = [&](PageId page) {
+        if (cluster_.first_copies.come(thread_.node(), page)) fetch_.memory += each;
+      };
+      come(first);
+      for (const PageId one : beside) come(one);
+    }
     return fetch(first, static_cast<std::size_t>(kind), home, std::move(served), {}, beside.size());
   }
   const Time each = cluster_.costs.fault_local(kind);
@@ -40,18 +46,6 @@ void PageFaults::take(PageId first, FaultKind kind, std::uint64_t pages, Process
   thread_.spend(Spent::compute, static_cast<std::int64_t>(pages) * cold);
 }
 
-Time PageFaults::first_copy(PageId page) {
-  const Time cost = cluster_.costs.costs().first_copy;
-  if (cost == Time{}) return cost;
-  const std::size_t region = index_of(page.region);
-  if (copied_.size() <= region) copied_.resize(region + 1);
-  std::vector<bool>& of_region = copied_[region];
-  if (of_region.size() <= page.index) of_region.resize(page.index + 1);
-  const bool is_first = !of_region[page.index];
-  of_region[page.index] = true;
-  return is_first ? cost : Time{};
-}
-
 void PageFaults::take_and_show(PageId page, FaultKind kind, ProcessId home, std::span<const PageId> beside) {
   take(page, kind, 1, home, beside);
   if (!rule_of(kind).fetches_page) return;
@@ -65,11 +59,18 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   const Time local =
       cluster_.costs.fault_local(kind) + static_cast<std::int64_t>(beside) * cluster_.costs.costs().further_page;
   const Time at_home = cluster_.costs.home_part(local);
+  const Time at_waiting_home = cluster_.costs.waiting_home_part(local);
   const Time at_requester = local - at_home;
   fetch_.page = page;
   fetch_.kind = kind;
   fetch_.home = home;
   fetch_.at_home = cluster_.jittered(at_home);
+  fetch_.at_waiting_home = at_waiting_home;
+  // One factor for both.
+  if (at_home > Time{}) {
+    const double factor = static_cast<double>(fetch_.at_home.count()) / static_cast<double>(at_home.count());
+    fetch_.at_waiting_home = Time{std::llround(static_cast<double>(at_waiting_home.count()) * factor)};
+  }
   fetch_.logged = logged;
   fetch_.payloads = payloads(beside);
   fetch_.served = std::move(served);
@@ -82,8 +83,8 @@ void PageFaults::fetch(PageId page, std::size_t kind, ProcessId home, std::funct
   thread_.spend(spent_on(kind), std::exchange(fetch_.memory, Time{}));
   const auto [request, reply] = fetch_.payloads;
   const NodeId home_node = cluster_.layout.node_of(home);
-  // An idle home's thread waits.
-  thread_.uncontended.spend(at_requester + std::min(at_home, cluster_.costs.waiting_part(at_home)) + 3 * logged - own +
+  // The shorter of both at the home: nothing waits less.
+  thread_.uncontended.spend(at_requester + std::min(at_home, at_waiting_home) + 3 * logged - own +
                             cluster_.idle->time(thread_.node(), home_node, request) +
                             cluster_.idle->time(home_node, thread_.node(), reply));
 }
@@ -122,8 +123,8 @@ void PageFaults::issue_fetch() {
 
 Time PageFaults::time_at_home() const {
   Thread& home = cluster_.thread(fetch_.home);
-  const bool interrupts = home.computing() && interrupted_by_service(home.doing());
-  return fetch_.logged + (interrupts ? fetch_.at_home : cluster_.costs.waiting_part(fetch_.at_home));
+  const bool interrupts = home.computing() && interrupted_by_service(home.doing(), cluster_.tables);
+  return fetch_.logged + (interrupts ? fetch_.at_home : fetch_.at_waiting_home);
 }
 
 void PageFaults::reply(bool travels) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "models/ids.hpp"
 #include "models/scash/page_state.hpp"
@@ -41,8 +40,6 @@ class PageFaults {
   };
   /// Of a fetch that brings `beside` further pages.
   Payloads payloads(std::uint64_t beside) const;
-  /// What the system takes for a fetched page's memory, of which the process had no copy before.
-  Time first_copy(PageId page);
   void issue_fetch();
   /// Processor time of the home, which goes by what its thread does now.
   Time time_at_home() const;
@@ -51,14 +48,13 @@ class PageFaults {
   Cluster& cluster_;
   Thread& thread_;
 
-  std::vector<std::vector<bool>> copied_;  ///< by region and page; empty where first copies cost nothing
-
   /// The current fetch.
   struct Fetch {
     PageId page;
     std::size_t kind = 0;
     ProcessId home{};
-    Time at_home{};  ///< processor time of the home, if it computes
+    Time at_home{};          ///< processor time of the home, if its thread computes
+    Time at_waiting_home{};  ///< if not
     Time logged{};
     Time memory{};  ///< what first copies take
     Time since{};

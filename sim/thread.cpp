@@ -40,26 +40,28 @@ void Thread::wait_for(const std::function<void(std::function<void()>)>& action) 
 }
 
 void Thread::steal(Time duration) {
-  const Time work = clock_.now() - since_ - taken_;
-  thefts_.push_back({told_of(charge_at(work), work), 0, duration});
+  const Charge& charge = charge_now();
+  thefts_.push_back({told_of(charge), 0, duration});
   stolen_ += duration;
   taken_ += duration;
 }
 
-Thread::Charge Thread::charge_at(Time work) {
+Thread::Charge Thread::charge_now() {
+  // Amid a theft no work is done.
+  at_.work = std::max(at_.work, clock_.now() - since_ - taken_);
   while (at_.charge + 1 < charges_.size() && charges_[at_.charge + 1].item != Spent::stolen &&
-         work >= at_.before + charges_[at_.charge].duration) {
+         at_.work >= at_.before + charges_[at_.charge].duration) {
     at_.before += charges_[at_.charge++].duration;
   }
   return charges_.empty() ? Charge{Spent::compute, 0, Time{}} : charges_[at_.charge];
 }
 
-Spent Thread::told_of(const Charge& charge, Time work) const {
+Spent Thread::told_of(const Charge& charge) const {
   if (trap_ == Time{} || !is_fault(charge.item)) return charge.item;
   // The trap ends a fault: what is left of one that a message came for begins when that has come.
   const Time each = charge.duration / std::max<std::int64_t>(static_cast<std::int64_t>(charge.faults), 1);
   if (each == Time{}) return charge.item;
-  return each - (work - at_.before) % each <= trap_ ? Spent::compute : charge.item;
+  return each - (at_.work - at_.before) % each <= trap_ ? Spent::compute : charge.item;
 }
 
 void Thread::arrive() {

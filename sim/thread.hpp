@@ -73,7 +73,7 @@ class Thread {
 
   bool computing() const { return computing_; }
   /// What it does now. Precondition: computing().
-  Spent doing() { return charge_at(clock_.now() - since_ - taken_).item; }
+  Spent doing() { return charge_now().item; }
   /// Its processor serves another process for `duration`. Precondition: computing().
   void steal(Time duration);
 
@@ -89,10 +89,10 @@ class Thread {
   };
   [[noreturn]] static void throw_beyond_last_date();
   void arrive();
-  /// What the thread does when it has done `work` of `charges_`, which only grows until they are charged.
-  Charge charge_at(Time work);
-  /// What a run's account has at that time: of a fault's trap, computing.
-  Spent told_of(const Charge& charge, Time work) const;
+  /// What the thread does now, of `charges_`, which only grow until they are charged. Sets at_.
+  Charge charge_now();
+  /// What a run's account has then: of a fault's trap, computing.
+  Spent told_of(const Charge& charge) const;
 
   ProcessId id_;
   NodeId node_;
@@ -110,7 +110,8 @@ class Thread {
   struct {
     std::size_t charge = 0;
     Time before{};  ///< what the charges before it last
-  } at_;            ///< where the last theft was
+    Time work{};    ///< what was done of all
+  } at_;            ///< where the last theft was, or who looked last
   std::function<void()> then_;
 };
 

@@ -74,6 +74,7 @@ struct setting {
   bool is_together; /* nodes are awake */
   int burst;        /* pages of a sample, at most most_burst */
   bool has_room;    /* each thread of a node has a processor of its own */
+  bool home_waits;  /* at the barrier, where nodes are awake otherwise */
 };
 
 enum act { nothing, reads, writes };
@@ -207,7 +208,8 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
         if (timed_home / setting.per_node == 0) {
           for (int k = 0; k < setting.burst; ++k) singles[i / turns_of(setting) * setting.burst + k] = each[k];
         }
-      } else if (setting.is_together && self % setting.per_node == timed.thread) {
+      } else if (setting.is_together && self % setting.per_node == timed.thread &&
+                 !(setting.home_waits && self / setting.per_node == i % turns_of(setting))) {
         const double lost = compute_meanwhile((first.act != nothing ? 2 : 1) * setting.burst);
         own_page(memory, self, pages_each, 0)[lost_word] = lost;
       }
@@ -218,7 +220,7 @@ static void sample_fault(const char* name, pages memory, struct setting setting,
       }
     }
   }
-  if (name) print_samples(name, samples, setting.wanted);
+  print_samples(name, samples, setting.wanted);
 }
 
 static int by_size(const void* left, const void* right) {
@@ -315,11 +317,10 @@ static void sample_faults(pages memory, struct setting setting) {
     /* Each page once, so that all are in the node's memory afterwards. */
     struct setting first = setting;
     first.wanted = turns_of(setting) * (worked_on / setting.burst);
-    sample_fault(NULL, memory, first, 0, none, reader);
+    sample_fault("RUMR.first", memory, first, 0, none, reader);
     if (setting.is_together) {
-      print_samples("RUMR.first", samples, setting.wanted < first.wanted ? setting.wanted : first.wanted);
       struct setting asleep = setting;
-      asleep.is_together = false;
+      asleep.home_waits = true;
       sample_fault("RUMR.waiting", memory, asleep, 0, none, reader);
     }
     sample_fault("RUMR", memory, setting, 0, none, reader);
@@ -570,8 +571,8 @@ int main(int argc, char** argv) {
         most_samples);
     return 2;
   }
-  const struct setting setting = {
-      threads / per_node, per_node, wanted, is_together, is_together ? most_burst : 16, has_room};
+  const struct setting setting = {threads / per_node, per_node, wanted, is_together, is_together ? most_burst : 16,
+                                  has_room,           false};
   const size_t bytes_each = (size_t)pages_each * SDSM_PAGE_BYTES;
   pages memory = sdsm_galloc((size_t)threads * bytes_each, sdsm_block);
   if (!memory) return 1;

@@ -265,8 +265,8 @@ std::uint64_t processor_time_ns() {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-/// Whether the instruction makes no progress between faults. A trap at least lies between them, of 1 us on some
-/// machines and 8 us on others, and now and then takes twice its median.
+/// Whether the instruction makes no progress between faults. At least one trap lies between them: 1 to 8 us by machine,
+/// and now and then twice its median.
 bool comes_again(const At& at, std::uintptr_t page, std::uint64_t now_ns) REQUIRES(application) {
   const std::uint64_t no_progress_ns = 5'000 + 2 * trap_time_ns();
   const Faulted& last = last_faults;

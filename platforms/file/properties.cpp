@@ -143,7 +143,7 @@ void add_costs(std::vector<Property>& rows) {
       "(default 0us)",
       false, [](auto& costs) -> auto& { return costs.fault_trap; }));
   rows.push_back(time_cost(
-      "fault.first-copy", "what a process's first fetch of a page takes longer than later ones (default 0us)", false,
+      "fault.first-copy", "what a node's first fetch of a page takes longer than later ones (default 0us)", false,
       [](auto& costs) -> auto& { return costs.first_copy; }));
   rows.push_back(time_cost(
       "barrier.dirty-home-page", "time at a barrier for each home page that its owner wrote (default 0us)", false,
@@ -171,8 +171,9 @@ void add_costs(std::vector<Property>& rows) {
   static constexpr double most_waiting_share = 10;
   rows.push_back(
       {"local-part.waiting-share",
-       "the home's share where serving a page interrupts no computing of its thread, 0 to 10: above what a computing "
-       "home pays where processors have to be woken (default: local-part.home-share)",
+       "the home's share of a fetch where its thread waits, or has just fetched a page itself, 0 to 10: above that of "
+       "a "
+       "computing one where processors have to be woken (default: local-part.home-share)",
        false,
        [](Reading& r, std::string_view text) { r.costs.waiting_share = parse_number(text, 0, most_waiting_share); },
        ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.waiting_share.value_or(costs.home_share); },

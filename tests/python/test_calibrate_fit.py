@@ -282,6 +282,10 @@ def test_the_share_of_a_home_that_waits_is_what_a_fetch_then_takes_longer_or_sho
         found = by_name(fitted(reading({"2x1": measured(**more, **waiting)})))
         assert found["local-part.waiting-share"].value == pytest.approx(share, rel=1e-3)
         assert found["local-part.home-share"].value == pytest.approx(0.7, rel=1e-3)
+    # A home that loses more than the whole fetch takes has the whole: so has one that waits, if the fetch takes as long.
+    as_long = {"RUMR.home": [120000.0] * 3, "RUMR.waiting": more["RUMR"]}
+    found = by_name(fitted(reading({"2x1": measured(**(more | as_long))})))
+    assert found["local-part.home-share"].value == found["local-part.waiting-share"].value == 1
     assert "local-part.waiting-share" not in by_name(fitted(reading({"2x1": measured(**more)}), **{"local-part.waiting-share": "0.2"}))
     base = {"local-part.home-share": "0.4", "local-part.waiting-share": "0.2"}
     assert by_name(fitted(BARRIER_ALONE, **OTHER_COSTS, **base))["local-part.waiting-share"].value == 0.2

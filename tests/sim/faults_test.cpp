@@ -66,7 +66,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a process's first fetch of a page takes longer by fault.first-copy, each later one does not") {
+TEST_CASE("a node's first fetch of a page takes longer by fault.first-copy, each later one does not") {
   TestProgram program({2, 1});
   program.barrier(0, 1000);
   program.barrier(1, 1000, {reads(0), reads(2)});
@@ -84,7 +84,32 @@ TEST_CASE("a process's first fetch of a page takes longer by fault.first-copy, e
   };
   CHECK(longer(FaultKind::RUMR) == us(4 * 10));  // pages 0, 2 and 4, and the one that tells the region's function
   CHECK(longer(FaultKind::WUMR) == Time{});
+  CHECK(result.threads[1].whole.faults[static_cast<std::size_t>(FaultKind::WUMR)] == 1);
   CHECK(result.makespan == plain.makespan + us(4 * 10));
+}
+
+TEST_CASE("a copy is new to a node, not to each of its processes, and so are copies that come beside another") {
+  PlatformText text;
+  text.set("fault.first-copy", "10us");
+  const TemporaryFile file(text.text());
+  TestProgram two_a_node({2, 2});
+  two_a_node.barrier_of_all(1000);
+  two_a_node.barrier(2, 1000, {reads(0)});
+  for (const std::uint32_t t : {0u, 1u, 3u}) two_a_node.barrier(t, 1000);
+  two_a_node.barrier(3, 1000, {reads(0)});
+  for (const std::uint32_t t : {0u, 1u, 2u}) two_a_node.barrier(t, 1000);
+  const auto fetching = [](const Result& result, std::uint32_t t) {
+    return spent(result.threads[t].whole, FaultKind::RUMR);
+  };
+  const Result plain = run(p3_score(), NetworkKind::queue, two_a_node);
+  const Result with_copies = run(file.path(), NetworkKind::queue, two_a_node);
+  const Time longer = fetching(with_copies, 2) + fetching(with_copies, 3) - fetching(plain, 2) - fetching(plain, 3);
+  const auto fetches = [&](std::uint32_t t) {
+    return plain.threads[t].whole.faults[static_cast<std::size_t>(FaultKind::RUMR)];
+  };
+  REQUIRE(fetches(2) + fetches(3) >= 3);  // page 0 twice, and the region's page once at least
+  CHECK(longer >= us(2 * 10));
+  CHECK(longer < us(3 * 10));  // whom a fetch makes wait is longer in it, too, but for less than a fetch
 }
 
 TEST_CASE("a page read in one interval and written in it later: RUMR 587 us, then WROR 51 us") {

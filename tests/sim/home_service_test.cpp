@@ -85,6 +85,25 @@ TEST_CASE("what is stolen at a fault's end, in its trap, is told as a run tells 
   }
 }
 
+TEST_CASE("what is stolen while something is being stolen is told of the same moment") {
+  PlatformText text;
+  text.cores = 1;
+  text.set("fault.WROH", "10ms");
+  text.set("fault.trap", "9ms");
+  const TemporaryFile file(text.text());
+  TestProgram program({3, 1});
+  program.barrier_of_all(5000);
+  // Both requests come 1.2 ms after the fault's beginning, 8.8 ms before its end: the second one amid the first's
+  // service.
+  program.barrier(0, 30'000, {writes(6)});
+  program.barrier(1, 30'000, {reads(0, 10)});
+  program.barrier(2, 30'000, {reads(3, 10)});
+  const Result result = run(file.path(), NetworkKind::queue, program);
+  const auto& stolen_from = result.threads[0].whole.stolen_from;
+  CHECK(stolen_from[static_cast<std::size_t>(Spent::compute)] == us(4 * 39.98));  // with two of the region's page
+  CHECK(stolen_from[static_cast<std::size_t>(spent_on(FaultKind::WROH))] == Time{});
+}
+
 TEST_CASE("a home whose thread waits takes its own share of a fetch, and one that computes the other") {
   for (const auto& [share, us_each] : {std::pair{"0.25", 587 - 19.99}, std::pair{"2", 587 + 3 * 39.98}}) {
     PlatformText text;
