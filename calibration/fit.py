@@ -839,38 +839,32 @@ class _Share(NamedTuple):
 
 
 def _shares_lost(data: Data, network: Network) -> Iterable[_Share]:
-    fetches = {_key(batch): batch for batch in _remote(data, "RUMR")}
-    for lost in _remote(data, HOME):
-        fetch = fetches.get(_key(lost))
-        if fetch is None or fetch.estimate.value <= network.fetch_us:
-            continue
-        # Run by run, as a slow run is slow in both.
-        each = [
-            Estimate(one.estimate.value / (of.estimate.value - network.fetch_us), None, len(one.samples))
-            for one, of in zip(lost.each_round(), fetch.each_round(), strict=True)
-            if of.estimate.value > network.fetch_us
-        ]
-        local = fetch.estimate.value - network.fetch_us
-        whole = lost.estimate.over(fetch.estimate.minus(Estimate(network.fetch_us, 0.0, None)))
-        yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local, lost.source)
+    return _beside_fetches(data, network, HOME, lambda lost, fetch: lost)
 
 
 def _longer_where_home_waits(data: Data, network: Network) -> Iterable[_Share]:
     """What a fetch takes longer from a home that waits than from one that computes, below 0 if shorter, by its processor time."""
+    return _beside_fetches(data, network, WAITING, lambda waiting, fetch: waiting.minus(fetch))
+
+
+def _beside_fetches(
+    data: Data, network: Network, quantity: str, part: Callable[[Estimate, Estimate], Estimate]
+) -> Iterable[_Share]:
+    """part(of the quantity, of a fetch), by a fetch's processor time: run by run, as a slow run is slow in both."""
+    wire = Estimate(network.fetch_us, 0.0, None)
     fetches = {_key(batch): batch for batch in _remote(data, "RUMR")}
-    for waiting in _remote(data, WAITING):
-        fetch = fetches.get(_key(waiting))
+    for batch in _remote(data, quantity):
+        fetch = fetches.get(_key(batch))
         if fetch is None or fetch.estimate.value <= network.fetch_us:
             continue
-        # Run by run, as a slow run is slow in both.
         each = [
-            Estimate((one.estimate.value - of.estimate.value) / (of.estimate.value - network.fetch_us), None, len(one.samples))
-            for one, of in zip(waiting.each_round(), fetch.each_round(), strict=True)
+            Estimate(part(one.estimate, of.estimate).value / (of.estimate.value - network.fetch_us), None, len(one.samples))
+            for one, of in zip(batch.each_round(), fetch.each_round(), strict=True)
             if of.estimate.value > network.fetch_us
         ]
-        local = fetch.estimate.value - network.fetch_us
-        whole = waiting.estimate.minus(fetch.estimate).times(1 / local)
-        yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local, waiting.source)
+        local = fetch.estimate.minus(wire)
+        whole = part(batch.estimate, fetch.estimate).over(local)
+        yield _Share(runs_of_equal_length(each) if len(each) > 1 else whole, local.value, batch.source)
 
 
 def _shares_served(data: Data, network: Network) -> Iterable[_Share]:

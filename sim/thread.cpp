@@ -40,8 +40,8 @@ void Thread::wait_for(const std::function<void(std::function<void()>)>& action) 
 }
 
 void Thread::steal(Time duration) {
-  const Charge& charge = charge_now();
-  thefts_.push_back({told_of(charge), 0, duration});
+  const Spent told = told_of(charge_now());
+  thefts_.push_back({told, 0, duration});
   stolen_ += duration;
   taken_ += duration;
 }

@@ -171,9 +171,8 @@ void add_costs(std::vector<Property>& rows) {
   static constexpr double most_waiting_share = 10;
   rows.push_back(
       {"local-part.waiting-share",
-       "the home's share of a fetch where its thread waits, or has just fetched a page itself, 0 to 10: above that of "
-       "a "
-       "computing one where processors have to be woken (default: local-part.home-share)",
+       "the home's share of a fetch where its thread waits, or has just fetched a page itself, 0 to 10: above "
+       "local-part.home-share (the default) where processors have to be woken",
        false,
        [](Reading& r, std::string_view text) { r.costs.waiting_share = parse_number(text, 0, most_waiting_share); },
        ErrorRow{&parse_plain_error, [](const Costs& costs) { return costs.waiting_share.value_or(costs.home_share); },
