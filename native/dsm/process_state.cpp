@@ -24,12 +24,14 @@ bool is_news(std::atomic<bool>& is_told, std::uintptr_t caller) {
   return !is_initial() && is_running && sdsm::program::program_image.is_program(caller) && !is_told.exchange(true);
 }
 
-/// A thread that has set a seed has numbers of its own, as it wants.
+/// A thread that has set a seed has numbers of its own, as it wants. rand and random have one, drand48 and its like
+/// another.
 constinit std::atomic<bool> has_seed = false;
+constinit std::atomic<bool> has_seed48 = false;
 
-void hear_of_numbers(const char* function, std::uintptr_t caller) {
+void hear_of_numbers(const char* function, const std::atomic<bool>& is_seeded, std::uintptr_t caller) {
   static constinit std::atomic<bool> is_told = false;
-  if (has_seed.load(std::memory_order_relaxed) || !is_news(is_told, caller)) return;
+  if (is_seeded.load(std::memory_order_relaxed) || !is_news(is_told, caller)) return;
   sdsm::gomp::message({"note: ", function,
                        " gives each thread the same numbers, and does not know the seed that the initial thread set. "
                        "Set one in each thread, or use rand_r and the like",
@@ -57,17 +59,17 @@ void hear_of_unopened_unit(const char* file) {
 
 }  // namespace sdsm::engine
 
-#define NUMBERS(result, name)                              \
+#define NUMBERS(result, name, seeded)                      \
   SDSM_ENTRY result name() noexcept {                      \
     SDSM_NEXT_FUNCTION NextFunction<result()> real{#name}; \
-    hear_of_numbers(#name, SDSM_CALLER);                   \
+    hear_of_numbers(#name, seeded, SDSM_CALLER);           \
     return real();                                         \
   }
-NUMBERS(int, rand)
-NUMBERS(long, random)
-NUMBERS(double, drand48)
-NUMBERS(long, lrand48)
-NUMBERS(long, mrand48)
+NUMBERS(int, rand, has_seed)
+NUMBERS(long, random, has_seed)
+NUMBERS(double, drand48, has_seed48)
+NUMBERS(long, lrand48, has_seed48)
+NUMBERS(long, mrand48, has_seed48)
 #undef NUMBERS
 
 SDSM_ENTRY void srand(unsigned seed) noexcept {
@@ -82,7 +84,7 @@ SDSM_ENTRY void srandom(unsigned seed) noexcept {
 }
 SDSM_ENTRY void srand48(long seed) noexcept {
   SDSM_NEXT_FUNCTION NextFunction<void(long)> real{"srand48"};
-  has_seed.store(true, std::memory_order_relaxed);
+  has_seed48.store(true, std::memory_order_relaxed);
   real(seed);
 }
 
