@@ -288,8 +288,8 @@ void keep_pages_for_instruction(const At& at, std::uintptr_t page) REQUIRES(appl
   keep_pages_until(last.times == 0 ? 0 : now_ns() + (shortest_ns << last.times));
 }
 
-/// Programs look at their home pages in rows, so those behind the first that is looked at are opened for reading with
-/// it, as they are after a barrier: a trap takes longer than this. In flag mode others may have them.
+/// Programs look at their home pages in rows, so those of the next 64 pages that are this process's, too, are opened
+/// for reading with it, as they are after a barrier: a trap takes longer than this. In flag mode others may have them.
 void open_resting_behind(const Place& place) REQUIRES(application, node().mutex) {
   constexpr std::uint64_t most = 64;
   const RegionInfo& info = region(index_of(place.id.region));
@@ -297,16 +297,22 @@ void open_resting_behind(const Place& place) REQUIRES(application, node().mutex)
   const bool is_alone = self.layout.threads_per_node == 1 && !node().shares_pages && !is_in_flag_mode();
   if (!is_settled || !is_alone || self.home_pages != HomePages::read_only || shared_page_bytes() > page_bytes) return;
   const Range& range = *find_range(place.address);
-  std::uint64_t count = 0;
-  for (; count < most; ++count) {
-    const std::uintptr_t page = place.address + (1 + count) * page_bytes;
-    const PageId id{place.id.region, place.id.index + 1 + count};
-    if (page >= range.end || region_number(range, page) != index_of(id.region)) break;
-    if (home_of_page(range, page, info, id) != self.process) break;
-    const Permission allowed = node().pages.process_permission(self.process, id, Owner::home);
-    if (allowed != Permission::read_only || !rests(page)) break;
+  const auto opens = [&](std::uintptr_t page, const PageId& id) REQUIRES(application, node().mutex) {
+    return home_of_page(range, page, info, id) == self.process && rests(page) &&
+           node().pages.process_permission(self.process, id, Owner::home) == Permission::read_only;
+  };
+  std::uintptr_t page = place.address + page_bytes;
+  std::uint64_t run = 0;
+  for (std::uint64_t i = 1; i <= most; ++i, page += page_bytes) {
+    if (page >= range.end || region_number(range, page) != index_of(place.id.region)) break;
+    if (opens(page, {place.id.region, place.id.index + i})) {
+      ++run;
+    } else {
+      open_at_rest(page - run * page_bytes, run);
+      run = 0;
+    }
   }
-  open_at_rest(place.address + page_bytes, count);
+  open_at_rest(page - run * page_bytes, run);
 }
 
 bool has_to_send_stacks_first(const Place& place, Access access, bool makes_no_progress)
@@ -486,41 +492,42 @@ void shut_companions() REQUIRES(application) {
   }
 }
 
-/// The diffs that a flush sends, encoded.
+/// The diffs that a flush sends.
 class Diffs {
  public:
   void find(Sync sync) REQUIRES(application, node().mutex) {
-    buffer_.clear();
-    diffs_.clear();
-    NodePages& pages = node().pages;
-    auto place = node().twinned.begin();
-    for (const Twinned& due : pages.due(self.process, sync)) {
-      while (place->id != due.page) ++place;
-      if (place->address != 0 && !is_arriving(place->address)) encode(*place);
-    }
-    // Those without changes are gone already; this one forgets what was noted of the others.
-    pages.flush(self.process, sync);
+    forget();
+    for_each_due(sync, [&](const Place& place, const EncodedDiff& diff) { keep(place, diff); });
   }
 
   void find_in(const AddressRange& pages) REQUIRES(application, node().mutex) {
-    buffer_.clear();
-    diffs_.clear();
+    forget();
     for (const Place& place : node().twinned) {
-      if (place.owner == Owner::remote && pages.holds(place.address)) encode(place);
+      if (place.owner != Owner::remote || !pages.holds(place.address)) continue;
+      if (const EncodedDiff diff = encode(place); diff.change) keep(place, diff);
     }
   }
 
   void send() const REQUIRES(application) {
     for (const Encoded& diff : diffs_) {
-      send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
+      send_diff(diff.place, buffer_.data() + diff.begin, twin_words_of(diff), diff.encoded);
       count_diff(diff.place, diff.encoded.bytes);
     }
+  }
+
+  /// find() and send() where the node has no other thread that could store meanwhile. It keeps no diff: memory for all
+  /// of them takes the kernel longer, when it is first used, than making them takes.
+  void send_each(Sync sync) REQUIRES(application, node().mutex) {
+    for_each_due(sync, [&](const Place& place, const EncodedDiff& diff) REQUIRES(application) {
+      send_diff(place, encoded_.diff, encoded_.twin_words, diff);
+      count_diff(place, diff.bytes);
+    });
   }
 
   /// In the protocol these go with the next flush.
   void send_early() REQUIRES(application) {
     for (const Encoded& diff : diffs_) {
-      send_diff(diff.place, buffer_.data() + diff.begin, diff.encoded);
+      send_diff(diff.place, buffer_.data() + diff.begin, twin_words_of(diff), diff.encoded);
       early_.emplace_back(diff.place, diff.encoded.bytes);
     }
   }
@@ -537,16 +544,39 @@ class Diffs {
     EncodedDiff encoded;
   };
 
-  void encode(const Place& place) REQUIRES(node().mutex) {
+  void forget() {
+    buffer_.clear();
+    diffs_.clear();
+  }
+
+  template <typename Use>
+  void for_each_due(Sync sync, Use use) REQUIRES(application, node().mutex) {
+    NodePages& pages = node().pages;
+    auto place = node().twinned.begin();
+    for (const Twinned& due : pages.due(self.process, sync)) {
+      while (place->id != due.page) ++place;
+      if (place->address == 0 || is_arriving(place->address)) continue;
+      if (const EncodedDiff diff = encode(*place); diff.change) use(*place, diff);
+    }
+    // Those without changes are gone already; this one forgets what was noted of the others.
+    pages.flush(self.process, sync);
+  }
+
+  EncodedDiff encode(const Place& place) REQUIRES(node().mutex) {
     const EncodedDiff diff =
         encode_diff(place.address, view_of(place.address), twin_of(place.address), encoded_, place.parts);
-    if (!diff.change) return;
     const auto words = static_cast<std::uint16_t>(shared_page_bytes() / static_cast<std::size_t>(diff_word.count));
     node().pages.changed(place.id, place.owner, diff.change, words);
+    return diff;
+  }
+
+  void keep(const Place& place, const EncodedDiff& diff) {
     diffs_.push_back({place, buffer_.size(), diff});
     buffer_.insert(buffer_.end(), encoded_.diff, encoded_.diff + diff.bytes);
     buffer_.insert(buffer_.end(), encoded_.twin_words, encoded_.twin_words + diff.twin_bytes());
   }
+
+  const std::byte* twin_words_of(const Encoded& diff) const { return buffer_.data() + diff.begin + diff.encoded.bytes; }
 
   DiffBuffer encoded_;
   std::vector<std::byte> buffer_;
@@ -558,6 +588,11 @@ Diffs diffs GUARDED_BY(application);
 /// The caller holds the node, so no companion goes on while changes are still on their way. Precondition: late ones are
 /// at home. What a service thread sent on another connection must not come after what changed since.
 void flush_held(Sync sync, bool are_companions_shut = false) REQUIRES(application, node().mutex) {
+  if (self.layout.threads_per_node == 1) {
+    diffs.count_early();
+    diffs.send_each(sync);
+    return;
+  }
   {
     std::optional<StandStill> nobody_stores;
     const bool is_open_stack =
@@ -662,12 +697,12 @@ bool find_place(std::uintptr_t address, Place& place) REQUIRES(application) {
   return true;
 }
 
-void send_diff(const Place& place, const std::byte* diff, const EncodedDiff& encoded) {
+void send_diff(const Place& place, const std::byte* diff, const std::byte* twin_words, const EncodedDiff& encoded) {
   // The home of a local page is the same memory.
   if (place.owner == Owner::local) return;
   const auto send = [&](const Head& head, const std::byte* payload)
                         REQUIRES(application) { ask(place.home, head, payload); };
-  for_each_piece(diff, diff + encoded.bytes, encoded, send);
+  for_each_piece(diff, twin_words, encoded, send);
 }
 
 void drop_all_copies() {
@@ -689,7 +724,7 @@ void flush(Sync sync, const Grant* granted) {
   if (plays_jiajia()) return change_interval(sync);
   const Begun begun = begin();
   end_turn();
-  if (sends_while_others_go_on(sync, common_flag_mode())) {
+  if (self.layout.threads_per_node > 1 && sends_while_others_go_on(sync, common_flag_mode())) {
     {
       const NodeGuard guard;
       await_late_diffs();
